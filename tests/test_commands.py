@@ -68,6 +68,8 @@ WORK = [
     "python -m nanoproof.rl --model-path M --eval-start 0 --eval-every 100steps --save-every 2:30:00 --load-buffer R",
     "python -m nanoproof.rl --model-path M --num-sampled-tactics 6 --first-token-occurrences-cap none --log-level INFO",
     "python -m nanoproof.rl --model-path M --disable-solvers --no-proof-simplification --fraction-sft 0.2 --run dummy",
+    "python -m nanoproof.ttrl FILE.lean --model-path rl/RUN --minutes 30 --save",
+    "python -m nanoproof.ttrl 'theorem t (a b : Nat) : a + b = b + a' --model-path rl/RUN --lean-servers H:8000",
     "python -m nanoproof.monitor --run-dir rl/RUN",
     "python -m nanoproof.inference --model-path sft/RUN --port 5000",
     # proving, evaluation, looking

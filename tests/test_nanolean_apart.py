@@ -21,6 +21,7 @@ TAKEN = {
     ("nanoproof.data.nanolean", "nanolean.data.problem"),
     ("nanoproof.data.nanolean", "nanolean.data.replay"),
     ("nanoproof.data.nanolean", "nanolean.data.statement_key"),
+    ("nanoproof.data.nanolean", "nanolean.data.variants"),
     ("nanoproof.data.nanolean", "nanolean.kernel.budget"),
     ("nanoproof.data.nanolean", "nanolean.library.loader"),
     ("nanoproof.doctor.checks", "nanolean.library.loader"),

@@ -38,6 +38,7 @@ LAYERS = {
     "actors": 6,
     "evaluation": 7,
     "rl": 8,
+    "ttrl": 9,
     "monitor": 9,
     "doctor": 10,
 }
@@ -59,6 +60,7 @@ PAGES = (
     "docs/evaluation.md",
     "docs/inference.md",
     "docs/rl.md",
+    "docs/ttrl.md",
     "docs/monitor.md",
 )
 """Pages whose commands are checked against the flags that exist."""

@@ -16,6 +16,7 @@ import hashlib
 import inspect
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -30,6 +31,7 @@ from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT, home
 from nanoproof.data.transitions.leantree import VALID_FRACTION, first_goal_statement
 from nanoproof.lean import lexical, types
+from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import SourceError, Theorem, parse_goal
 
 if TYPE_CHECKING:
@@ -112,6 +114,24 @@ def statement_key(source: str) -> str:
         raise SourceError(str(error)) from error
 
 
+def statement_variants(source: str) -> list[tuple[str, str]]:
+    """List what rules make of a theorem's statement as NanoLean elaborates it: the rule, and the source of a theorem.
+
+    Raises `SourceError` for text that holds no theorem or does not elaborate.
+    """
+    from nanolean.data.statement_key import StatementError
+    from nanolean.data.variants import statement_variants as elaborated_variants
+
+    found = parse_declaration(source)
+    universes = re.search(r"\.\{[^}]*\}$", source[found.keyword : found.head_end])
+    head = f"{source[: found.start]}theorem variant{universes.group() if universes else ''}"
+    try:
+        made = elaborated_variants(source)
+    except StatementError as error:
+        raise SourceError(str(error)) from error
+    return [(rule, f"{head} {text} := by\n  sorry") for rule, text in made]
+
+
 # -- Generated files -------------------------------------------------------------------------------------------------
 
 
@@ -160,7 +180,7 @@ def makers() -> list[Path]:
     return [
         *(Path(inspect.getfile(module)) for module in (types, lexical)),
         *source_files(),
-        *sorted((PACKAGE / "data").glob("*.py")),
+        *sorted(file for file in (PACKAGE / "data").glob("*.py") if file.name != "variants.py"),
         *sorted(LIBRARY.glob("*.lean")),
         *sorted(BENCHMARK.glob("*.lean")),
         *sorted(BENCHMARK.glob("*.jsonl")),

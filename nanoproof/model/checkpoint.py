@@ -143,6 +143,14 @@ def prune_checkpoints(directory: Path, keep: int | None, protect: Collection[int
     return doomed
 
 
+def delete_checkpoints(directory: Path) -> None:
+    """Delete all checkpoints of a directory, but for its tokenizer. One rank calls it."""
+    for step in finished_steps(directory):
+        (directory / f"model_{step}.json").unlink()
+    sync_directory(directory)
+    _remove(directory, lambda step: True)
+
+
 def _remove(directory: Path, of_step: Callable[[int], bool], keep: Collection[str] = ()) -> None:
     """Delete the files of a checkpoint, finished or not, of these steps."""
     for file in directory.iterdir():

@@ -9,6 +9,7 @@ import argparse
 import faulthandler
 import logging
 import signal
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 
@@ -42,11 +43,20 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def run(args: argparse.Namespace, config: RLConfig, dist: DistInfo, watch: RankWatch) -> None:
-    """Make fleet, monitor and run directory, then loop until the last step, the time limit, or a signal."""
+def run(
+    args: argparse.Namespace,
+    config: RLConfig,
+    dist: DistInfo,
+    watch: RankWatch,
+    make_loop: Callable[..., ReinforcementLearning] | None = None,
+) -> None:
+    """Make fleet, monitor and run directory, then loop until the last step, the time limit, or a signal.
+
+    `make_loop` makes another loop than `ReinforcementLearning`, of the same arguments.
+    """
     wanted = config.compute
     compute = choose_compute(dist.device, dist.dtype, wanted.attention, wanted.compile, wanted.fp8)
-    loop = ReinforcementLearning(config, dist, watch.check)
+    loop = (make_loop or ReinforcementLearning)(config, dist, watch.check)
     compute.apply(loop.learner.model)
     with ExitStack() as stack:
         fleet = stack.enter_context(open_fleet(config.fleet, dist))
@@ -57,7 +67,8 @@ def run(args: argparse.Namespace, config: RLConfig, dist: DistInfo, watch: RankW
         if monitor is not None:
             stack.callback(monitor.close)
         decisions = {**compute.decisions(), **loop.decisions(), "lean": fleet.description}
-        stage = start_stage("rl", config.run, vars(args), dist, decisions, config.start.resume_from is not None)
+        resumed = config.start.resume_from is not None
+        stage = start_stage(loop.learner.stage_name, config.run, vars(args), dist, decisions, resumed)
         if dist.is_main and fleet.is_real:
             lean = f"Lean {fleet.lean}" if fleet.lean else "real Lean (they name no NanoLean)"
             for flag in config.of_nanolean():

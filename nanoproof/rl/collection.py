@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from nanoproof.actors.actor import ActorPool, wait_together
 from nanoproof.actors.fleet import Fleet
@@ -30,7 +30,7 @@ from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.rl.attempt_log import AttemptLog, attempt_of, logged_attempts, number_of
 from nanoproof.rl.batch_sampler import Buffers, buffers_of
 from nanoproof.rl.learner import Learner
-from nanoproof.rl.matchmaker import Matchmaker, event_of
+from nanoproof.rl.matchmaker import Assignment, Matchmaker, event_of
 from nanoproof.rl.options import RLConfig
 from nanoproof.search.policy import Policy
 from nanoproof.training.setup import Stage
@@ -52,10 +52,23 @@ class Experience:
     """What all attempts so far lead to: the matchmaker's histories and the buffers. The same on every rank."""
 
     def __init__(self, theorems: Sequence[Theorem], matchmaker: Matchmaker, buffers: Buffers) -> None:
-        self.theorems, self.matchmaker, self.buffers = theorems, matchmaker, buffers
+        self.theorems, self.matchmaker, self.buffers = list(theorems), matchmaker, buffers
         self.attempts = self.proofs = 0
         self.ever_proven: set[tuple[str, str]] = set()
         self._index = {name_of(theorem): index for index, theorem in enumerate(theorems)}
+
+    @classmethod
+    def create(cls, config: RLConfig, theorems: Sequence[Theorem]) -> Self:
+        """Make the experience of a run that has no attempts yet."""
+        buffers = buffers_of(config.rl, config.solvers_left_out)
+        return cls(theorems, Matchmaker(len(theorems), config.matchmaker), buffers)
+
+    def extend(self, theorems: Sequence[Theorem]) -> None:
+        """Add theorems without attempts; all ranks add the same."""
+        for theorem in theorems:
+            self._index[name_of(theorem)] = len(self.theorems)
+            self.theorems.append(theorem)
+        self.matchmaker.extend(len(theorems))
 
     def learn(self, step: int, attempts: Sequence[Attempt]) -> int:
         """Take in the attempts of one step, in order; returns how many transitions they hold."""
@@ -103,7 +116,7 @@ class CollectSource:
     def next(self) -> Task | None:
         """Return a task: a theorem that no other actor of this rank attempts."""
         for _ in range(20):
-            assignment = self._experience.matchmaker.assign(self._rng)
+            assignment = self.choose(self._rng)
             if assignment is None:
                 return None
             if assignment.index not in self._under_way:
@@ -117,6 +130,10 @@ class CollectSource:
                     trace=self._observer.trace(),
                 )
         return None
+
+    def choose(self, rng: Random) -> Assignment | None:
+        """Choose the theorem of the next task and its budget; None if there is none to try."""
+        return self._experience.matchmaker.assign(rng)
 
     def finish(self, task: Task, attempt: Attempt) -> None:
         """Log the attempt under the number of the current step."""
@@ -208,6 +225,15 @@ def _compare(experience: Experience, run_path: Path) -> None:
         raise UserError(f"the ranks must see the same run directory {run_path}; they found {numbers} attempts in it")
 
 
+def training_theorems(config: RLConfig, lean: LeanChoice) -> list[Theorem]:
+    """List the theorems of `--datasets`. Raises UserError if there is none to train on."""
+    datasets = parse_set_names(config.rl.datasets)
+    theorems = [item for name in datasets for item in list_theorems(name, "train", lean.version_for(name))]
+    if not theorems:
+        raise UserError(f"--datasets {' '.join(datasets)}: no theorem is left to train on")
+    return theorems
+
+
 # -- The phase -------------------------------------------------------------------------------------------------------
 
 JOIN_SECONDS = 10.0
@@ -217,18 +243,11 @@ JOIN_SECONDS = 10.0
 class Collection:
     """Holds the experience from the start, and actors and policy while `working`."""
 
-    def __init__(self, config: RLConfig, learner: Learner, lean: LeanChoice, dist: DistInfo) -> None:
-        """Raises UserError if there is no theorem to train on."""
+    def __init__(self, config: RLConfig, learner: Learner, experience: Experience, dist: DistInfo) -> None:
         self._config, self._learner, self._dist = config, learner, dist
         self._staleness: dict[str, float] = {}
-        options = config.rl
-        datasets = parse_set_names(options.datasets)
-        theorems = [item for name in datasets for item in list_theorems(name, "train", lean.version_for(name))]
-        if not theorems:
-            raise UserError(f"--datasets {' '.join(datasets)}: no theorem is left to train on")
-        buffers = buffers_of(options, config.solvers_left_out)
-        self._hindsight = Hindsight(options.hindsight) if options.hindsight_window else None
-        self.experience = Experience(theorems, Matchmaker(len(theorems), config.matchmaker), buffers)
+        self._hindsight = Hindsight(config.rl.hindsight) if config.rl.hindsight_window else None
+        self.experience = experience
 
     @contextmanager
     def working(
@@ -248,7 +267,7 @@ class Collection:
         config, learner = self._config, self._learner
         self.policy = model_policy(learner.model, learner.tokenizer, config.sampling)
         first_step = self._relearn(run_path)
-        self.source = CollectSource(self.experience, run_path, self._dist, config.run.seed, first_step, observer)
+        self.source = self.make_source(run_path, first_step, observer)
 
         def check_all() -> None:
             fleet.check()
@@ -273,6 +292,10 @@ class Collection:
             self.policy.close()
             self.pool.join(JOIN_SECONDS)
             self.source.close()
+
+    def make_source(self, run_path: Path, first_step: int, observer: Observer) -> CollectSource:
+        """Make the source of tasks, whose first collection has the number `first_step`."""
+        return CollectSource(self.experience, run_path, self._dist, self._config.run.seed, first_step, observer)
 
     def _relearn(self, run_path: Path) -> int:
         """Fill buffers and matchmaker from logs: `--load-buffer` first, then those of the resumed run."""

@@ -35,11 +35,11 @@ class Evaluations:
     """The benchmarks, and how they are evaluated with the weights of a step."""
 
     def __init__(self, config: RLConfig, lean: LeanChoice, dist: DistInfo) -> None:
-        """Raises UserError if there is no such benchmark."""
+        """Without `eval_datasets` there are none. Raises UserError if there is no such benchmark."""
         self._config, self._dist = config, dist
         self.benchmarks: dict[str, list[Theorem]] = {
             set_name(name): list_theorems(name, SPLIT, lean.version_for(name))[: config.rl.max_eval_theorems]
-            for name in parse_set_names(config.rl.eval_datasets)
+            for name in (parse_set_names(config.rl.eval_datasets) if config.rl.eval_datasets else ())
         }
         for name, theorems in self.benchmarks.items():
             if not theorems:

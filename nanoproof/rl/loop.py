@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from nanoproof.actors.fleet import Fleet
 from nanoproof.actors.tasks import Interrupted, ProofsLost
@@ -18,10 +18,10 @@ from nanoproof.common.errors import UserError, is_full_disk
 from nanoproof.common.process import freeze_gc, gpu_status
 from nanoproof.common.run_dir import FINISHED, SCRIPTS
 from nanoproof.data.theorems.theorem_sets import parse_set_names, splits_of
-from nanoproof.data.theorems.whitelists import choose_lean
+from nanoproof.data.theorems.whitelists import LeanChoice, choose_lean
 from nanoproof.model.checkpoint import finished_steps
 from nanoproof.rl.batch_sampler import BatchSampler
-from nanoproof.rl.collection import Collection
+from nanoproof.rl.collection import Collection, Experience, training_theorems
 from nanoproof.rl.evaluations import Evaluations
 from nanoproof.rl.learner import Learner, RLState
 from nanoproof.rl.options import RLConfig
@@ -124,6 +124,8 @@ class ReinforcementLearning:
     """One rank of a run. Everything that can be wrong with the options is found in the constructor, before any file
     is written."""
 
+    learner_class: ClassVar[type[Learner]] = Learner
+
     def __init__(self, config: RLConfig, dist: DistInfo, check: Callable[[], None] = lambda: None) -> None:
         """`check` is called often while ranks wait for their actors; what it raises ends the run."""
         self.config, self.options, self.dist, self.check = config, config.rl, dist, check
@@ -132,10 +134,10 @@ class ReinforcementLearning:
         self.triggers = EvalAndSaveTriggers(config)
         lean = choose_lean(config.fleet.lean.project, embedded=not config.fleet.lean.servers)
         self.whitelists = lean.reason
-        self.learner = Learner(config, dist)
+        self.learner = self.learner_class(config, dist)
         self.state = self.learner.state
         self.triggers.resume(self.state)
-        self.collection = Collection(config, self.learner, lean, dist)
+        self.collection = self.make_collection(lean)
         self.evaluations = Evaluations(config, lean, dist)
         self.batch_sampler = BatchSampler(config, self.learner, self.collection.experience.buffers, dist)
         self.stop = StopSignal()
@@ -143,6 +145,11 @@ class ReinforcementLearning:
         self.phase = "starting"
         self._evaluated_step = -1
         self._started, self._seconds_before = time.monotonic(), self.state.seconds
+
+    def make_collection(self, lean: LeanChoice) -> Collection:
+        """Make the collection phase, over the theorems of `--datasets`."""
+        experience = Experience.create(self.config, training_theorems(self.config, lean))
+        return Collection(self.config, self.learner, experience, self.dist)
 
     def decisions(self) -> dict[str, str]:
         """Describe what was decided from options and data, for the log."""

@@ -175,6 +175,12 @@ def weight(standing: Standing, config: MatchmakerConfig) -> float:
     return 1.0
 
 
+def is_settled(standing: Standing, config: MatchmakerConfig) -> bool:
+    """Tell whether a theorem has nothing more to teach: it is disproved, trivial, refused or reliably proved."""
+    refused, reliable = standing.refusals == 2, standing.proofs == config.trust_proved
+    return standing.disproven or standing.one_tactic or refused or reliable
+
+
 def budget(standing: Standing, config: MatchmakerConfig) -> int:
     """Compute the simulations for the next attempt: `base * mult^failures`, capped."""
     trailing = config.recent_failures == "trailing"
@@ -202,6 +208,7 @@ class Matchmaker:
         new = self._number(Standing())
         self._of_theorem = array("I", [new]) * num_theorems
         self._weights = FenwickTree(num_theorems, self._units[new])
+        self._withheld: set[int] = set()
 
     @property
     def exhausted(self) -> bool:
@@ -217,6 +224,19 @@ class Matchmaker:
         number = self._of_theorem[index]
         return Assignment(index, self._budgets[number], self._standings[number].proven)
 
+    def extend(self, count: int) -> None:
+        """Add `count` theorems without attempts, whose numbers follow those that there are."""
+        new = self._number(Standing())
+        for _ in range(count):
+            self._of_theorem.append(new)
+            self._weights.append(self._units[new])
+
+    def withhold(self, index: int) -> None:
+        """Never draw a theorem again, as it is tried by a rule of its own; its standing is kept."""
+        if index not in self._withheld:
+            self._withheld.add(index)
+            self._weights.add(index, -self._units[self._of_theorem[index]])
+
     def update(self, index: int, event: Event) -> None:
         """Record how an attempt ended; to be called in the order (step, rank, sequence) of the attempts."""
         before = self._of_theorem[index]
@@ -224,7 +244,8 @@ class Matchmaker:
         if now is None:
             now = self._after[before, event] = self._number(updated(self._standings[before], event, self.config))
         self._of_theorem[index] = now
-        self._weights.add(index, self._units[now] - self._units[before])
+        if index not in self._withheld:
+            self._weights.add(index, self._units[now] - self._units[before])
 
     def standing(self, index: int) -> Standing:
         """Return the standing of a theorem."""
@@ -232,7 +253,7 @@ class Matchmaker:
 
     def weight(self, index: int) -> float:
         """Return the weight by which a theorem is drawn now."""
-        return weight(self.standing(index), self.config)
+        return 0.0 if index in self._withheld else weight(self.standing(index), self.config)
 
     def standings(self) -> dict[int, Standing]:
         """Return the standings of all theorems with attempts, by index."""
@@ -259,6 +280,16 @@ class FenwickTree:
         self._tree = array("q", (weight * (node & -node) for node in range(size + 1)))
         self._size, self.total = size, weight * size
         self._top = 1 << size.bit_length() >> 1
+
+    def append(self, weight: int) -> None:
+        """Add a weight at the end."""
+        node, covered, below = self._size + 1, weight, 1
+        while below < (node & -node):
+            covered += self._tree[node - below]
+            below <<= 1
+        self._tree.append(covered)
+        self._size, self.total = node, self.total + weight
+        self._top = 1 << node.bit_length() >> 1
 
     def add(self, index: int, change: int) -> None:
         """Change the weight of `index`, which must not become negative."""

@@ -2,7 +2,7 @@
 
 import argparse
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from nanoproof.actors.fleet import EARLIER_FLAGS, FleetOptions
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, preset_values, validate
@@ -228,7 +228,7 @@ class RLConfig:
     matchmaker: MatchmakerConfig = group(MatchmakerConfig, "mm-")
 
     @classmethod
-    def from_args(cls, args: argparse.Namespace) -> "RLConfig":
+    def from_args(cls, args: argparse.Namespace) -> Self:
         """Read the values of parsed flags. Raises UserError for those that cannot be."""
         config = from_args(cls, args)
         for names in (config.rl.datasets, config.rl.eval_datasets):

@@ -339,6 +339,7 @@ def test_help_all_shows_everything(capsys):
         "midtrain",
         "sft",
         "rl.__main__",
+        "ttrl.__main__",
         "inference.__main__",
         "lean.server.__main__",
         "prover_eval",

@@ -18,7 +18,7 @@ from nanoproof.lean.types import (
 from nanoproof.prover.attempt import Attempt
 from nanoproof.rl.batch_sampler import Buffers
 from nanoproof.rl.collection import Experience
-from nanoproof.rl.matchmaker import FenwickTree, Matchmaker, MatchmakerConfig, budget, weight
+from nanoproof.rl.matchmaker import FenwickTree, Matchmaker, MatchmakerConfig, budget, is_settled, weight
 
 CONFIG = MatchmakerConfig()
 THEOREM = Theorem("theorem t : True := by sorry", "scripted", "t")
@@ -207,6 +207,34 @@ def tree_of(weights: list[int]) -> FenwickTree:
     for index, each in enumerate(weights):
         tree.add(index, each - 2)
     return tree
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 8])
+def test_weights_at_the_end_are_drawn_like_those_that_were_there(count: int) -> None:
+    grown, weights = tree_of(list(range(count))), list(range(count))
+    for each in (3, 0, 7, 1, 2):
+        grown.append(each)
+        weights.append(each)
+        same = tree_of(weights)
+        assert [grown.find(target) for target in range(grown.total)] == [same.find(n) for n in range(same.total)]
+
+
+def test_theorems_can_be_added_and_one_can_be_withheld() -> None:
+    matchmaker = Matchmaker(1, CONFIG)
+    matchmaker.withhold(0)
+    assert matchmaker.exhausted and matchmaker.assign(random.Random(0)) is None
+    matchmaker.extend(2)
+    matchmaker.update(0, "proven")
+    matchmaker.update(2, "disproven")
+    assert {matchmaker.assign(random.Random(seed)).index for seed in range(20)} == {1}
+    assert matchmaker.standing(0).proven and matchmaker.weight(0) == 0
+
+
+@pytest.mark.parametrize(
+    ("events", "settled"), [("", 0), ("uuuuu", 0), ("ppppp", 0), ("pppppp", 1), ("1u", 1), ("d", 1)]
+)
+def test_a_theorem_is_settled_when_it_has_nothing_more_to_teach(events: str, settled: int) -> None:
+    assert is_settled(told(events).standing(0), CONFIG) == bool(settled)
 
 
 def test_each_unit_of_weight_is_hit_by_exactly_one_draw() -> None:
