@@ -306,7 +306,9 @@ def test_the_time_of_evaluations_counts(model, tmp_path, monkeypatch):
 
 
 def test_solvers_can_be_left_to_the_search():
-    config = rl.RLConfig.from_args(rl.parse_args(["--model-path", "x", "--disable-solvers"]))
+    config = rl.RLConfig.from_args(
+        rl.parse_args(["--model-path", "x", "--disable-solvers", "--search-finishers", "none"])
+    )
     assert config.search.disable_solvers and config.search.finishers == ("grind",)
 
 
