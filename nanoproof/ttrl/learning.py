@@ -478,7 +478,7 @@ def describe(theorem_id: str, result: dict[str, Any], proof: str) -> list[str]:
     """Describe a result, line by line: outcome, variants by rule, tries with their budgets, the proof."""
     tries = result["tries"]
     outcome = {"proven": "proved", "disproven": "disproved"}.get(result["outcome"], "not proved")
-    on = f" on try {len(tries)}" if proof else f" in {len(tries)} tries"
+    on = f" on try {len(tries)}" if proof else f" in {len(tries)} {'try' if len(tries) == 1 else 'tries'}"
     lines = [f"{theorem_id}: {outcome} after {clock(result['seconds'])}{on}"]
     if result["variants"]:
         sums = [sum(counts[key] for counts in result["variants"].values()) for key in _COLUMNS]
