@@ -73,7 +73,7 @@ def plot(rl_dir: Path, stages: Mapping[str, Mapping[str, Mapping[str, Any]]], fi
     )
     left.set(xlabel="RL step", ylabel="proved (%)", ylim=(0, 100), title="Reinforcement learning")
     left.xaxis.get_major_locator().set_params(integer=True)
-    left.legend(loc="lower right", frameon=False)
+    left.legend(loc="upper left", frameon=False)
     places = range(len(stages))
     for number, (dataset, color) in enumerate(COLORS.items()):
         rows = [sets[dataset] for sets in stages.values()]
