@@ -66,6 +66,7 @@ class ResultsOptions:
     ranks: int = opt(2, "Ranks of each evaluation.", min=1)
     lean_processes: int = opt(16, "NanoLean processes of each rank.", min=1)
     only_write: bool = opt(False, "Run nothing; write the page from what is there.")
+    about: str = opt("", "What the networks are, for the page.")
     page: str = opt(str(REPO_ROOT / "docs" / "results.md"), "The page to write.", metavar="FILE")
 
     def __post_init__(self) -> None:
@@ -135,9 +136,9 @@ def title(arm: str) -> str:
     return TITLES[name] + SEARCHES[search][0]
 
 
-def page(found: dict[tuple[str, int], dict[str, Runs]]) -> str:
+def page(found: dict[tuple[str, int], dict[str, Runs]], about: str) -> str:
     """Write the page: a table for each set and number of simulations, then the parts of the hard set."""
-    parts = [HEAD]
+    parts = [HEAD, about] if about else [HEAD]
     for (name, budget), by_arm in sorted(found.items(), key=lambda item: (SETS.index(item[0][0]), item[0][1])):
         total = next(iter(next(iter(by_arm.values())).values())).summary["total"]
         parts.append(f"## {name}, {total} theorems, {budget} simulations")
@@ -266,7 +267,7 @@ def main(argv: list[str] | None = None) -> int:
     found = read_all(Path(options.out), options.split)
     if not found:
         raise UserError(f"--out {options.out} holds no evaluation on the {options.split} split")
-    text = page(found)
+    text = page(found, options.about)
     atomic_write_text(Path(options.page), text)
     images = Path(options.page).parent / "images"
     images.mkdir(exist_ok=True)
