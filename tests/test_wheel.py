@@ -19,7 +19,7 @@ BUILD = "from setuptools import build_meta as b; print(b.build_sdist('out')); pr
 PAGE = {"index.html": "<!doctype html><title>built</title>", "assets/index-12345678.js": "1"}
 NOT_PACKED = ("nanolean/README.md", "nanolean/docs", "nanolean/tests", "nanoproof/web")
 """What lies in the packages' folders for those who work on them."""
-FOR_THE_REPOSITORY = {"bench_inference", "check_flags", "draw_search", "make_nanolean_benchmark"}
+FOR_THE_REPOSITORY = {"bench_inference", "check_flags", "draw_search", "make_nanolean_benchmark", "make_nanolean_hard"}
 """Scripts that go with what a wheel does not have."""
 LOOK = """
 import importlib, json, sys, urllib.request

@@ -56,7 +56,16 @@ def rl_words(folder: Path, run_dir: Path, steps: int) -> list[str]:
         "--lean-processes",
         "2",
     ]
-    words += ["--target-examples-per-step", "8", "--row-length", "128", "--mm-base-simulations", "8"]
+    words += [
+        "--search-finishers",
+        "none",
+        "--target-examples-per-step",
+        "8",
+        "--row-length",
+        "128",
+        "--mm-base-simulations",
+        "8",
+    ]
     words += [
         "--num-simulations-eval",
         "8",
