@@ -54,6 +54,14 @@ def statement_key(source: str) -> str:
 
     Raises `StatementError` for text that holds none or does not elaborate.
     """
+    return type_key(*elaborated(source))
+
+
+def elaborated(source: str) -> tuple[Constants, Expr]:
+    """Elaborate the last theorem of the source over the library; returns the environment and the statement.
+
+    Raises `StatementError` for text that holds none or does not elaborate.
+    """
     result = run_text(library(), source)
     for message in result.messages:
         if message.severity == "error":
@@ -63,7 +71,7 @@ def statement_key(source: str) -> str:
     if not names:
         raise StatementError("the source holds no theorem")
     env = result.state.env
-    return type_key(env, env[str(names[-1])].type)
+    return env, env[str(names[-1])].type
 
 
 def library_keys() -> frozenset[str]:

@@ -9,19 +9,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from nanolean.commands.messages import LineMap
-from nanolean.commands.runner import run_text
-from nanolean.data.replay import library
-from nanolean.data.statement_key import StatementError
+from nanolean.data.statement_key import StatementError, elaborated
 from nanolean.kernel import expr as ex
 from nanolean.kernel.budget import KernelError
 from nanolean.kernel.declaration import Constants
 from nanolean.kernel.expr import App, Const, Expr, Lam, Lit, Pi, get_app_fn_args, mk_app
 from nanolean.kernel.typecheck import TypeChecker
 from nanolean.meta.lctx import LocalContext, LocalDecl, fresh_fvar_id
-from nanolean.parser import parse_commands
 from nanolean.printer import pp_expr
-from nanolean.syntax import TheoremCmd
 
 NAT = Const("Nat")
 MOST_NUMBERS = 4
@@ -99,16 +94,8 @@ def _one_line(e: Expr, lctx: LocalContext, env: Constants) -> str:
 
 def telescope(source: str) -> Telescope:
     """Elaborate the last theorem of a source. Raises `StatementError` if it holds none or Lean refuses it."""
-    result = run_text(library(), source)
-    for message in result.messages:
-        if message.severity == "error":
-            line, column = LineMap(source).place(message.pos)
-            raise StatementError(f"line {line}, column {column}: {message.text}")
-    names = [command.signature.name for command in parse_commands(source) if isinstance(command, TheoremCmd)]
-    if not names:
-        raise StatementError("the source holds no theorem")
-    env = result.state.env
-    made, type_ = Telescope(env, (), Const("True")), env[str(names[-1])].type
+    env, type_ = elaborated(source)
+    made = Telescope(env, (), Const("True"))
     while isinstance(type_, Pi):
         dependent = ex.has_loose_bvar(type_.body, 0)
         taken = {decl.user_name for decl in made.decls}

@@ -130,7 +130,7 @@ class RLOptions:
         SolverOption,
         disable_solvers=change(
             help="Leave out what the policy says if it uses a solver (--search-solver-tactics), and data that do; "
-            "collection tries `grind` on new leaves instead, which teaches nothing; evaluation offers it at every node."
+            "collection tries --search-finishers (without any, `grind`) on new leaves, which teaches nothing."
         ),
     )
     eval_start: str = opt(
