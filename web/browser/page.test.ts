@@ -224,7 +224,7 @@ describe("a run that goes on", () => {
       await page.unroute("**/api/calibration*");
       await show(false);
       await show(true);
-      await page.getByText("Mean error").waitFor({ timeout: 4000 });
+      await page.getByRole("columnheader", { name: "Mean error" }).waitFor({ timeout: 4000 });
     } finally {
       await page.context().close();
     }
