@@ -1,0 +1,71 @@
+"""One interface for models that continue text: our own checkpoints, transformers, and OpenAI-compatible endpoints."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from nanoproof.common.config import opt, validate
+
+
+@dataclass(frozen=True)
+class GenerationOptions:
+    """How text is sampled; `temperature` 0 is greedy."""
+
+    num_samples: int = opt(1, "Samples of each prompt.", min=1)
+    max_new_tokens: int = opt(256, "Tokens of a sample, its end included.", min=1)
+    temperature: float = opt(1.0, "Temperature; 0 takes the likeliest token.", min=0)
+    top_p: float = opt(1.0, "Sample from the likeliest tokens that have this much of the probability.", above=0, max=1)
+    stop: tuple[str, ...] = opt((), "A sample ends before the first of these texts.", metavar="TEXT")
+
+    def __post_init__(self) -> None:
+        validate(self, "generation")
+
+
+@dataclass(frozen=True, slots=True)
+class TextSample:
+    """A continuation of a prompt, without its end marker or `stop` text.
+
+    `logprob` is that of all its tokens, its end included, under the model itself (temperature 1, all tokens), None
+    where the model does not say. `finished` is false where `max_new_tokens` cut it off.
+    """
+
+    text: str
+    logprob: float | None
+    num_tokens: int
+    finished: bool
+
+
+class LanguageModel(Protocol):
+    """A model that continues text. Any number of threads may share it.
+
+    What a backend cannot do (an endpoint that has no embeddings) raises UserError with the reason.
+    """
+
+    @property
+    def name(self) -> str:
+        """The SPEC that it was opened from, without secrets."""
+        ...
+
+    def generate(
+        self, prompts: Sequence[str], options: GenerationOptions, seeds: Sequence[int]
+    ) -> list[list[TextSample]]:
+        """Return `options.num_samples` samples for each prompt, in order; `seeds[i]` is that of `prompts[i]`.
+
+        Copies of a prompt get different seeds from the caller, and the samples of one prompt differ by themselves.
+        Raises PolicyError where the model fails.
+        """
+        ...
+
+    def score(self, prompt: str, continuation: str) -> float:
+        """Return the log-probability of a continuation (without an end), summed over its tokens, in nats."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Return a vector for each text, float32 (N, C), of length 1."""
+        ...
+
+    def close(self) -> None:
+        """Free what the model holds."""
+        ...
