@@ -95,14 +95,21 @@ class SearchConfig:
     max_facts: int | None = opt(
         None, "Tactics in a row that may only add hypotheses; the next such one leads nowhere.", min=0, advanced=True
     )
-    algorithm: Literal["mcts", "best-first"] = opt(
+    algorithm: Literal["mcts", "best-first", "ao-star"] = opt(
         "mcts",
-        "mcts: selection by visits, values and priors; best-first: by the log-probability of the path alone.",
+        "mcts: selection by visits, values and priors; best-first: by the log-probability of the path alone; ao-star: "
+        "the likeliest whole proof, all branches of it counted.",
         advanced=True,
     )
     value_weight: float = opt(
         0.0,
-        "Best-first: log-probability that one expected tactic less is worth; 0 leaves values out.",
+        "Best-first and AO*: log-probability that one expected tactic less is worth; 0 leaves values out.",
+        min=0,
+        advanced=True,
+    )
+    again_cost: float = opt(
+        1.0,
+        "AO*: log-probability that each expansion of a state so far takes from what expanding it again may find.",
         min=0,
         advanced=True,
     )

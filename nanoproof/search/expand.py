@@ -130,7 +130,11 @@ def evaluate_and_expand(
     if config.finisher_keep == "closing":
         candidates = [one for one in candidates if not one[3] or (one[0] in results and _closes(results[one[0]]))]
     num_before, value = len(leaf.children), -suggestion.value if config.use_value else -1.0
+    for tactic, logprob in zip(suggestion.tactics, suggestion.logprobs, strict=True):
+        if tactic in new:
+            leaf.seen_mass += exp(logprob)
     _grow(path, candidates, results, config, log)
+    leaf.policy_value = value
     for child in leaf.children[num_before:]:
         for node in (child, *child.children):
             node.value_above = value

@@ -1,11 +1,13 @@
-"""The queue of a best-first search by log-probability (and values), the baseline of the tree search."""
+"""Searches without visit counts: the queue of a best-first search by log-probability (and values), and AO*."""
 
 import heapq
+from math import inf
+from math import log as ln
 from typing import NamedTuple
 
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
-from nanoproof.search.node import Kind, Node
+from nanoproof.search.node import Kind, Node, walk
 from nanoproof.search.transpositions import is_repeat
 
 _Indices = tuple[int, ...]  # the index of the child among its siblings, for each edge of a path
@@ -101,3 +103,71 @@ def _waits(path: list[Node], indices: _Indices) -> bool:
         if node.kind is Kind.AND
         for earlier in node.children[:index]
     )
+
+
+LEAST_UNSEEN = 0.01
+"""The least probability that the policy is taken to give to tactics which it did not suggest yet."""
+
+
+class AOStar:
+    """Expands the likeliest whole proof that the tree leaves possible (AO*, Nilsson 1980, with costs from the policy).
+
+    The cost of a proof is minus the sum of the log-probabilities of all its tactics, in all its branches. Of what is
+    not expanded it is estimated: `value_weight` for each tactic that the policy expects there, by its value at the OR
+    node above less one. So an OR node costs what its best child does, and an AND node what its branches do together.
+
+    An OR node can also be expanded again. The tactics to come have the probability that those so far leave over
+    (`seen_mass`), and each expansion so far costs `again_cost` more. A state without children is left in this way
+    when other proofs have become likelier, and comes again when these have not worked either.
+
+    Of the branches of an AND node the dearest is worked on first: where it fails, the others were not needed.
+    """
+
+    def __init__(self, root: Node, config: SearchConfig) -> None:
+        self._root, self._config = root, config
+        self._costs: dict[Node, float] = {}
+        self._path: list[Node] = []
+        for node in reversed(list(walk(root))):
+            self._costs[node] = self._cost(node)
+
+    def path(self) -> list[Node]:
+        """Return the path to the node to expand next."""
+        path = [self._root]
+        while True:
+            node = path[-1]
+            able = [child for child in node.children if child.open]
+            if node.kind is Kind.AND:
+                path.append(max(able, key=self._costs.__getitem__))
+                continue
+            best = min(able, key=self._through, default=None)
+            if best is None or not node.expansions or self._again(node) < self._through(best):
+                self._path = path
+                return path
+            path.append(best)
+
+    def expanded(self, num_before: int) -> None:
+        """Update the costs after the node of `path()`, which had `num_before` children, was expanded."""
+        for child in self._path[-1].children[num_before:]:
+            for node in (*child.children, child):
+                self._costs[node] = self._cost(node)
+        for node in reversed(self._path):
+            self._costs[node] = self._cost(node)
+
+    def _cost(self, node: Node) -> float:
+        if node.solved:
+            return 0.0
+        if not node.open:
+            return inf
+        if node.kind is Kind.AND:
+            return sum([self._costs[child] for child in node.children])
+        if not node.expansions:
+            return self._config.value_weight * max(0.0, -node.value_above - 1.0)
+        return min([self._again(node), *[self._through(child) for child in node.children if child.open]])
+
+    def _through(self, child: Node) -> float:
+        return self._costs[child] - child.logprob
+
+    def _again(self, node: Node) -> float:
+        unseen = max(LEAST_UNSEEN, 1.0 - node.seen_mass)
+        left = self._config.value_weight * max(0.0, -node.policy_value - 1.0)
+        return left - ln(unseen) + self._config.again_cost * node.expansions

@@ -37,6 +37,8 @@ class Node:
     (`merge_states`).
 
     `value_above` is the value that the policy gave to the OR node above when this one was added; 0 for the root.
+    `policy_value` is the one that it gave to this node at its latest expansion, and `seen_mass` the probability of all
+    tactics that it has suggested here, useless ones included.
 
     `known` maps each tactic that was run here and need not be run again to the child it led to; None if it led nowhere.
     """
@@ -53,7 +55,9 @@ class Node:
         "kind",
         "known",
         "logprob",
+        "policy_value",
         "prior",
+        "seen_mass",
         "solved",
         "spellings",
         "state",
@@ -85,6 +89,8 @@ class Node:
         self.visits = 0
         self.value_sum = 0.0
         self.value_above = 0.0
+        self.policy_value = 0.0
+        self.seen_mass = 0.0
         self.expansions = 0
         self.solved = kind is Kind.CLOSED
         self.dead = False

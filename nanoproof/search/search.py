@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import Estimate, SearchLog, TacticRunner, evaluate_and_expand, keys_of
-from nanoproof.search.frontier import Frontier
+from nanoproof.search.frontier import AOStar, Frontier
 from nanoproof.search.node import TACTIC_REWARD, Kind, Node, walk
 from nanoproof.search.policy import Policy
 from nanoproof.search.transpositions import is_repeat, note_expanded, reuse_proofs
@@ -59,7 +59,9 @@ def search(
     if config.c_base_of_budget:
         config = replace(config, c_base=config.c_base_of_budget * max(1, num_simulations))
     counts, max_bytes = log.counts, config.max_tree_mbytes * 1e6
-    frontier = Frontier(root, config, log) if config.algorithm == "best-first" else None
+    frontier: Frontier | AOStar | None = None
+    if config.algorithm != "mcts":
+        frontier = AOStar(root, config) if config.algorithm == "ao-star" else Frontier(root, config, log)
     while not root.solved:
         if counts.simulations >= num_simulations:
             return "simulations"
