@@ -81,6 +81,8 @@ class Attempt:
     `solved_states` are those of the tree of a proof that passed the check, where they were asked for: also off the way
     of the proof, with the shortest proof found anywhere in the tree. What transitions say already is left out.
 
+    `unsolved_states` are those that the search worked on in vain, where they were asked for; they may have a proof.
+
     `estimates` say how many tactics seemed to be left after 1, 2, 4, ... simulations without a proof.
 
     `budget` is the number of simulations allowed and `seed` what the policy's samples came from; `policy` says which
@@ -103,6 +105,7 @@ class Attempt:
     transitions: tuple[Transition, ...] = ()
     failed_tactics: tuple[FailedTactic, ...] = ()
     solved_states: tuple[SolvedState, ...] = ()
+    unsolved_states: tuple[str, ...] = ()
     estimates: tuple[Estimate, ...] = ()
     budget: int = 0
     seed: int = 0
@@ -169,6 +172,7 @@ class Attempt:
                 ),
                 "estimates": tuple(Estimate(*estimate) for estimate in data.get("estimates", ())),
                 "solved_states": tuple(SolvedState(state, depth) for state, depth in data.get("solved_states", ())),
+                "unsolved_states": tuple(data.get("unsolved_states", ())),
                 "hindsight": tuple(map(SolvedSubgoal.from_json, data.get("hindsight", ()))),
             }
         )
@@ -211,7 +215,7 @@ def _not_of_its_type(attempt: Attempt) -> str:
     texts += [text for step in steps for text in (step.state, step.tactic)]
     texts += [text for subgoal in attempt.hindsight for text in (subgoal.source, subgoal.proof)]
     texts += [text for failed in attempt.failed_tactics for text in failed]
-    texts += [solved.state for solved in attempt.solved_states]
+    texts += [*(solved.state for solved in attempt.solved_states), *attempt.unsolved_states]
     counts: list[object] = [attempt.num_tactics, attempt.budget, attempt.seed, *attempt.counts.values()]
     counts += [subgoal.num_tactics for subgoal in attempt.hindsight]
     wrong = [text for text in texts if not isinstance(text, str)]

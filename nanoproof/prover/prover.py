@@ -37,11 +37,11 @@ from nanoproof.prover.check import Verdict, check_proof
 from nanoproof.prover.disprove import StateDisprover
 from nanoproof.prover.hindsight import Hindsight
 from nanoproof.prover.linearize import layouts
-from nanoproof.prover.proof import Proof, SolvedStates, depths, shortest_depths, transitions_of
+from nanoproof.prover.proof import Proof, SolvedStates, depths, shortest_depths, transitions_of, untagged
 from nanoproof.prover.replay import Replayed, SecondTry, replay_tree, run_second_tries, simplify
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import Estimate, SearchLog
-from nanoproof.search.node import Node, or_node
+from nanoproof.search.node import Kind, Node, or_node, walk
 from nanoproof.search.policy import Policy, Suggestion
 from nanoproof.search.search import search
 from nanoproof.search.tree_json import tree_to_json
@@ -147,6 +147,12 @@ class ProverOptions:
     keep_tree: bool = opt(True, "Store the search tree with each attempt.", advanced=True)
     keep_solved_states: bool = opt(
         False, "Store with a proof the shortest one known of each state that its search solved.", advanced=True
+    )
+    keep_unsolved_visits: int = opt(
+        0,
+        "Store the states that a search visited at least so often without solving them; 0: none.",
+        min=0,
+        advanced=True,
     )
 
     def __post_init__(self) -> None:
@@ -351,6 +357,7 @@ class Prover:
     def _attempt(self, run: "_Run", budget: int) -> Attempt:
         found = run.outcome in ("proven", "disproven")
         keeps_solved = found and self.options.keep_solved_states
+        least = self.options.keep_unsolved_visits if run.outcome != "error" else 0
         return Attempt(
             theorem=run.theorem,
             outcome=run.outcome,
@@ -362,6 +369,7 @@ class Prover:
             transitions=transitions_of(run.steps),
             failed_tactics=tuple(FailedTactic(*key) for key in run.log.failed_tactics),
             solved_states=solved_states_of(run.root, run.steps) if run.root is not None and keeps_solved else (),
+            unsolved_states=unsolved_states_of(run.root, least) if run.root is not None and least else (),
             estimates=tuple(Estimate(count, round(mean, 3), round(best, 3)) for count, mean, best in run.log.estimates),
             budget=budget,
             seed=run.seed,
@@ -435,3 +443,14 @@ def solved_states_of(root: Node, steps: Proof) -> tuple[SolvedState, ...]:
     said = {transition.state: transition.depth for transition in transitions_of(steps)}
     found = shortest_depths(root, played).items()
     return tuple(SolvedState(state, depth) for state, depth in found if said.get(state) != depth)
+
+
+def unsolved_states_of(root: Node, least_visits: int) -> tuple[str, ...]:
+    """Return the states below the root with at least so many visits that are solved nowhere in the tree.
+
+    States that differ in case tags alone are one.
+    """
+    states = [node for node in walk(root) if node.kind is Kind.OR and node is not root]
+    solved = {untagged(node.state) for node in states if node.solved}
+    found = {untagged(node.state): node.state for node in states if node.visits >= least_visits and not node.solved}
+    return tuple(state for key, state in found.items() if key not in solved)

@@ -177,6 +177,9 @@ class Buffers:
     all attempts so far: one that is found later, by a proof or by a solved subgoal that is learned from, lowers the
     depths of transitions that are there. It is not passed on to the states of other attempts from which a tactic leads
     to this one.
+
+    `unsolved` has states that searches worked on in vain, with the number of tactics that they are taken to need
+    (`unsolved_depth`). A state leaves it for good when a proof of it is learned from.
     """
 
     def __init__(
@@ -186,6 +189,8 @@ class Buffers:
         solvers: Sequence[str] = (),
         shortest: ShortestProofs | None = None,
         hindsight_window: int = 0,
+        unsolved_window: int = 0,
+        unsolved_depth: int = 16,
     ) -> None:
         self._solver = solver_pattern(tuple(solvers)) if solvers else None
         self.replay: WindowBuffer[tuple[str, str], Transition] = WindowBuffer(replay_window)
@@ -194,6 +199,9 @@ class Buffers:
         self.depths: Counter[int] = Counter()
         """How many transitions of the replay buffer have each depth."""
         self.shortest = shortest
+        self.unsolved: WindowBuffer[str, Transition] = WindowBuffer(unsolved_window)
+        self._unsolved_depth = unsolved_depth
+        self._proved: WindowBuffer[str, None] = WindowBuffer(replay_window + hindsight_window)
 
     def add(self, attempts: Iterable[Attempt], step: int) -> int:
         """Add transitions and failed tactics of attempts; returns the number of transitions of proofs."""
@@ -203,6 +211,8 @@ class Buffers:
             if not self.hindsight.window:
                 of_subgoals = []
             self._note_shortest([*attempt.transitions, *of_subgoals], attempt.solved_states, step)
+            if self.unsolved.window:
+                self._note_unsolved([*attempt.transitions, *of_subgoals], attempt, step)
             for transition in attempt.transitions:
                 if not self._uses_solver(transition.tactic):
                     self._add_played(transition, step)
@@ -256,6 +266,14 @@ class Buffers:
                         self.depths[item.depth] -= 1
                         self.depths[depth] += 1
 
+    def _note_unsolved(self, proved: Iterable[Transition], attempt: Attempt, step: int) -> None:
+        for state in [*(item.state for item in proved), *(solved.state for solved in attempt.solved_states)]:
+            self._proved.add(untagged(state), None, step)
+            self.unsolved.discard(untagged(state))
+        for state in attempt.unsolved_states:
+            if untagged(state) not in self._proved:
+                self.unsolved.add(untagged(state), Transition(state, "", self._unsolved_depth), step)
+
     def _uses_solver(self, tactic: str) -> bool:
         return self._solver is not None and self._solver.search(tactic) is not None
 
@@ -271,7 +289,8 @@ def buffers_of(
     hindsight = options.hindsight_window if hindsight_window is None else hindsight_window
     window = options.replay_buffer_window_size
     shortest = ShortestProofs(window + hindsight) if options.value_targets == "search" else None
-    return Buffers(window, negative, solvers, shortest, hindsight)
+    unsolved = options.unsolved_window
+    return Buffers(window, negative, solvers, shortest, hindsight, unsolved, options.value_unsolved_tactics)
 
 
 # -- Batches ---------------------------------------------------------------------------------------------------------
@@ -293,7 +312,7 @@ class Batch:
     num_hindsight: int = 0
 
     def kind(self, number: int) -> str:
-        """Return where an example is from: sft, hindsight, replay, negative, or value (a solved state by itself)."""
+        """Return where an example is from: sft, hindsight, replay, negative, or value (a state by itself)."""
         if number < self.num_sft + self.num_hindsight:
             return "sft" if number < self.num_sft else "hindsight"
         kind = self.examples[number].continuations[0].kind
@@ -350,8 +369,12 @@ class BatchSampler:
         sft_total = round(options.fraction_sft * total) if len(self._buffers.replay) else total
         sft = self.sft.examples(list(shard(self._sampler.picks(sft_total), dist)))
         rest = len(range(dist.rank, total, dist.world_size)) - len(sft)
-        failed, solved, alone = self._shares(rng, rest)
-        aside = self._value_only(rng, alone) if alone else []
+        failed, solved, alone, unsolved = self._shares(rng, rest)
+        aside = []
+        if alone and self._buffers.shortest is not None:
+            aside += self._value_only(rng, self._buffers.shortest.aside, alone)
+        if unsolved:
+            aside += self._value_only(rng, self._buffers.unsolved, unsolved)
         wanted, metrics, replayed = rest - failed - solved - len(aside), dict[str, float](), list[Example]()
         if wanted > 0:
             fitting, usable, metrics = self._drawn(rng, self._buffers.replay, wanted)
@@ -366,12 +389,14 @@ class BatchSampler:
         return Batch(sft + hindsight + replayed + refused + aside, len(sft), metrics, len(hindsight))
 
     def _shares(self, rng: np.random.Generator, rest: int) -> list[int]:
-        """Draw how many of `rest` examples are failed tactics, of solved subgoals, and solved states by themselves."""
+        """Draw how many of `rest` examples are failed tactics, of solved subgoals, and states by themselves (solved
+        ones, unsolved ones)."""
         options, shortest = self._config.rl, self._buffers.shortest
         sources: list[tuple[float, Sized]] = [
             (options.negative_fraction, self._buffers.negative),
             (options.hindsight_fraction, self._buffers.hindsight),
             (options.value_only_fraction, shortest.aside if shortest is not None else ()),
+            (options.value_unsolved_fraction, self._buffers.unsolved),
         ]
         counts, others = list[int](), 1.0
         for fraction, source in sources:
@@ -383,11 +408,9 @@ class BatchSampler:
             others -= fraction
         return counts
 
-    def _value_only(self, rng: np.random.Generator, count: int) -> list[Example]:
-        """Draw solved states that are in no transition of the buffers; those that fit in a row."""
-        assert self._buffers.shortest is not None, "it gave the number"
-        drawn = self._buffers.shortest.aside.sample(rng, count)
-        examples = self._encode(drawn, depth_weights=self._depth_weights())
+    def _value_only(self, rng: np.random.Generator, states: WindowBuffer[str, Transition], count: int) -> list[Example]:
+        """Draw states whose value alone is learned; those that fit in a row."""
+        examples = self._encode(states.sample(rng, count), depth_weights=self._depth_weights())
         return [Example(example.prefix, example.continuations[1:]) for example in examples]
 
     def _depth_weights(self) -> list[float] | None:

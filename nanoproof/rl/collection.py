@@ -102,6 +102,7 @@ class CollectSource:
         self._shared = LEARNED_FIELDS + (("failed_tactics",) if buffers.negative.window else ())
         self._shared += ("solved_states",) if buffers.shortest is not None else ()
         self._shared += ("hindsight",) if buffers.hindsight.window else ()
+        self._shared += ("unsolved_states",) if buffers.unsolved.window else ()
         self._refusals, self._refusal = 0, ""
         self._observer = observer
         self._log = AttemptLog(run_path, dist.rank)
@@ -313,8 +314,9 @@ class Collection:
             disprove_fraction=config.rl.prover.disprove_fraction if collect else 0.0,
             keep_tree=False,
             keep_solved_states=collect and config.rl.value_targets == "search",
+            keep_unsolved_visits=config.rl.value_unsolved_visits if collect and config.rl.unsolved_window else 0,
         )
-        search = replace(config.search, finisher_use="leaf" if collect else "candidate")
+        search = config.search if collect else replace(config.search, finisher_use="candidate")
         return Prover(policy, search, options, lambda: f"step {state.step}", self._hindsight if collect else None)
 
     def gather(self, max_seconds: float | None) -> None:
@@ -348,6 +350,7 @@ class Collection:
             "replay": len(self.experience.buffers.replay),
             "staleness": self._staleness["replay"],
             **self._of_hindsight(attempts),
+            **({"unsolved_states": len(buffers.unsolved)} if buffers.unsolved.window else {}),
         }
 
     def _of_hindsight(self, attempts: Sequence[Attempt]) -> dict[str, float]:

@@ -100,6 +100,23 @@ class RLOptions:
         max=1,
         advanced=True,
     )
+    value_unsolved_fraction: float = opt(
+        0.0,
+        "Probability that a slot not from SFT data is a state that searches worked on in vain, whose value alone is "
+        "learned.",
+        min=0,
+        max=1,
+        advanced=True,
+    )
+    value_unsolved_visits: int = opt(
+        4, "Visits of a state, without a proof of it, after which it counts as such.", min=1, advanced=True
+    )
+    value_unsolved_tactics: int = opt(
+        16, "Tactics that are taken to be needed for such a state, the target of its value.", min=1, advanced=True
+    )
+    unsolved_buffer_window_size: int = opt(
+        20_000, "Newest such states that are kept, if any are used.", min=1, advanced=True
+    )
     replay_logprob_min: float | None = opt(
         None, "Replay no tactic that the network gives a lower log-probability (a lucky guess).", max=0, advanced=True
     )
@@ -120,7 +137,7 @@ class RLOptions:
     )
     prover: ProverOptions = group(
         ProverOptions,
-        without=("simplification_tactics", "keep_tree", "keep_solved_states"),
+        without=("simplification_tactics", "keep_tree", "keep_solved_states", "keep_unsolved_visits"),
         proof_simplification=change(help="Simplify proofs during collection."),
         disprove_fraction=change(
             help="Fraction of attempts at theorems without a proof that try to prove the negation."
@@ -169,6 +186,11 @@ class RLOptions:
         """How many transitions of solved subgoals are kept: none where training has no use for them."""
         return self.hindsight_buffer_window_size if self.hindsight_fraction > 0 else 0
 
+    @property
+    def unsolved_window(self) -> int:
+        """How many states that searches did not solve are kept: none where training has no use for them."""
+        return self.unsolved_buffer_window_size if self.value_unsolved_fraction > 0 else 0
+
     def __post_init__(self) -> None:
         validate(self, "rl")
         low, high = self.replay_logprob_min, self.replay_logprob_max
@@ -183,8 +205,10 @@ class RLOptions:
             "rl",
         )
         check(
-            self.negative_fraction + self.hindsight_fraction + self.value_only_fraction <= 1,
-            "rl.negative_fraction, rl.hindsight_fraction and rl.value_only_fraction must not add up to more than 1",
+            self.negative_fraction + self.hindsight_fraction + self.value_only_fraction + self.value_unsolved_fraction
+            <= 1,
+            "rl.negative_fraction, rl.hindsight_fraction, rl.value_only_fraction and rl.value_unsolved_fraction must "
+            "not add up to more than 1",
             "rl",
         )
         check(
@@ -219,11 +243,12 @@ class RLConfig:
     search: SearchConfig = group(
         SearchConfig,
         "search-",
-        without=(
-            "finisher_use",  # collection and evaluation differ in it
-            "disable_solvers",  # --disable-solvers does that and more
-        ),
+        without=("disable_solvers",),  # --disable-solvers does that and more
         finishers=change(default=(AUTO,), advanced=True),
+        finisher_use=change(
+            help="In collection (evaluations always use candidate), leaf: a new leaf that a finisher closes is solved, "
+            "outside the training data; candidate: finishers are offered at every node like tactics of the policy."
+        ),
     )
     matchmaker: MatchmakerConfig = group(MatchmakerConfig, "mm-")
 
