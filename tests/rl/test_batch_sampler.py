@@ -114,6 +114,26 @@ def test_solved_states_off_the_way_teach_their_value_alone(model):
     assert alone.continuations[0].tokens == [learner.tokenizer.value, learner.tokenizer.bins[2]]
 
 
+def test_unsolved_states_teach_their_value_alone(model):
+    flags = ("--value-unsolved-fraction", "0.4", "--value-unsolved-tactics", "12")
+    _, learner, config = mixture_of(model, *flags)
+    buffers = buffers_of(config.rl, ())
+    found = Attempt(theorems(1)[0], "proven", transitions=tuple(FOUND), unsolved_states=("⊢ hopeless",))
+    buffers.add([found], 0)
+    sampler, kinds = BatchSampler(config, learner, buffers, small.ALONE), Counter()
+    for update in range(10):
+        batch = sampler.batch(0, update)
+        assert len(batch.examples) == 40
+        kinds.update(batch.kind(number) for number in range(40))
+        for number, example in enumerate(batch.examples):
+            if batch.kind(number) == "value":
+                assert learner.tokenizer.decode(example.prefix[1:]).startswith("⊢ hopeless")
+                (only,) = example.continuations
+                assert only.tokens == [learner.tokenizer.value, learner.tokenizer.bins[11]]
+    assert kinds["sft"] == 100 and abs(kinds["value"] / 300 - 0.4) < 0.09
+    assert kinds["replay"] == 300 - kinds["value"]
+
+
 def test_values_that_are_not_learned_cannot_be_balanced(model):
     with pytest.raises(UserError, match="--balance-value-by-depth weighs a loss"):
         mixture_of(model, "--balance-value-by-depth", "--value-weight", "0")
