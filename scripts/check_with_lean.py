@@ -26,6 +26,7 @@ from typing import Any
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, read_jsonl
+from nanoproof.common.run_dir import home
 from nanoproof.evaluation.results import PROOFS, RESULTS, proof_names
 from nanoproof.evaluation.summary import theorem_key
 from nanoproof.lean.forbidden import IMPORTS, banned_reason, banned_word, block_reason, declarations, plain_reason
@@ -75,13 +76,16 @@ class CheckOptions:
 def main(argv: list[str] | None = None) -> int:
     """Check the files, or their certificates: exit code 0 if everything holds, 1 if not."""
     parser = Parser(prog="python -m scripts.check_with_lean", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("dir", help="Folder with .lean files (searched recursively).")
+    parser.add_argument("dir", help="Folder with .lean files (searched recursively), here or in $NANOPROOF_HOME.")
     add_flags(parser, CheckOptions)
     args = parser.parse_args(argv)
     options = from_args(CheckOptions, args)
+    folder = Path(args.dir)
+    if not folder.exists() and (home() / args.dir).is_dir():  # where the commands that made it named it from
+        folder = home() / args.dir
     if options.certificates:
-        return report_certificates(Path(args.dir), options.checker, options.timeout, options.jobs, options.json)
-    case = CheckedFolder.of(Path(args.dir), options)
+        return report_certificates(folder, options.checker, options.timeout, options.jobs, options.json)
+    case = CheckedFolder.of(folder, options)
     files, attempts = case.texts, case.attempts
     with closing(open_reader(options.lean, options.cwd, options.header, options.timeout, options.sandbox)) as reader:
         refused, wrong_attempts = check_all(case, reader, options)

@@ -333,12 +333,18 @@ class WandbTracker:
     """Sends metrics to Weights & Biases (environment variables such as WANDB_MODE apply)."""
 
     def __init__(self, project: str, name: str, config: dict[str, Any], run_id: str | None = None) -> None:
-        """Start a run, or resume the one with this `run_id`. Raises UserError if the package is missing."""
+        """Start a run, or resume the one with this `run_id`. Raises UserError if that is not possible here."""
         try:
             import wandb
         except ImportError as error:
             raise UserError("--loggers wandb needs the package wandb: pip install wandb") from error
-        self._run = wandb.init(project=project, name=name, config=config, id=run_id, resume="allow")
+        try:
+            self._run = wandb.init(project=project, name=name, config=config, id=run_id, resume="allow")
+        except Exception as error:  # a key that is missing, a server out of reach: wandb has no common class for these
+            reason = " ".join(str(error).split())[:200]
+            raise UserError(
+                f"--loggers wandb: {reason} (run `wandb login`, or set WANDB_MODE=offline, or leave --loggers out)"
+            ) from error
 
     def log(self, metrics: dict[str, Any], step: int) -> None:
         self._run.log(metrics, step=step)
@@ -350,12 +356,15 @@ class WandbTracker:
 def make_tracker(
     loggers: tuple[str, ...], stage: str, name: str, config: dict[str, Any], rank: int = 0, path: Path | None = None
 ) -> Tracker:
-    """Construct the tracker of a run: null on other ranks than 0, without loggers, and for a run named `dummy`.
+    """Construct the tracker of a run: null on other ranks than 0 and without loggers.
 
-    With the `path` of the run's directory, a run that was tracked before is resumed.
+    With the `path` of the run's directory, a run that was tracked before is resumed; one without a name of its own
+    (`dummy`) has that of its directory.
     """
-    if rank != 0 or not loggers or name == "dummy":
+    if rank != 0 or not loggers:
         return NullTracker()
+    if name == "dummy" and path is not None:
+        name = path.name
     unknown = [logger for logger in loggers if logger != "wandb"]
     if unknown:
         raise UserError(f"--loggers knows wandb; got {', '.join(unknown)}")

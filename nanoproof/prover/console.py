@@ -89,6 +89,8 @@ class Console:
 
     def _enter(self, line: str) -> str:
         word, _, rest = line.strip().partition(" ")
+        if not rest and word in ("help", "quit", "exit") and not self.raw:  # as in NanoLean's REPL; no tactics
+            word = ":help" if word == "help" else ":quit"
         if word in _COMMANDS and not self.pending:
             return _COMMANDS[word](self, rest.strip())
         if word.startswith(":") and not self.pending:

@@ -296,7 +296,8 @@ class ReinforcementLearning:
         self.stage.run.metrics(self.state.step, **metrics)
         self.stage.tracker.log(metrics, self.state.step)
         log.info(
-            "step %d: loss %.3f, %d of %d attempts proved%s, %d theorems so far, replay %d, %.1f + %.1f s",
+            "step %d: loss %.3f, %d of %d attempts proved%s, %d theorems so far, replay %d, "
+            "collected in %.1f s, trained in %.1f s",
             self.state.step,
             metrics["loss"],
             metrics.get("proofs", 0),

@@ -15,7 +15,7 @@ _LEVELS = ("debug", "info", "warning", "error")
 class RunOptions:
     """Run."""
 
-    run: str = opt("dummy", "Name of the run; a run named dummy logs to no tracker.")
+    run: str = opt("dummy", "Name of the run, for its directory and for trackers.")
     run_dir: str | None = opt(None, "Exact directory to write to, instead of a dated one under $NANOPROOF_HOME.")
     seed: int = opt(0, "Seed of every random choice.", min=0)
     device: DeviceOption = group(DeviceOption)

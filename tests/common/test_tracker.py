@@ -7,8 +7,25 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import NullTracker, make_tracker
 
 
-def test_a_run_named_dummy_logs_nowhere():
-    assert isinstance(make_tracker(("wandb",), "sft", "dummy", {}), NullTracker)
+def test_without_loggers_nothing_is_logged():
+    assert isinstance(make_tracker((), "sft", "real", {}), NullTracker)
+
+
+def test_a_run_without_a_name_is_tracked_under_that_of_its_directory(tmp_path, monkeypatch):
+    begun = []
+    run = SimpleNamespace(log=lambda *_, **__: None, finish=lambda: None)
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(init=lambda **how: (begun.append(how), run)[1]))
+    make_tracker(("wandb",), "sft", "dummy", {}, path=tmp_path / "2026-01-01_00-00-00_dummy").close()
+    assert begun[0]["name"] == "2026-01-01_00-00-00_dummy"
+
+
+def test_a_tracker_that_cannot_start_ends_in_one_line(monkeypatch):
+    def init(**_):
+        raise RuntimeError("api_key not configured\n(no-tty)")
+
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(init=init))
+    with pytest.raises(UserError, match=r"--loggers wandb: api_key not configured \(no-tty\).*WANDB_MODE=offline"):
+        make_tracker(("wandb",), "sft", "real", {})
 
 
 def test_only_rank_0_logs():

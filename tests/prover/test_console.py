@@ -79,6 +79,14 @@ def test_undo_goes_back_one_tactic_and_takes_back_a_finished_proof(console: Cons
     assert console.enter(":undo") == "left the proof" and console.theorem is None
 
 
+def test_help_and_quit_are_understood_without_a_colon(console: Console) -> None:
+    assert console.enter("help") == console.enter(":help")
+    console.enter(START)
+    assert console.enter("help") == console.enter(":help") and not console.over
+    console.enter("exit")
+    assert console.over
+
+
 def test_the_tree_shows_what_was_done_and_what_is_open(console: Console) -> None:
     for line in (START, "1", "exact b"):
         console.enter(line)

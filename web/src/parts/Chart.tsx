@@ -160,7 +160,7 @@ function options(width: number, height: number, time: boolean, shape: string, la
     bands.push({ series: [place.high, place.low], fill: `color-mix(in srgb, ${color} 14%, transparent)` });
   });
   const line = cssColor("--line");
-  const axis = { stroke: cssColor("--muted"), font: `11.5px ${cssColor("--sans")}`, grid: { stroke: line, width: 1 }, ticks: { show: false } };
+  const axis = { stroke: cssColor("--muted"), font: `12px ${cssColor("--sans")}`, grid: { stroke: line, width: 1 }, ticks: { show: false } };
   return {
     width, height, series, bands,
     legend: { show: false },
