@@ -166,13 +166,11 @@ def weight(standing: Standing, config: MatchmakerConfig) -> float:
         return config.low
     if standing.errors == config.trust:
         return config.undecided
-    if len(standing.recent) < config.trust:
-        return 1.0
-    if not standing.proven:
-        return config.undecided
     if standing.proofs == config.trust_proved:
         return config.low
-    return 1.0
+    if len(standing.recent) < config.trust or standing.proven:
+        return 1.0
+    return config.undecided
 
 
 def is_settled(standing: Standing, config: MatchmakerConfig) -> bool:

@@ -130,6 +130,13 @@ def test_budget_of_the_published_system_counts_all_failures_since_the_last_proof
     assert num_simulations("u" * 300, config) == 16_000
 
 
+def test_a_proof_can_be_enough_whatever_the_attempts_before() -> None:
+    config = MatchmakerConfig(trust=3, trust_proved=1)
+    matchmaker = Matchmaker(1, config)
+    matchmaker.update(0, "proven")
+    assert matchmaker.weight(0) == config.low
+
+
 def test_alphaproof_preset_trusts_later() -> None:
     config = MatchmakerConfig.preset("alphaproof")
     assert [told(events, config).weight(0) for events in ("u" * 7, "u" * 8)] == [1.0, 0.1]
@@ -151,11 +158,11 @@ def plain_weight_and_budget(events: str, config: MatchmakerConfig) -> tuple[floa
         return config.low, simulations
     if events.endswith("e" * config.trust):
         return config.undecided, simulations
-    if len(decided) < config.trust:
+    if decided.endswith("p" * config.trust_proved):
+        return config.low, simulations
+    if len(decided) < config.trust or "p" in decided:
         return 1.0, simulations
-    if "p" not in decided:
-        return config.undecided, simulations
-    return (config.low if decided.endswith("p" * config.trust_proved) else 1.0), simulations
+    return config.undecided, simulations
 
 
 CONFIGS = [
