@@ -38,7 +38,9 @@ class PasskOptions:
         words = [word for text in self.budgets for word in text.split(",") if word]
         wrong = [word for word in words if not (word.isdecimal() and int(word) >= 1)]
         if wrong or not words:
-            raise UserError(f"--budgets wants numbers of samples, 1 or more, such as 1,32,128; got {wrong[:1] or 'none'}")
+            raise UserError(
+                f"--budgets wants numbers of samples, 1 or more, such as 1,32,128; got {wrong[:1] or 'none'}"
+            )
         return [int(word) for word in words]
 
 

@@ -131,7 +131,7 @@ def pass_table(table: SampleTable, budgets: Sequence[int], samples: int | None =
     """Compute pass@k for each of the budgets that the samples suffice for.
 
     Blocks are cut out of the first `samples` of each statement, or as many as every statement has: an incomplete last
-    block is dropped. A sample without a verdict counts as one that proves nothing. `seed` decides the bootstrap's draws.
+    block is dropped. A sample without a verdict counts as one that proves nothing. `seed` decides the bootstrap.
     Raises UserError if more than 1% of the samples have no verdict, and if a statement has fewer than `samples`.
     """
     _require_verdicts(table)
@@ -163,9 +163,7 @@ def _require_verdicts(table: SampleTable) -> None:
         )
 
 
-def _pass_row(
-    k: int, used: int, solved: Sequence[np.ndarray], counts: Sequence[tuple[int, int]], seed: int
-) -> PassRow:
+def _pass_row(k: int, used: int, solved: Sequence[np.ndarray], counts: Sequence[tuple[int, int]], seed: int) -> PassRow:
     blocks = used // k
     hits = np.zeros(blocks)
     for row in solved:
