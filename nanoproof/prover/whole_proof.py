@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from nanoproof.lean.lexical import WORD, find_top_level, mask, spans
-from nanoproof.lean.source import NAME, parse_declaration
+from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import (
     CheckReport,
     LeanCalls,
@@ -49,8 +49,7 @@ _FENCE = re.compile(r"^[ \t]*```+[ \t]*(?P<tag>[\w+#.-]*)[ \t]*$", re.MULTILINE)
 _LEAN_TAGS = ("lean", "lean4", "tactics", "")
 _END_OF_THOUGHT = "</think>"
 _HEAD = re.compile(
-    rf"^(?:(?:private|protected|public|noncomputable|nonrec)[ \t]+)*(?:theorem|lemma|example)(?![\w.'])"
-    rf"(?:\s+(?P<name>{NAME}))?",
+    r"^(?:(?:private|protected|public|noncomputable|nonrec)[ \t]+)*(?:theorem|lemma|example)(?![\w.'])",
     re.MULTILINE,
 )
 _HEADER_LINE = re.compile(
@@ -153,7 +152,7 @@ def read_proofs(theorem: Theorem, text: str) -> list[str]:
 def _layouts(proof: str) -> list[str]:
     """Return the ways in which the lines of a proof may belong together."""
     first, newline, rest = proof.rstrip().partition("\n")
-    if not first.strip():
+    if not mask(first).strip():
         return [textwrap.dedent(rest)]
     if not newline:
         return [first.strip()]
@@ -182,11 +181,9 @@ def _restated(theorem: Theorem, text: str) -> str | None:
     assign = find_top_level(mask(text), ":=", head.end())
     if assign < 0:
         raise Unreadable("the text states a theorem and has no proof of it")
-    start = head.start("name") if head["name"] else head.end()
-    wanted_from = given.head_end if given.name is None else theorem.source.index(given.name, given.keyword)
-    stated = "".join(code[start:assign].split())
-    wanted = "".join(_without_comments(theorem.source)[wanted_from : given.assign].split())
-    if stated != wanted:
+    stated = "".join(code[head.end() : assign].split())
+    wanted = re.sub(r"^\w+", "", _without_comments(theorem.source)[given.keyword : given.assign])
+    if stated != "".join(wanted.split()):
         shown = " ".join(code[head.start() : assign].split())
         raise Unreadable(f"the text states another theorem than the given one: {shown[:200]}")
     return text[assign + 2 :]
