@@ -70,7 +70,7 @@ GOLDEN: dict[str, tuple[tuple[str, ...], dict[int, tuple[int, float, float | Non
     "one statement": (("0101",), {1: (4, 50.0, 50.0, 50.0), 2: (2, 100.0, None, 83.333)}),
     # A statement that Lean refuses counts in the total and is never solved.
     "a refused statement": (("11", "xx"), {1: (2, 50.0, None, 50.0), 2: (1, 50.0, None, 50.0)}),
-    # Sample 2 of the second is missing: only two samples in a row; the unbiased estimate takes the three that are there.
+    # Sample 2 of the second is missing: two samples in a row; the unbiased estimate takes the three that are there.
     "a gap": (("1111", "00 1"), {1: (2, 50.0, None, 66.667), 2: (1, 50.0, None, 83.333)}),
     # 300 samples, one without a verdict, two solved: three blocks, 100 0 100. Unbiased: 1 - (200 * 199) / (300 * 299).
     "few without a verdict": (("1" + "0" * 98 + "?" + "0" * 199 + "1",), {100: (3, 66.667, None, 55.630)}),
@@ -154,12 +154,18 @@ def test_repeats_are_samples_that_follow_each_other(tmp_path: Path) -> None:
     for number, outcome in enumerate(outcomes):
         write(tmp_path / f"run_{number}" / "results.jsonl", [ours("a", 0, outcome)])
     (table,) = read_tables([tmp_path])
-    assert [value for value in table.rows.values()] == [bytearray([4 if text == "proven" else 3 for text in outcomes])]
+    assert list(table.rows.values()) == [bytearray([4 if text == "proven" else 3 for text in outcomes])]
 
 
 def stp(name: str, number: int | None, complete: bool | None, **more: Any) -> dict[str, Any]:
-    record = {"statement": f"theorem {name} : True := by", "proof": "\n  simp", "header": None, "label": ["miniF2F test"]}
-    return {**record, **({} if number is None else {"iter": number}), "complete": complete, **more}
+    record = {"statement": f"theorem {name} : True := by", "proof": "\n  simp", "header": None}
+    return {
+        **record,
+        "label": ["miniF2F test"],
+        **({} if number is None else {"iter": number}),
+        "complete": complete,
+        **more,
+    }
 
 
 def test_generated_proofs_are_read(tmp_path: Path) -> None:
