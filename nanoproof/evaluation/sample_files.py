@@ -16,9 +16,8 @@ from nanoproof.evaluation.summary import pass_at_k, summarize, theorem_key
 from nanoproof.inference.language_model import GenerationOptions
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.whole_proof import PATIENCE
 
-PATIENCE = 4.0
-"""How many times as long as before a text may take that is tried once more, alone."""
 _ABSENT, _ERROR, _DONE = range(3)
 
 # -- Options ---------------------------------------------------------------------------------------------------------

@@ -21,13 +21,13 @@ from nanoproof.common.distributed import DistInfo, SharedCounter, barrier, gathe
 from nanoproof.common.terminal import Progress
 from nanoproof.evaluation.evaluate import work_off
 from nanoproof.evaluation.results import Mode
-from nanoproof.evaluation.sample_files import PATIENCE, SampleFiles, WholeProofOptions
+from nanoproof.evaluation.sample_files import SampleFiles, WholeProofOptions
 from nanoproof.evaluation.summary import theorem_key
 from nanoproof.inference.language_model import LanguageModel, TextSample
 from nanoproof.lean.types import LeanSession, Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import AttemptObserver
-from nanoproof.prover.whole_proof import Candidate, PromptRenderer, RepairRenderer, Verifier, written_proof
+from nanoproof.prover.whole_proof import PATIENCE, Candidate, PromptRenderer, RepairRenderer, Verifier, written_proof
 from nanoproof.search.policy import PolicyError, PolicyUnavailable
 
 AGAIN_SHARE, AGAIN_LEAST_SECONDS = 0.5, 600.0

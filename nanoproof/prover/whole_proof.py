@@ -10,12 +10,15 @@ with outcome `proven` or `unproven`; where Lean gave none (its server was lost, 
 """
 
 import hashlib
+import random
 import re
 import textwrap
 import threading
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
+from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample
 from nanoproof.lean.lexical import WORD, find_top_level, mask, spans
 from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import (
@@ -36,6 +39,8 @@ PromptRenderer = Callable[[Theorem], str]
 RepairRenderer = Callable[[Theorem, str, Sequence[str]], str]
 """Writes the prompt for another proof, from the theorem, the text that was refused, and Lean's errors about it."""
 
+PATIENCE = 4.0
+"""How many times as long as before a text may take that is verified once more, as it got no verdict."""
 LONGEST_TEXT = 100_000
 """Characters of the longest text that Lean is asked about; the longest proofs of Mathlib have a tenth of that."""
 KEPT_TEXT = 2_000
@@ -396,3 +401,104 @@ class _TimedChecker:
 
     def check(self, source: str) -> CheckReport:
         return self._lean.check(source, self._seconds)
+
+
+# -- One theorem -----------------------------------------------------------------------------------------------------
+
+
+class WholeProofProver:
+    """Proves theorems by sampling whole proofs until one holds; called as a `Prover` is, one theorem at a time.
+
+    `at_once` samples are generated together. A proof that is refused goes back to the model up to `repair` times.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        render: PromptRenderer,
+        verifier: Verifier,
+        generation: GenerationOptions,
+        at_once: int = 8,
+        repair: int = 0,
+        render_repair: RepairRenderer | None = None,
+    ) -> None:
+        self._model, self._render, self._verifier = model, render, verifier
+        self._generation, self._at_once = generation, at_once
+        self._repair, self._render_repair = repair if render_repair is not None else 0, render_repair
+
+    def prove(
+        self,
+        session: LeanCalls,
+        theorem: Theorem,
+        num_simulations: int,
+        rng: random.Random,
+        should_stop: Callable[[], bool] | None = None,
+        observer: AttemptObserver = NULL_ATTEMPT_OBSERVER,
+    ) -> Attempt:
+        """Sample up to `num_simulations` whole proofs; return the attempt at the first that holds, else the last.
+
+        Its counts are those of all samples together. Raises PolicyError if the model fails.
+        """
+        seed, spent, sampling = rng.getrandbits(48), Counter[str](), Timer()
+        checks, last = Counter[str](), Attempt(theorem, "unproven", "no proof was sampled", stop_reason="stopped")
+        known: dict[bytes, tuple[Attempt, tuple[str, ...]]] = {}
+        while spent["simulations"] < num_simulations and not (should_stop is not None and should_stop()):
+            count = min(self._at_once, num_simulations - spent["simulations"])
+            with sampling:
+                texts = self._ask(self._render(theorem), count, seed + spent["simulations"])
+            for text in texts:
+                candidate = Candidate(
+                    theorem, written_proof(text.text), spent["simulations"], seed, text.num_tokens, 0, text.finished
+                )
+                last = self._try(session, candidate, observer, known, sampling)
+                spent.update({name: last.counts.get(name, 0) for name in ("tactic_samples", "tokens", "repairs")})
+                spent["simulations"] += 1
+                checks.update(last.seconds)
+                if last.outcome == "proven" or last.refused or (should_stop is not None and should_stop()):
+                    break
+            if last.outcome == "proven" or last.refused:
+                break
+        found = replace(last, budget=num_simulations, counts=dict(spent), seed=seed)
+        seconds = {**checks, "policy": sampling.seconds, "search": sampling.seconds}
+        found = replace(found, seconds={name: round(value, 4) for name, value in seconds.items()})
+        if found.outcome == "proven" or found.refused:
+            return found
+        lost = found.outcome == "error"
+        words = "Lean gave no verdict on the last" if lost else "the last was refused"
+        message = f"no proof among {spent['simulations']} texts; {words}: {last.message}"
+        return replace(found, outcome="unproven", message=message if spent["simulations"] else last.message)
+
+    def _try(
+        self,
+        session: LeanCalls,
+        candidate: Candidate,
+        observer: AttemptObserver,
+        known: dict[bytes, tuple[Attempt, tuple[str, ...]]],
+        sampling: Timer,
+    ) -> Attempt:
+        """Verify a text, once more with more time where there is no verdict, and repair it."""
+        while True:
+            if candidate.digest not in known:
+                attempt, errors = self._verifier.verify(session, candidate, 1.0, observer)
+                if attempt.outcome == "error" and not attempt.refused:
+                    attempt, errors = self._verifier.verify(session, candidate, PATIENCE, observer)
+                known[candidate.digest] = attempt, errors
+            verdict, errors = known[candidate.digest]
+            attempt = candidate.attempt(verdict)
+            if attempt.outcome != "unproven" or candidate.repairs >= self._repair or self._render_repair is None:
+                return attempt
+            prompt = self._render_repair(candidate.theorem, candidate.text, errors)
+            with sampling:
+                (text,) = self._ask(prompt, 1, candidate.seed + candidate.sample + candidate.repairs + 1)
+            tokens = candidate.num_tokens + text.num_tokens
+            candidate = replace(
+                candidate,
+                text=written_proof(text.text),
+                num_tokens=tokens,
+                repairs=candidate.repairs + 1,
+                finished=text.finished,
+            )
+
+    def _ask(self, prompt: str, count: int, seed: int) -> list[TextSample]:
+        (samples,) = self._model.generate([prompt], replace(self._generation, num_samples=count), [seed])
+        return samples
