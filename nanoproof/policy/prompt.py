@@ -3,6 +3,7 @@
 Shapes: N rows, T tokens, V tokens that a text may consist of (and EOS).
 """
 
+import logging
 import re
 import threading
 from collections.abc import Sequence
@@ -15,7 +16,9 @@ from nanoproof.inference.language_model import GenerationOptions, TextSample
 from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import Theorem
 from nanoproof.model.gpt import GPT
-from nanoproof.model.tokenizer import Tokenizer
+from nanoproof.model.tokenizer import RESERVED, Tokenizer
+
+log = logging.getLogger(__name__)
 
 _CHARACTERS_PER_TOKEN = 8
 """More than states have, so that the first try at the end of a long text holds as many tokens as are asked for."""
@@ -92,12 +95,15 @@ def continuation(model: GPT, tokenizer: Tokenizer, text: str, new_tokens: int, t
 # -- Whole proofs ----------------------------------------------------------------------------------------------------
 
 ROWS_AT_ONCE = 64
+PROOF_MARKER = RESERVED[1]
+"""A prompt that ends so asks a network of ours for a whole proof, if it was finetuned on them."""
 
 
 def proof_prompt(theorem: Theorem) -> str:
-    """Write the prompt for a whole proof by a network of ours: the source up to `:= by`, and a line break."""
+    """Write the prompt for a whole proof by a network of ours: the statement without its name, and the marker."""
     found = parse_declaration(theorem.source)
-    return f"{theorem.source[: found.assign].rstrip()} := by\n"
+    statement = " ".join(theorem.source[found.head_end : found.assign].split())
+    return f"theorem {statement} := by\n{PROOF_MARKER}"
 
 
 def repair_prompt(theorem: Theorem, text: str, errors: Sequence[str]) -> str:
@@ -114,6 +120,10 @@ class CheckpointText:
     """
 
     def __init__(self, name: str, model: GPT, tokenizer: Tokenizer) -> None:
+        if model.config.prefix_lm:
+            raise UserError(f"{name} reads states both ways (--prefix-lm), and cannot write whole proofs")
+        if not model.config.whole_proofs:
+            log.warning("%s was not finetuned on whole proofs (sft --continuations proof): it continues the text", name)
         self._name, self._model, self._tokenizer = name, model.eval(), tokenizer
         self._lock = threading.Lock()
 
@@ -141,10 +151,7 @@ class CheckpointText:
     def _sample(self, rows: Sequence[tuple[str, int, int]], options: GenerationOptions) -> list[TextSample]:
         model, tokenizer = self._model, self._tokenizer
         new = min(options.max_new_tokens, model.config.sequence_len // 2)
-        starts = [
-            [tokenizer.bos, *last_tokens(tokenizer, prompt, model.config.sequence_len - new - 1)]
-            for prompt, _, _ in rows
-        ]
+        starts = [self._start(prompt, model.config.sequence_len - new) for prompt, _, _ in rows]
         randoms = [np.random.default_rng((seed, number)) for _, seed, number in rows]
         tokens_NT = torch.full((len(rows), max(map(len, starts)) + new), tokenizer.pad, device=model.device)
         for row, start in enumerate(starts):
@@ -171,6 +178,12 @@ class CheckpointText:
             text, cut = _up_to(tokenizer.decode(written), options.stop)
             samples.append(TextSample(text, logprobs[row], len(written) + finished[row], finished[row] or cut))
         return samples
+
+    def _start(self, prompt: str, most: int) -> list[int]:
+        """Encode a prompt, with its marker, in at most so many tokens."""
+        text = prompt.removesuffix(PROOF_MARKER)
+        marker = [self._tokenizer.proof] if text != prompt and self._model.config.whole_proofs else []
+        return [self._tokenizer.bos, *last_tokens(self._tokenizer, text, most - 1 - len(marker)), *marker]
 
     def score(self, prompt: str, continuation: str) -> float:
         """Not offered yet: raises UserError."""
