@@ -78,7 +78,7 @@ WORK = [
     "python -m scripts.prover_eval --model-path M --whole-proofs --samples 32 --repair 1 --proof-temperature 0.7",
     "python -m scripts.prove FILE.lean --model-path M --whole-proof --samples 128",
     "python -m scripts.passk RESULTS --budgets 1,32,128,640,3200 --json passk.json",
-    "python -m scripts.run_evaluation --dataset_path F --max_problems 100 --model_name M --max_tokens 1024 --output_dir O",
+    "python -m scripts.run_evaluation --dataset_path F --max_problems 9 --model_name M --max_tokens 512 --output_dir O",
     "python -m scripts.run_generation_and_test M out --raw_dataset_config C --save_file_name tests --seed 1",
     "python -m nanoproof.sft --model-path sft/RUN --data nanolean --continuations proof",
     "python -m scripts.test_eval --model-path rl/RUN --num-runs 5",

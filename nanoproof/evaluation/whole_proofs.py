@@ -64,8 +64,8 @@ class _Known(NamedTuple):
 class SampleSource:
     """Takes samples from the model, hands each distinct text to an actor, and keeps every sample with its verdict.
 
-    `keep` takes the attempts, under the pool's lock, as all methods are called but `add`. `repairs` has refused samples
-    that go back to the model, with Lean's errors; `deferred` what is to be tried once more.
+    `keep` takes the attempts. All methods are called under the pool's lock. `repairs` has refused samples that go back
+    to the model, with Lean's errors; `deferred` what is to be tried once more.
     """
 
     purpose: Literal["collect", "evaluate"] = "evaluate"
@@ -320,18 +320,26 @@ class Generation(threading.Thread):
         """Have the samples of a batch written, and hand them on."""
         todo, known = [], []
         for piece in batch:
-            theorem, count = self._work.theorems[piece.theorem], len(self._work.theorems)
-            texts = {s: self._work.texts.get(s * count + piece.theorem) for s in piece.wanted}
-            known += [candidate for candidate in texts.values() if candidate is not None]
-            if piece.repaired is None and theorem.source in self._source.refused:
-                known += [Candidate(theorem, "", sample) for sample, text in texts.items() if text is None]
-            elif any(text is None for text in texts.values()):
+            theorem, texts = self._work.theorems[piece.theorem], self._texts(piece)
+            known += texts.values()
+            missing = piece.wanted - texts.keys()
+            if theorem.source in self._source.refused:
+                known += [Candidate(theorem, "", sample) for sample in missing]
+            elif missing:
                 todo.append(piece)
         self._hand_on(lambda: self._source.add(known))
         if not todo:
             return
         for piece, samples in zip(todo, self._ask(todo), strict=True):
             self._hand_on(lambda piece=piece, samples=samples: self._receive(piece, samples))  # type: ignore[misc]
+
+    def _texts(self, piece: _Piece) -> dict[int, Candidate]:
+        """Return those samples of a piece that were written before and have no verdict."""
+        if piece.repaired is not None:
+            return {}
+        found, count = self._work.texts, len(self._work.theorems)
+        numbers = {sample: sample * count + piece.theorem for sample in piece.wanted}
+        return {sample: found[number] for sample, number in numbers.items() if number in found}
 
     def _hand_on(self, work: Callable[[], None]) -> None:
         condition = self._pool.locked()
@@ -343,10 +351,7 @@ class Generation(threading.Thread):
     def _receive(self, piece: _Piece, samples: Sequence[TextSample] | PolicyError) -> None:
         theorem, seed = self._work.theorems[piece.theorem], self._seed(piece)
         before = piece.repaired
-        count = len(self._work.theorems)
-        for sample in sorted(piece.wanted):
-            if self._work.texts.get(sample * count + piece.theorem) is not None and before is None:
-                continue
+        for sample in sorted(piece.wanted - self._texts(piece).keys()):
             if isinstance(samples, PolicyError):
                 self._source.fail(Candidate(theorem, "", sample, seed), samples)
                 continue
@@ -448,13 +453,12 @@ def evaluate_whole(
     started = time.monotonic()
     if todo:
         settings, options = files.settings, work.options
-        states = [(number, attempt) for number, attempt in files.known() if attempt.text]
-        texts = {number: _written(attempt) for number, attempt in states if attempt.outcome == "error"}
+        known = files.known()
+        texts = {number: _written(attempt) for number, attempt in known if attempt.text and attempt.outcome == "error"}
         work = replace(work, todo=todo, texts=texts)
         verifier = Verifier(model.name, options.proof_seconds, options.known_names())
-        verdicts = (attempt for _, attempt in states if attempt.outcome != "error")
+        verdicts = (attempt for _, attempt in files.known() if attempt.text and attempt.outcome != "error")
         title = f"whole proofs of {settings.dataset} {settings.split}"
-        barrier()  # all ranks have read what there is, before one writes more
         with files.writer(dist.rank) as writer:
             try:
                 sample_proofs(pool, name, model, verifier, work, writer.add, verdicts, title, dist.is_main)

@@ -183,6 +183,16 @@ def test_refused_proofs_are_repaired_with_the_errors(tmp_path: Path) -> None:
     assert all("unsolved goals" in line and "and more" in line for line in prompts)
 
 
+def test_a_text_that_is_verified_later_may_be_repaired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    monkeypatch.setenv("DEAD", "-- ")
+    assert prover_eval.main(words(out, "--samples", 4, "--repair", 1)) == 0
+    assert {record["outcome"] for record in samples(out).values()} == {"error"}
+    monkeypatch.setenv("DEAD", "")
+    assert prover_eval.main(words(out, "--samples", 4, "--repair", 1, "--continue")) == 0
+    assert {record["outcome"] for record in samples(out).values()} == {"proven"} and len(samples(out)) == 20
+
+
 def test_a_repair_that_fails_too_ends_as_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sample = TextSample("simp", None, 3, True)
     monkeypatch.setattr(scripted_whole.Model, "_samples", lambda *args: [sample] * args[2].num_samples)
