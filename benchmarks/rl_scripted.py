@@ -88,7 +88,7 @@ class SleepingLean:
             return TacticApplied(())
         return TacticApplied((_branch(digest.hexdigest()[:8]),))
 
-    def check(self, source: str) -> CheckReport:
+    def check(self, source: str, seconds: float | None = None) -> CheckReport:
         """Find nothing wrong."""
         time.sleep(self._seconds)
         names = declared_names(name_examples(source))

@@ -4,6 +4,7 @@ python -m nanoproof.sft --model-path midtrain/RUN --data path/to/leantree_mathli
 python -m nanoproof.sft --depth 4 --aspect-ratio 48 --head-dim 32 --data nanolean
 torchrun --standalone --nproc_per_node=2 -m nanoproof.sft ...
 python -m nanoproof.sft --resume-from sft/RUN
+python -m nanoproof.sft --model-path sft/RUN --data nanolean --continuations proof      # statement -> whole proof
 """
 
 import argparse

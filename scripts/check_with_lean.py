@@ -28,7 +28,7 @@ from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, read_jsonl
 from nanoproof.common.run_dir import home
 from nanoproof.evaluation.results import PROOFS, RESULTS, proof_names
-from nanoproof.evaluation.summary import theorem_key
+from nanoproof.evaluation.summary import by_theorem, theorem_key
 from nanoproof.lean.forbidden import IMPORTS, banned_reason, banned_word, block_reason, declarations, plain_reason
 from nanoproof.lean.lexical import find_top_level, mask
 from nanoproof.lean.source import EXPLICIT, SORRY, name_examples, negate
@@ -201,7 +201,7 @@ def read_results(file: Path) -> list[Attempt]:
     """Read the attempts of a file, one for each theorem; raises UserError if they cannot be read."""
     try:
         attempts = [Attempt.from_json(record) for record in read_jsonl(file)]
-        return list({theorem_key(attempt.theorem): attempt for attempt in attempts}.values())
+        return list(by_theorem(attempts).values())
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise UserError(f"--results {file}: {error}") from error
 
@@ -287,9 +287,10 @@ def record_problem(attempt: Attempt, options: CheckOptions) -> str:
         _lean_texts(attempt)
     except LeanError as error:
         return str(error)
+    banned = banned_word if attempt.text else banned_reason  # whole proofs may hold a `have` without a type
     words = banned_word(SORRY.sub("", source.replace(EXPLICIT, "")))
     plain = plain_reason(source, options.imports, options.allow)
-    return plain or words or block_reason(attempt.proof) or banned_reason(attempt.proof) or ""
+    return plain or words or block_reason(attempt.proof) or banned(attempt.proof) or ""
 
 
 def check_text(reader: Reader, text: str, case: CheckedFolder, options: CheckOptions) -> str:

@@ -21,6 +21,7 @@ from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json, read_jsonl
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.evaluation.results import RESULTS, SETTINGS, proof_names
+from nanoproof.evaluation.summary import by_theorem
 from nanoproof.lean.project.layout import EMBEDDED_LEAN, ROOT_MODULE
 from nanoproof.lean.source import declared_names, name_examples, negate
 from nanoproof.lean.types import SourceError, Theorem
@@ -110,7 +111,7 @@ def main(argv: list[str] | None = None) -> int:
 def read_attempts(file: Path) -> list[Attempt]:
     """Read the attempts of an evaluation; raises UserError if they cannot be read."""
     try:
-        attempts = [Attempt.from_json(record) for record in read_jsonl(file)]
+        attempts = list(by_theorem(map(Attempt.from_json, read_jsonl(file))).values())
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise UserError(f"{file} cannot be read: {error}") from error
     if not attempts:

@@ -4,6 +4,7 @@
     python -m scripts.prove FILE.lean --policy solver-only --out PROVED.lean --html tree.html
     python -m scripts.prove --dataset nanolean --id NAME --model-path sft/<run>
     python -m scripts.prove --model-path sft/<run>
+    python -m scripts.prove FILE.lean --model-path sft/<run> --whole-proof --samples 128
 
 Exit code 0 if all is proved (or disproved), 1 if not, 2 if something is wrong with the theorem, the options or a
 server, and 130 after Ctrl-C, which ends the search and keeps what there is.
@@ -26,12 +27,19 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.terminal import print_lines
 from nanoproof.data.theorems.theorem_sets import DATASETS, list_theorems, parse_set_names, splits_of
+from nanoproof.evaluation.sample_files import WholeProofOptions
 from nanoproof.lean.client import LeanFleet, LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import LeanSession, SourceError, Theorem
-from nanoproof.policy.factory import PolicyOptions, load_network, open_policy
+from nanoproof.policy.factory import (
+    PolicyOptions,
+    load_network,
+    open_language_model,
+    open_policy,
+    whole_proof_prompts,
+)
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.cli_input import (
@@ -42,9 +50,11 @@ from nanoproof.prover.cli_input import (
     read_lean_file,
     read_theorems,
 )
-from nanoproof.prover.interactive import InteractiveProver, report, write
+from nanoproof.prover.interactive import InteractiveProver, Proves, report, write
 from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.prover.whole_proof import Verifier, WholeProofProver
 from nanoproof.search.config import SearchConfig
+from nanoproof.search.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -56,6 +66,14 @@ class ProveOptions:
     suggesting: PolicyOptions = group(PolicyOptions)
     disprove: bool = opt(False, "Prove the negation of the theorem instead.")
     num_simulations: int = opt(64, "Simulations of each search.", min=1)
+    whole_proof: bool = opt(False, "Sample whole proofs in place of a search.")
+    writing: WholeProofOptions = group(
+        WholeProofOptions,
+        without=("whole_proofs", "theorems_at_once"),
+        whole_proofs=change(default=True),
+        samples=change(help="Whole proofs that are sampled of a theorem, until one holds."),
+        samples_at_once=change(default=8),
+    )
     max_seconds: float | None = opt(None, "A search ends after so many seconds.", above=0)
     seed: int = opt(0, "Seed of all random choices.")
     servers: LeanOptions = group(
@@ -70,6 +88,12 @@ class ProveOptions:
 
     def __post_init__(self) -> None:
         validate(self, "prove")
+        check(
+            not self.whole_proof
+            or (self.suggesting.checkpoint.model_path is not None and self.suggesting.name == "model"),
+            "--whole-proof needs a model that writes text: --model-path",
+        )
+        check(not (self.whole_proof and self.disprove), "--whole-proof does not go with --disprove")
         check((self.dataset is None) == (self.id is None), "--dataset and --id go together")
 
 
@@ -120,6 +144,29 @@ def open_session(options: ProveOptions) -> Iterator[LeanSession]:
             print(f"Lean: embedded NanoLean at {servers.addresses[0]} (no --lean-servers given)")
             with LeanServerClient(servers.addresses[0], servers.token).lease() as session:
                 yield session
+
+
+@contextmanager
+def open_suggesting(options: PolicyOptions, sampling: SamplingConfig) -> Iterator[Policy]:
+    """Open the policy that a search asks."""
+    dist = init_distributed(options.device.device_type)
+    network = load_network(options.name, options.checkpoint.model_path, dist)
+    with open_policy(
+        options.name, network, sampling, server=options.server.server, token=options.server.token
+    ) as policy:
+        yield policy
+
+
+@contextmanager
+def open_whole(options: ProveOptions) -> Iterator[Proves]:
+    """Open the model that writes whole proofs."""
+    writing, (render, repair) = options.writing, whole_proof_prompts()
+    dist = init_distributed(options.suggesting.device.device_type)
+    with open_language_model(options.suggesting.checkpoint.model_path or "", dist) as model:
+        verifier = Verifier(model.name, writing.proof_seconds, writing.known_names())
+        yield WholeProofProver(
+            model, render, verifier, writing.generation, writing.samples_at_once, writing.repair, repair
+        )
 
 
 def prove_one(prover: InteractiveProver, session: LeanSession, theorem: Theorem, options: ProveOptions) -> Attempt:
@@ -176,20 +223,16 @@ def main(argv: list[str] | None = None) -> int:
     work = parse_target(args.theorem, options)
     if options.disprove and isinstance(work, LeanFile):
         raise UserError("--disprove takes a theorem, not a file")
-    network = load_network(
-        options.suggesting.name,
-        options.suggesting.checkpoint.model_path,
-        init_distributed(options.suggesting.device.device_type),
-    )
     with ExitStack() as stack:
-        server, token = options.suggesting.server.server, options.suggesting.server.token
-        policy = stack.enter_context(
-            open_policy(options.suggesting.name, network, sampling, server=server, token=token)
-        )
+        if options.whole_proof:
+            prover, budget = stack.enter_context(open_whole(options)), options.writing.samples
+        else:
+            policy = stack.enter_context(open_suggesting(options.suggesting, sampling))
+            prover, budget = Prover(policy, search_config, prover_options), options.num_simulations
         session = stack.enter_context(open_session(options))
-        print_lines([f"policy: {server or options.suggesting.name}"])
-        prover = Prover(policy, search_config, prover_options)
-        interactive = InteractiveProver(prover, options.num_simulations, options.max_seconds, options.seed)
+        suggesting = options.suggesting.server.server or options.suggesting.name
+        print_lines(["whole proofs of a model" if options.whole_proof else f"policy: {suggesting}"])
+        interactive = InteractiveProver(prover, budget, options.max_seconds, options.seed)
         if options.html is not None:
             stack.callback(interactive.write_page, options.html)
         if isinstance(work, LeanFile):

@@ -17,10 +17,12 @@ from typing import Any
 from nanoproof.common.torch_command import run_main
 
 from nanoproof.actors.tasks import Interrupted
-from nanoproof.common.config import Parser, from_args
+from nanoproof.common.config import Parser, add_flags, from_args
+from nanoproof.common.errors import UserError
 from nanoproof.evaluation.command import Job, add_eval_flags, opened, parse_eval_args
-from nanoproof.evaluation.plan import EvalOptions, plan
+from nanoproof.evaluation.plan import EvalOptions, Target, plan
 from nanoproof.evaluation.results import PROOFS, RESULTS
+from nanoproof.evaluation.sample_files import WholeProofOptions
 from nanoproof.evaluation.summary import report
 from scripts import check_with_lean
 from scripts.lean_command import open_reader
@@ -74,13 +76,25 @@ def table(summaries: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def targets_of(args: argparse.Namespace) -> list[Target]:
+    """List the evaluations to do. Raises UserError where whole proofs are asked of what cannot write them."""
+    options = from_args(EvalOptions, args)
+    if not from_args(WholeProofOptions, args).whole_proofs:
+        return plan(options)
+    if options.policy != "model" or options.server.server is not None:
+        who = "--policy-server" if options.server.server is not None else f"--policy {options.policy}"
+        raise UserError(f"--whole-proofs needs a model that writes text (--model-path); {who} suggests tactics only")
+    return plan(options, "whole")
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the evaluations and print the scores."""
     parser = Parser(prog="python -m scripts.prover_eval", description=(__doc__ or "").splitlines()[0])
     add_eval_flags(parser)
+    add_flags(parser, WholeProofOptions)
     add_recheck_flags(parser)
     args = parse_eval_args(parser, argv)
-    targets = plan(from_args(EvalOptions, args))
+    targets = targets_of(args)
     try_recheck(args)
     try:
         with opened(args, targets) as command:

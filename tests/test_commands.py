@@ -75,6 +75,12 @@ WORK = [
     # proving, evaluation, looking
     "python -m scripts.prover_eval --model-path M --datasets minif2f,proofnet --lean-servers H:8000 --split test",
     "python -m scripts.prover_eval --run-dir rl/RUN --disable-solvers --max-theorems 10 --seed 1 --continue",
+    "python -m scripts.prover_eval --model-path M --whole-proofs --samples 32 --repair 1 --proof-temperature 0.7",
+    "python -m scripts.prove FILE.lean --model-path M --whole-proof --samples 128",
+    "python -m scripts.passk RESULTS --budgets 1,32,128,640,3200 --json passk.json",
+    "python -m scripts.run_evaluation --dataset_path F --max_problems 9 --model_name M --max_tokens 512 --output_dir O",
+    "python -m scripts.run_generation_and_test M out --raw_dataset_config C --save_file_name tests --seed 1",
+    "python -m nanoproof.sft --model-path sft/RUN --data nanolean --continuations proof",
     "python -m scripts.test_eval --model-path rl/RUN --num-runs 5",
     "python scripts/prove.py --model-path M --theorem 'theorem t : True' --lean-server 10.0.0.1:8000 --num-samples 6",
     "python -m scripts.prove 'theorem t (p q : Prop) (h : p ∧ q) : q ∧ p' --policy uniform",

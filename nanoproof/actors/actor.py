@@ -158,7 +158,9 @@ class Actor(threading.Thread, AttemptObserver):
         """
         self.trace, prover = task.trace, self._provers[purpose]
         try:
-            if task.again is not None:
+            if task.work is not None:
+                attempt = task.work(session, self)
+            elif task.again is not None:
                 attempt = prover.try_again(session, *task.again, lambda: self._pool.closing, self)
             else:
                 rng, stop = random.Random(task.seed), lambda: self._pool.closing

@@ -1,11 +1,11 @@
 """Tasks of actors, the sources that hand them out, and observers of what actors do."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from nanoproof.common.errors import UserError
-from nanoproof.lean.types import TacticApplied, TacticFailed, Theorem
+from nanoproof.lean.types import LeanSession, TacticApplied, TacticFailed, Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import NULL_ATTEMPT_OBSERVER, AttemptObserver
 from nanoproof.prover.replay import SecondTry
@@ -82,7 +82,7 @@ class Task:
 
     `returns` is how often it was begun and left to another actor, as the server was gone. `may_disprove`: the negation
     may be what is tried, if the prover's options ask for that. `trace` observes the attempt. With `again` there
-    is an attempt already, and only some tactics of it are tried once more.
+    is an attempt already, and only some tactics of it are tried once more. With `work` that is done instead.
     """
 
     theorem: Theorem
@@ -93,6 +93,7 @@ class Task:
     may_disprove: bool = True
     trace: AttemptObserver = NULL_ATTEMPT_OBSERVER
     again: tuple[Attempt, tuple[SecondTry, ...]] | None = None
+    work: Callable[[LeanSession, AttemptObserver], Attempt] | None = None
 
 
 class TaskSource(Protocol):

@@ -25,14 +25,18 @@ from nanoproof.data.theorems.whitelists import choose_lean
 from nanoproof.evaluation.evaluate import evaluate
 from nanoproof.evaluation.plan import DEFAULT_SPLIT, EvalOptions, Target, baseline_dir
 from nanoproof.evaluation.results import SUMMARY, EvalSettings, EvaluationFiles, refuse_earlier
+from nanoproof.evaluation.sample_files import SampleFiles, WholeProofOptions
+from nanoproof.evaluation.whole_proofs import WholeWork, evaluate_whole
+from nanoproof.inference.language_model import LanguageModel
 from nanoproof.inference.sampling import EngineLimits
 from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import Theorem
 from nanoproof.model.checkpoint import read_manifest, weights_sha256
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
+from nanoproof.policy.baselines import UniformPolicy
 from nanoproof.policy.client import RemotePolicy
-from nanoproof.policy.factory import load_network, open_policy
+from nanoproof.policy.factory import load_network, open_language_model, open_policy, whole_proof_prompts
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
@@ -118,6 +122,8 @@ class EvalCommand:
         self._count = 0
         self._models: dict[Path, dict[str, Any]] = {}
         self._theorems: dict[str, list[Theorem]] = {}
+        self.whole = from_args(WholeProofOptions, args)
+        self._writer: LanguageModel | None = None
 
     def run(
         self, targets: Sequence[Target], seeds: Sequence[int], done: Callable[[Job, dict[str, Any]], None]
@@ -159,23 +165,25 @@ class EvalCommand:
         if not theorems:
             raise UserError(f"--datasets {target.dataset}: {options.split} holds no theorems")
         model = self._identity(target.model)
+        whole = self.whole.whole_proofs
         settings = EvalSettings(
             dataset=set_name(target.dataset),
             split=options.split,
-            num_simulations=options.num_simulations,
+            num_simulations=self.whole.samples if whole else options.num_simulations,
             seed=seed,
             search=self.search,
             policy=options.policy,
-            sampling=self.sampling if options.policy == "model" else None,
+            sampling=self.sampling if options.policy == "model" and not whole else None,
             served_model=model if options.server.server is not None else None,
             dtype=self._dtype if target.model is not None else None,
             solvers=options.solvers if options.policy == "solver-only" else None,
             model_sha256=model["sha256"] if model and options.server.server is None else None,
             lean=self.lean_version,
-            retry_timeouts=options.retry_timeouts,
+            retry_timeouts=None if whole else options.retry_timeouts,
+            whole=self.whole.settings() if whole else None,
         )
         extra: dict[str, Any] = {"policy": options.policy, "model": model, "versions": self._versions}
-        files = EvaluationFiles(target.path, theorems, settings)
+        files = (SampleFiles if whole else EvaluationFiles)(target.path, theorems, settings)
         extra["baseline"] = find_baseline(options, files)
         return Job(target, files, extra)
 
@@ -204,8 +212,7 @@ class EvalCommand:
     def _actors(self, model: Path | None) -> Iterator[ActorPool]:
         """The actors of this rank, at work with a model; SIGINT and SIGTERM end the waits for them on all ranks."""
         options = self.options
-        network = self._loaded.pop(model, None) or load_for(options, model, self.dist)
-        with self._policy(network) as policy, StopSignal() as stop:
+        with self._opened(model) as policy, StopSignal() as stop:
             pool = ActorPool(
                 self.fleet.slots,
                 policy,
@@ -231,6 +238,17 @@ class EvalCommand:
         name = str(self.dist.dtype).removeprefix("torch.")
         return f"{name}, padded batches" if self._limits.batch_invariant else name
 
+    @contextmanager
+    def _opened(self, model: Path | None) -> Iterator[Policy]:
+        """Open the policy of a model; for whole proofs the model that writes them, and a policy that nobody asks."""
+        if self.whole.whole_proofs:
+            with open_language_model(str(model), self.dist) as self._writer:
+                yield UniformPolicy()
+            return
+        network = self._loaded.pop(model, None) or load_for(self.options, model, self.dist)
+        with self._policy(network) as policy:
+            yield policy
+
     def _policy(self, network: Network) -> AbstractContextManager[Policy]:
         options = self.options
         server, token = options.server.server, options.server.token
@@ -243,6 +261,11 @@ class EvalCommand:
         self._count += 1
         name = f"{self._count}_{job.target.dataset}"
         try:
+            if isinstance(job.files, SampleFiles) and self._writer is not None:
+                settings, prompts = job.files.settings, whole_proof_prompts()
+                work = WholeWork(job.files.theorems, (), self.whole, settings.seed, *prompts)
+                writer, mode = self._writer, self.options.mode
+                return evaluate_whole(pool, name, job.files, writer, work, self.dist, mode, about, job.extra)
             return evaluate(pool, name, job.files, self.dist, self.options.mode, about, job.extra)
         except UserError as error:
             raise UserError(f"{error}; {describe_progress(job)}") from error
@@ -270,9 +293,7 @@ def load_for(options: EvalOptions, model: Path | None, dist: DistInfo) -> Networ
 
 def describe_progress(job: Job) -> str:
     """Describe what is there of an evaluation that ended early."""
-    done, solved = job.files.progress()
-    total = len(job.files.theorems)
-    return f"{done} of {total} theorems are done ({solved} solved), in {job.files.path}; --continue resumes it"
+    return f"{job.files.progress()}, in {job.files.path}; --continue resumes it"
 
 
 def find_baseline(options: EvalOptions, files: EvaluationFiles) -> dict[str, Any] | None:
@@ -309,7 +330,8 @@ def opened(args: argparse.Namespace, targets: Sequence[Target]) -> Iterator[Eval
     try:
         dist, limits = repeatable(dist, options)
         first = targets[0].model
-        loaded = {} if options.continue_ else {first: load_for(options, first, dist)}
+        whole = from_args(WholeProofOptions, args).whole_proofs
+        loaded = {} if options.continue_ or whole else {first: load_for(options, first, dist)}
         with RankWatch.connect(dist) as watch, open_fleet(fleet_options, dist) as fleet:
             log.info("Lean: %s", fleet.description)
             yield EvalCommand(args, dist, fleet, loaded, watch, limits)

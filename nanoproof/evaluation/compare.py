@@ -8,7 +8,7 @@ from typing import Any
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.evaluation.results import RESULTS, SUMMARY, with_search_defaults
-from nanoproof.evaluation.summary import mcnemar_exact, paired_difference, sign_flip_test, theorem_key, wilson
+from nanoproof.evaluation.summary import by_theorem, mcnemar_exact, paired_difference, sign_flip_test, wilson
 from nanoproof.prover.attempt import Attempt
 
 EXPECTED = ("seed", "model_sha256", "served_model", "theorems", "theorem_set", "num_simulations")
@@ -35,13 +35,10 @@ def read_evaluation(path: Path) -> Evaluated:
     if not (path / SUMMARY).exists():
         over = f"is not over (no {SUMMARY})" if (path / RESULTS).exists() else f"holds no evaluation (no {SUMMARY})"
         raise UserError(f"{path} {over}")
-    attempts: dict[str, Attempt] = {}
-    for record in read_jsonl(path / RESULTS):
-        try:
-            attempt = Attempt.from_json(record)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise UserError(f"{path / RESULTS} holds something that is no attempt: {error}") from error
-        attempts[theorem_key(attempt.theorem)] = attempt
+    try:
+        attempts = by_theorem(map(Attempt.from_json, read_jsonl(path / RESULTS)))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{path / RESULTS} holds something that is no attempt: {error}") from error
     return Evaluated(path, read_json(path / SUMMARY), attempts)
 
 

@@ -9,10 +9,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from nanoproof.actors.actor import ActorPool, wait_together
-from nanoproof.actors.tasks import Task
+from nanoproof.actors.tasks import Task, TaskSource
 from nanoproof.common.distributed import DistInfo, SharedCounter, SharedQueue, barrier, gather_json, on_main
 from nanoproof.common.terminal import Progress
 from nanoproof.evaluation.results import EvaluationFiles, Mode
@@ -192,21 +192,33 @@ def try_theorems(
     """
     started = time.monotonic()
     source, total = EvaluationSource(name, work, keep), len(work.theorems)
-    _work_off(pool, source, Progress(total, title, "theorems", show=show, initial=total - len(work.todo)))
+    work_off(pool, source, Progress(total, title, "theorems", show=show, initial=total - len(work.todo)))
     if work.retry_timeouts and (retries := sum(gather_json(len(source.given_up)))):
         seconds = max(RETRY_LEAST_SECONDS, RETRY_SHARE * (time.monotonic() - started))
         again = RetrySource(name, source.given_up, keep, retries, seconds)
-        _work_off(pool, again, Progress(retries, f"{title}, what ran out of time", "theorems", show=show))
+        work_off(pool, again, Progress(retries, f"{title}, what ran out of time", "theorems", show=show))
 
 
-def _work_off(pool: ActorPool, source: EvaluationSource | RetrySource, progress: Progress) -> None:
+class CountingSource(TaskSource, Protocol):
+    """A source that knows how much of its work is done, on all ranks, and how many theorems were proved by it."""
+
+    done: int
+    solved: int
+
+    def finished(self) -> bool:
+        """Update `done` and `solved`, and return whether all is done, on whichever rank."""
+        ...
+
+
+def work_off(pool: ActorPool, source: CountingSource, progress: Progress) -> None:
+    """Have the actors work until the source is finished, and show progress; all ranks call it together."""
     pool.set_source(source)
     with progress:
         wait_together(pool, lambda: _advance(source, progress))
     pool.set_source(None)
 
 
-def _advance(source: EvaluationSource | RetrySource, progress: Progress) -> bool:
+def _advance(source: CountingSource, progress: Progress) -> bool:
     before = source.done
     finished = source.finished()
     if source.done > before:

@@ -14,7 +14,7 @@ import logging
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -44,6 +44,8 @@ NO_FLAGS = {
     "lean": "Lean version",
     "dataset": "data set",
 }
+WHOLE = "whole_proofs"
+"""A setting that only evaluations by whole proofs have."""
 RETRY_TIMEOUTS = "retry_timeouts"
 """A setting that older evaluations do not have; they may continue with it or without."""
 Mode = Literal["new", "continue", "force"]
@@ -70,6 +72,8 @@ class EvalSettings:
     lean: str | None = None
     retry_timeouts: bool | None = None
     """Whether tactics that ran out of time are tried once more; None where that is not offered."""
+    whole: dict[str, Any] | None = None
+    """How whole proofs are sampled, by the names of the flags; None for a search."""
 
     def to_json(self, theorems: Sequence[Theorem]) -> dict[str, Any]:
         """Return JSON data, by the names of the flags where there are any; `theorems` are those evaluated on."""
@@ -83,18 +87,20 @@ class EvalSettings:
             **({"served_model": self.served_model} if self.served_model is not None else {}),
             "model_sha256": self.model_sha256,
             "dtype": self.dtype,
-            "num_simulations": self.num_simulations,
+            **({"num_simulations": self.num_simulations} if self.whole is None else self.whole),
             "seed": self.seed,
             **({RETRY_TIMEOUTS: self.retry_timeouts} if self.retry_timeouts is not None else {}),
             **({"solvers": list(self.solvers)} if self.solvers is not None else {}),
             **(to_dict(self.sampling) if self.sampling is not None else {}),
-            **{f"search_{name}": value for name, value in to_dict(self.search).items()},
+            **({} if self.whole is not None else with_search_defaults({}, self.search)),
         }
 
 
-def with_search_defaults(settings: Mapping[str, Any]) -> dict[str, Any]:
+def with_search_defaults(settings: Mapping[str, Any], search: SearchConfig | None = None) -> dict[str, Any]:
     """Add to the settings of an earlier evaluation the search options that came later, which had their defaults."""
-    return {**{f"search_{name}": value for name, value in to_dict(SearchConfig()).items()}, **settings}
+    if WHOLE in settings:
+        return dict(settings)
+    return {**{f"search_{name}": value for name, value in to_dict(search or SearchConfig()).items()}, **settings}
 
 
 def refuse_earlier(path: Path) -> None:
@@ -138,15 +144,14 @@ class EvaluationFiles:
         self.check(mode)
         if mode == "force":
             self._clear()
-        found = self.attempts()
-        todo = [index for index, key in enumerate(self._keys) if key not in found or found[key].outcome == "error"]
+        todo = self._missing()
         parts = self._earlier_parts()
         if any(part.get("versions") != about.get("versions") for part in parts):
             log.warning("%s continues under other versions than before; its summary lists both", self.path)
         self._record = {"settings": self.plain, "parts": [*parts, {**about, "started": round(time.time(), 1)}]}
         try:
             (self.path / SUMMARY).unlink(missing_ok=True)
-            self._gather(found)
+            self._gather()
             files.atomic_write_json(self.path / SETTINGS, self._record)
         except OSError as error:
             raise UserError(f"cannot write to {self.path}: {error.strerror}") from error
@@ -154,10 +159,12 @@ class EvaluationFiles:
 
     def complete(self) -> bool:
         """Return whether the evaluation is over and none of its attempts ended in an error."""
-        if not (self.path / SUMMARY).exists():
-            return False
+        return (self.path / SUMMARY).exists() and not self._missing()
+
+    def _missing(self) -> list[int]:
+        """List what has no result, or ended in an error: indices of theorems."""
         found = self.attempts()
-        return all(key in found and found[key].outcome != "error" for key in self._keys)
+        return [index for index, key in enumerate(self._keys) if key not in found or found[key].outcome == "error"]
 
     def read_summary(self) -> dict[str, Any]:
         """Read the summary of an evaluation that is over."""
@@ -172,34 +179,31 @@ class EvaluationFiles:
         """Read the attempts by the keys of their theorems: of each the newest without an error, else the newest."""
         known = set(self._keys)
         found: dict[str, Attempt] = {}
-        for file in _result_files(self.path):
-            for record in files.read_jsonl(file):
-                try:
-                    attempt = Attempt.from_json(record)
-                    key = theorem_key(attempt.theorem)
-                except (KeyError, TypeError, ValueError, AttributeError) as error:
-                    raise UserError(f"{file} holds something that is no attempt: {error}") from error
+        for file in result_files(self.path):
+            for attempt in read_attempts(file):
+                key = theorem_key(attempt.theorem)
                 if key in known and not (attempt.outcome == "error" and key in found and found[key].outcome != "error"):
                     found[key] = attempt
         return found
 
-    def progress(self) -> tuple[int, int]:
-        """Count the theorems that are done, errors not counted, and those of them that are solved."""
+    def progress(self) -> str:
+        """Describe what is done, errors not counted, and what of it is solved."""
         done = [attempt for attempt in self.attempts().values() if attempt.outcome != "error"]
-        return len(done), sum(attempt.outcome == "proven" for attempt in done)
+        solved = sum(attempt.outcome == "proven" for attempt in done)
+        return f"{len(done)} of {len(self.theorems)} theorems are done ({solved} solved)"
 
     def finish(self, seconds: float, extra: dict[str, Any] | None = None) -> dict[str, Any]:
         """Put the results in order and write proofs, curve and summary. Returns the summary. One rank calls it."""
+        self._gather()
         found = self.attempts()
         missing = [key for key in self._keys if key not in found]
         assert not missing, f"{len(missing)} theorems have no result"
-        self._gather(found)
         attempts = [found[key] for key in self._keys]
         self._write_proofs(attempts)
         self._record["parts"][-1]["seconds"] = round(seconds, 1)
         files.atomic_write_json(self.path / SETTINGS, self._record)
         total_seconds = sum(part.get("seconds", 0.0) for part in self._record["parts"])
-        numbers = summarize(attempts, self.settings.num_simulations, total_seconds)
+        numbers = self._numbers(attempts, total_seconds)
         names = {name: self.plain[name] for name in ("dataset", "split", "seed")}
         if self.settings.lean == EMBEDDED_LEAN:
             numbers["certificates"] = write_certificates(self.path / PROOFS)
@@ -208,18 +212,22 @@ class EvaluationFiles:
         files.atomic_write_json(self.path / SUMMARY, summary)
         return summary
 
+    def _numbers(self, attempts: Sequence[Attempt], seconds: float) -> dict[str, Any]:
+        return summarize(attempts, self.settings.num_simulations, seconds)
+
     def _earlier_parts(self) -> list[dict[str, Any]]:
         """Read the records of the parts so far; the time of one that was killed is that until its last result."""
         if not (self.path / SETTINGS).exists():
             return []
         parts: list[dict[str, Any]] = files.read_json(self.path / SETTINGS)["parts"]
         if parts and "seconds" not in parts[-1]:
-            last = max((file.stat().st_mtime for file in _result_files(self.path)), default=0.0)
+            last = max((file.stat().st_mtime for file in result_files(self.path)), default=0.0)
             parts[-1]["seconds"] = round(max(0.0, last - parts[-1]["started"]), 1)
         return parts
 
-    def _gather(self, found: dict[str, Attempt]) -> None:
+    def _gather(self) -> None:
         """Write the known attempts to `results.jsonl`, in the order of the theorems; other ranks' files go then."""
+        found = self.attempts()
         self.path.mkdir(parents=True, exist_ok=True)
         text = "".join(files.json_line(found[key].to_json()) for key in self._keys if key in found)
         files.atomic_write(self.path / RESULTS, lambda file: file.write(text.encode("utf-8")))
@@ -251,11 +259,21 @@ class EvaluationFiles:
             file.unlink(missing_ok=True)
 
 
+def read_attempts(file: Path) -> Iterator[Attempt]:
+    """Read the attempts of a file one by one; raises UserError if there is something else in it."""
+    for record in files.read_jsonl(file):
+        try:
+            yield Attempt.from_json(record)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise UserError(f"{file} holds something that is no attempt: {error}") from error
+
+
 def _holds_something(path: Path) -> bool:
-    return any((path / name).exists() for name in (SUMMARY, SETTINGS)) or bool(_result_files(path))
+    return any((path / name).exists() for name in (SUMMARY, SETTINGS)) or bool(result_files(path))
 
 
-def _result_files(path: Path) -> list[Path]:
+def result_files(path: Path) -> list[Path]:
+    """List the files with the results so far: that of the first rank, and those of the others."""
     whole = path / RESULTS
     return [*([whole] if whole.exists() else []), *sorted(path.glob(PARTS))]
 
@@ -269,12 +287,14 @@ class ResultWriter:
     def __init__(self, path: Path, name: str, proofs: dict[str, str]) -> None:
         self._proofs, self._names = path / PROOFS, proofs
         self._writer = files.JsonlWriter(path / name)
+        self._written: set[str] = set()
 
     def add(self, attempt: Attempt) -> None:
         """Write an attempt, and its proof if it has one."""
         self._writer.write(attempt.to_json())
-        if attempt.outcome == "proven":
-            files.atomic_write_text(self._proofs / self._names[theorem_key(attempt.theorem)], attempt.source + "\n")
+        if attempt.outcome == "proven" and (key := theorem_key(attempt.theorem)) not in self._written:
+            self._written.add(key)
+            files.atomic_write_text(self._proofs / self._names[key], attempt.source + "\n")
 
     def __enter__(self) -> "ResultWriter":
         return self

@@ -199,6 +199,20 @@ def theorem_key(theorem: Theorem) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:KEY_DIGITS]
 
 
+def by_theorem(attempts: Iterable[Attempt]) -> dict[str, Attempt]:
+    """Return one attempt for each theorem, by its key: the first that proves it, else the newest without an error.
+
+    Theorems have several where they were tried again after an error, and where many proofs of each were sampled.
+    """
+    found: dict[str, Attempt] = {}
+    for attempt in attempts:
+        key = theorem_key(attempt.theorem)
+        known = found.get(key)
+        if known is None or (known.outcome != "proven" and (attempt.outcome != "error" or known.outcome == "error")):
+            found[key] = attempt
+    return found
+
+
 def theorem_set_hash(theorems: Iterable[Theorem]) -> str:
     """Hash a set of theorems, in whatever order they come; evaluations on equal sets can be compared."""
     keys = sorted(theorem_key(theorem) for theorem in theorems)
@@ -305,9 +319,15 @@ def headline(summary: dict[str, Any]) -> str:
     return (
         f"{summary['dataset']} {summary['split']}: {summary['solved']}/{summary['total']} solved, "
         f"95% interval {100 * summary['low']:.1f}-{100 * summary['high']:.1f}%, "
-        f"{summary['simulations']} simulations, {summary['tactic_samples']:,} tactic samples, "
+        f"{_budget(summary)}, "
         f"{summary['errors']} errors{f' ({kinds})' if kinds else ''}, {summary['seconds']} s"
     )
+
+
+def _budget(summary: dict[str, Any]) -> str:
+    if "whole_proofs" in summary:
+        return f"{summary['simulations']} whole proofs of each, {summary['tactic_samples']:,} samples"
+    return f"{summary['simulations']} simulations, {summary['tactic_samples']:,} tactic samples"
 
 
 def checked_by(summary: dict[str, Any]) -> str:
@@ -321,11 +341,13 @@ def report(summary: dict[str, Any]) -> str:
     curve = {int(budget): count for budget, count in summary["solved_at"].items()}
     shown = [f"{count} at {budget}" for budget, count in curve.items() if budget >= 8 or budget == max(curve)]
     cost = summary["per_theorem"]
-    lines = [headline(summary), f"  solved: {', '.join(shown)} simulations"]
+    whole = summary.get("whole_proofs")
+    unit = "simulations" if whole is None else "samples"
+    lines = [headline(summary), f"  solved: {', '.join(shown)} {unit}", *(report_whole(whole) if whole else ())]
     solvers = (summary.get("settings") or {}).get("search_finishers")
     if solvers is not None:
         lines.append(f"  solvers besides the policy: {', '.join(solvers) or 'none'}")
-    if cost:
+    if cost and whole is None:
         lines.append(
             f"  a theorem on average: {cost['simulations']:.1f} simulations, {cost['tactic_samples']:.1f} tactic "
             f"samples, {cost['seconds']:.2f} s (Lean {cost['lean_seconds']:.2f} s, policy "
@@ -343,6 +365,18 @@ def report(summary: dict[str, Any]) -> str:
             f"({baseline['path']})"
         )
     return "\n".join(lines)
+
+
+def report_whole(whole: dict[str, Any]) -> list[str]:
+    """Format what a summary says of whole proofs as lines of text."""
+    rates = ", ".join(f"{k}: {100 * rate:.1f}%" for k, rate in whole["pass_at"].items())
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in whole["refusals"].items())
+    return [
+        f"  pass@k, unbiased: {rates}",
+        f"  {whole['proven']:,} samples are proofs; refused: {reasons or 'none'}; without a verdict: "
+        f"{whole['without_verdict']:,}; {whole['copies']:,} were copies of others, {whole['cut_off']:,} cut off",
+        f"  {whole['tokens']:,} tokens generated" + (f", {whole['repairs']:,} repairs" if whole["repairs"] else ""),
+    ]
 
 
 def _report_lost(summary: dict[str, Any]) -> list[str]:

@@ -323,27 +323,38 @@ class HttpLeanSession:
 
     # -- Checks of whole texts ---------------------------------------------------------------------------------------
 
-    def check(self, source: str) -> types.CheckReport:
+    def check(self, source: str, seconds: float | None = None) -> types.CheckReport:
         """Check a whole text after the server's imports; report errors, and axioms and statements of its theorems."""
         command = CheckCommand.build(source)
         try:
-            return command.read_answer(self._with_recovery(self._fresh_command, command.text))
+            return command.read_answer(self._with_recovery(self._fresh_command, command.text, seconds))
         except _Refusal as error:
             if (messages := transport.refused_messages(str(error))) is not None:
                 return command.read_messages(messages)
             raise types.ProtocolError(f"Lean server {self.address} refuses the final check: {error}") from error
 
-    def _fresh_command(self, text: str) -> Any:
+    def used_constants(self, source: str, seconds: float | None = None) -> tuple[str, ...] | None:
+        """Return the constants that the tactics of a whole text use, sorted; None if the server does not say."""
+        try:
+            answer = self._with_recovery(self._fresh_command, source, seconds, allTactics=True)
+        except _Refusal:
+            return None
+        steps = answer.get("tactics")
+        if not isinstance(steps, list) or not all(isinstance(step, dict) and "usedConstants" in step for step in steps):
+            return None
+        return tuple(sorted({str(name) for step in steps for name in step["usedConstants"] or ()}))
+
+    def _fresh_command(self, text: str, seconds: float | None = None, **asked: bool) -> Any:
         """Run a command in the environment after the imports, and return the answer."""
         self._clear_environment()
-        return self._command(text)
+        return self._command(text, seconds, **asked)
 
-    def _command(self, text: str) -> Any:
+    def _command(self, text: str, seconds: float | None = None, **asked: bool) -> Any:
         """Run a command and return the answer; raises what `_call` raises. A refused one changes nothing."""
         changed, self._changed_environment = self._changed_environment, True
-        seconds = self._config.command_seconds
+        seconds = self._config.command_seconds if seconds is None else seconds
         try:
-            return self._call("command", {"command": text, "timeout": round(seconds * 1000)}, seconds)
+            return self._call("command", {"command": text, "timeout": round(seconds * 1000), **asked}, seconds)
         except _Refusal:
             self._changed_environment = changed
             raise

@@ -336,8 +336,11 @@ class LeanCalls(Protocol):
         """Try each tactic on the branch on its own; results in the order of `tactics`."""
         ...
 
-    def check(self, source: str) -> CheckReport:
-        """Check a whole text in a fresh environment, with the axioms and statements of its theorems."""
+    def check(self, source: str, seconds: float | None = None) -> CheckReport:
+        """Check a whole text in a fresh environment, with the axioms and statements of its theorems.
+
+        It may take so many seconds, by default as the session was configured; raises `ServerTimeout` beyond.
+        """
         ...
 
 

@@ -10,7 +10,7 @@ P those of a chunk.
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import torch
@@ -20,6 +20,7 @@ from torch.utils.checkpoint import checkpoint
 
 from nanoproof.common.config import check, opt, validate
 from nanoproof.model.attention import Attend, AttentionPath, DensePath, RowLayout
+from nanoproof.model.tokenizer import RESERVED
 
 ROPE_BASE = 10_000.0
 LOGIT_SOFTCAP = 15.0
@@ -91,10 +92,12 @@ class GPTConfig(NetworkShape, _Vocabulary):
     """Size and shape of the network; `depth` is the dial from which the width follows."""
 
     prefix_lm: bool = opt(False, "The tokens of a state see each other both ways.")
+    whole_proofs: bool = opt(False, "The reserved markers, of whole proofs and conjectures, have places.")
 
     @property
     def padded_vocab_size(self) -> int:
-        return math.ceil(self.vocab_size / VOCAB_MULTIPLE) * VOCAB_MULTIPLE
+        needed = self.vocab_size + (len(RESERVED) if self.whole_proofs else 0)
+        return math.ceil(needed / VOCAB_MULTIPLE) * VOCAB_MULTIPLE
 
 
 class Linear(nn.Linear):
@@ -105,6 +108,20 @@ class Linear(nn.Linear):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return F.linear(x, self.weight.to(x.dtype))
+
+
+def with_reserved_markers(model: "GPT") -> "GPT":
+    """Return the model with places for the reserved markers: itself where its padding has room, else a larger copy."""
+    config = replace(model.config, whole_proofs=True)
+    if config.padded_vocab_size == model.config.padded_vocab_size:
+        model.config = config
+        return model
+    grown = GPT.create(config, model.device, model.compute_dtype)
+    with torch.no_grad():
+        old = model.state_dict()
+        for name, tensor in grown.state_dict().items():
+            tensor[: old[name].shape[0]].copy_(old[name])
+    return grown
 
 
 def norm(x: torch.Tensor) -> torch.Tensor:

@@ -224,12 +224,18 @@ MARKERS = (
     "<|value|>",
     *(f"<|bin_{k:02d}|>" for k in range(1, NUM_VALUE_BINS + 1)),
 )
+RESERVED = ("<|conjecture|>", "<|proof|>")
+"""Markers behind the vocabulary, in the spare places that models have there: they begin texts and are never predicted,
+so that vocabularies and checkpoints from before them stay as they are."""
 MIN_CHUNK = 20_000
 """Characters below which a thread of its own costs more than it saves."""
 
 
 class Tokenizer:
     """A vocabulary. Text tokens come first, then the markers: BOS/EOS, pad, tactic, value and 64 value bins.
+
+    `conjecture` and `proof` are the numbers of markers behind it: only models whose `config.whole_proofs` is true know
+    them, and `vocab_size` does not count them.
 
     Texts are encoded by `tiktoken`; the file is that of `tokenizers` (see `ByteBPE`).
     """
@@ -243,6 +249,7 @@ class Tokenizer:
         first = self.num_text_tokens
         self.bos, self.pad, self.tactic, self.value = first, first + 1, first + 2, first + 3
         self.bins = tuple(range(first + 4, first + 4 + NUM_VALUE_BINS))
+        self.conjecture, self.proof = self.vocab_size, self.vocab_size + 1
 
     @property
     def eos(self) -> int:
@@ -292,7 +299,7 @@ class Tokenizer:
     def describe(self, token: int) -> str:
         """Describe a token for people: the marker's name, or the text."""
         if token >= self.num_text_tokens:
-            return MARKERS[token - self.num_text_tokens]
+            return (*MARKERS, *RESERVED)[token - self.num_text_tokens]
         return self.bpe.tokens[token].decode("utf-8", errors="replace")
 
     def token_bytes(self) -> np.ndarray:

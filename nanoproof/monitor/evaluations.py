@@ -69,8 +69,9 @@ class Results:
         dataset, name = tail.as_text(theorem.get("dataset")), tail.as_text(theorem.get("id"))
         number = self._numbers.setdefault((dataset, name, hash(tail.as_text(theorem.get("source")))), len(self.items))
         known = number < len(self.items)
-        if known and record["outcome"] == "error" and self.items[number]["outcome"] != "error":
-            return
+        outcome = self.items[number]["outcome"] if known else "error"
+        if outcome == "proven" or (record["outcome"] == "error" and outcome != "error"):
+            return  # of several samples of a theorem the first that proves it counts
         seconds = tail.as_floats(record.get("seconds")).items()
         item: schema.EvaluationResult = {
             "index": number,

@@ -1,6 +1,6 @@
 """The policy that a command line asks for: a model, a server, or a baseline without a model."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
@@ -11,12 +11,15 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption, PolicyServerOptions
 from nanoproof.common.run_dir import resolve_model_path
 from nanoproof.inference.engine import Engine
+from nanoproof.inference.language_model import LanguageModel
 from nanoproof.inference.sampling import EngineLimits
+from nanoproof.lean.types import Theorem
 from nanoproof.model.checkpoint import load_model
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.baselines import SolverOnlyPolicy, UniformPolicy
 from nanoproof.policy.client import RemotePolicy
+from nanoproof.policy.prompt import CheckpointText, proof_prompt, repair_prompt
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.search.policy import Policy
@@ -97,6 +100,25 @@ def open_policy(
             yield policy
     else:
         yield UniformPolicy() if name == "uniform" else SolverOnlyPolicy(solvers)
+
+
+@contextmanager
+def open_language_model(spec: str, dist: DistInfo) -> Iterator[LanguageModel]:
+    """Open the model that a SPEC names, which continues text: a checkpoint of ours.
+
+    Raises UserError if there is none.
+    """
+    model, tokenizer, _ = load_model(resolve_model_path(spec), dist.device, dist.dtype)
+    opened = CheckpointText(spec, model, tokenizer)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def whole_proof_prompts() -> tuple[Callable[[Theorem], str], Callable[[Theorem, str, Sequence[str]], str]]:
+    """Return what writes prompts for whole proofs, and for their repair: those of networks of ours."""
+    return proof_prompt, repair_prompt
 
 
 def _check_limits(remote: RemotePolicy, sampling: SamplingConfig) -> None:

@@ -91,6 +91,10 @@ class Attempt:
     tactics that ran out of time were tried once more, `retried` says how many, `passed_on_retry` how many worked then.
     `seconds` is the time of each phase, and in it that spent in Lean and in the policy.
 
+    Of a whole proof, `text` is what the model wrote and `sample` its number among those of its theorem, from 0;
+    `premises` are the constants that the proof uses, as `premises_from` says by `lean`, or approximated by the known
+    `names` in its text.
+
     `hindsight` are subgoals that a search without success solved, where these were asked for; `counts` has what became
     of all of them, under names that begin with `hindsight_` (see `prover/hindsight.py`).
     """
@@ -116,6 +120,10 @@ class Attempt:
     check: dict[str, Any] | None = None
     tree: dict[str, Any] | None = None
     hindsight: tuple[SolvedSubgoal, ...] = ()
+    sample: int = 0
+    text: str = ""
+    premises: tuple[str, ...] = ()
+    premises_from: Literal["", "lean", "names"] = ""
 
     @property
     def refused(self) -> bool:
@@ -174,6 +182,7 @@ class Attempt:
                 "solved_states": tuple(SolvedState(state, depth) for state, depth in data.get("solved_states", ())),
                 "unsolved_states": tuple(data.get("unsolved_states", ())),
                 "hindsight": tuple(map(SolvedSubgoal.from_json, data.get("hindsight", ()))),
+                "premises": tuple(data.get("premises", ())),
             }
         )
 
@@ -211,12 +220,14 @@ def _not_of_its_type(attempt: Attempt) -> str:
     theorem = attempt.theorem
     texts: list[object] = [theorem.source, theorem.dataset, theorem.id, attempt.outcome, attempt.message, attempt.proof]
     texts += [attempt.source, attempt.policy, attempt.stop_reason, *attempt.counts, *attempt.seconds]
+    texts += [attempt.text, attempt.premises_from, *attempt.premises]
     steps = [*attempt.transitions, *(step for subgoal in attempt.hindsight for step in subgoal.transitions)]
     texts += [text for step in steps for text in (step.state, step.tactic)]
     texts += [text for subgoal in attempt.hindsight for text in (subgoal.source, subgoal.proof)]
     texts += [text for failed in attempt.failed_tactics for text in failed]
     texts += [*(solved.state for solved in attempt.solved_states), *attempt.unsolved_states]
     counts: list[object] = [attempt.num_tactics, attempt.budget, attempt.seed, *attempt.counts.values()]
+    counts += [attempt.sample]
     counts += [subgoal.num_tactics for subgoal in attempt.hindsight]
     wrong = [text for text in texts if not isinstance(text, str)]
     if wrong:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from nanoproof.lean.forbidden import banned_reason, block_reason
+from nanoproof.lean.forbidden import banned_reason, banned_word, block_reason
 from nanoproof.lean.source import (
     ALLOWED_AXIOMS,
     parse_declaration,
@@ -50,7 +50,8 @@ class Verdict:
     """The outcome of the final check: `source` is the text to export, `reason` why it is no proof.
 
     `rungs` maps each rung that was reached to whether it held; `statement` is what was proved, as printed by Lean.
-    `fault` means that the proof is not to blame: the server does not read the text as it should.
+    `fault` means that the proof is not to blame: the server does not read the text as it should. `errors` are Lean's
+    messages about the text that it refused.
     """
 
     source: str
@@ -60,6 +61,7 @@ class Verdict:
     rungs: dict[str, bool] = field(default_factory=dict)
     statement: str = ""
     fault: bool = False
+    errors: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Convert to JSON data, the `check` of an attempt."""
@@ -116,7 +118,9 @@ def _verdict(check: "_FinalCheck") -> Verdict:
     try:
         check.run()
     except _Refused as refused:
-        return Verdict(check.texts.whole, False, str(refused), check.axioms, check.rungs, fault=refused.fault)
+        return Verdict(
+            check.texts.whole, False, str(refused), check.axioms, check.rungs, "", refused.fault, tuple(check.errors)
+        )
     return Verdict(check.texts.whole, True, "", check.axioms, check.rungs, check.statement)
 
 
@@ -135,7 +139,8 @@ class _FinalCheck:
 
     def run(self) -> None:
         """Check every rung in order; raises `_Refused` at the first that does not hold."""
-        self._hold("words", block_reason(self.proof) or banned_reason(self.proof) or "")
+        banned = banned_reason if self.rungs else banned_word  # `have` must state its type in steps of a search only
+        self._hold("words", block_reason(self.proof) or banned(self.proof) or "")
         report = self.checker.check(self.texts.whole)
         self.axioms, self.errors = report.axioms, report.errors
         self._hold("whole_text", report.errors and f"Lean refuses the finished text: {_first_line(report.errors)}")

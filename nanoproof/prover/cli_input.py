@@ -252,8 +252,8 @@ class TrustingSession:
         self._trusted = axioms | {PLACEHOLDER}
         self.start, self.apply = session.start, session.apply
 
-    def check(self, source: str) -> CheckReport:
-        report = self._session.check(source)
+    def check(self, source: str, seconds: float | None = None) -> CheckReport:
+        report = self._session.check(source, seconds)
         axioms = tuple(axiom for axiom in report.axioms if axiom.rpartition(".")[2] not in self._trusted)
         return replace(report, axioms=axioms)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text
@@ -17,7 +17,7 @@ from nanoproof.common.terminal import Paint, print_lines, shorten, use_color
 from nanoproof.lean.types import LeanCalls, Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.cli_input import Filled, SorryFiller
-from nanoproof.prover.prover import AttemptObserver, Prover
+from nanoproof.prover.prover import NULL_ATTEMPT_OBSERVER, AttemptObserver
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Kind, Node
 from nanoproof.search.render import SearchView, render_tree, tree_page
@@ -112,10 +112,24 @@ def _columns(stream: TextIO) -> int:
         return _FALLBACK_WIDTH
 
 
+class Proves(Protocol):
+    """What proves a theorem: a search, or the sampling of whole proofs."""
+
+    def prove(
+        self,
+        session: LeanCalls,
+        theorem: Theorem,
+        num_simulations: int,
+        rng: random.Random,
+        should_stop: Callable[[], bool] | None = None,
+        observer: AttemptObserver = NULL_ATTEMPT_OBSERVER,
+    ) -> Attempt: ...
+
+
 class InteractiveProver:
     """Proves one theorem after the other, shown live; keeps the searches for the HTML page of trees."""
 
-    def __init__(self, prover: Prover, num_simulations: int, max_seconds: float | None, seed: int) -> None:
+    def __init__(self, prover: Proves, num_simulations: int, max_seconds: float | None, seed: int) -> None:
         self._prover = prover
         self._num_simulations = num_simulations
         self._max_seconds = max_seconds
@@ -190,7 +204,10 @@ def report(attempt: Attempt, max_tree_nodes: int) -> None:
 
 
 def describe_effort(attempt: Attempt) -> str:
-    """Describe the effort of the search in words."""
+    """Describe the effort of the search, or of sampling, in words."""
+    if "tokens" in attempt.counts:
+        sampled = f"{attempt.simulations} sampled, {attempt.counts['tokens']} tokens"
+        return f"whole proofs: {sampled}, {attempt.seconds.get('search', 0.0):.1f} s of sampling"
     return (
         f"{_count(attempt.simulations, 'simulation')}, {attempt.counts.get('tactic_samples', 0)} tactic samples, "
         f"{attempt.counts.get('tactics_run', 0)} tactics run, {attempt.seconds.get('search', 0.0):.1f} s of search"

@@ -105,9 +105,9 @@ class InstrumentedLean:
         self._observer.applied(branch.state.text, tactics, results)
         return results
 
-    def check(self, source: str) -> CheckReport:
+    def check(self, source: str, seconds: float | None = None) -> CheckReport:
         with self.timer, self._observer.waiting("lean"):
-            return self._session.check(source)
+            return self._session.check(source, seconds)
 
 
 class InstrumentedPolicy:

@@ -22,7 +22,7 @@ from nanoproof.data import nanolean
 from nanoproof.data.sft import leantree
 from nanoproof.data.sources.manifest import read_manifest
 from nanoproof.data.transitions.augment import augment_transition
-from nanoproof.data.transitions.leantree import TransitionList, load_split, select
+from nanoproof.data.transitions.leantree import TransitionList, load_split, select, split_proofs
 from nanoproof.data.transitions.packing import Example, ExampleLimits, PackedBatch, encode_transitions, pack
 from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT
@@ -53,6 +53,18 @@ def load_transitions(name: str) -> tuple[TransitionList, TransitionList]:
     train, valid = load_split(NAMED[name]() if name in NAMED else Path(name))
     for reason, count in (train.left_out + valid.left_out).items():
         log.info("%s: left out %d x %s", name, count, reason)
+    return train, valid
+
+
+def load_proofs(name: str) -> tuple[list[Transition], list[Transition]]:
+    """Load the whole proofs of the same data, to train on and to validate: from a statement to the proof of it.
+
+    Raises UserError if there is none to train on.
+    """
+    path = NAMED[name]() if name in NAMED else Path(name)
+    train, valid = split_proofs(path)
+    if not train:
+        raise UserError(f"--data {name} holds no whole proofs to train on")
     return train, valid
 
 
@@ -88,7 +100,9 @@ class TransitionSet:
         augment: bool = False,
         state_after: bool = False,
         depth_weights: Sequence[float] | None = None,
+        whole_proofs: bool = False,
     ) -> None:
+        self._whole_proofs = whole_proofs
         self._tokenizer, self._limits = tokenizer, limits
         self._seed, self._augment = seed, augment
         self._state_after, self._depth_weights = state_after, depth_weights
@@ -132,6 +146,7 @@ class TransitionSet:
             self._limits,
             state_after=self._state_after,
             depth_weights=self._depth_weights,
+            whole_proofs=self._whole_proofs,
         )
 
 

@@ -5,13 +5,14 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from nanoproof.common.config import change, group, opt, validate
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.data.transitions.packing import ExampleLimits
 from nanoproof.lean.types import Transition
+from nanoproof.model.gpt import GPT, with_reserved_markers
 from nanoproof.training import batches, options
 from nanoproof.training.loop import TrainingLoop
 from nanoproof.training.loss import LossWeights
@@ -29,6 +30,9 @@ class SFTOptions:
         batches.AUTO,
         "Transitions: `nanolean`, `leantree`, or a file of LeanTree JSONL; auto: leantree if it is here, else this has "
         "to be given.",
+    )
+    continuations: Literal["tactic", "proof"] = opt(
+        "tactic", "What follows a prefix: tactic, a state's next tactic; proof, a statement's whole proof."
     )
     epochs: float = opt(1.0, "How often each transition is seen; 0 saves the model as it is.", min=0)
     learning: options.LearningOptions = group(
@@ -65,10 +69,14 @@ class Finetuning(TrainingLoop):
     ) -> None:
         self.options, self.batch = sft, batch
         _check_combination(sft, batch, dist)
-        train, valid = batches.load_transitions(sft.data)
+        self.whole_proofs = sft.continuations == "proof"
+        load = batches.load_proofs if self.whole_proofs else batches.load_transitions
+        train, valid = load(sft.data)
         super().__init__(run_options, start, triggers, model_options, optim, dist)
         if sft.prefix_lm:
             self.model.config = replace(self.model.config, prefix_lm=True)
+        if self.whole_proofs and not self.model.config.whole_proofs:
+            raise UserError(f"--resume-from {start.resume_from}: that run was not on whole proofs (--continuations)")
         weights = LossWeights(batch.value_weight, state_after=sft.state_after_weight)
         self.step_settings = StepSettings(batch, weights, optim.max_grad_norm, self.tokenizer.pad)
         self.micro_batches = MicroBatches(batch.device_batch_size)
@@ -84,9 +92,14 @@ class Finetuning(TrainingLoop):
         self.step_examples = batches.StepExamples(self.train, sampler, batch.target_examples_per_step, dist)
         self.evaluation: PolicyMetrics | None = None
 
+    def adapt(self, model: GPT) -> GPT:
+        return with_reserved_markers(model) if self.whole_proofs else model
+
     def _make_sets(self, train: Sequence[Transition], valid: Sequence[Transition]) -> None:
         sft, sequence_len = self.options, self.model.config.sequence_len
         limits = ExampleLimits(sequence=min(self.batch.row_length, sequence_len))
+        if self.whole_proofs:
+            limits = replace(limits, tactic=limits.sequence)
         if sft.state_after_weight > 0 and all(item.state_after is None for item in train):
             raise UserError(f"--state-after-weight: {sft.data} (--data) does not say which goals a tactic leaves")
         depths = Counter(item.depth for item in train)
@@ -95,7 +108,8 @@ class Finetuning(TrainingLoop):
             train,
             limits,
             seed=self.run_options.seed,
-            augment=sft.learning.augment_data,
+            augment=sft.learning.augment_data and not self.whole_proofs,
+            whole_proofs=self.whole_proofs,
             state_after=sft.state_after_weight > 0,
             depth_weights=batches.balanced_depth_weights(depths) if sft.learning.balance_value_by_depth else None,
         )
@@ -105,11 +119,13 @@ class Finetuning(TrainingLoop):
                 f"the smaller of --row-length ({self.batch.row_length}) and the model's sequence ({sequence_len})"
             )
         step = math.ceil(len(valid) / (sft.max_eval_examples or max(1, len(valid))))
-        self.valid = batches.TransitionSet(self.tokenizer, valid[:: max(1, step)], limits)
+        held_out = valid[:: max(1, step)]
+        self.valid = batches.TransitionSet(self.tokenizer, held_out, limits, whole_proofs=self.whole_proofs)
 
     def decisions(self) -> dict[str, str]:
         """Describe what was decided from options and data, for the log."""
-        sets = f"{self.options.data}, {len(self.train)} to train, {len(self.valid)} to validate"
+        kind = "whole proofs of " if self.whole_proofs else ""
+        sets = f"{kind}{self.options.data}, {len(self.train)} to train, {len(self.valid)} to validate"
         decisions = {
             "model": describe_model(self.model),
             "transitions": f"{sets}, {self.train.too_long + self.valid.too_long} left out as too long",

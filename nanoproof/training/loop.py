@@ -64,13 +64,18 @@ class TrainingLoop(Trainer[StageState], ABC):
         self.keep_checkpoints = triggers.keep_checkpoints
 
         def load() -> tuple[GPT, Tokenizer]:
-            return load_or_build_model(model_options, start.checkpoint.model_path, dist, run_options.seed)
+            model, tokenizer = load_or_build_model(model_options, start.checkpoint.model_path, dist, run_options.seed)
+            return self.adapt(model), tokenizer
 
         super().__init__(start, optim, dist, StageState(), load)
         if start.resume_from is not None:
             self.eval_trigger.resume(self.state.since_evaluation)
         self.stop = StopSignal()
         self.last_metrics: dict[str, float] = {}
+
+    def adapt(self, model: GPT) -> GPT:
+        """Return the model that a new run trains, given the one that it starts from."""
+        return model
 
     def check_length(self) -> None:
         """Raise UserError if the run that is resumed is longer than it is to be."""

@@ -82,7 +82,7 @@ class ScriptedLean:
             return TacticFailed(kinds[outcome], f"scripted: {outcome}")  # type: ignore[arg-type]
         return TacticApplied(tuple(branch(text) for text in outcome))
 
-    def check(self, source: str) -> CheckReport:
+    def check(self, source: str, seconds: float | None = None) -> CheckReport:
         self.checked.append(source)
         report = self.report(source) if callable(self.report) else self.report
         if report.errors or report.statements:

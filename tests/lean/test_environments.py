@@ -152,3 +152,19 @@ def test_a_server_is_asked_once_what_it_does_with_environments(tmp_path: Path) -
             session.start(Theorem(LEAKY["opens"][0]))
     server.close()
     assert sum(text.startswith("#check nanoproof_") for text in asked) == 1
+
+
+def test_a_server_says_which_constants_the_tactics_of_a_text_use() -> None:
+    text = "theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  apply And.intro\n  exact hp\n  exact hq"
+    with (
+        start_server(Backend(NANOLEAN, start_seconds=120.0)) as server,
+        LeanServerClient(f"127.0.0.1:{server.port}").lease() as session,
+    ):
+        assert session.used_constants(text) == ("And.intro",)
+        assert session.used_constants("theorem t : True := True.intro") == ()
+        assert session.used_constants("theorem t : Nope := by simp") is not None  # Lean's errors are no matter here
+
+
+def test_a_server_that_does_not_know_says_nothing_of_constants(address: str) -> None:
+    with LeanServerClient(address).lease() as session:
+        assert session.used_constants("theorem t : True := by trivial") is None

@@ -90,6 +90,55 @@ def first_goal_statement(theorem: Any) -> str | None:
         return None
 
 
+# -- Whole proofs ----------------------------------------------------------------------------------------------------
+
+
+def statement_prompt(statement: str) -> str:
+    """Write the text before a whole proof for a statement `(x : ℕ) : x = x`: without a name, on one line."""
+    return f"theorem {' '.join(statement.split())} := by"
+
+
+def whole_proofs(record: Any) -> Iterator[Transition]:
+    """Yield the whole proofs of a record: the state is a statement, the tactic the text of its proof.
+
+    Left out are those with a step that `proof_steps` leaves out, or whose record does not say which goals a step
+    leaves. What several steps at once leave to prove is written below `·`, in the order of the goals.
+    """
+    for theorem in record.get("theorems") or () if isinstance(record, dict) else ():
+        statement = first_goal_statement(theorem)
+        if statement is None:
+            continue
+        try:
+            tree = theorem["by_blocks"][0]["tree"]
+            nodes = {node["id"]: node for node in tree["nodes"]}
+            root = nodes[tree["root_id"]]
+            lines = _proof_lines(root, nodes)
+            depth = root["proof_depth"]
+        except (KeyError, IndexError, TypeError, AttributeError, RecursionError):
+            continue
+        if lines is not None and isinstance(depth, int) and depth >= 1 and "✝" not in statement:
+            yield Transition(statement_prompt(statement), "\n".join(lines), depth)
+
+
+def _proof_lines(node: dict[str, Any], nodes: dict[Any, dict[str, Any]]) -> list[str] | None:
+    """Write the proof from a node on; None if a step is not to be learned, or what it leaves is not known."""
+    edge = node["tactic"]
+    step = ProofStep("a state", edge["tactic_string"].strip(), 1, None)
+    if _left_out(step) is not None or not isinstance(edge.get("children"), list):
+        return None
+    lines = step.tactic.split("\n")
+    below = [_proof_lines(nodes[child], nodes) for child in edge["children"] if nodes[child]["state"]["goals"]]
+    for part in below:
+        if part is None:
+            return None
+        lines += part if len(below) == 1 else [f"{'· ' if first else '  '}{line}" for first, line in _numbered(part)]
+    return lines
+
+
+def _numbered(lines: list[str]) -> Iterator[tuple[bool, str]]:
+    return ((number == 0, line) for number, line in enumerate(lines))
+
+
 def _theorem_steps(theorem: Any, left_out: Counter[str]) -> Iterator[ProofStep]:
     for number, block in enumerate(_get(theorem, "by_blocks", list, missing=[])):
         try:
@@ -319,6 +368,18 @@ def load_split(path: Path, valid_fraction: float = VALID_FRACTION) -> tuple[Tran
     return TransitionList(store, indices[:first], counts[0]), TransitionList(store, indices[first:], counts[1])
 
 
+def split_proofs(path: Path, valid_fraction: float = VALID_FRACTION) -> tuple[list[Transition], list[Transition]]:
+    """Load whole proofs to train on and to validate, split as `load_split` does: the state is a statement.
+
+    Raises UserError as `read_transitions` does.
+    """
+    _, first_valid = split_lines(path, valid_fraction)
+    found: tuple[list[Transition], list[Transition]] = ([], [])
+    for number, (_, record) in enumerate(_records(path)):
+        found[number >= first_valid].extend(whole_proofs(record))
+    return found
+
+
 def split_lines(path: Path, valid_fraction: float = VALID_FRACTION) -> tuple[int, int]:
     """Count the lines of a file that are not empty, and those of them, the first ones, that are for training."""
     lines = sum(1 for _ in _lines(path))
@@ -327,12 +388,18 @@ def split_lines(path: Path, valid_fraction: float = VALID_FRACTION) -> tuple[int
 
 def _files(path: Path, left_out: Counter[str]) -> Iterator[tuple[str, list[ProofStep]]]:
     """Yield path and steps of each Lean file."""
-    for number, line in _lines(path):
+    for number, record in _records(path):
         try:
-            record = json.loads(line)
             yield _path(record), list(proof_steps(record, left_out))
         except ShapeError as error:
             raise UserError(f"{path}, line {number}: not LeanTree's shape: {error}") from None
+
+
+def _records(path: Path) -> Iterator[tuple[int, Any]]:
+    """Yield line number and record of each Lean file."""
+    for number, line in _lines(path):
+        try:
+            yield number, json.loads(line)
         except ValueError as error:
             raise UserError(f"{path}, line {number}: not valid JSON: {error}") from None
 

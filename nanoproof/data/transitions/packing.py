@@ -112,19 +112,22 @@ def encode_transitions(
     negative: bool = False,
     state_after: bool = False,
     depth_weights: Sequence[float] | None = None,
+    whole_proofs: bool = False,
 ) -> list[Example | None]:
     """Encode transitions as examples; None for those over the limits. A failed tactic (`negative`) has no value.
 
     With `state_after` the tactic's EOS is followed by the goals that it leaves and another EOS, where these are known
     and the limit on the sequence allows it. `depth_weights` are factors on the value losses of the depths from 1 on.
+    With `whole_proofs` a state is a statement, and its tactic the whole proof, which has a marker of its own.
     """
+    marker = tokenizer.proof if whole_proofs else tokenizer.tactic
     states = tokenizer.encode_batch([prefix_text(item.state) for item in transitions])
     tactics = tokenizer.encode_batch([item.tactic for item in transitions])
     afters = tokenizer.encode_batch([item.state_after or "" for item in transitions]) if state_after else []
     examples: list[Example | None] = []
     for number, item in enumerate(transitions):
         prefix = [tokenizer.bos, *states[number]]
-        tactic = [tokenizer.tactic, *tactics[number], tokenizer.eos]
+        tactic = [marker, *tactics[number], tokenizer.eos]
         continuations = [Continuation(tactic, "negative" if negative else "tactic")]
         remaining = limits.sequence - len(prefix) - len(tactic)
         if not negative:

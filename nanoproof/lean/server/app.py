@@ -150,10 +150,14 @@ class GetProcess(flask_app.Body):
 
 
 class Command(flask_app.Body):
-    """Body of `/process/ID/command`; `timeout` is in milliseconds, here and below."""
+    """Body of `/process/ID/command`; `timeout` is in milliseconds, here and below.
+
+    With `allTactics` the answer lists the tactics of the text, with the constants that each uses, as the REPL does.
+    """
 
     command: flask_app.Text
     timeout: flask_app.Amount | None = None
+    allTactics: bool | None = None
 
 
 class ProofFromSorry(flask_app.Body):
@@ -249,7 +253,7 @@ def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
     def command(pid: int) -> Response:
         body = Command.read()
         seconds = _seconds(body.timeout, settings, settings.command_seconds * 1000)
-        return on_lease(pool, pid, lambda lease: lease.command(body.command, seconds))
+        return on_lease(pool, pid, lambda lease: lease.command(body.command, seconds, bool(body.allTactics)))
 
     @routes.post("/process/<id:pid>/proof_from_sorry")
     def proof_from_sorry(pid: int) -> Response:

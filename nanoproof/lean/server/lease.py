@@ -73,10 +73,10 @@ class ServerLease:
             self._killed_for = (process, reason, why)
             process.kill()
 
-    def command(self, text: str, seconds: float) -> dict[str, Any]:
-        """Run a command in the base environment, and return the REPL's answer."""
+    def command(self, text: str, seconds: float, all_tactics: bool = False) -> dict[str, Any]:
+        """Run a command in the base environment, and return the REPL's answer, with the text's tactics if asked."""
         self._revive()
-        return self._command(text, seconds, self.base_env)
+        return self._command(text, seconds, self.base_env, all_tactics)
 
     def _revive(self) -> ReplProcess:
         """Return the process, or a new one in place of one that was lost."""
@@ -84,8 +84,10 @@ class ServerLease:
             self.process, self.base_env = self._pool.replace(self)
         return self.process
 
-    def _command(self, text: str, seconds: float, env: int | None) -> dict[str, Any]:
+    def _command(self, text: str, seconds: float, env: int | None, all_tactics: bool = False) -> dict[str, Any]:
         message: dict[str, Any] = {"cmd": text}
+        if all_tactics:
+            message["allTactics"] = True
         if env is not None:
             message["env"] = env
         try:

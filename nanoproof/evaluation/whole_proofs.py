@@ -1,0 +1,484 @@
+"""Evaluation by whole proofs: many samples of each theorem, verified while the next ones are generated.
+
+On each rank one thread asks the model for samples, and the actors, a thread and a Lean process each, verify them. Ranks
+take pieces of work, some samples of one theorem, from a shared counter. Equal texts of one theorem are verified once.
+What Lean gave no verdict on (its server was lost, it ran out of time) is tried once more in the end, alone and with
+more time. Every sample is a line of `results.jsonl` as soon as its verdict is known, so that a run that was killed
+continues with those that are missing.
+"""
+
+import hashlib
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+from nanoproof.actors.actor import ActorPool
+from nanoproof.actors.tasks import Task
+from nanoproof.common.distributed import DistInfo, SharedCounter, barrier, gather_json, on_main
+from nanoproof.common.terminal import Progress
+from nanoproof.evaluation.evaluate import work_off
+from nanoproof.evaluation.results import Mode
+from nanoproof.evaluation.sample_files import SampleFiles, WholeProofOptions
+from nanoproof.evaluation.summary import theorem_key
+from nanoproof.inference.language_model import LanguageModel, TextSample
+from nanoproof.lean.types import LeanSession, Theorem
+from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.prover import AttemptObserver
+from nanoproof.prover.whole_proof import PATIENCE, Candidate, PromptRenderer, RepairRenderer, Verifier, written_proof
+from nanoproof.search.policy import PolicyError, PolicyUnavailable
+
+AGAIN_SHARE, AGAIN_LEAST_SECONDS = 0.5, 600.0
+"""Texts without a verdict are tried again for as long a part of the time until then, or so many seconds: some never
+end."""
+BACKLOG = 64
+"""Samples that may wait for a verifier, at least; more are not generated then."""
+_POLL_SECONDS = 0.05
+
+# -- Samples on their way from the model to a verdict ----------------------------------------------------------------
+
+
+@dataclass
+class _Item:
+    """A text that waits for its verdict, and other samples of the theorem that are equal to it."""
+
+    candidate: Candidate
+    copies: list[Candidate] = field(default_factory=list)
+    errors: tuple[str, ...] = ()
+    deferred: bool = False
+
+    @property
+    def all(self) -> list[Candidate]:
+        return [self.candidate, *self.copies]
+
+
+class _Known(NamedTuple):
+    """The verdict on a text."""
+
+    verdict: Attempt
+    errors: tuple[str, ...]
+
+
+class SampleSource:
+    """Takes samples from the model, hands each distinct text to an actor, and keeps every sample with its verdict.
+
+    `keep` takes the attempts. All methods are called under the pool's lock. `repairs` has refused samples that go back
+    to the model, with Lean's errors; `deferred` what is to be tried once more.
+    """
+
+    purpose: Literal["collect", "evaluate"] = "evaluate"
+
+    def __init__(
+        self, name: str, verifier: Verifier, keep: Callable[[Attempt], None], total: int, repair: int = 0
+    ) -> None:
+        self._verifier, self._keep, self._total, self._repair = verifier, keep, total, repair
+        self._done, self._solved = (SharedCounter(f"whole/{name}/{what}") for what in ("done", "solved"))
+        self._items: dict[int, _Item] = {}
+        self._ready: deque[int] = deque()
+        self._seen: dict[bytes, _Item | _Known] = {}
+        self._proved: set[str] = set()
+        self.refused: dict[str, Attempt] = {}
+        self.repairs: deque[tuple[Candidate, tuple[str, ...]]] = deque()
+        self.deferred: list[_Item] = []
+        self.done = self.solved = 0
+        self._count = 0
+
+    @property
+    def backlog(self) -> int:
+        """Number of texts that wait for a verifier."""
+        return len(self._ready)
+
+    def remember(self, attempt: Attempt) -> None:
+        """Take note of a verdict from before, so that equal texts need no other."""
+        candidate = Candidate(attempt.theorem, attempt.text, attempt.sample)
+        if not (self._repair and attempt.outcome != "proven"):  # the errors are not known any more
+            self._seen.setdefault(candidate.digest, _Known(_slim(attempt), ()))
+
+    def add(self, candidates: Sequence[Candidate]) -> None:
+        """Take samples: to be verified, or with the verdict on an equal text."""
+        for candidate in candidates:
+            refusal = self.refused.get(candidate.theorem.source)
+            seen = _Known(refusal, ()) if refusal is not None else self._seen.get(candidate.digest)
+            if isinstance(seen, _Known):
+                self._settle(candidate, seen)
+            elif seen is not None:
+                seen.copies.append(candidate)
+                if seen.deferred:
+                    self._done.add(1)
+            else:
+                self._count += 1
+                self._items[self._count] = self._seen[candidate.digest] = _Item(candidate)
+                self._ready.append(self._count)
+
+    def fail(self, candidate: Candidate, error: Exception) -> None:
+        """Note that the model could not write a sample; it has no verdict."""
+        attempt = Attempt(candidate.theorem, "error", str(error), budget=1, stop_reason=type(error).__name__)
+        self._finish(candidate, attempt)
+
+    def next(self) -> Task | None:
+        """Return the next text to verify."""
+        return self._task(self._ready.popleft()) if self._ready else None
+
+    def _task(self, number: int, patience: float = 1.0) -> Task:
+        item = self._items[number]
+
+        def work(session: LeanSession, observer: AttemptObserver) -> Attempt:
+            attempt, item.errors = self._verifier.verify(session, item.candidate, patience, observer)
+            return attempt
+
+        return Task(item.candidate.theorem, 1, number, item.candidate.seed, work=work)
+
+    def finish(self, task: Task, attempt: Attempt) -> None:
+        """Take a verdict, for all samples that are equal to the text."""
+        item = self._items.pop(task.index)
+        if attempt.outcome == "error" and not attempt.refused:
+            item.deferred = True
+            self.deferred.append(item)
+            self._done.add(len(item.all))
+            return
+        self._judge(item, attempt)
+
+    def _judge(self, item: _Item, attempt: Attempt) -> None:
+        if attempt.refused:
+            self.refused[attempt.theorem.source] = attempt
+        self._seen[item.candidate.digest] = known = _Known(_slim(attempt), item.errors if self._repair else ())
+        for candidate in item.all:
+            self._settle(candidate, _Known(attempt, known.errors))
+
+    def _settle(self, candidate: Candidate, known: _Known) -> None:
+        """Keep a sample with its verdict, or have the model repair it."""
+        if known.verdict.outcome == "unproven" and candidate.repairs < self._repair:
+            self.repairs.append((candidate, known.errors))
+        else:
+            self._finish(candidate, candidate.attempt(known.verdict))
+
+    def _finish(self, candidate: Candidate, attempt: Attempt) -> None:
+        self._keep(replace(attempt, theorem=candidate.theorem, sample=candidate.sample))
+        if attempt.outcome == "proven" and candidate.theorem.source not in self._proved:
+            self._proved.add(candidate.theorem.source)
+            self._solved.add(1)
+        self._done.add(1)
+
+    def hand_over(self, task: Task) -> bool:
+        """Return False: the text stays with this rank."""
+        return False
+
+    def finished(self) -> bool:
+        """Return whether all samples are done or put off, on whichever rank."""
+        self.solved, self.done = self._solved.add(0), self._done.add(0)
+        return self.done >= self._total
+
+
+class AgainSource(SampleSource):
+    """Has texts without a verdict verified once more: one at a time, while nothing else runs, with more time."""
+
+    def __init__(self, name: str, first: SampleSource, total: int, seconds: float) -> None:
+        super().__init__(f"{name}/again", first._verifier, first._keep, total)
+        self._waiting = deque(first.deferred)
+        self._busy, self._deadline = False, time.monotonic() + seconds
+        self._proved = first._proved
+
+    def next(self) -> Task | None:
+        """Return the next text, once the one before it is done; after the time for all this, end the rest."""
+        if self._busy or not self._waiting:
+            return None
+        while self._waiting and time.monotonic() > self._deadline:
+            self._give_up(self._waiting.popleft())
+        if not self._waiting:
+            return None
+        self._busy = True
+        self._count += 1
+        self._items[self._count] = self._waiting.popleft()
+        return self._task(self._count, PATIENCE)
+
+    def _give_up(self, item: _Item) -> None:
+        for candidate in item.all:
+            message = "there was no time left to verify it once more"
+            attempt = Attempt(candidate.theorem, "error", message, budget=1, stop_reason="NoTimeLeft")
+            self._finish(candidate, candidate.attempt(attempt))
+
+    def finish(self, task: Task, attempt: Attempt) -> None:
+        """Keep what came of it, also where there still is no verdict."""
+        self._busy = False
+        item = self._items.pop(task.index)
+        for candidate in item.all:
+            self._finish(candidate, candidate.attempt(attempt))
+
+
+def _slim(attempt: Attempt) -> Attempt:
+    """Return what equal texts need of a verdict; most are refusals, of which there are very many."""
+    return attempt if attempt.outcome == "proven" else replace(attempt, text="-", seconds={}, counts={})
+
+
+# -- Generation ------------------------------------------------------------------------------------------------------
+
+
+class _Piece(NamedTuple):
+    """Samples `first`, `first` + 1, ... of a theorem, those of `wanted`, or the repair of one."""
+
+    theorem: int
+    first: int
+    wanted: frozenset[int]
+    repaired: Candidate | None = None
+    errors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class WholeWork:
+    """What is to be sampled: the samples `todo` of the theorems (numbers as in `SampleFiles`), and how.
+
+    `texts` are those of samples among them that were written before and have no verdict.
+    """
+
+    theorems: Sequence[Theorem]
+    todo: Sequence[int]
+    options: WholeProofOptions
+    seed: int
+    render: PromptRenderer
+    repair: RepairRenderer | None = None
+    texts: dict[int, Candidate] = field(default_factory=dict)
+
+    def pieces(self) -> list[_Piece]:
+        """Cut the work into pieces, in the order of the samples: every theorem has some before one has all."""
+        wanted: dict[tuple[int, int], set[int]] = {}
+        size = self.options.samples_at_once
+        for number in self.todo:
+            sample, theorem = divmod(number, len(self.theorems))
+            wanted.setdefault((sample // size * size, theorem), set()).add(sample)
+        return [_Piece(theorem, first, frozenset(some)) for (first, theorem), some in sorted(wanted.items())]
+
+
+class Generation(threading.Thread):
+    """The thread that asks the model for samples: repairs first, then pieces that no rank has taken."""
+
+    def __init__(self, pool: ActorPool, name: str, source: SampleSource, model: LanguageModel, work: WholeWork) -> None:
+        super().__init__(name="generation", daemon=True)
+        self._pool, self._source, self._model, self._work = pool, source, model, work
+        self._pieces = work.pieces()
+        self._index = {theorem: index for index, theorem in enumerate(work.theorems)}
+        self._next = SharedCounter(f"whole/{name}/next")
+        self._kept: deque[_Piece] = deque()
+        self._exhausted, self.ended = False, threading.Event()
+        self._most = max(BACKLOG, 4 * len(pool.actors))
+
+    def run(self) -> None:
+        """Generate until all is done, or told to end."""
+        try:
+            while not self.ended.is_set():
+                batch = self._take()
+                if batch:
+                    self._generate(batch)
+                else:
+                    self.ended.wait(_POLL_SECONDS)
+        except Exception as error:  # it must reach the main thread
+            if not self.ended.is_set():
+                self._pool.fail(error)
+
+    def _take(self) -> list[_Piece]:
+        """Take the next pieces; none while enough samples wait for a verdict."""
+        options, source = self._work.options, self._source
+        with self._pool.locked():
+            if source.backlog >= self._most:
+                return []
+            batch: list[_Piece] = []
+            while source.repairs and len(batch) < options.samples_at_once:
+                candidate, errors = source.repairs.popleft()
+                batch.append(
+                    _Piece(
+                        self._index[candidate.theorem],
+                        candidate.sample,
+                        frozenset({candidate.sample}),
+                        candidate,
+                        errors,
+                    )
+                )
+            if batch:
+                return batch
+        while len(batch) < options.theorems_at_once and (piece := self._next_piece()) is not None:
+            if batch and self._size(piece) != self._size(batch[0]):
+                self._kept.append(piece)
+                break
+            batch.append(piece)
+        return batch
+
+    def _next_piece(self) -> _Piece | None:
+        if self._kept:
+            return self._kept.popleft()
+        if self._exhausted:
+            return None
+        turn = self._next.add(1) - 1
+        self._exhausted = turn >= len(self._pieces)
+        return None if self._exhausted else self._pieces[turn]
+
+    def _size(self, piece: _Piece) -> int:
+        options = self._work.options
+        return 1 if piece.repaired else min(options.samples_at_once, options.samples - piece.first)
+
+    def _generate(self, batch: list[_Piece]) -> None:
+        """Have the samples of a batch written, and hand them on."""
+        todo, known = [], []
+        for piece in batch:
+            theorem, texts = self._work.theorems[piece.theorem], self._texts(piece)
+            known += texts.values()
+            missing = piece.wanted - texts.keys()
+            if theorem.source in self._source.refused:
+                known += [Candidate(theorem, "", sample) for sample in missing]
+            elif missing:
+                todo.append(piece)
+        self._hand_on(lambda: self._source.add(known))
+        if not todo:
+            return
+        for piece, samples in zip(todo, self._ask(todo), strict=True):
+            self._hand_on(lambda piece=piece, samples=samples: self._receive(piece, samples))  # type: ignore[misc]
+
+    def _texts(self, piece: _Piece) -> dict[int, Candidate]:
+        """Return those samples of a piece that were written before and have no verdict."""
+        if piece.repaired is not None:
+            return {}
+        found, count = self._work.texts, len(self._work.theorems)
+        numbers = {sample: sample * count + piece.theorem for sample in piece.wanted}
+        return {sample: found[number] for sample, number in numbers.items() if number in found}
+
+    def _hand_on(self, work: Callable[[], None]) -> None:
+        condition = self._pool.locked()
+        with condition:
+            if not self.ended.is_set():
+                work()
+                condition.notify_all()
+
+    def _receive(self, piece: _Piece, samples: Sequence[TextSample] | PolicyError) -> None:
+        theorem, seed = self._work.theorems[piece.theorem], self._seed(piece)
+        before = piece.repaired
+        for sample in sorted(piece.wanted - self._texts(piece).keys()):
+            if isinstance(samples, PolicyError):
+                self._source.fail(Candidate(theorem, "", sample, seed), samples)
+                continue
+            written = samples[sample - piece.first]
+            candidate = Candidate(
+                theorem,
+                written_proof(written.text),
+                sample,
+                seed,
+                written.num_tokens + (before.num_tokens if before else 0),
+                before.repairs + 1 if before else 0,
+                written.finished,
+            )
+            self._source.add([candidate])
+
+    def _ask(self, batch: Sequence[_Piece]) -> list[Sequence[TextSample] | PolicyError]:
+        """Ask the model; where it fails at a batch, ask for each prompt alone. Raises PolicyUnavailable."""
+        options = replace(self._work.options.generation, num_samples=self._size(batch[0]))
+        prompts, seeds = [self._prompt(piece) for piece in batch], [self._seed(piece) for piece in batch]
+        try:
+            return list(self._model.generate(prompts, options, seeds))
+        except PolicyUnavailable:
+            raise
+        except PolicyError as error:
+            if len(batch) == 1:
+                return [error]
+            return [answer for piece in batch for answer in self._ask([piece])]
+
+    def _prompt(self, piece: _Piece) -> str:
+        theorem = self._work.theorems[piece.theorem]
+        if piece.repaired is None:
+            return self._work.render(theorem)
+        assert self._work.repair is not None, "nothing is repaired without a prompt for it"
+        return self._work.repair(theorem, piece.repaired.text, piece.errors)
+
+    def _seed(self, piece: _Piece) -> int:
+        """Derive the seed of a prompt: the same whatever else is sampled, another one for each piece and round."""
+        round_number = piece.repaired.repairs + 1 if piece.repaired else 0
+        key = theorem_key(self._work.theorems[piece.theorem])
+        text = f"{self._work.seed}/{key}/{piece.first}/{round_number}"
+        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=6).digest(), "little")
+
+
+# -- The evaluation --------------------------------------------------------------------------------------------------
+
+
+def sample_proofs(
+    pool: ActorPool,
+    name: str,
+    model: LanguageModel,
+    verifier: Verifier,
+    work: WholeWork,
+    keep: Callable[[Attempt], None],
+    known: Iterable[Attempt] = (),
+    title: str = "whole proofs",
+    show: bool = True,
+) -> None:
+    """Sample the proofs of a work, verify them, and `keep` the attempts as their verdicts are known.
+
+    `known` are verdicts from before. All ranks call it together, with the same `name` that was never used before, each
+    with its own model. Raises what ends the pool's wait, and UserError if the model is out of reach.
+    """
+    started = time.monotonic()
+    total, repair = len(work.todo), work.options.repair if work.repair is not None else 0
+    source = SampleSource(name, verifier, keep, total, repair)
+    for attempt in known:
+        source.remember(attempt)
+    generation = Generation(pool, name, source, model, work)
+    generation.start()
+    try:
+        work_off(pool, source, Progress(total, title, "samples", show=show))
+    finally:
+        with pool.locked():
+            generation.ended.set()
+    generation.join()
+    deferred = sum(gather_json(sum(len(item.all) for item in source.deferred)))
+    if deferred:
+        seconds = max(AGAIN_LEAST_SECONDS, AGAIN_SHARE * (time.monotonic() - started))
+        again = AgainSource(name, source, deferred, seconds)
+        work_off(pool, again, Progress(deferred, f"{title}, those without a verdict", "samples", show=show))
+
+
+def evaluate_whole(
+    pool: ActorPool,
+    name: str,
+    files: SampleFiles,
+    model: LanguageModel,
+    work: WholeWork,
+    dist: DistInfo,
+    mode: Mode = "new",
+    about: dict[str, Any] | None = None,
+    extra: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Evaluate a model by whole proofs, write the samples to `files` as they come, and return the summary.
+
+    All ranks call it together, like `evaluate`; the `todo` of `work` is what `files` lack.
+    """
+    todo: list[int] = on_main(lambda: files.begin(about or {}, mode))
+    started = time.monotonic()
+    if todo:
+        settings, options = files.settings, work.options
+        known = files.known()
+        texts = {number: _written(attempt) for number, attempt in known if attempt.text and attempt.outcome == "error"}
+        work = replace(work, todo=todo, texts=texts)
+        verifier = Verifier(model.name, options.proof_seconds, options.known_names())
+        verdicts = (attempt for _, attempt in files.known() if attempt.text and attempt.outcome != "error")
+        title = f"whole proofs of {settings.dataset} {settings.split}"
+        with files.writer(dist.rank) as writer:
+            try:
+                sample_proofs(pool, name, model, verifier, work, writer.add, verdicts, title, dist.is_main)
+            except BaseException:
+                pool.stop()  # no attempt that ends now can be written any more
+                raise
+        barrier()
+    summary: dict[str, Any] = on_main(lambda: files.finish(time.monotonic() - started, extra))
+    return summary
+
+
+def _written(attempt: Attempt) -> Candidate:
+    """Return the text of a sample that was written before and has no verdict."""
+    counts = attempt.counts
+    return Candidate(
+        attempt.theorem,
+        attempt.text,
+        attempt.sample,
+        attempt.seed,
+        counts.get("tokens", 0),
+        counts.get("repairs", 0),
+        not counts.get("cut_off"),
+    )

@@ -1,0 +1,504 @@
+"""Whole proofs: a text that a model wrote in one go becomes an attempt whose one edge is that text.
+
+A model may write the tactics after `:= by`, the theorem once more with its proof, a whole file, or any of these in a
+fenced block. From all of them only the proof is taken, and put into the theorem as it was given: so no text can prove
+another statement, and whatever else a text declares is no part of what is checked. It has to state the given theorem,
+though, and nothing else: a text that proves something else is refused, and its attempt says why.
+
+The check is the one that every proof has to pass (`prover/check.py`). A verdict, accepted or refused, is an attempt
+with outcome `proven` or `unproven`; where Lean gave none (its server was lost, it ran out of time) that is `error`.
+"""
+
+import hashlib
+import random
+import re
+import textwrap
+import threading
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample
+from nanoproof.lean.lexical import WORD, find_top_level, mask, spans
+from nanoproof.lean.source import parse_declaration
+from nanoproof.lean.types import (
+    CheckReport,
+    LeanCalls,
+    LeanError,
+    ProtocolError,
+    Theorem,
+    TheoremRejected,
+    Transition,
+)
+from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.check import Verdict, check_proof
+from nanoproof.prover.prover import NULL_ATTEMPT_OBSERVER, AttemptObserver, InstrumentedLean, Timer
+
+PromptRenderer = Callable[[Theorem], str]
+"""Writes the prompt for a whole proof of a theorem."""
+RepairRenderer = Callable[[Theorem, str, Sequence[str]], str]
+"""Writes the prompt for another proof, from the theorem, the text that was refused, and Lean's errors about it."""
+
+PATIENCE = 4.0
+"""How many times as long as before a text may take that is verified once more, as it got no verdict."""
+LONGEST_TEXT = 100_000
+"""Characters of the longest text that Lean is asked about; the longest proofs of Mathlib have a tenth of that."""
+KEPT_TEXT = 2_000
+"""Characters that are kept of a longer one."""
+UNREADABLE = "unreadable"
+"""Why an attempt ended of whose text no proof could be taken; else it is the rung of the check that did not hold."""
+
+# -- From what a model wrote to a proof ------------------------------------------------------------------------------
+
+_FENCE = re.compile(r"^[ \t]*```+[ \t]*(?P<tag>[\w+#.-]*)[ \t]*$", re.MULTILINE)
+_LEAN_TAGS = ("lean", "lean4", "tactics", "")
+_END_OF_THOUGHT = "</think>"
+_HEAD = re.compile(
+    r"^(?:(?:private|protected|public|noncomputable|nonrec)[ \t]+)*(?:theorem|lemma|example)(?![\w.'])",
+    re.MULTILINE,
+)
+_HEADER_LINE = re.compile(
+    r"(?:import|universe|set_option|open)[ \t][^\n]*|noncomputable[ \t]+section|(?:public[ \t]+)?section"
+)
+_COMMANDS = (
+    *(
+        "import ",
+        "open ",
+        "set_option ",
+        "universe ",
+        "namespace ",
+        "section",
+        "noncomputable ",
+        "variable ",
+        "@[",
+        "#",
+    ),
+    *(
+        "theorem ",
+        "lemma ",
+        "example ",
+        "def ",
+        "abbrev ",
+        "instance ",
+        "axiom ",
+        "local ",
+        "macro ",
+        "notation ",
+        "end ",
+    ),
+)
+_IMPORTED = re.compile(r"^[ \t]*import[ \t]+(?P<modules>[^\n]*)$", re.MULTILINE)
+_LIBRARIES = ("Init", "Lean", "Std", "Batteries", "Aesop", "Mathlib", "Qq", "ProofWidgets", "Plausible", "Canonical")
+"""Libraries that a text may name: its imports are left out, as those of the server count."""
+_VALUE = re.compile(r"\s*:=")
+_BY = re.compile(r"\s*by(?![\w.'!?])")
+
+
+class Unreadable(Exception):
+    """No proof of the given theorem can be taken from a text; the message says why."""
+
+
+def written_proof(text: str) -> str:
+    """Cut what a model wrote down to the part that is Lean.
+
+    A text that begins in Lean, after a prompt that ended within a fenced block, ends at the first fence. Of an answer
+    with fenced blocks of its own, which begins with words or with a fence, the last block of Lean counts. What was
+    thought aloud before `</think>` is left out.
+    """
+    text = text.replace("\r\n", "\n").rpartition(_END_OF_THOUGHT)[2]
+    fences = list(_FENCE.finditer(text))
+    if not fences:
+        return text
+    if not fences[0]["tag"] and text[: fences[0].start()].strip():
+        return text[: fences[0].start()].rstrip()
+    blocks: list[tuple[str, str]] = []
+    opened: re.Match[str] | None = None
+    for fence in fences:
+        if opened is None:
+            opened = fence
+        elif not fence["tag"]:
+            blocks.append((opened["tag"].lower(), text[opened.end() : fence.start()]))
+            opened = None
+    if opened is not None:
+        blocks.append((opened["tag"].lower(), text[opened.end() :]))
+    lean = [body for tag, body in blocks if tag in _LEAN_TAGS]
+    return (lean or [blocks[-1][1]])[-1].strip("\n")
+
+
+def read_proofs(theorem: Theorem, text: str) -> list[str]:
+    """Return the blocks of tactics that a text may stand for, likeliest first; `text` is that of `written_proof`.
+
+    There are two where the first line began on the line of the prompt, and so does not show how far it is indented.
+    Raises Unreadable where there is none: the text is empty or too long, states another theorem or several, or imports
+    what is no known library.
+    """
+    if len(text) > LONGEST_TEXT:
+        raise Unreadable(f"the text has {len(text):,} characters; a proof may have {LONGEST_TEXT:,}")
+    if not mask(text).strip():
+        raise Unreadable("the text is empty")
+    value = _restated(theorem, text)
+    if value is None:
+        begun = _VALUE.match(text)
+        value, is_value = (text, False) if begun is None else (text[begun.end() :], True)
+    else:
+        is_value = True
+    block = _BY.match(value)
+    if block is not None:
+        proof = value[block.end() :]
+    elif is_value:
+        return [f"exact ({textwrap.dedent(value).strip()}\n)"]
+    else:
+        proof = value
+    if not mask(proof).strip():
+        raise Unreadable("the proof is empty")
+    return _layouts(proof)
+
+
+def _layouts(proof: str) -> list[str]:
+    """Return the ways in which the lines of a proof may belong together."""
+    first, newline, rest = proof.rstrip().partition("\n")
+    if not mask(first).strip():
+        return [textwrap.dedent(rest)]
+    if not newline:
+        return [first.strip()]
+    lines = [line for line in mask(rest).split("\n") if line.strip()]
+    margin = min((len(line) - len(line.lstrip()) for line in lines), default=0)
+    inner = len(first) - len(first.lstrip())
+    if margin == 0 or (inner == margin and proof[:1] == " " and margin > 1):
+        return [textwrap.dedent(f"{' ' * margin}{first.strip()}\n{rest}")]
+    aligned, nested = f"{' ' * margin}{first.strip()}\n{rest}", f"{first.strip()}\n{rest}"
+    return [textwrap.dedent(aligned), nested]
+
+
+def _restated(theorem: Theorem, text: str) -> str | None:
+    """Return what stands after the `:=` of a text that states the theorem again; None if it states none.
+
+    Raises Unreadable if it states another one, and if it does more than that before.
+    """
+    code = _without_comments(text)
+    head = _HEAD.search(code)
+    if head is None or not _begins_like_a_file(code, head.start()):
+        return None
+    given = parse_declaration(theorem.source, whole=False)
+    if not given.whole:
+        raise Unreadable("the text states a theorem, and was to fill a gap within a proof")
+    _check_context(code[: head.start()], _without_comments(theorem.source)[: given.start])
+    assign = find_top_level(mask(text), ":=", head.end())
+    if assign < 0:
+        raise Unreadable("the text states a theorem and has no proof of it")
+    stated = "".join(code[head.end() : assign].split())
+    wanted = re.sub(r"^\w+", "", _without_comments(theorem.source)[given.keyword : given.assign])
+    if stated != "".join(wanted.split()):
+        shown = " ".join(code[head.start() : assign].split())
+        raise Unreadable(f"the text states another theorem than the given one: {shown[:200]}")
+    return text[assign + 2 :]
+
+
+def _begins_like_a_file(code: str, head: int) -> bool:
+    """Tell whether only commands stand before the head of a declaration: tactics are indented, or begin otherwise."""
+    before = [line for line in code[:head].split("\n") if line.strip()]
+    return not before or before[0].startswith(_COMMANDS)
+
+
+def _check_context(before: str, given: str) -> None:
+    """Check that nothing but a usual header, and what the source has there as well, precedes the theorem."""
+    for found in _IMPORTED.finditer(before):
+        for module in found["modules"].split():
+            if module.split(".")[0] not in _LIBRARIES:
+                raise Unreadable(f"the text imports {module}, which is none of {', '.join(_LIBRARIES)}")
+    own, ours = (
+        [
+            " ".join(line.split())
+            for line in part.split("\n")
+            if line.strip() and not _HEADER_LINE.fullmatch(line.strip())
+        ]
+        for part in (before, given)
+    )
+    if own and own != ours:
+        line = next((line for line in own if line not in ours), own[0])
+        raise Unreadable(f"the text holds more than the theorem and its proof: `{line[:100]}`")
+
+
+def _without_comments(text: str) -> str:
+    """Replace comments by spaces; offsets stay the same."""
+    pieces, position = [], 0
+    for kind, start, end in spans(text):
+        if kind in ("line", "block"):
+            pieces += [text[position:start], re.sub(r"[^\n]", " ", text[start:end])]
+            position = end
+    return "".join([*pieces, text[position:]])
+
+
+# -- Premises --------------------------------------------------------------------------------------------------------
+
+
+def named_premises(theorem: Theorem, proof: str, names: Collection[str]) -> tuple[str, ...]:
+    """Return the known names that a proof mentions, sorted: an approximation of the premises that it uses.
+
+    A name counts also without the namespaces that the source opens, and with a projection or method after it.
+    """
+    opened = re.findall(r"^[ \t]*open[ \t]+([^\n]*)", mask(theorem.source), re.MULTILINE)
+    prefixes = ["", *(f"{word}." for line in opened for word in line.split() if word not in ("in", "scoped"))]
+    found = set()
+    for word in set(WORD.findall(mask(proof))):
+        parts = word.strip(".").split(".")
+        for length in range(len(parts), 0, -1):
+            name = ".".join(parts[:length])
+            if known := [prefix + name for prefix in prefixes if prefix + name in names]:
+                found.add(known[0])
+                break
+    return tuple(sorted(found))
+
+
+# -- Verification ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A text that a model wrote as the whole proof of a theorem: its number among the theorem's samples, from 0.
+
+    `seed` is what it was drawn from; `num_tokens` counts those of all its rounds, of which `repairs` came after the
+    first; `finished` is false where the limit of tokens cut it off.
+    """
+
+    theorem: Theorem
+    text: str
+    sample: int = 0
+    seed: int = 0
+    num_tokens: int = 0
+    repairs: int = 0
+    finished: bool = True
+
+    @property
+    def digest(self) -> bytes:
+        """A hash of theorem and text: equal ones need one verification."""
+        key = f"{self.theorem.source}\0{self.text}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(key, digest_size=12).digest()
+
+    def attempt(self, verdict: Attempt) -> Attempt:
+        """Return the attempt that this text is, given that of an equal text."""
+        counts = {"simulations": 1, "tactic_samples": 1 + self.repairs, "tokens": self.num_tokens}
+        counts |= {"repairs": self.repairs} if self.repairs else {}
+        counts |= {} if self.finished else {"cut_off": 1}
+        text = self.text if len(self.text) <= LONGEST_TEXT else self.text[:KEPT_TEXT]
+        same = verdict.sample != self.sample and bool(verdict.text)
+        return replace(
+            verdict,
+            theorem=self.theorem,
+            text=text,
+            sample=self.sample,
+            seed=self.seed,
+            counts={**counts, **({"copies": 1} if same else {})},
+            seconds={} if same else verdict.seconds,
+        )
+
+
+class Verifier:
+    """Verifies whole proofs, for any number of threads, each with a session of its own.
+
+    `seconds` limit each text that Lean reads. `names` are known theorems, for servers that do not say which constants a
+    proof uses. `policy` is noted in the attempts.
+    """
+
+    def __init__(self, policy: str = "", seconds: float | None = None, names: Collection[str] = ()) -> None:
+        self._policy, self._seconds, self._names = policy, seconds, frozenset(names)
+        self._lock = threading.Lock()
+        self._states: dict[str, str] = {}
+
+    def verify(
+        self,
+        session: LeanCalls,
+        candidate: Candidate,
+        patience: float = 1.0,
+        observer: AttemptObserver = NULL_ATTEMPT_OBSERVER,
+    ) -> tuple[Attempt, tuple[str, ...]]:
+        """Check a text; return its attempt, and Lean's errors where it refused the text.
+
+        It may take `patience` times as long as others. Never raises for what Lean or its servers do.
+        """
+        lean, checking = InstrumentedLean(session, observer), Timer()
+        seconds = None if self._seconds is None else self._seconds * patience
+        attempt = Attempt(candidate.theorem, "unproven", budget=1, policy=self._policy)
+        errors: tuple[str, ...] = ()
+        try:
+            with checking:
+                state = self._state(lean, candidate.theorem)
+                verdict, proof = self._verdict(lean, candidate, seconds)
+                if verdict.accepted:
+                    attempt = self._proven(attempt, verdict, proof, state, self._premises(session, verdict, seconds))
+                else:
+                    rung = next((name for name, held in verdict.rungs.items() if not held), UNREADABLE)
+                    attempt = replace(attempt, message=verdict.reason, stop_reason=rung)
+                    errors = verdict.errors or (verdict.reason,)
+        except Unreadable as problem:
+            attempt, errors = replace(attempt, message=str(problem), stop_reason=UNREADABLE), (str(problem),)
+        except LeanError as error:
+            attempt = replace(attempt, outcome="error", message=str(error), stop_reason=type(error).__name__)
+        times = {"check": round(checking.seconds, 4), "lean": round(lean.timer.seconds, 4)}
+        return candidate.attempt(replace(attempt, seconds=times)), errors
+
+    def _state(self, lean: InstrumentedLean, theorem: Theorem) -> str:
+        """Return the state at the theorem's `sorry`. Raises TheoremRejected if Lean refuses the statement."""
+        state = self._states.get(theorem.source)
+        if state is None:
+            state = lean.start(theorem).state.text
+            with self._lock:
+                self._states[theorem.source] = state
+        return state
+
+    def _verdict(self, lean: InstrumentedLean, candidate: Candidate, seconds: float | None) -> tuple[Verdict, str]:
+        """Check the readings of a text until one is accepted; return the verdict that counts, and the proof."""
+        checker = _TimedChecker(lean, seconds)
+        first: tuple[Verdict, str] | None = None
+        for proof in read_proofs(candidate.theorem, candidate.text):
+            try:
+                verdict = check_proof(checker, candidate.theorem, proof)
+            except TheoremRejected as error:  # a text that cannot be put into the theorem
+                raise Unreadable(str(error)) from error
+            if verdict.accepted:
+                return verdict, proof
+            if verdict.fault:
+                raise ProtocolError(f"a proof is refused for what it cannot be blamed for: {verdict.reason}")
+            first = first or (verdict, proof)
+        assert first is not None, "a text that can be read has a reading"
+        return first
+
+    def _premises(self, session: LeanCalls, verdict: Verdict, seconds: float | None) -> tuple[str, ...] | None:
+        """Ask Lean which constants an accepted proof uses; None if its server does not say."""
+        ask = getattr(session, "used_constants", None)
+        if ask is None:
+            return None
+        try:
+            found: tuple[str, ...] | None = ask(verdict.source, seconds)
+        except LeanError:  # the proof is accepted all the same
+            return None
+        return found
+
+    def _proven(
+        self, attempt: Attempt, verdict: Verdict, proof: str, state: str, premises: tuple[str, ...] | None
+    ) -> Attempt:
+        said = premises is not None
+        found = premises if premises is not None else named_premises(attempt.theorem, proof, self._names)
+        return replace(
+            attempt,
+            outcome="proven",
+            proof=proof,
+            source=verdict.source,
+            num_tactics=1,
+            transitions=(Transition(state, proof, 1),),
+            stop_reason="solved",
+            check=verdict.to_json(),
+            premises=found,
+            premises_from="lean" if said else "names" if found else "",
+        )
+
+
+class _TimedChecker:
+    """A session whose checks may take so many seconds."""
+
+    def __init__(self, lean: InstrumentedLean, seconds: float | None) -> None:
+        self._lean, self._seconds = lean, seconds
+
+    def check(self, source: str) -> CheckReport:
+        return self._lean.check(source, self._seconds)
+
+
+# -- One theorem -----------------------------------------------------------------------------------------------------
+
+
+class WholeProofProver:
+    """Proves theorems by sampling whole proofs until one holds; called as a `Prover` is, one theorem at a time.
+
+    `at_once` samples are generated together. A proof that is refused goes back to the model up to `repair` times.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        render: PromptRenderer,
+        verifier: Verifier,
+        generation: GenerationOptions,
+        at_once: int = 8,
+        repair: int = 0,
+        render_repair: RepairRenderer | None = None,
+    ) -> None:
+        self._model, self._render, self._verifier = model, render, verifier
+        self._generation, self._at_once = generation, at_once
+        self._repair, self._render_repair = repair if render_repair is not None else 0, render_repair
+
+    def prove(
+        self,
+        session: LeanCalls,
+        theorem: Theorem,
+        num_simulations: int,
+        rng: random.Random,
+        should_stop: Callable[[], bool] | None = None,
+        observer: AttemptObserver = NULL_ATTEMPT_OBSERVER,
+    ) -> Attempt:
+        """Sample up to `num_simulations` whole proofs; return the attempt at the first that holds, else the last.
+
+        Its counts are those of all samples together. Raises PolicyError if the model fails.
+        """
+        seed, spent, sampling = rng.getrandbits(48), Counter[str](), Timer()
+        checks, last = Counter[str](), Attempt(theorem, "unproven", "no proof was sampled", stop_reason="stopped")
+        known: dict[bytes, tuple[Attempt, tuple[str, ...]]] = {}
+        while spent["simulations"] < num_simulations and not (should_stop is not None and should_stop()):
+            count = min(self._at_once, num_simulations - spent["simulations"])
+            with sampling:
+                texts = self._ask(self._render(theorem), count, seed + spent["simulations"])
+            for text in texts:
+                candidate = Candidate(
+                    theorem, written_proof(text.text), spent["simulations"], seed, text.num_tokens, 0, text.finished
+                )
+                last = self._try(session, candidate, observer, known, sampling)
+                spent.update({name: last.counts.get(name, 0) for name in ("tactic_samples", "tokens", "repairs")})
+                spent["simulations"] += 1
+                checks.update(last.seconds)
+                if last.outcome == "proven" or last.refused or (should_stop is not None and should_stop()):
+                    break
+            if last.outcome == "proven" or last.refused:
+                break
+        found = replace(last, budget=num_simulations, counts=dict(spent), seed=seed)
+        seconds = {**checks, "policy": sampling.seconds, "search": sampling.seconds}
+        found = replace(found, seconds={name: round(value, 4) for name, value in seconds.items()})
+        if found.outcome == "proven" or found.refused:
+            return found
+        lost = found.outcome == "error"
+        words = "Lean gave no verdict on the last" if lost else "the last was refused"
+        message = f"no proof among {spent['simulations']} texts; {words}: {last.message}"
+        return replace(found, outcome="unproven", message=message if spent["simulations"] else last.message)
+
+    def _try(
+        self,
+        session: LeanCalls,
+        candidate: Candidate,
+        observer: AttemptObserver,
+        known: dict[bytes, tuple[Attempt, tuple[str, ...]]],
+        sampling: Timer,
+    ) -> Attempt:
+        """Verify a text, once more with more time where there is no verdict, and repair it."""
+        while True:
+            if candidate.digest not in known:
+                attempt, errors = self._verifier.verify(session, candidate, 1.0, observer)
+                if attempt.outcome == "error" and not attempt.refused:
+                    attempt, errors = self._verifier.verify(session, candidate, PATIENCE, observer)
+                known[candidate.digest] = attempt, errors
+            verdict, errors = known[candidate.digest]
+            attempt = candidate.attempt(verdict)
+            if attempt.outcome != "unproven" or candidate.repairs >= self._repair or self._render_repair is None:
+                return attempt
+            prompt = self._render_repair(candidate.theorem, candidate.text, errors)
+            with sampling:
+                (text,) = self._ask(prompt, 1, candidate.seed + candidate.sample + candidate.repairs + 1)
+            tokens = candidate.num_tokens + text.num_tokens
+            candidate = replace(
+                candidate,
+                text=written_proof(text.text),
+                num_tokens=tokens,
+                repairs=candidate.repairs + 1,
+                finished=text.finished,
+            )
+
+    def _ask(self, prompt: str, count: int, seed: int) -> list[TextSample]:
+        (samples,) = self._model.generate([prompt], replace(self._generation, num_samples=count), [seed])
+        return samples

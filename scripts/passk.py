@@ -1,0 +1,78 @@
+"""Print pass@k of results with several samples of each statement: means over blocks, unbiased estimate, interval.
+
+python -m scripts.passk rl/RUN/whole_820_minif2f --budgets 1,32,128,640,3200
+python -m scripts.passk rl/RUN/repeats_100_nanolean_test --json passk.json
+python -m scripts.passk generated_proofs_tests.jsonl.gz --label "miniF2F test"
+
+RESULTS are directories of evaluations (several, or one with repeats: their samples follow each other), or files:
+`results.jsonl`, `generated_proofs_<name>.jsonl.gz`. Exit code 2 if more than 1% of the samples have no verdict.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.files import atomic_write_json
+from nanoproof.common.run_dir import home
+from nanoproof.evaluation.passk import BUDGETS, format_table, pass_table, read_tables
+
+
+@dataclass(frozen=True)
+class PasskOptions:
+    """pass@k."""
+
+    budgets: tuple[str, ...] = opt(
+        (",".join(map(str, BUDGETS)),), "Numbers of samples, space- or comma-separated.", metavar="K"
+    )
+    samples: int | None = opt(None, "Use the first so many samples of each statement only.", min=1)
+    label: tuple[str, ...] = opt((), "Only these benchmarks, where the results hold several.")
+    seed: int = opt(0, "Seed of the bootstrap.", min=0)
+    json: str | None = opt(None, "File for the tables as JSON.", metavar="PATH")
+
+    def __post_init__(self) -> None:
+        validate(self, "passk")
+
+    def numbers(self) -> list[int]:
+        """Read the budgets. Raises UserError for what is no number of samples."""
+        words = [word for text in self.budgets for word in text.split(",") if word]
+        wrong = [word for word in words if not (word.isdecimal() and int(word) >= 1)]
+        if wrong or not words:
+            raise UserError(
+                f"--budgets wants numbers of samples, 1 or more, such as 1,32,128; got {wrong[:1] or 'none'}"
+            )
+        return [int(word) for word in words]
+
+
+def find(text: str) -> Path:
+    """Return the path of results: absolute, relative to here, or to `home()`."""
+    path = Path(text).expanduser()
+    below = home() / path
+    return below if not path.exists() and below.exists() else path
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Print a table for each benchmark in the results."""
+    parser = Parser(prog="python -m scripts.passk", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("results", nargs="+", help="Directories of evaluations, or files of results.")
+    add_flags(parser, PasskOptions)
+    args = parser.parse_args(argv)
+    options = from_args(PasskOptions, args)
+    budgets = options.numbers()
+    tables = read_tables([find(text) for text in args.results])
+    known = [table.name for table in tables]
+    if missing := sorted(set(options.label) - set(known)):
+        raise UserError(f"--label {missing[0]}: the results hold {', '.join(known)}")
+    wanted = [table for table in tables if not options.label or table.name in options.label]
+    found = [pass_table(table, budgets, options.samples, options.seed) for table in wanted]
+    print("\n\n".join(map(format_table, found)))
+    if options.json is not None:
+        try:
+            atomic_write_json(Path(options.json), [table.to_json() for table in found])
+        except OSError as error:
+            raise UserError(f"cannot write --json {options.json}: {error.strerror}") from error
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)

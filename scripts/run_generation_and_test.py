@@ -1,0 +1,134 @@
+"""Sample whole proofs of benchmarks and print pass@k: miniF2F and ProofNet with 3,200 samples, or sets of your own.
+
+python -m scripts.run_generation_and_test sft/RUN out --lean-servers host:8000
+python -m scripts.run_generation_and_test sft/RUN out --datasets nanolean --samples 32
+python -m scripts.run_generation_and_test sft/RUN out --raw-dataset-config benchmark.json
+
+Each set and split is an evaluation by `scripts.prover_eval --whole-proofs` in a directory of its own below the second
+argument; what is there already goes on, so the same command continues what was cut off. Then all samples are written
+to `generated_proofs_<name>.jsonl.gz`, and pass@k is printed (`scripts.passk`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.torch_command import run_main
+
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.errors import UserError
+from nanoproof.data.theorems.theorem_sets import BENCH_SPLITS, list_theorems, parse_set_names, set_name, splits_of
+from nanoproof.evaluation.passk import BUDGETS
+from nanoproof.evaluation.results import RESULTS, SETTINGS
+from nanoproof.evaluation.statements import (
+    Statement,
+    generated_proofs,
+    read_dataset_config,
+    read_statements,
+    write_generated,
+    write_theorems,
+)
+from nanoproof.lean.source import parse_declaration
+from scripts import passk, prover_eval
+
+LABELS = {"minif2f": "miniF2F", "proofnet": "Proofnet"}
+
+
+@dataclass(frozen=True)
+class BenchmarkOptions:
+    """Benchmarks."""
+
+    datasets: tuple[str, ...] = opt(("minif2f", "proofnet"), "Benchmarks or files of theorems, valid and test.")
+    raw_dataset_config: str | None = opt(
+        None, 'Statements instead: JSON, a list of {"dataset_path": FILE, "weight": samples}.', metavar="FILE"
+    )
+    samples: int = opt(3200, "Whole proofs of each theorem of --datasets.", min=1)
+    temperature: float = opt(1.0, "Temperature of the proofs.", min=0)
+    max_tokens: int = opt(1024, "Tokens of a proof.", min=1)
+    seed: int = opt(1, "Seed of the proofs.")
+    save_file_name: str = opt("tests", "The samples go to generated_proofs_<name>.jsonl.gz.")
+    budgets: tuple[str, ...] = opt((",".join(map(str, BUDGETS)),), "Numbers of samples for pass@k.", metavar="K")
+    max_theorems: int | None = opt(None, "The first so many theorems of each set only.", min=1, advanced=True)
+    device_type: str = opt("", "Where the network runs: cuda, cpu or mps; empty for the best there is.")
+    lean_servers: tuple[str, ...] = opt((), "Addresses host:port of Lean servers; without any, NanoLean.")
+    lean_token: str | None = opt(None, "Token that the Lean servers ask for.")
+    lean_processes: int = opt(8, "Processes of NanoLean, without Lean servers.", min=1)
+    timeout: float = opt(200.0, "Seconds for the verification of a proof.", above=0)
+
+    def __post_init__(self) -> None:
+        validate(self, "benchmark")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One evaluation: its directory's name, the data set and split, the samples, and the statements by their ids."""
+
+    name: str
+    dataset: str
+    split: str
+    samples: int
+    statements: dict[str, Statement]
+
+
+def parts_of(options: BenchmarkOptions, out: Path) -> Iterator[Part]:
+    """List the evaluations to do; statements of a configuration are written as files of theorems."""
+    if options.raw_dataset_config is not None:
+        for number, entry in enumerate(read_dataset_config(Path(options.raw_dataset_config).expanduser())):
+            name, statements = f"{number}_{entry.path.stem}", read_statements(entry.path)
+            file = out / f"{name}.jsonl"
+            for key, reason in write_theorems(file, statements).items():
+                raise UserError(f"{entry.path}, row {int(key) + 1}: {reason}")
+            if statements:
+                by_id = {str(index): each for index, each in enumerate(statements)}
+                yield Part(name, str(file), "valid", entry.weight, by_id)
+        return
+    for dataset in parse_set_names(options.datasets):
+        name = set_name(dataset)
+        for split in [split for split in BENCH_SPLITS if split in splits_of(dataset)] or ["valid"]:
+            labels = (f"{LABELS.get(name, name)} {split}",)
+            statements_of = {
+                theorem.id: Statement(theorem.source[: parse_declaration(theorem.source).assign] + ":=", None, labels)
+                for theorem in list_theorems(dataset, split)
+            }
+            yield Part(f"{name}_{split}", dataset, split, options.samples, statements_of)
+
+
+def evaluation_words(model: str, part: Part, options: BenchmarkOptions, path: Path) -> list[str]:
+    """Return the command line of `scripts.prover_eval` for one evaluation."""
+    words = ["--whole-proofs", "--samples", str(part.samples), "--model-path", model, "--datasets", part.dataset]
+    words += ["--split", part.split, "--output-dir", str(path), "--seed", str(options.seed)]
+    words += ["--proof-temperature", str(options.temperature), "--proof-max-new-tokens", str(options.max_tokens)]
+    words += ["--proof-seconds", str(options.timeout), "--lean-processes", str(options.lean_processes)]
+    words += ["--max-theorems", str(options.max_theorems)] if options.max_theorems else []
+    words += ["--device-type", options.device_type] if options.device_type else []
+    words += ["--lean-servers", *options.lean_servers] if options.lean_servers else []
+    words += ["--lean-token", options.lean_token] if options.lean_token else []
+    return [*words, "--continue"] if (path / SETTINGS).exists() else words
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Sample, verify, write all samples, and print pass@k."""
+    parser = Parser(prog="python -m scripts.run_generation_and_test", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("model", help="Model that writes the proofs, as --model-path of other commands.")
+    parser.add_argument("exp_dir", help="Directory for the results.")
+    add_flags(parser, BenchmarkOptions)
+    args = parser.parse_args(argv)
+    options, out = from_args(BenchmarkOptions, args), Path(args.exp_dir).expanduser()
+    parts = list(parts_of(options, out))
+    for part in parts:
+        if code := prover_eval.main(evaluation_words(args.model, part, options, out / part.name)):
+            return code
+    file = out / f"generated_proofs_{options.save_file_name}.jsonl.gz"
+
+    def records() -> Iterator[dict[str, Any]]:
+        for part in parts:
+            yield from generated_proofs(out / part.name / RESULTS, part.statements)
+
+    count = write_generated(file, records())
+    print(f"\n{count:,} samples -> {file}\n")
+    return passk.main([str(file), "--budgets", *options.budgets])
+
+
+if __name__ == "__main__":
+    run_main(main)
