@@ -318,7 +318,8 @@ class Generation(threading.Thread):
 
     def _generate(self, batch: list[_Piece]) -> None:
         """Have the samples of a batch written, and hand them on."""
-        todo, known = [], []
+        todo: list[_Piece] = []
+        known: list[Candidate] = []
         for piece in batch:
             theorem, texts = self._work.theorems[piece.theorem], self._texts(piece)
             known += texts.values()

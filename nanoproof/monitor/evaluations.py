@@ -131,7 +131,7 @@ class EvaluationStore:
 
     def _directories(self) -> list[tuple[str, Path]]:
         found: list[tuple[str, Path]] = []
-        for folder, prefix in ((self._path / "evals", ""), (self._path, "eval_")):
+        for folder, prefix in ((self._path / "evals", ""), (self._path, "eval_"), (self._path, "whole_")):
             if folder != self._path and folder.is_symlink():
                 continue
             try:
@@ -321,7 +321,10 @@ def _to_row(name: str, record: dict[str, Any], results: Results | None) -> schem
     settings, parts = tail.as_dict(record.get("settings")), record.get("parts")
     part = tail.as_dict(parts[-1]) if isinstance(parts, list) and parts else {}
     began = tail.as_float(part.get("started"))
-    step, head = record.get("step", settings.get("step")), name.removeprefix("eval_").split("_")[0]
+    step, head = (
+        record.get("step", settings.get("step")),
+        name.removeprefix("eval_").removeprefix("whole_").split("_")[0],
+    )
     step = tail.as_int(step) if isinstance(step, int) else int(head) if head.isdigit() and len(head) < 12 else None
     if results is None:
         tried = total = tail.as_int(record.get("total"))

@@ -253,7 +253,7 @@ class TrustingSession:
         self.start, self.apply = session.start, session.apply
 
     def check(self, source: str, seconds: float | None = None) -> CheckReport:
-        report = self._session.check(source, seconds)
+        report = self._session.check(source) if seconds is None else self._session.check(source, seconds)
         axioms = tuple(axiom for axiom in report.axioms if axiom.rpartition(".")[2] not in self._trusted)
         return replace(report, axioms=axioms)
 

@@ -107,7 +107,7 @@ class InstrumentedLean:
 
     def check(self, source: str, seconds: float | None = None) -> CheckReport:
         with self.timer, self._observer.waiting("lean"):
-            return self._session.check(source, seconds)
+            return self._session.check(source) if seconds is None else self._session.check(source, seconds)
 
 
 class InstrumentedPolicy:

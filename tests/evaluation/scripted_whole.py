@@ -128,6 +128,18 @@ def open_model(spec: str, dist: Any) -> Iterator[Model]:
     yield Model()
 
 
+def prompt(theorem: Theorem) -> str:
+    return theorem.source.replace("\n  sorry", "\n")
+
+
+def repair(theorem: Theorem, text: str, errors: Sequence[str]) -> str:
+    return f"{text}\nLean says: {'; '.join(errors)}\n{prompt(theorem)}"
+
+
+def prompts() -> Any:
+    return prompt, repair
+
+
 def scripted_theorems(split: str, lean_version: str | None = None) -> list[Theorem]:
     count = int(os.environ.get("COUNT", 5))
     return [Theorem(f"theorem t{number} : True := by\n  sorry", "scripted", f"t{number}") for number in range(count)]
@@ -151,5 +163,6 @@ if __name__ == "__main__":
     sets.DATASETS["scripted"] = scripted_theorems
     command.open_fleet = open_fleet  # type: ignore[assignment]
     command.open_language_model = open_model  # type: ignore[assignment]
+    command.whole_proof_prompts = prompts
     prover_eval.targets_of = targets_of
     run_main(prover_eval.main)

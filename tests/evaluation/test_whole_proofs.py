@@ -31,6 +31,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, nanoproof_home: str, tmp_path: Pat
     monkeypatch.setitem(sets.DATASETS, "scripted", scripted_whole.scripted_theorems)
     monkeypatch.setattr(eval_command, "open_fleet", scripted_whole.open_fleet)
     monkeypatch.setattr(eval_command, "open_language_model", scripted_whole.open_model)
+    monkeypatch.setattr(eval_command, "whole_proof_prompts", scripted_whole.prompts)
     monkeypatch.setattr(prover_eval, "targets_of", scripted_whole.targets_of)
     monkeypatch.setattr(scripted_whole.Lean, "met", set())
     monkeypatch.setenv("CHECKED", str(tmp_path / "checked"))
@@ -304,6 +305,7 @@ def test_whole_proofs_over_nanolean_are_certified_and_hold_when_checked_again(
     file.write_text(SOURCE, encoding="utf-8")
     monkeypatch.undo()
     monkeypatch.setattr(eval_command, "open_language_model", open_writer)
+    monkeypatch.setattr(eval_command, "whole_proof_prompts", scripted_whole.prompts)
     monkeypatch.setattr(prover_eval, "targets_of", lambda args: [eval_command.Target(None, str(file), out)])
     more: Sequence[str] = ["--samples", "4", "--lean-processes", "2", "--device-type", "cpu", "--log-level", "error"]
     assert prover_eval.main(["--whole-proofs", "--policy", "uniform", "--datasets", str(file), *more]) == 0

@@ -11,6 +11,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.inference.language_model import GenerationOptions, TextSample
 from nanoproof.search.policy import PolicyUnreachable
 from scripts import prove
+from tests.evaluation.scripted_whole import prompts
 
 SWAP = "theorem swap (p q : Prop) (h : p ∧ q) : q ∧ p"
 
@@ -49,6 +50,7 @@ def writing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
             yield model
 
         monkeypatch.setattr(prove, "open_language_model", opened)
+        monkeypatch.setattr(prove, "whole_proof_prompts", prompts)
         return prove.main([*words, "--whole-proof", "--model-path", "m", "--device-type", "cpu"])
 
     return run
@@ -60,7 +62,7 @@ def test_the_first_text_that_holds_is_the_proof(writing: Any, capsys: pytest.Cap
     printed = capsys.readouterr().out
     assert "proven in 1 tactic, checked in a fresh environment (axioms: none)" in printed
     assert "whole proofs: 3 sampled, 12 tokens" in printed and "  · exact h.2\n  · exact h.1" in printed
-    assert model.prompts == [f"{SWAP} := by\n"] * 2 and len(set(model.seeds)) == 2
+    assert model.prompts == [f"{SWAP} := by sorry"] * 2 and len(set(model.seeds)) == 2
 
 
 def test_what_no_text_proves_is_said_with_the_last_reason(writing: Any, capsys: pytest.CaptureFixture[str]) -> None:
