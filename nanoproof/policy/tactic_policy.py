@@ -1,7 +1,6 @@
 """The model as a policy: proof states become prompts, samples of the engine become tactics with counts and a value."""
 
 import math
-import os
 import threading
 import time
 from collections import Counter
@@ -10,14 +9,12 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import NamedTuple
 
-import torch
-
 from nanoproof.common.errors import UserError
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import Completion
-from nanoproof.inference.worker import EngineWorker, PendingCompletion, WorkerStats
+from nanoproof.inference.worker import EngineWorker, PendingCompletion, WorkerStats, compute_here
 from nanoproof.lean.forbidden import banned_reason
-from nanoproof.model.tokenizer import Tokenizer, available_cores
+from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.prompt import prompt_tokens
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.search.policy import BadState, Suggestion
@@ -83,15 +80,6 @@ _MIN_SEED, _MAX_SEED = -(2**63), 2**64 - 1
 """The range of seeds that torch's generators take."""
 
 
-def cpu_threads() -> int:
-    """Return half of the cores of this process, shared among the ranks of this machine: the others are for Lean.
-
-    Threads of one computation wait for each other, so that one busy core more than there are makes them crawl: on two
-    cores, with one Lean process at work, two threads answered 13 states per second and one answered 109.
-    """
-    return max(1, available_cores() // (2 * int(os.environ.get("LOCAL_WORLD_SIZE", 1))))
-
-
 class PolicyLoad(NamedTuple):
     """Steps of the engine and seconds spent in them so far; active samples and states, and states that wait."""
 
@@ -113,17 +101,10 @@ class TacticPolicy:
         """Compute on `threads` CPU threads (default: `cpu_threads`). Raises ValueError if no prompt fits."""
         self.engine = engine
         self.sampling = sampling or SamplingConfig()
-        chosen = cpu_threads() if threads is None else threads
         self.check_sampling(self.sampling)
         self._counts = PolicyCounts()
         self._counting = threading.Lock()
-
-        def prepare() -> None:
-            torch.set_num_threads(chosen)
-            if engine.model.device.type == "cuda":
-                torch.cuda.set_device(engine.model.device)  # a thread's own; each begins with the first
-
-        self._worker = EngineWorker(engine, prepare)
+        self._worker = EngineWorker(engine, lambda: compute_here(engine.model.device, threads))
 
     def __enter__(self) -> "TacticPolicy":
         return self
