@@ -3,6 +3,7 @@
     python -m scripts.prove "theorem foo (p q : Prop) (h : p ∧ q) : q ∧ p" --model-path sft/<run>
     python -m scripts.prove FILE.lean --policy solver-only --out PROVED.lean --html tree.html
     python -m scripts.prove --dataset nanolean --id NAME --model-path sft/<run>
+    python -m scripts.prove FILE.lean --model-path hf:FOLDER --prompt-format bfs-prover
     python -m scripts.prove --model-path sft/<run>
 
 Exit code 0 if all is proved (or disproved), 1 if not, 2 if something is wrong with the theorem, the options or a
@@ -26,6 +27,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.terminal import print_lines
 from nanoproof.data.theorems.theorem_sets import DATASETS, list_theorems, parse_set_names, splits_of
+from nanoproof.inference.open_model import is_foreign
 from nanoproof.lean.client import LeanFleet, LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.lean_file import LeanFile
@@ -176,18 +178,17 @@ def main(argv: list[str] | None = None) -> int:
     work = parse_target(args.theorem, options)
     if options.disprove and isinstance(work, LeanFile):
         raise UserError("--disprove takes a theorem, not a file")
-    network = load_network(
-        options.suggesting.name,
-        options.suggesting.checkpoint.model_path,
-        init_distributed(options.suggesting.device.device_type),
-    )
+    name, spec = options.suggesting.name, options.suggesting.checkpoint.model_path
+    dist = init_distributed(options.suggesting.device.device_type)
+    network = load_network(name, spec, dist)
     with ExitStack() as stack:
         server, token = options.suggesting.server.server, options.suggesting.server.token
+        texts = options.suggesting.texts
         policy = stack.enter_context(
-            open_policy(options.suggesting.name, network, sampling, server=server, token=token)
+            open_policy(name, network, sampling, server=server, token=token, spec=spec, texts=texts, dist=dist)
         )
         session = stack.enter_context(open_session(options))
-        print_lines([f"policy: {server or options.suggesting.name}"])
+        print_lines([f"policy: {server or (spec if is_foreign(spec) else name)}"])
         prover = Prover(policy, search_config, prover_options)
         interactive = InteractiveProver(prover, options.num_simulations, options.max_seconds, options.seed)
         if options.html is not None:

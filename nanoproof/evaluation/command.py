@@ -100,7 +100,7 @@ class EvalCommand:
         args: argparse.Namespace,
         dist: DistInfo,
         fleet: Fleet,
-        loaded: dict[Path | None, Network],
+        loaded: dict[Path | str | None, Network],
         watch: RankWatch,
         limits: EngineLimits,
     ) -> None:
@@ -168,23 +168,29 @@ class EvalCommand:
             policy=options.policy,
             sampling=self.sampling if options.policy == "model" else None,
             served_model=model if options.server.server is not None else None,
-            dtype=self._dtype if target.model is not None else None,
+            dtype=self._dtype if isinstance(target.model, Path) else None,
             solvers=options.solvers if options.policy == "solver-only" else None,
             model_sha256=model["sha256"] if model and options.server.server is None else None,
             lean=self.lean_version,
             retry_timeouts=options.retry_timeouts,
+            text_model=None if target.model is None else options.texts.settings(str(target.model)),
         )
         extra: dict[str, Any] = {"policy": options.policy, "model": model, "versions": self._versions}
         files = EvaluationFiles(target.path, theorems, settings)
         extra["baseline"] = find_baseline(options, files)
         return Job(target, files, extra)
 
-    def _identity(self, manifest: Path | None) -> dict[str, Any] | None:
-        """Identify the model by file, step and a hash of its weights; that of a policy server as the server does."""
+    def _identity(self, manifest: Path | str | None) -> dict[str, Any] | None:
+        """Identify the model by file, step and a hash of its weights; that of a policy server as the server does.
+
+        Of models of others the SPEC is known.
+        """
         if self._served is not None:
             return self._served
         if manifest is None:
             return None
+        if isinstance(manifest, str):
+            return {"path": manifest, "step": None, "sha256": None}
         if manifest not in self._models:
             contents = read_manifest(manifest)
             digest = on_main(lambda: weights_sha256(manifest))
@@ -201,11 +207,11 @@ class EvalCommand:
         return {"versions": self._versions, **self.dist.decisions(), "lean": self.fleet.description}
 
     @contextmanager
-    def _actors(self, model: Path | None) -> Iterator[ActorPool]:
+    def _actors(self, model: Path | str | None) -> Iterator[ActorPool]:
         """The actors of this rank, at work with a model; SIGINT and SIGTERM end the waits for them on all ranks."""
         options = self.options
         network = self._loaded.pop(model, None) or load_for(options, model, self.dist)
-        with self._policy(network) as policy, StopSignal() as stop:
+        with self._policy(network, model) as policy, StopSignal() as stop:
             pool = ActorPool(
                 self.fleet.slots,
                 policy,
@@ -231,10 +237,20 @@ class EvalCommand:
         name = str(self.dist.dtype).removeprefix("torch.")
         return f"{name}, padded batches" if self._limits.batch_invariant else name
 
-    def _policy(self, network: Network) -> AbstractContextManager[Policy]:
+    def _policy(self, network: Network, model: Path | str | None) -> AbstractContextManager[Policy]:
         options = self.options
-        server, token = options.server.server, options.server.token
-        return open_policy(options.policy, network, self.sampling, options.solvers, server, token, self._limits)
+        return open_policy(
+            options.policy,
+            network,
+            self.sampling,
+            options.solvers,
+            options.server.server,
+            options.server.token,
+            self._limits,
+            spec=None if model is None else str(model),
+            texts=options.texts,
+            dist=self.dist,
+        )
 
     def _make_prover(self, purpose: str, policy: Policy) -> Prover:
         return Prover(policy, self.search, ProverOptions(keep_tree=False))
@@ -263,8 +279,8 @@ def repeatable(dist: DistInfo, options: EvalOptions) -> tuple[DistInfo, EngineLi
     return replace(dist, dtype=dtype, dtype_reason=reason), EngineLimits(batch_invariant=dtype == torch.float32)
 
 
-def load_for(options: EvalOptions, model: Path | None, dist: DistInfo) -> Network:
-    """Load the network of a checkpoint, where the policy needs one."""
+def load_for(options: EvalOptions, model: Path | str | None, dist: DistInfo) -> Network:
+    """Load the network of a checkpoint, where the policy needs one of ours."""
     return None if model is None else load_network(options.policy, str(model), dist)
 
 

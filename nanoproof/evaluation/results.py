@@ -40,6 +40,7 @@ NO_FLAGS = {
     "theorems": "number of theorems",
     "model_sha256": "model",
     "served_model": "model of the policy server",
+    "text_model": "model, or how it is asked",
     "dtype": "NANOPROOF_DTYPE",
     "lean": "Lean version",
     "dataset": "data set",
@@ -70,6 +71,8 @@ class EvalSettings:
     lean: str | None = None
     retry_timeouts: bool | None = None
     """Whether tactics that ran out of time are tried once more; None where that is not offered."""
+    text_model: dict[str, Any] | None = None
+    """How a model of others was asked, and whose values were taken; None where there is nothing to say of that."""
 
     def to_json(self, theorems: Sequence[Theorem]) -> dict[str, Any]:
         """Return JSON data, by the names of the flags where there are any; `theorems` are those evaluated on."""
@@ -86,6 +89,7 @@ class EvalSettings:
             "num_simulations": self.num_simulations,
             "seed": self.seed,
             **({RETRY_TIMEOUTS: self.retry_timeouts} if self.retry_timeouts is not None else {}),
+            **({"text_model": self.text_model} if self.text_model is not None else {}),
             **({"solvers": list(self.solvers)} if self.solvers is not None else {}),
             **(to_dict(self.sampling) if self.sampling is not None else {}),
             **{f"search_{name}": value for name, value in to_dict(self.search).items()},
@@ -93,8 +97,9 @@ class EvalSettings:
 
 
 def with_search_defaults(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Add to the settings of an earlier evaluation the search options that came later, which had their defaults."""
-    return {**{f"search_{name}": value for name, value in to_dict(SearchConfig()).items()}, **settings}
+    """Add to the settings of an earlier evaluation the options that came later, which had their defaults."""
+    sampling = {"top_p": 1.0} if "temperature" in settings else {}
+    return {**sampling, **{f"search_{name}": value for name, value in to_dict(SearchConfig()).items()}, **settings}
 
 
 def refuse_earlier(path: Path) -> None:

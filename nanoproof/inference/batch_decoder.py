@@ -176,7 +176,9 @@ class BatchDecoder:
             longest = max(len(text.encode()) for text in stop)  # tokens have a byte or more
             for row in np.flatnonzero(group_N == group):
                 end = int(time_N[row]) + 1
-                tail = self._tokenizer.decode(groups.tokens[group, sequence_N[row], max(0, end - longest) : end].tolist())
+                tail = self._tokenizer.decode(
+                    groups.tokens[group, sequence_N[row], max(0, end - longest) : end].tolist()
+                )
                 stopped_N[row] = any(text in tail for text in stop)
         return stopped_N
 
@@ -210,7 +212,7 @@ class BatchDecoder:
     def _start_samples(
         self, groups_G: np.ndarray, tactic_rows: np.ndarray, first_groups: np.ndarray, logits_NV: torch.Tensor
     ) -> _Started:
-        """Turn markers into samples with first tokens. `tactic_rows` are the rows of the first one in `first_groups`."""
+        """Turn markers into samples with first tokens. `tactic_rows` are those of the first ones in `first_groups`."""
         groups = self.groups
         groups.marking[groups_G] = groups.running[groups_G] = False
         groups.filled[groups_G] = groups.position[groups_G]

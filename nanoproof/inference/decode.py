@@ -1,8 +1,8 @@
 """One decoding step of all active sequences: it is planned on the host, and computed on the device.
 
 The samples of a request form sequence groups of up to `MAX_GROUP_SIZE`; those of a group share a slot of the KV cache.
-A group begins with markers: its sequence 0 is `<|tactic|>` (or another token that samples follow), and in the first group of a request sequence 1 is
-`<|value|>`; after one step these sequences, and the others, are samples.
+A group begins with markers: its sequence 0 is `<|tactic|>` (or another token that samples follow), and in the first
+group of a request sequence 1 is `<|value|>`; after one step these sequences, and the others, are samples.
 
 A row is a sequence that takes part in a step. Rows are in the order of pool, slot and sequence. Everything outside
 attention works on rows, without padding; attention sees the rows of a pool as a grid of its slots and their sequences.

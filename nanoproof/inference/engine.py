@@ -197,7 +197,7 @@ class Engine:
             torch.cuda.empty_cache()
 
     def submit(self, prompt: Sequence[int], options: SamplingOptions, seed: int) -> EngineRequest:
-        """Queue a prompt (BOS and state, not the token that samples follow); `seed` alone determines the noise of its samples.
+        """Queue a prompt (BOS and state, no marker); `seed` alone determines the noise of its samples.
 
         Raises ValueError if the prompt is empty, does not fit beside `max_new_tokens`, has tokens that the model does
         not know, or would need more memory than there is for keys and values.

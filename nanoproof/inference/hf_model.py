@@ -1,9 +1,9 @@
 """Models of the transformers library, in this process: decoders, encoder-decoders, and encoders that only embed.
 
-Texts come from `model.generate`, so that caches and kinds of networks are the library's business. It is asked for greedy
-decoding, and what it takes for the likeliest token is the one that was drawn here: noise comes from the seed of a
-prompt and the number of a sample, and so what is drawn does not depend on the rows that share a batch. All threads' prompts go
-through one thread, which takes as many together as wait and fit.
+Texts come from `model.generate`, so that caches and kinds of networks are the library's business. It is asked for
+greedy decoding, and what it takes for the likeliest token is the one that was drawn here: noise comes from the seed of
+a prompt and the number of a sample, and so what is drawn does not depend on the rows that share a batch. All threads'
+prompts go through one thread, which takes as many together as wait and fit.
 
 Shapes: R rows (samples of prompts), L tokens of the longest prompt, T tokens to generate, K tokens of a continuation,
 V tokens of the vocabulary, C channels.

@@ -1,8 +1,8 @@
 """Opening a language model by its SPEC, and the cache of what models wrote.
 
-    sft/<run>, FOLDER, model_<step>.pt     a checkpoint of ours
-    hf:PATH_OR_ID                          a model of transformers, from a folder or the hub
-    openai:http://host:port/v1#MODEL       a model behind an OpenAI-compatible endpoint
+sft/<run>, FOLDER, model_<step>.pt     a checkpoint of ours
+hf:PATH_OR_ID                          a model of transformers, from a folder or the hub
+openai:http://host:port/v1#MODEL       a model behind an OpenAI-compatible endpoint
 """
 
 import dataclasses

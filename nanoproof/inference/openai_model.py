@@ -1,7 +1,7 @@
 """Models behind an OpenAI-compatible endpoint, as vLLM, SGLang, llama.cpp, ollama and our own server offer them.
 
-A prompt is one request for all of its samples; what is missing in the answer is asked for again, as some servers give one
-text whatever `n` says. Requests are repeated when a connection breaks, a server is busy, or an answer makes no sense:
+A prompt is one request for all of its samples; what is missing in the answer is asked for again, as some servers give
+one text whatever `n` says. Requests are repeated when a connection breaks, a server is busy, or an answer makes no sense:
 after pauses that double and vary, or as long as `Retry-After` says, which holds for all threads.
 """
 
@@ -47,9 +47,7 @@ class EndpointOptions:
     requests_per_minute: float | None = opt(None, "Most requests in a minute (none: any number).", above=0)
     timeout: float = opt(600.0, "Seconds that an answer may take.", above=0, advanced=True)
     patience: float = opt(300.0, "Seconds for which a request is repeated that fails.", min=0, advanced=True)
-    stream: bool = opt(
-        False, "Ask for texts piece by piece, for proxies that close silent connections.", advanced=True
-    )
+    stream: bool = opt(False, "Ask for texts piece by piece, for proxies that close silent connections.", advanced=True)
 
     def __post_init__(self) -> None:
         validate(self, "model")

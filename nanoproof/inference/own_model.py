@@ -1,7 +1,7 @@
 """Our own checkpoints as a language model, over the engine.
 
-A prompt that ends with a marker of the tokenizer, such as `<|tactic|>`, is continued as the network was trained to after
-that marker; any other prompt is plain text, which goes on. In both cases BOS comes first.
+A prompt that ends with a marker of the tokenizer, such as `<|tactic|>`, is continued as the network was trained to
+after that marker; any other prompt is plain text, which goes on. In both cases BOS comes first.
 
 Shapes: T tokens of a prompt with its continuation, K tokens of the continuation, V tokens that a text may consist of
 (and EOS), C channels.

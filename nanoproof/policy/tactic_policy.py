@@ -5,9 +5,9 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import TracebackType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nanoproof.common.errors import UserError
 from nanoproof.inference.engine import Engine
@@ -58,7 +58,7 @@ def merge(tokenizer: Tokenizer, completion: Completion) -> tuple[Suggestion, Pol
             counts[text] += 1
     suggestion = Suggestion(
         tactics=tuple(spellings),
-        logprobs=tuple(_log_sum(list(ways.values())) for ways in spellings.values()),
+        logprobs=tuple(log_sum(list(ways.values())) for ways in spellings.values()),
         counts=tuple(counts[text] for text in spellings),
         value=max(1.0, completion.value),
         value_distribution=tuple(completion.value_distribution),
@@ -68,7 +68,8 @@ def merge(tokenizer: Tokenizer, completion: Completion) -> tuple[Suggestion, Pol
     return suggestion, PolicyCounts(sampled, completion.num_unfinished, malformed, banned)
 
 
-def _log_sum(logprobs: list[float]) -> float:
+def log_sum(logprobs: Sequence[float]) -> float:
+    """Return the logarithm of a sum of probabilities, of which there must be one."""
     top = max(logprobs)
     return top + math.log(sum(math.exp(logprob - top) for logprob in logprobs))
 
@@ -193,6 +194,10 @@ class TacticPolicy:
     def num_open(self) -> int:
         """Number of states without answer yet."""
         return self._worker.num_open
+
+    def report(self) -> dict[str, dict[str, Any]]:
+        """Report what the engine did (`engine`) and how it is set up, with reasons (`decisions`)."""
+        return {"engine": asdict(self.engine.stats), "decisions": self.engine.decisions()}
 
     def load(self) -> PolicyLoad:
         """Report how busy the model is now; cheap, and safe from any thread."""

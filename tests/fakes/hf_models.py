@@ -12,7 +12,15 @@ transformers = pytest.importorskip("transformers")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 logging.getLogger("transformers").setLevel(logging.ERROR)
 
-TEXTS = ["rw [h]", "exact h", "simp", "intro x", "Nat.add_comm", "theorem t (p : Prop) (h : p) : p := by", "⊢ ∀ x, x = x"]
+TEXTS = [
+    "rw [h]",
+    "exact h",
+    "simp",
+    "intro x",
+    "Nat.add_comm",
+    "theorem t (p : Prop) (h : p) : p := by",
+    "⊢ ∀ x, x = x",
+]
 CHAT_TEMPLATE = (
     "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}\n{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
