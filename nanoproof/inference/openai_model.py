@@ -1,8 +1,8 @@
 """Models behind an OpenAI-compatible endpoint, as vLLM, SGLang, llama.cpp, ollama and our own server offer them.
 
 A prompt is one request for all of its samples; what is missing in the answer is asked for again, as some servers give
-one text whatever `n` says. Requests are repeated when a connection breaks, a server is busy, or an answer makes no sense:
-after pauses that double and vary, or as long as `Retry-After` says, which holds for all threads.
+one text whatever `n` says. Requests are repeated when a connection breaks, a server is busy, or an answer makes no
+sense: after pauses that double and vary, or as long as `Retry-After` says, which holds for all threads.
 """
 
 import json
@@ -12,7 +12,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -157,6 +157,8 @@ class OpenAIModel:
             raise policy.PolicyClosed(f"{self.name} is closed") from error
         try:
             return [future.result() for future in futures]
+        except CancelledError as error:
+            raise policy.PolicyClosed(f"{self.name} was closed") from error
         finally:
             for future in futures:
                 future.cancel()
@@ -302,10 +304,10 @@ class OpenAIModel:
         if code in (401, 403):
             return self._denied(code)
         try:
-            said = self._clean(_message(answer.json()))
+            said = _message(answer.json())
         except _Garbled:
-            said = ""
-        message = f"{where} answered {code}{': ' * bool(said)}{said}"
+            said = None
+        message = f"{where} answered {code}" + (f": {self._clean(said)}" if said else "")
         if code in REPEATED_STATUSES:
             kinds = {429: policy.PolicyBusy, 529: policy.PolicyBusy, 408: policy.PolicyTimeout}
             gone = policy.PolicyUnreachable if code in (502, 503, 504) else policy.PolicyServerError

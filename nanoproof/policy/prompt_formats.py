@@ -170,8 +170,8 @@ FORMATS: dict[str, PromptFormat] = {
         PromptFormat("chat", "tactic", _chat, in_block, chat=True, target="```lean4\n{}\n```".format),
         # Networks of this project that were finetuned for whole proofs.
         PromptFormat("nanoproof-proof", "proof", _own_proof, whole_text),
-        # DeepSeek-Prover-V1.5 (Xin et al. 2024, arXiv 2408.08152): its card's prompt, and the one for chains of thought.
-        # The proof goes on in the code block, and ends with it.
+        # DeepSeek-Prover-V1.5 (Xin et al. 2024, arXiv 2408.08152): its card's prompt, and that for chains of thought.
+        # A proof goes on in the code block, and ends with it.
         PromptFormat("deepseek-v1.5", "proof", _deepseek, whole_text, ("\n```",), target="{}\n```".format),
         PromptFormat("deepseek-v1.5-cot", "proof", _deepseek_cot, whole_text, ("\n```",), target="{}\n```".format),
         # STP (Dong and Ma 2025, arXiv 2502.00212): the same words, another header, blanks around the statement removed.
