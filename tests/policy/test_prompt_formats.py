@@ -127,9 +127,7 @@ def test_thoughts_before_an_answer_are_left_out() -> None:
 
 
 def test_names_that_are_none_are_refused_with_those_of_the_kind() -> None:
-    with pytest.raises(
-        UserError, match="bfs is unknown; of this kind there are nanoproof, bfs-prover,"
-    ):
+    with pytest.raises(UserError, match="bfs is unknown; of this kind there are nanoproof, bfs-prover,"):
         find_format("bfs", "tactic")
     with pytest.raises(UserError, match="stp is for whole proofs; of this kind"):
         find_format("stp", "tactic")
