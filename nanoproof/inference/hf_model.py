@@ -104,7 +104,7 @@ class HFModel:
         if chat and not getattr(self._tokenizer, "chat_template", None):
             raise UserError(f"{self.name} has no chat template: choose another --prompt-format")
         config = self._model.config
-        self.identity = _identity(source, config)
+        self.identity = f"{_identity(source, config)} {self._model.dtype} {self._options.load_4bit}"
         self._encoder_decoder = bool(config.is_encoder_decoder)
         self._room = None if self._encoder_decoder else getattr(config, "max_position_embeddings", None)
         self._device = self._model.device

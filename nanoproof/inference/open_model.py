@@ -38,7 +38,9 @@ class LanguageModelOptions:
 
     hf: HFOptions = group(HFOptions)
     endpoint: EndpointOptions = group(EndpointOptions)
-    cache: str | None = opt(None, "Folder that keeps what the model wrote, so that it is not asked again.")
+    cache: str | None = opt(
+        None, "Folder that keeps what the model wrote, so that it is not asked again.", metavar="DIR", also=("--cache",)
+    )
 
     def __post_init__(self) -> None:
         validate(self, "model")
