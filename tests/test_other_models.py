@@ -31,6 +31,7 @@ pytestmark = pytest.mark.slow
 THEOREM = "theorem t (p q : Prop) (h : p ∧ q) : q ∧ p"
 KEY = "sk-very-secret-9876543210"
 SHORT = ("--model-tactic-tokens", "8", "--search-finishers", "none")
+EVALUATED = (*SHORT, "--lean-processes", "1")
 
 
 @pytest.fixture(autouse=True)
@@ -121,10 +122,10 @@ def test_an_endpoint_is_scored_and_the_settings_say_how_it_was_asked(
     server: OpenAIServer, checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "two.jsonl"
-    rows = [{"name": "a", "formal_statement": f"{THEOREM} := by sorry"}]
-    rows.append({"name": "b", "formal_statement": "theorem u (p : Prop) : p := by sorry"})
+    rows = [{"name": "a", "source": f"{THEOREM} := by sorry"}]
+    rows.append({"name": "b", "source": "theorem u (p : Prop) : p := by sorry"})
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    words = ["--model", f"openai:{server.base}#tiny", "--datasets", str(file), "--num-simulations", "2", *SHORT]
+    words = ["--model", f"openai:{server.base}#tiny", "--datasets", str(file), "--num-simulations", "2", *EVALUATED]
     words += ["--prompt-format", "bfs-prover", "--value-model", str(checkpoint), "--model-cache", str(tmp_path / "c")]
     assert prover_eval.main(words) == 0
     (results,) = (tmp_path / "home" / "other_models").glob("*/eval_*")
@@ -144,7 +145,7 @@ def test_an_endpoint_is_scored_and_the_settings_say_how_it_was_asked(
 
 
 def test_a_model_of_transformers_is_scored(decoder: Path, tmp_path: Path) -> None:
-    words = ["--model-path", f"hf:{decoder}", "--prompt-format", "bfs-prover", *SHORT, "--num-simulations", "1"]
+    words = ["--model-path", f"hf:{decoder}", "--prompt-format", "bfs-prover", *EVALUATED, "--num-simulations", "1"]
     words += ["--datasets", "nanolean", "--max-theorems", "3", "--output-dir", str(tmp_path / "out")]
     assert prover_eval.main(words) == 0
     attempts = list(read_jsonl(tmp_path / "out" / "results.jsonl"))
@@ -154,7 +155,7 @@ def test_a_model_of_transformers_is_scored(decoder: Path, tmp_path: Path) -> Non
 def test_an_endpoint_that_goes_away_ends_an_evaluation_which_can_be_continued(
     server: OpenAIServer, tmp_path: Path
 ) -> None:
-    words = ["--model", f"openai:{server.base}#tiny", "--prompt-format", "bfs-prover", *SHORT]
+    words = ["--model", f"openai:{server.base}#tiny", "--prompt-format", "bfs-prover", *EVALUATED]
     words += ["--datasets", "nanolean", "--max-theorems", "2", "--num-simulations", "1", "--model-patience", "0.1"]
     server.fault = lambda number: "error"
     out = ["--output-dir", str(tmp_path / "out")]
