@@ -140,7 +140,7 @@ def test_an_endpoint_is_scored_and_the_settings_say_how_it_was_asked(
     assert prover_eval.main([*words, "--force"]) == 0
     assert len(server.requests) == asked_for  # all of it was kept
     assert prover_eval.main([*words, "--continue"]) == 0
-    with pytest.raises(UserError, match="had other settings: the model, or how it is asked"):
+    with pytest.raises(UserError, match="had other settings: model, or how it is asked"):
         prover_eval.main([*words, "--continue", "--prompt-format", "llmstep"])
 
 
