@@ -44,7 +44,8 @@ project = tomllib.loads(pathlib.Path("pyproject.toml").read_text())
 out = pathlib.Path(sys.argv[1])
 (out / "pins.txt").write_text("\n".join(project["tool"]["uv"]["constraint-dependencies"]) + "\n")
 (out / "torch.txt").write_text("\n".join(project["project"]["optional-dependencies"]["cpu"]) + "\n")
-wanted = project["project"]["dependencies"] + project["dependency-groups"]["dev"] + project["build-system"]["requires"]
+wanted = project["project"]["dependencies"] + project["project"]["optional-dependencies"]["hf"]
+wanted += project["dependency-groups"]["dev"] + project["build-system"]["requires"]
 (out / "all.txt").write_text("\n".join(wanted) + "\n")
 PY
 
@@ -85,7 +86,8 @@ if [ -n "${PIP_FIND_LINKS:-}" ]; then links=(--find-links "$PIP_FIND_LINKS"); el
 install ${links[@]+"${links[@]}"} --constraint "$requirements/pins.txt" -r "$requirements/torch.txt" -r "$requirements/all.txt"
 install --no-deps --no-build-isolation --editable .
 # Else every process compiles torch anew, 3 seconds of it, where PYTHONDONTWRITEBYTECODE is set, as in many containers.
-.venv/bin/python -m compileall -q -j 0 .venv/lib >/dev/null || true
+# Of the hundreds of networks in transformers a process reads one or two.
+.venv/bin/python -m compileall -q -j 0 -x 'transformers/models/(?!auto/|__init__)' .venv/lib >/dev/null || true
 .venv/bin/python -c 'import torch; print("set-up: torch", torch.__version__, "CUDA", torch.version.cuda or "none")'
 echo "$wanted" >"$stamp"
 echo "set-up: done in $((SECONDS - started)) s"

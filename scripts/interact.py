@@ -11,18 +11,22 @@ import argparse
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 
 from nanoproof.common.torch_command import run_main
 
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.distributed import init_distributed
 from nanoproof.common.option_groups import LeanOptions
+from nanoproof.inference.language_model import GenerationOptions, LanguageModel
+from nanoproof.inference.open_model import is_foreign
 from nanoproof.lean.client import LeanFleet, LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.types import LeanSession
 from nanoproof.policy.factory import PolicyOptions, load_network, open_policy
 from nanoproof.policy.prompt import continuation
 from nanoproof.policy.protocol import SamplingConfig
+from nanoproof.policy.text_policy import TextPolicy
 from nanoproof.prover.cli_input import line_input
 from nanoproof.prover.console import Console
 
@@ -84,22 +88,30 @@ def run(console: Console) -> None:
                 return
 
 
+def continue_with(model: LanguageModel, options: InteractOptions, text: str) -> str:
+    """Continue a text with a model of others."""
+    wanted = GenerationOptions(max_new_tokens=options.raw_tokens, temperature=options.raw_temperature)
+    return model.generate([text], wanted, [options.seed])[0][0].text
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the prompt."""
     args = parse_args(argv)
     options, sampling = from_args(InteractOptions, args), from_args(SamplingConfig, args)
-    network = load_network(
-        options.suggesting.name,
-        options.suggesting.checkpoint.model_path,
-        init_distributed(options.suggesting.device.device_type),
-    )
+    suggesting = options.suggesting
+    name, spec, server = suggesting.name, suggesting.checkpoint.model_path, suggesting.server
+    dist = init_distributed(suggesting.device.device_type)
+    network = load_network(name, spec, dist)
     with ExitStack() as stack:
         opened = open_policy(
-            options.suggesting.name,
+            name,
             network,
             sampling,
-            server=options.suggesting.server.server,
-            token=options.suggesting.server.token,
+            server=server.server,
+            token=server.token,
+            spec=spec,
+            texts=suggesting.texts,
+            dist=dist,
         )
         policy = stack.enter_context(opened)
         session = open_session(stack, options)
@@ -110,10 +122,11 @@ def main(argv: list[str] | None = None) -> int:
                 return continuation(*network, text, options.raw_tokens, options.raw_temperature, options.seed)
 
             console.continue_text = continue_text
+        elif isinstance(policy, TextPolicy):
+            console.continue_text = partial(continue_with, policy.model, options)
         if sys.stdin.isatty():
-            print(
-                f"policy: {options.suggesting.server.server or options.suggesting.name}; :help says what can be typed"
-            )
+            shown = server.server or (spec if is_foreign(spec) else name)
+            print(f"policy: {shown}; :help says what can be typed")
         run(console)
     return 0
 

@@ -3,6 +3,7 @@
     python -m scripts.prove "theorem foo (p q : Prop) (h : p ∧ q) : q ∧ p" --model-path sft/<run>
     python -m scripts.prove FILE.lean --policy solver-only --out PROVED.lean --html tree.html
     python -m scripts.prove --dataset nanolean --id NAME --model-path sft/<run>
+    python -m scripts.prove FILE.lean --model-path hf:FOLDER --prompt-format bfs-prover
     python -m scripts.prove --model-path sft/<run>
     python -m scripts.prove FILE.lean --model-path sft/<run> --whole-proof --samples 128
 
@@ -28,6 +29,7 @@ from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.terminal import print_lines
 from nanoproof.data.theorems.theorem_sets import DATASETS, list_theorems, parse_set_names, splits_of
 from nanoproof.evaluation.sample_files import WholeProofOptions
+from nanoproof.inference.open_model import is_foreign
 from nanoproof.lean.client import LeanFleet, LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.lean_file import LeanFile
@@ -150,9 +152,10 @@ def open_session(options: ProveOptions) -> Iterator[LeanSession]:
 def open_suggesting(options: PolicyOptions, sampling: SamplingConfig) -> Iterator[Policy]:
     """Open the policy that a search asks."""
     dist = init_distributed(options.device.device_type)
-    network = load_network(options.name, options.checkpoint.model_path, dist)
+    spec, server, token = options.checkpoint.model_path, options.server.server, options.server.token
+    network, texts = load_network(options.name, spec, dist), options.texts
     with open_policy(
-        options.name, network, sampling, server=options.server.server, token=options.server.token
+        options.name, network, sampling, server=server, token=token, spec=spec, texts=texts, dist=dist
     ) as policy:
         yield policy
 
@@ -160,9 +163,11 @@ def open_suggesting(options: PolicyOptions, sampling: SamplingConfig) -> Iterato
 @contextmanager
 def open_whole(options: ProveOptions) -> Iterator[Proves]:
     """Open the model that writes whole proofs."""
-    writing, (render, repair) = options.writing, whole_proof_prompts()
+    spec, texts = options.suggesting.checkpoint.model_path or "", options.suggesting.texts
+    writing = options.writing.ended_by(texts.proof_format_for(spec).stop)
+    render, repair = whole_proof_prompts(spec, texts)
     dist = init_distributed(options.suggesting.device.device_type)
-    with open_language_model(options.suggesting.checkpoint.model_path or "", dist) as model:
+    with open_language_model(spec, dist, texts) as model:
         verifier = Verifier(model.name, writing.proof_seconds, writing.known_names())
         yield WholeProofProver(
             model, render, verifier, writing.generation, writing.samples_at_once, writing.repair, repair
@@ -230,7 +235,8 @@ def main(argv: list[str] | None = None) -> int:
             policy = stack.enter_context(open_suggesting(options.suggesting, sampling))
             prover, budget = Prover(policy, search_config, prover_options), options.num_simulations
         session = stack.enter_context(open_session(options))
-        suggesting = options.suggesting.server.server or options.suggesting.name
+        name, spec = options.suggesting.name, options.suggesting.checkpoint.model_path
+        suggesting = options.suggesting.server.server or (spec if is_foreign(spec) else name)
         print_lines(["whole proofs of a model" if options.whole_proof else f"policy: {suggesting}"])
         interactive = InteractiveProver(prover, budget, options.max_seconds, options.seed)
         if options.html is not None:

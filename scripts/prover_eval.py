@@ -3,6 +3,7 @@
 python -m scripts.prover_eval --model-path sft/<run> --datasets nanolean --split valid --num-simulations 32
 python -m scripts.prover_eval --run-dir rl/<run> --datasets minif2f,proofnet --lean-servers host:8000 --continue
 python -m scripts.prover_eval --policy solver-only --datasets nanolean --split test
+python -m scripts.prover_eval --model hf:FOLDER --prompt-format bfs-prover --datasets nanolean
 python -m scripts.prover_eval --model-path rl/<run> --lean-servers host:8000 --recheck-with other:8000
 
 Works under torchrun: all ranks take theorems from one list.
@@ -61,7 +62,7 @@ def show(job: Job, summary: dict[str, Any]) -> None:
     """Print the score of one evaluation."""
     model = summary.get("model")
     if model is not None:
-        print(f"{model['path']} (step {model['step']})")
+        print(model["path"] if model.get("step") is None else f"{model['path']} (step {model['step']})")
     print(f"{report(summary)}\n  -> {job.files.path}", flush=True)
 
 

@@ -9,14 +9,18 @@ from nanoproof.common.config import opt, validate
 class CheckpointOption:
     """Checkpoint."""
 
-    model_path: str | None = opt(None, "Checkpoint whose network suggests tactics.")
+    model_path: str | None = opt(
+        None, "Checkpoint, hf:PATH_OR_ID or openai:URL#MODEL, that suggests tactics.", also=("--model",)
+    )
 
 
 @dataclass(frozen=True)
 class CheckpointsOption:
     """Checkpoints."""
 
-    model_path: tuple[str, ...] = opt((), "Checkpoints to score, each with a directory of results beside it.")
+    model_path: tuple[str, ...] = opt(
+        (), "Checkpoints to score, each with a directory of results beside it; or other models.", also=("--model",)
+    )
 
 
 @dataclass(frozen=True)

@@ -46,11 +46,21 @@ def home() -> Path:
     return Path(os.environ.get("NANOPROOF_HOME") or Path.home() / ".nanoproof").expanduser()
 
 
+FOREIGN_SPECS = ("hf:", "openai:")
+"""How the names of models begin that are no checkpoints of ours."""
+
+
 def resolve_model_path(text: str) -> Path:
     """Find a checkpoint file or directory: absolute, or relative to here, to `home()/models`, or to `home()`.
 
-    Raises UserError that lists the paths where it was looked for.
+    Raises UserError that lists the paths where it was looked for; and for models of others, which those cannot take
+    who ask for a checkpoint.
     """
+    if text.startswith(FOREIGN_SPECS):
+        raise UserError(
+            f"--model-path {text.partition(':')[0]}:...: this command works on the network itself, so it takes "
+            "checkpoints of ours only; prove, prover_eval, interact and nanoproof.inference take other models"
+        )
     return _resolve(text, "--model-path", [Path.cwd(), home() / "models", home()])
 
 

@@ -104,7 +104,7 @@ class EvalCommand:
         args: argparse.Namespace,
         dist: DistInfo,
         fleet: Fleet,
-        loaded: dict[Path | None, Network],
+        loaded: dict[Path | str | None, Network],
         watch: RankWatch,
         limits: EngineLimits,
     ) -> None:
@@ -175,24 +175,30 @@ class EvalCommand:
             policy=options.policy,
             sampling=self.sampling if options.policy == "model" and not whole else None,
             served_model=model if options.server.server is not None else None,
-            dtype=self._dtype if target.model is not None else None,
+            dtype=self._dtype if isinstance(target.model, Path) else None,
             solvers=options.solvers if options.policy == "solver-only" else None,
             model_sha256=model["sha256"] if model and options.server.server is None else None,
             lean=self.lean_version,
             retry_timeouts=None if whole else options.retry_timeouts,
             whole=self.whole.settings() if whole else None,
+            text_model=None if target.model is None else options.texts.settings(str(target.model), whole),
         )
         extra: dict[str, Any] = {"policy": options.policy, "model": model, "versions": self._versions}
         files = (SampleFiles if whole else EvaluationFiles)(target.path, theorems, settings)
         extra["baseline"] = find_baseline(options, files)
         return Job(target, files, extra)
 
-    def _identity(self, manifest: Path | None) -> dict[str, Any] | None:
-        """Identify the model by file, step and a hash of its weights; that of a policy server as the server does."""
+    def _identity(self, manifest: Path | str | None) -> dict[str, Any] | None:
+        """Identify the model by file, step and a hash of its weights; that of a policy server as the server does.
+
+        Of models of others the SPEC is known.
+        """
         if self._served is not None:
             return self._served
         if manifest is None:
             return None
+        if isinstance(manifest, str):
+            return {"path": manifest, "step": None, "sha256": None}
         if manifest not in self._models:
             contents = read_manifest(manifest)
             digest = on_main(lambda: weights_sha256(manifest))
@@ -209,7 +215,7 @@ class EvalCommand:
         return {"versions": self._versions, **self.dist.decisions(), "lean": self.fleet.description}
 
     @contextmanager
-    def _actors(self, model: Path | None) -> Iterator[ActorPool]:
+    def _actors(self, model: Path | str | None) -> Iterator[ActorPool]:
         """The actors of this rank, at work with a model; SIGINT and SIGTERM end the waits for them on all ranks."""
         options = self.options
         with self._opened(model) as policy, StopSignal() as stop:
@@ -239,20 +245,30 @@ class EvalCommand:
         return f"{name}, padded batches" if self._limits.batch_invariant else name
 
     @contextmanager
-    def _opened(self, model: Path | None) -> Iterator[Policy]:
+    def _opened(self, model: Path | str | None) -> Iterator[Policy]:
         """Open the policy of a model; for whole proofs the model that writes them, and a policy that nobody asks."""
         if self.whole.whole_proofs:
-            with open_language_model(str(model), self.dist) as self._writer:
+            with open_language_model(str(model), self.dist, self.options.texts) as self._writer:
                 yield UniformPolicy()
             return
         network = self._loaded.pop(model, None) or load_for(self.options, model, self.dist)
-        with self._policy(network) as policy:
+        with self._policy(network, model) as policy:
             yield policy
 
-    def _policy(self, network: Network) -> AbstractContextManager[Policy]:
+    def _policy(self, network: Network, model: Path | str | None) -> AbstractContextManager[Policy]:
         options = self.options
-        server, token = options.server.server, options.server.token
-        return open_policy(options.policy, network, self.sampling, options.solvers, server, token, self._limits)
+        return open_policy(
+            options.policy,
+            network,
+            self.sampling,
+            options.solvers,
+            options.server.server,
+            options.server.token,
+            self._limits,
+            spec=None if model is None else str(model),
+            texts=options.texts,
+            dist=self.dist,
+        )
 
     def _make_prover(self, purpose: str, policy: Policy) -> Prover:
         return Prover(policy, self.search, ProverOptions(keep_tree=False))
@@ -262,8 +278,9 @@ class EvalCommand:
         name = f"{self._count}_{job.target.dataset}"
         try:
             if isinstance(job.files, SampleFiles) and self._writer is not None:
-                settings, prompts = job.files.settings, whole_proof_prompts()
-                work = WholeWork(job.files.theorems, (), self.whole, settings.seed, *prompts)
+                settings, spec, texts = job.files.settings, str(job.target.model), self.options.texts
+                whole = self.whole.ended_by(texts.proof_format_for(spec).stop)
+                work = WholeWork(job.files.theorems, (), whole, settings.seed, *whole_proof_prompts(spec, texts))
                 writer, mode = self._writer, self.options.mode
                 return evaluate_whole(pool, name, job.files, writer, work, self.dist, mode, about, job.extra)
             return evaluate(pool, name, job.files, self.dist, self.options.mode, about, job.extra)
@@ -286,8 +303,8 @@ def repeatable(dist: DistInfo, options: EvalOptions) -> tuple[DistInfo, EngineLi
     return replace(dist, dtype=dtype, dtype_reason=reason), EngineLimits(batch_invariant=dtype == torch.float32)
 
 
-def load_for(options: EvalOptions, model: Path | None, dist: DistInfo) -> Network:
-    """Load the network of a checkpoint, where the policy needs one."""
+def load_for(options: EvalOptions, model: Path | str | None, dist: DistInfo) -> Network:
+    """Load the network of a checkpoint, where the policy needs one of ours."""
     return None if model is None else load_network(options.policy, str(model), dist)
 
 

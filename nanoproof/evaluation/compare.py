@@ -11,7 +11,7 @@ from nanoproof.evaluation.results import RESULTS, SUMMARY, with_search_defaults
 from nanoproof.evaluation.summary import by_theorem, mcnemar_exact, paired_difference, sign_flip_test, wilson
 from nanoproof.prover.attempt import Attempt
 
-EXPECTED = ("seed", "model_sha256", "served_model", "theorems", "theorem_set", "num_simulations")
+EXPECTED = ("seed", "model_sha256", "served_model", "text_model", "theorems", "theorem_set", "num_simulations")
 """Settings that are not listed as differences: what is compared on purpose, cannot differ, or is part of the budget."""
 
 

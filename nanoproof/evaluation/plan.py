@@ -1,5 +1,6 @@
 """The plan of an evaluation command: which checkpoints, on which benchmarks, and where the results go."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +12,10 @@ from nanoproof.common.option_groups import CheckpointsOption, PolicyServerOption
 from nanoproof.common.run_dir import home, resolve_model_path, resolve_run_dir
 from nanoproof.data.theorems.theorem_sets import is_theorem_file, parse_set_names, set_name
 from nanoproof.evaluation.results import Mode
+from nanoproof.inference.open_model import is_foreign
 from nanoproof.lean.solvers import AUTO
 from nanoproof.model.checkpoint import find_checkpoint, finished_steps
-from nanoproof.policy.factory import SOLVERS, PolicyName
+from nanoproof.policy.factory import SOLVERS, PolicyName, TextModelOptions
 from nanoproof.search.config import SolverOption
 
 DEFAULT_SPLIT = "valid"
@@ -26,6 +28,7 @@ class EvalOptions:
     checkpoints: CheckpointsOption = group(CheckpointsOption)
     run_dir: str | None = opt(None, "Score every checkpoint of this run: the middle, the ends, quartiles, eighths, ...")
     policy: PolicyName = opt("model", "Who suggests tactics.")
+    texts: TextModelOptions = group(TextModelOptions)
     server: PolicyServerOptions = group(
         PolicyServerOptions,
         "policy-",
@@ -92,9 +95,12 @@ class EvalOptions:
 
 @dataclass(frozen=True)
 class Target:
-    """One evaluation to do: a checkpoint (the path of its manifest; None without a network) on a benchmark."""
+    """One evaluation to do: a checkpoint (the path of its manifest) or the SPEC of another model, on a benchmark.
 
-    model: Path | None
+    Without a model of either kind `model` is None.
+    """
+
+    model: Path | str | None
     dataset: str
     path: Path
 
@@ -105,7 +111,7 @@ def plan(options: EvalOptions, kind: str = "eval") -> list[Target]:
     Raises UserError for checkpoints and data sets that are not there.
     """
     datasets = parse_set_names(options.datasets)
-    models: list[Path | None] = [None]
+    models: list[Path | str | None] = [None]
     if options.policy == "model" and options.server.server is None:
         models = list(_models(options))
     if options.output_dir is not None:
@@ -119,10 +125,11 @@ def plan(options: EvalOptions, kind: str = "eval") -> list[Target]:
     ]
 
 
-def _models(options: EvalOptions) -> Iterator[Path]:
+def _models(options: EvalOptions) -> Iterator[Path | str]:
     if options.run_dir is None:
-        found = [find_checkpoint(resolve_model_path(text)) for text in options.checkpoints.model_path]
-        yield from dict.fromkeys(path.resolve() for path in found)
+        specs = options.checkpoints.model_path
+        found = (text if is_foreign(text) else find_checkpoint(resolve_model_path(text)).resolve() for text in specs)
+        yield from dict.fromkeys(found)
         return
     directory = resolve_run_dir(options.run_dir)
     steps = finished_steps(directory)
@@ -145,11 +152,13 @@ def bisected(count: int) -> list[int]:
     return list(dict.fromkeys(order))
 
 
-def _default_path(options: EvalOptions, kind: str, model: Path | None, dataset: str) -> Path:
+def _default_path(options: EvalOptions, kind: str, model: Path | str | None, dataset: str) -> Path:
     """Beside the checkpoint; the default split has no name of its own in it."""
     suffix = _suffix(options, dataset)
     if model is None:
         return baseline_dir(options.policy) / f"{kind}_{suffix}"
+    if isinstance(model, str):
+        return home() / "other_models" / re.sub(r"[^\w.-]+", "_", model).strip("_")[-100:] / f"{kind}_{suffix}"
     return model.parent / f"{kind}_{model.stem.removeprefix('model_')}_{suffix}"
 
 

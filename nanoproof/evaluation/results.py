@@ -40,6 +40,7 @@ NO_FLAGS = {
     "theorems": "number of theorems",
     "model_sha256": "model",
     "served_model": "model of the policy server",
+    "text_model": "model, or how it is asked",
     "dtype": "NANOPROOF_DTYPE",
     "lean": "Lean version",
     "dataset": "data set",
@@ -74,6 +75,8 @@ class EvalSettings:
     """Whether tactics that ran out of time are tried once more; None where that is not offered."""
     whole: dict[str, Any] | None = None
     """How whole proofs are sampled, by the names of the flags; None for a search."""
+    text_model: dict[str, Any] | None = None
+    """How a model of others was asked, and whose values were taken; None where there is nothing to say of that."""
 
     def to_json(self, theorems: Sequence[Theorem]) -> dict[str, Any]:
         """Return JSON data, by the names of the flags where there are any; `theorems` are those evaluated on."""
@@ -90,6 +93,7 @@ class EvalSettings:
             **({"num_simulations": self.num_simulations} if self.whole is None else self.whole),
             "seed": self.seed,
             **({RETRY_TIMEOUTS: self.retry_timeouts} if self.retry_timeouts is not None else {}),
+            **({"text_model": self.text_model} if self.text_model is not None else {}),
             **({"solvers": list(self.solvers)} if self.solvers is not None else {}),
             **(to_dict(self.sampling) if self.sampling is not None else {}),
             **({} if self.whole is not None else with_search_defaults({}, self.search)),
@@ -97,10 +101,12 @@ class EvalSettings:
 
 
 def with_search_defaults(settings: Mapping[str, Any], search: SearchConfig | None = None) -> dict[str, Any]:
-    """Add to the settings of an earlier evaluation the search options that came later, which had their defaults."""
+    """Add to the settings of an earlier evaluation the options that came later, which had their defaults."""
     if WHOLE in settings:
         return dict(settings)
-    return {**{f"search_{name}": value for name, value in to_dict(search or SearchConfig()).items()}, **settings}
+    sampling = {"top_p": 1.0} if "temperature" in settings else {}
+    searched = {f"search_{name}": value for name, value in to_dict(search or SearchConfig()).items()}
+    return {**sampling, **searched, **settings}
 
 
 def refuse_earlier(path: Path) -> None:

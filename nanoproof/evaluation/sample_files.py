@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -62,6 +62,10 @@ class WholeProofOptions:
         """Return what decides which proofs are sampled, by the names of the flags."""
         plain = to_dict(self)
         return {name: plain[name] for name in plain if name not in ("theorems_at_once", "premise_names")}
+
+    def ended_by(self, stop: tuple[str, ...]) -> Self:
+        """Return these options with the texts that end a proof of a model, unless there are others already."""
+        return self if self.generation.stop else replace(self, generation=replace(self.generation, stop=stop))
 
     def known_names(self) -> list[str]:
         """Read the names of theorems. Raises UserError if the file cannot be read."""

@@ -3,20 +3,22 @@
 import logging
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Any
 
 from nanoproof.common.torch_command import run_main
 
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
-from nanoproof.common.distributed import init_distributed
+from nanoproof.common.distributed import DistInfo, init_distributed
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption
 from nanoproof.common.run_dir import resolve_model_path
 from nanoproof.common.web import http_server
 from nanoproof.inference.sampling import EngineLimits
 from nanoproof.model.checkpoint import find_checkpoint, load_model, weights_sha256
-from nanoproof.policy.factory import model_policy
+from nanoproof.policy.factory import TextModelOptions, model_policy, open_text_policy
 from nanoproof.policy.protocol import TOKEN_VARIABLE, SamplingConfig, ServiceOptions
-from nanoproof.policy.server import PolicyService, create_app
+from nanoproof.policy.server import PolicyService, ServedPolicy, create_app
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +28,10 @@ class ModelOptions:
     """Model."""
 
     checkpoint: CheckpointOption = group(
-        CheckpointOption, model_path=change(help="Checkpoint, or a run whose latest one is served; needed.")
+        CheckpointOption,
+        model_path=change(help="Checkpoint, run (its latest one), or hf:... or openai:... to serve; needed."),
     )
+    texts: TextModelOptions = group(TextModelOptions)
     device: DeviceOption = group(DeviceOption)
     threads: int | None = opt(
         None, "CPU threads that compute (none: half of the cores, the others are for Lean).", min=1
@@ -36,6 +40,23 @@ class ModelOptions:
     def __post_init__(self) -> None:
         validate(self, "model")
         check(self.checkpoint.model_path is not None, "give --model-path: the model that is to be served")
+
+
+def open_served(
+    stack: ExitStack, chosen: ModelOptions, sampling: SamplingConfig, limits: EngineLimits, dist: DistInfo
+) -> tuple[ServedPolicy, dict[str, Any]]:
+    """Open the policy to serve, until the stack is closed, and describe its model. Raises UserError."""
+    spec = chosen.checkpoint.model_path or ""
+    asked = chosen.texts.settings(spec)
+    if asked is not None:
+        policy = stack.enter_context(open_text_policy(spec, sampling, chosen.texts, dist, threads=chosen.threads))
+        return policy, {"path": policy.model.name, "step": None, "sha256": None, "parameters": None, **asked}
+    path = find_checkpoint(resolve_model_path(spec))
+    model, tokenizer, manifest = load_model(path, dist.device, dist.dtype)
+    weights = path.parent / manifest["weights"]
+    about: dict[str, Any] = {"path": str(weights), "step": manifest.get("step"), "sha256": weights_sha256(path)}
+    about["parameters"] = model.num_parameters()
+    return stack.enter_context(model_policy(model, tokenizer, sampling, limits, chosen.threads)), about
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -54,13 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     listener = http_server.bind(options)
     http_server.on_signals(http_server.interrupt)
     dist = init_distributed(chosen.device.device_type)
-    path = find_checkpoint(resolve_model_path(chosen.checkpoint.model_path or ""))
-    model, tokenizer, manifest = load_model(path, dist.device, dist.dtype)
-    weights = path.parent / manifest["weights"]
-    about = {"path": str(weights), "step": manifest.get("step"), "sha256": weights_sha256(path)}
-    about["parameters"] = model.num_parameters()
-    with model_policy(model, tokenizer, sampling, limits, chosen.threads) as policy:
-        for name, decision in {**dist.decisions(), **policy.engine.decisions()}.items():
+    with ExitStack() as stack:
+        policy, about = open_served(stack, chosen, sampling, limits, dist)
+        for name, decision in {**dist.decisions(), **policy.report()["decisions"]}.items():
             log.info("%s: %s", name, decision)
         service = PolicyService(policy, options, {**about, "device": str(dist.device)})
         token = os.environ.get(TOKEN_VARIABLE)

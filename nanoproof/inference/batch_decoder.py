@@ -73,7 +73,7 @@ class BatchDecoder:
         batch_invariant: bool = False,
     ) -> None:
         self._batch_invariant = batch_invariant
-        self._network, self._eos, self._bins = network, tokenizer.eos, tokenizer.bins
+        self._network, self._tokenizer, self._eos, self._bins = network, tokenizer, tokenizer.eos, tokenizer.bins
         self._windows = network.config.windows
         self.cache, self.recorded = cache, recorded
         self.groups = SequenceGroups(network.device)
@@ -150,7 +150,9 @@ class BatchDecoder:
         groups.logprobs[group_N, sequence_N] += logprobs_N
         ends = tokens_N == self._eos
         groups.lengths[group_N[ends], sequence_N[ends]] = time_N[ends]
-        done = ends | (time_N + 1 == groups.steps[group_N])
+        stopped = self._stopped(group_N, sequence_N, time_N) & ~ends
+        groups.lengths[group_N[stopped], sequence_N[stopped]] = time_N[stopped] + 1
+        done = ends | stopped | (time_N + 1 == groups.steps[group_N])
         groups.unread[group_N[done], sequence_N[done]] = False
         groups.running[group_N[done], sequence_N[done]] = False
         touched = np.unique(group_N[done])
@@ -163,6 +165,22 @@ class BatchDecoder:
                     if not np.isfinite(bins).all():
                         broken.add(int(group))
         return StepResult(ended.tolist(), sorted(broken), values, len(group_N))
+
+    def _stopped(self, group_N: np.ndarray, sequence_N: np.ndarray, time_N: np.ndarray) -> np.ndarray:
+        """Tell which samples hold a `stop` text of their request with the token that was read; a bool for each row."""
+        groups, stopped_N = self.groups, np.zeros(len(group_N), dtype=bool)
+        for group in np.unique(group_N).tolist():
+            stop = groups.info(group).request.options.stop
+            if not stop:
+                continue
+            longest = max(len(text.encode()) for text in stop)  # tokens have a byte or more
+            for row in np.flatnonzero(group_N == group):
+                end = int(time_N[row]) + 1
+                tail = self._tokenizer.decode(
+                    groups.tokens[group, sequence_N[row], max(0, end - longest) : end].tolist()
+                )
+                stopped_N[row] = any(text in tail for text in stop)
+        return stopped_N
 
     def _compute(self, plan: Plan, pools: Sequence[SlotPool]) -> StepOutput:
         if self.recorded is not None:
@@ -194,7 +212,7 @@ class BatchDecoder:
     def _start_samples(
         self, groups_G: np.ndarray, tactic_rows: np.ndarray, first_groups: np.ndarray, logits_NV: torch.Tensor
     ) -> _Started:
-        """Turn markers into samples with first tokens. `tactic_rows` are the rows of `<|tactic|>` in `first_groups`."""
+        """Turn markers into samples with first tokens. `tactic_rows` are those of the first ones in `first_groups`."""
         groups = self.groups
         groups.marking[groups_G] = groups.running[groups_G] = False
         groups.filled[groups_G] = groups.position[groups_G]
@@ -239,7 +257,8 @@ class BatchDecoder:
         """Draw the first tokens, and the noise of the others."""
         groups = self.groups
         noise = Noise.draw(seeds, self._eos + 1, options, self._network.device)
-        tokens_SK = first_tokens(shaped_logits(logits_SV, options.shaping), noise.arrivals_SVC, options.num_samples)
+        shaped_SV = shaped_logits(logits_SV, options.shaping, options.top_p < 1)
+        tokens_SK = first_tokens(shaped_SV, noise.arrivals_SVC, options.num_samples)
         logprobs_SK = logits_SV.log_softmax(dim=-1).gather(1, tokens_SK)
         group, sequence = self._index(group_SK), self._index(sequence_SK)
         groups.noise_GTQ[group, : options.max_new_tokens, sequence] = noise.uniforms_TSK.permute(1, 2, 0)

@@ -82,7 +82,7 @@ def rounded_shape(shape: StepShape, pools: Sequence[SlotPool]) -> StepShape:
         slots = max(4, _power_of_two(needed.slots))
         slots = slots * 3 // 4 if needed.slots <= slots * 3 // 4 else slots
         sizes.append(PoolShape(needed.size, rows, min(slots, pool.num_slots), pool.size.columns))
-    return StepShape(tuple(sizes), shape.windowed, shape.shaped)
+    return StepShape(tuple(sizes), shape.windowed, shape.shaped, nucleus=shape.nucleus)
 
 
 def _power_of_two(number: int) -> int:
@@ -91,7 +91,8 @@ def _power_of_two(number: int) -> int:
 
 def covers(large: StepShape, small: StepShape) -> bool:
     """Tell whether a recording of the shape `large` serves `small` without reading much more."""
-    if (large.windowed, large.shaped, len(large.pools)) != (small.windowed, small.shaped, len(small.pools)):
+    kinds = [(shape.windowed, shape.shaped, shape.nucleus, len(shape.pools)) for shape in (large, small)]
+    if kinds[0] != kinds[1]:
         return False
     pairs = list(zip(large.pools, small.pools))
     fits = all(a.size == b.size and a.rows >= b.rows and a.slots >= b.slots for a, b in pairs)

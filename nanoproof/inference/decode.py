@@ -1,8 +1,8 @@
 """One decoding step of all active sequences: it is planned on the host, and computed on the device.
 
 The samples of a request form sequence groups of up to `MAX_GROUP_SIZE`; those of a group share a slot of the KV cache.
-A group begins with markers: its sequence 0 is `<|tactic|>`, and in the first group of a request sequence 1 is
-`<|value|>`; after one step these sequences, and the others, are samples.
+A group begins with markers: its sequence 0 is `<|tactic|>` (or another token that samples follow), and in the first
+group of a request sequence 1 is `<|value|>`; after one step these sequences, and the others, are samples.
 
 A row is a sequence that takes part in a step. Rows are in the order of pool, slot and sequence. Everything outside
 attention works on rows, without padding; attention sees the rows of a pool as a grid of its slots and their sequences.
@@ -156,6 +156,7 @@ class StepShape:
     windowed: bool
     shaped: bool
     invariant: bool = False
+    nucleus: bool = False
 
     def batch_invariant(self) -> "StepShape":
         """Round the shape up so that no row's result depends on the others (`batch_invariance.py`)."""
@@ -229,7 +230,9 @@ def plan_step(groups: SequenceGroups, by_pool: Sequence[tuple[SlotPool, np.ndarr
         positions.append(positions_S)
         first, row = first + len(members), row + rows
     longest = int(groups.position[order_G].max())
-    shape = StepShape(tuple(shapes), longest >= min(windows), bool((groups.shaping[order_G] != UNSHAPED).any()))
+    shaping_GF = groups.shaping[order_G]
+    shaped, nucleus = bool((shaping_GF != UNSHAPED).any()), bool((shaping_GF[:, 1] < 1).any())
+    shape = StepShape(tuple(shapes), longest >= min(windows), shaped, nucleus=nucleus)
     return Plan(shape, group_N, sequence_N, counts_G, rows_5N, np.concatenate(positions))
 
 
@@ -348,7 +351,7 @@ def compute_step(
     drawn_from_NV = probabilities_NV
     if shape.shaped:
         shaping_FN = groups.shaping_GF[rows_5N[LAST] // groups.sequences].T
-        drawn_from_NV = shaped_logits(logits_NV, shaping_FN.unsqueeze(-1)).softmax(dim=-1)
+        drawn_from_NV = shaped_logits(logits_NV, shaping_FN.unsqueeze(-1), shape.nucleus).softmax(dim=-1)
     tokens_N = next_tokens(drawn_from_NV, groups.noise_GTQ.flatten()[rows_5N[NOISE]])
     logprobs_N = probabilities_NV.gather(1, tokens_N.unsqueeze(1)).squeeze(1).log()
     last[rows_5N[LAST]] = tokens_N

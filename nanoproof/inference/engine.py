@@ -216,6 +216,8 @@ class Engine:
             raise ValueError(
                 f"temperature must be {MIN_TEMPERATURE:g} to {MAX_TEMPERATURE:g}, got {options.temperature}"
             )
+        if not 0 < options.top_p <= 1:
+            raise ValueError(f"top_p must be above 0 and at most 1, got {options.top_p}")
         longest = self.model.config.sequence_len - options.max_new_tokens
         if not 0 < len(prompt) <= longest:
             raise ValueError(f"prompts must have 1 to {longest} tokens, got {len(prompt)}")
@@ -334,7 +336,8 @@ class Engine:
                     cache[size].release(number)
                 return False
             slots.append(slot)
-        markers = [self.tokenizer.tactic, self.tokenizer.value]
+        start = request.options.start
+        markers = [self.tokenizer.tactic if start is None else start, self.tokenizer.value]
         active = _ActiveRequest([])
         for (first, count), (size, number) in zip(samples, slots):
             info = GroupInfo(request, first, count, size)
@@ -412,17 +415,17 @@ class Engine:
         return ended
 
     def _completion(self, active: _ActiveRequest) -> Completion:
-        groups, samples, unfinished = self._decoder.groups, [], 0
+        groups = self._decoder.groups
+        samples: list[Sample] = []
+        unfinished: list[Sample] = []
         for group in active.groups:
             for sequence in range(groups.info(group).count):
                 length = groups.lengths[group, sequence]
-                if length < 0:
-                    unfinished += 1
-                else:
-                    tokens = groups.tokens[group, sequence, :length].tolist()
-                    samples.append(Sample(tokens, float(groups.logprobs[group, sequence])))
+                ended = length >= 0
+                tokens = groups.tokens[group, sequence, : length if ended else groups.steps[group]].tolist()
+                (samples if ended else unfinished).append(Sample(tokens, float(groups.logprobs[group, sequence])))
         assert active.value_distribution is not None
-        return Completion(samples, unfinished, active.value_distribution)
+        return Completion(samples, len(unfinished), active.value_distribution, tuple(unfinished))
 
     def _remove(self, request: EngineRequest) -> None:
         """Free the slots and groups of a request."""

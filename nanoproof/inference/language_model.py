@@ -69,3 +69,19 @@ class LanguageModel(Protocol):
     def close(self) -> None:
         """Free what the model holds."""
         ...
+
+
+# -- What backends share ---------------------------------------------------------------------------------------------
+
+
+def cut_at(text: str, stop: Sequence[str]) -> tuple[str, bool]:
+    """Cut a text before the first of the texts of `stop`; also returns whether there was one."""
+    found = [index for index in (text.find(each) for each in stop) if index >= 0]
+    return (text[: min(found)], True) if found else (text, False)
+
+
+def unit_vectors(vectors_NC: np.ndarray) -> np.ndarray:
+    """Scale vectors (N, C) to length 1, as float32; zeros stay zeros."""
+    lengths_N1 = np.linalg.norm(vectors_NC, axis=1, keepdims=True)
+    scaled: np.ndarray = (vectors_NC / np.maximum(lengths_N1, 1e-12)).astype(np.float32)
+    return scaled

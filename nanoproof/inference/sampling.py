@@ -15,27 +15,48 @@ from nanoproof.common.config import opt, validate
 
 @dataclass(frozen=True)
 class SamplingOptions:
-    """How the engine samples; `first_token_cap` None means that samples are independent."""
+    """How the engine samples; `first_token_cap` None means that samples are independent.
+
+    `start` is the token that the samples follow, None for `<|tactic|>`. A sample ends with EOS or when it holds one of
+    the texts of `stop`.
+    """
 
     num_samples: int
     max_new_tokens: int
     first_token_cap: int | None = None
     temperature: float = 1.0
+    top_p: float = 1.0
+    start: int | None = None
+    stop: tuple[str, ...] = ()
 
     @property
     def shaping(self) -> tuple[float, ...]:
         """The options that change which tokens are likely, as `shaped_logits` takes them."""
-        return (self.temperature,)
+        return (self.temperature, self.top_p)
 
 
 UNSHAPED = SamplingOptions(1, 1).shaping
 """The shaping that leaves the model's distribution as it is."""
+OUTSIDE = -1e3
+"""Added to the logits outside of the nucleus: e to this is 0, but they stay in order where a cap on first tokens asks
+for more different ones than the nucleus has."""
 
 
-def shaped_logits(logits_NV: torch.Tensor, shaping: Iterable[Any]) -> torch.Tensor:
-    """Logits of the distribution that tokens are drawn from; `shaping` holds numbers, or a tensor (N, 1) for each."""
-    (temperature,) = shaping
-    return logits_NV / temperature
+def shaped_logits(logits_NV: torch.Tensor, shaping: Iterable[Any], nucleus: bool) -> torch.Tensor:
+    """Logits of the distribution that tokens are drawn from; `shaping` holds numbers, or a tensor (N, 1) for each.
+
+    The likeliest tokens that together reach `top_p` are its nucleus (Holtzman et al. 2020); with `nucleus` false every
+    `top_p` is 1, which saves sorting.
+    """
+    temperature, top_p = shaping
+    shaped_NV = logits_NV / temperature
+    if not nucleus:
+        return shaped_NV
+    sorted_NV, order_NV = shaped_NV.sort(dim=-1, descending=True, stable=True)
+    probabilities_NV = sorted_NV.softmax(dim=-1)
+    outside_NV = probabilities_NV.cumsum(dim=-1) - probabilities_NV >= top_p
+    outside_NV[..., 0] = False
+    return shaped_NV + OUTSIDE * torch.zeros_like(shaped_NV).scatter(-1, order_NV, outside_NV.to(shaped_NV.dtype))
 
 
 @dataclass(frozen=True)
@@ -116,7 +137,8 @@ class EngineLimits:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Text tokens up to EOS, and the log-probability of all of it (EOS included) at temperature 1.
+    """Text tokens up to EOS or the end of a `stop` text, and the log-probability of all of it (EOS included) at
+    temperature 1.
 
     The distribution is the model's over text tokens and EOS: markers cannot be sampled and do not count.
     """
@@ -127,11 +149,15 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The answer to one prompt: finished samples, the number of unfinished ones, and the distribution of the value."""
+    """The answer to one prompt: finished samples, the number of unfinished ones, and the distribution of the value.
+
+    `unfinished` is what the unfinished ones wrote, `max_new_tokens` each.
+    """
 
     samples: list[Sample]
     num_unfinished: int
     value_distribution: list[float]
+    unfinished: tuple[Sample, ...] = ()
 
     @property
     def value(self) -> float:

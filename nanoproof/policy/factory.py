@@ -1,9 +1,9 @@
-"""The policy that a command line asks for: a model, a server, or a baseline without a model."""
+"""The policy that a command line asks for: a model of ours or of others, a server, or a baseline without a model."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Literal
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from nanoproof.common.config import check, group, opt, validate
 from nanoproof.common.distributed import DistInfo
@@ -12,21 +12,98 @@ from nanoproof.common.option_groups import CheckpointOption, DeviceOption, Polic
 from nanoproof.common.run_dir import resolve_model_path
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.language_model import LanguageModel
+from nanoproof.inference.open_model import LanguageModelOptions, is_foreign, open_model
+from nanoproof.inference.own_model import OwnModel
 from nanoproof.inference.sampling import EngineLimits
 from nanoproof.lean.types import Theorem
-from nanoproof.model.checkpoint import load_model
+from nanoproof.model.checkpoint import find_checkpoint, load_model, weights_sha256
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.baselines import SolverOnlyPolicy, UniformPolicy
 from nanoproof.policy.client import RemotePolicy
-from nanoproof.policy.prompt import CheckpointText, proof_prompt, repair_prompt
+from nanoproof.policy.prompt import proof_prompt, refusal, repair_prompt, statement_to_prove
+from nanoproof.policy.prompt_formats import FORMATS, PromptFormat, find_format, formats_of, known_format
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.tactic_policy import TacticPolicy
+from nanoproof.policy.text_policy import PolicyValue, TextPolicy, ValuedPolicy, ValueSource
 from nanoproof.search.policy import Policy
 
 PolicyName = Literal["model", "uniform", "solver-only"]
+Network = tuple[GPT, Tokenizer]
 SOLVERS = ("rfl", "assumption", "contradiction", "decide", "simp", "simp at *", "omega", "grind")
 """Tactics that need no argument and may close a goal: what a search can do without a network."""
+OWN_FORMAT, OWN_PROOF_FORMAT = "nanoproof", "nanoproof-proof"
+
+
+@dataclass(frozen=True)
+class TextModelOptions:
+    """Models of others."""
+
+    prompt_format: str | None = opt(
+        None,
+        f"How states are written for a model of others: {', '.join(formats_of('tactic'))}; and statements, for whole "
+        f"proofs: {', '.join(formats_of('proof'))} (none: known by its name).",
+        metavar="NAME",
+    )
+    value_model: str | None = opt(
+        None,
+        "Checkpoint whose value head tells how far states are from a proof (none: the model's own).",
+    )
+    model_tactic_tokens: int = opt(
+        128, "Tokens that a tactic of such a model may have; --max-gen-tokens is for checkpoints.", min=1
+    )
+    backend: LanguageModelOptions = group(LanguageModelOptions, "model-")
+
+    def __post_init__(self) -> None:
+        validate(self, "model")
+        if self.prompt_format is not None and self.prompt_format not in formats_of("proof"):
+            find_format(self.prompt_format, "tactic")
+
+    def format_for(self, spec: str) -> PromptFormat:
+        """Return the format to ask a model with, by `--prompt-format` or its SPEC. Raises UserError without one."""
+        if self.prompt_format is not None:
+            return find_format(self.prompt_format, "tactic")
+        if not is_foreign(spec):
+            return FORMATS[OWN_FORMAT]
+        found = known_format(spec, "tactic")
+        if found is None:
+            names = ", ".join(name for name in formats_of("tactic") if name != OWN_FORMAT)
+            kind = spec.partition(":")[0]
+            raise UserError(f"--model-path {kind}:...: say how this model is asked, by --prompt-format: {names}")
+        return found
+
+    def proof_format_for(self, spec: str) -> PromptFormat:
+        """Return the format to ask a model for whole proofs with. Raises UserError without one."""
+        if self.prompt_format is not None:
+            return find_format(self.prompt_format, "proof")
+        if not is_foreign(spec):
+            return FORMATS[OWN_PROOF_FORMAT]
+        found = known_format(spec, "proof")
+        if found is None:
+            names = ", ".join(name for name in formats_of("proof") if name != OWN_PROOF_FORMAT)
+            kind = spec.partition(":")[0]
+            raise UserError(f"--model-path {kind}:...: say how it is asked for proofs, by --prompt-format: {names}")
+        return found
+
+    def settings(self, spec: str | None, whole: bool = False) -> dict[str, Any] | None:
+        """Return what these options change of what a model suggests (or with `whole`, of the proofs that it writes),
+        for the record of an evaluation; None if nothing.
+
+        Raises UserError for a model that cannot be asked this way.
+        """
+        if spec is None:
+            return None
+        how = self.proof_format_for(spec) if whole else self.format_for(spec)
+        own_way = not is_foreign(spec) and how.name in (OWN_FORMAT, OWN_PROOF_FORMAT)
+        if own_way and (self.value_model is None or whole):
+            return None
+        found: dict[str, Any] = {"prompt_format": how.name}
+        if is_foreign(spec):
+            found |= {"spec": spec, **({} if whole else {"tactic_tokens": self.model_tactic_tokens})}
+            found |= {"dtype": self.backend.hf.dtype, "load_4bit": self.backend.hf.load_4bit}
+        if self.value_model is not None and not whole:
+            found["value_sha256"] = weights_sha256(find_checkpoint(resolve_model_path(self.value_model)))
+        return found
 
 
 @dataclass(frozen=True)
@@ -37,6 +114,7 @@ class PolicyOptions:
     policy: PolicyName | None = opt(None, "Who suggests tactics; without it the model of --model-path, else uniform.")
     server: PolicyServerOptions = group(PolicyServerOptions, "policy-")
     device: DeviceOption = group(DeviceOption)
+    texts: TextModelOptions = group(TextModelOptions)
 
     def __post_init__(self) -> None:
         validate(self, "policy")
@@ -69,56 +147,129 @@ def model_policy(
         raise UserError(str(error)) from error
 
 
-def load_network(name: PolicyName, model_path: str | None, dist: DistInfo) -> tuple[GPT, Tokenizer] | None:
-    """Load the network that the policy called `name` needs, if any. Raises UserError if it cannot be loaded."""
-    if name != "model":
+def load_network(name: PolicyName, model_path: str | None, dist: DistInfo) -> Network | None:
+    """Load the network of ours that the policy called `name` needs, if any. Raises UserError if it cannot be loaded."""
+    if name != "model" or is_foreign(model_path):
         return None
     model, tokenizer, _ = load_model(resolve_model_path(model_path or ""), dist.device, dist.dtype)
     return model, tokenizer
 
 
 @contextmanager
+def open_language_model(spec: str, dist: DistInfo, texts: TextModelOptions | None = None) -> Iterator[LanguageModel]:
+    """Open a model that writes whole proofs, ours or another one, on the device of this rank; see `open_model`."""
+    texts = texts or TextModelOptions()
+    chat = texts.proof_format_for(spec).chat
+    with open_model(spec, texts.backend, chat=chat, device=dist.device, dtype=dist.dtype) as model:
+        yield model
+
+
+@contextmanager
+def open_text_policy(
+    spec: str,
+    sampling: SamplingConfig,
+    options: TextModelOptions,
+    dist: DistInfo,
+    network: Network | None = None,
+    threads: int | None = None,
+) -> Iterator[TextPolicy]:
+    """Open a model as one that writes texts in a format, with the values of `--value-model`.
+
+    `network` is that of `spec` where it is loaded. Raises UserError for a model that cannot be opened or asked.
+    """
+    how = options.format_for(spec)
+    if is_foreign(spec):
+        sampling = replace(sampling, max_gen_tokens=options.model_tactic_tokens)
+    with ExitStack() as stack:
+        model: LanguageModel
+        if network is None:
+            opened = open_model(
+                spec, options.backend, chat=how.chat, device=dist.device, dtype=dist.dtype, threads=threads
+            )
+            model = stack.enter_context(opened)
+        else:
+            if how.chat:
+                raise UserError(f"--prompt-format {how.name} is for chat models, which checkpoints of ours are not")
+            model = OwnModel(spec, *network, threads=threads)
+            stack.callback(model.close)
+        values = stack.enter_context(open_values(options, dist, threads))
+        yield stack.enter_context(TextPolicy(model, how, sampling, values))
+
+
+@contextmanager
+def open_values(options: TextModelOptions, dist: DistInfo, threads: int | None = None) -> Iterator[ValueSource | None]:
+    """Open the checkpoint of `--value-model`; None without one. Raises UserError if it cannot be loaded."""
+    if options.value_model is None:
+        yield None
+        return
+    if is_foreign(options.value_model):
+        raise UserError("--value-model takes a checkpoint of ours: models of others have no value head")
+    model, tokenizer, _ = load_model(resolve_model_path(options.value_model), dist.device, dist.dtype)
+    shortest = SamplingConfig(num_sampled_tactics=1, max_gen_tokens=1)
+    with model_policy(model, tokenizer, shortest, threads=threads) as policy:
+        yield PolicyValue(policy)
+
+
+@contextmanager
 def open_policy(
     name: PolicyName,
-    network: tuple[GPT, Tokenizer] | None,
+    network: Network | None,
     sampling: SamplingConfig,
     solvers: Sequence[str] = SOLVERS,
     server: str | None = None,
     token: str | None = None,
     limits: EngineLimits | None = None,
+    *,
+    spec: str | None = None,
+    texts: TextModelOptions | None = None,
+    dist: DistInfo | None = None,
 ) -> Iterator[Policy]:
     """Open the policy called `name` over what `load_network` gave, or with `server` that of a policy server.
 
-    Raises PolicyUnreachable if there is no such server, and UserError if `sampling` is beyond its limits.
+    `spec` names the model, `texts` says how models of others are asked, and `dist` where they compute. Raises
+    PolicyUnreachable if there is no such server, and UserError for a model that cannot be opened or asked, or if
+    `sampling` is beyond its limits.
     """
+    texts = texts or TextModelOptions()
     if server is not None:
         with RemotePolicy(server, token, sampling) as remote:
             _check_limits(remote, sampling)
             yield remote
-    elif network is not None:
-        with model_policy(*network, sampling, limits) as policy:
-            yield policy
-    else:
+    elif name != "model":
         yield UniformPolicy() if name == "uniform" else SolverOnlyPolicy(solvers)
+    elif network is not None and (spec is None or texts.format_for(spec).name == OWN_FORMAT):
+        with model_policy(*network, sampling, limits) as policy:
+            if texts.value_model is None:
+                yield policy
+            else:
+                assert dist is not None, "a value model needs a device"
+                with open_values(texts, dist) as values:
+                    assert values is not None
+                    yield ValuedPolicy(policy, values)
+    else:
+        assert spec is not None and dist is not None, "a model needs a SPEC and a device"
+        with open_text_policy(spec, sampling, texts, dist, network) as written:
+            yield written
 
 
-@contextmanager
-def open_language_model(spec: str, dist: DistInfo) -> Iterator[LanguageModel]:
-    """Open the model that a SPEC names, which continues text: a checkpoint of ours.
+def whole_proof_prompts(
+    spec: str, texts: TextModelOptions | None = None
+) -> tuple[Callable[[Theorem], str], Callable[[Theorem, str, Sequence[str]], str]]:
+    """Return what writes prompts for whole proofs by a model, and for their repair.
 
-    Raises UserError if there is none.
+    Raises UserError for a model of others whose format is not known.
     """
-    model, tokenizer, _ = load_model(resolve_model_path(spec), dist.device, dist.dtype)
-    opened = CheckpointText(spec, model, tokenizer)
-    try:
-        yield opened
-    finally:
-        opened.close()
+    how = (texts or TextModelOptions()).proof_format_for(spec)
+    if how.name == OWN_PROOF_FORMAT:
+        return proof_prompt, repair_prompt
 
+    def prompt(theorem: Theorem) -> str:
+        return how.prompt(statement_to_prove(theorem))
 
-def whole_proof_prompts() -> tuple[Callable[[Theorem], str], Callable[[Theorem, str, Sequence[str]], str]]:
-    """Return what writes prompts for whole proofs, and for their repair: those of networks of ours."""
-    return proof_prompt, repair_prompt
+    def repair(theorem: Theorem, text: str, errors: Sequence[str]) -> str:
+        return how.prompt(refusal(text, errors) + statement_to_prove(theorem))
+
+    return prompt, repair
 
 
 def _check_limits(remote: RemotePolicy, sampling: SamplingConfig) -> None:

@@ -30,6 +30,13 @@ class SamplingConfig:
         24, "Tokens a tactic may have, its end included; longer samples are dropped.", min=1, advanced=True
     )
     temperature: float = opt(1.0, "Temperature of sampling.", min=1e-6, max=1e6)
+    top_p: float = opt(
+        1.0,
+        "Sample from the likeliest tokens that together have this much of the probability.",
+        above=0,
+        max=1,
+        advanced=True,
+    )
 
     def __post_init__(self) -> None:
         validate(self, "sampling")
@@ -43,6 +50,7 @@ class SamplingConfig:
             max_new_tokens=self.max_gen_tokens,
             first_token_cap=self.first_token_occurrences_cap,
             temperature=self.temperature,
+            top_p=self.top_p,
         )
 
 

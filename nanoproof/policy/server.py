@@ -19,6 +19,7 @@ from nanoproof.common.run_dir import versions
 from nanoproof.common.web import flask_app
 from nanoproof.policy import protocol
 from nanoproof.policy.tactic_policy import TacticPolicy
+from nanoproof.policy.text_policy import TextPolicy
 from nanoproof.search.policy import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout, Suggestion
 
 log = logging.getLogger(__name__)
@@ -46,10 +47,13 @@ class TooBusy(Exception):
     """The server is full; the message names what there is too much of."""
 
 
+ServedPolicy = TacticPolicy | TextPolicy
+
+
 class PolicyService:
     """A policy with the limits and metrics of its server."""
 
-    def __init__(self, policy: TacticPolicy, options: protocol.ServiceOptions, model: dict[str, Any]) -> None:
+    def __init__(self, policy: ServedPolicy, options: protocol.ServiceOptions, model: dict[str, Any]) -> None:
         """`model` describes the model in `/status`."""
         self.policy, self.options, self.model = policy, options, model
         self.registry = CollectorRegistry()
@@ -152,8 +156,7 @@ def status_of(service: PolicyService, active: list[dict[str, Any]]) -> dict[str,
         "closing": service.closing,
         "questions": asdict(policy.stats),
         "samples": asdict(policy.counts),
-        "engine": asdict(policy.engine.stats),
-        "decisions": policy.engine.decisions(),
+        **policy.report(),
         "versions": versions(),
         "active_requests": active,
     }
@@ -173,7 +176,7 @@ class PolicyMetrics(Collector):
         samples = asdict(policy.counts)
         yield _totals("states", "States, by what became of them.", "outcome", states)
         yield _totals("samples", "Tactics that were sampled, and those that were left out.", "kind", samples)
-        yield _totals("engine", "Work of the engine.", "kind", asdict(policy.engine.stats))
+        yield _totals("engine", "Work of the engine.", "kind", policy.report()["engine"])
         yield CounterMetricFamily("nanoproof_policy_steps", "Steps of the engine.", steps)
         yield CounterMetricFamily("nanoproof_policy_busy_seconds", "Seconds that the engine worked.", busy_seconds)
         yield _gauge("open_states", "States that wait for the model.", policy.num_open)

@@ -1,23 +1,20 @@
 """The model as a policy: proof states become prompts, samples of the engine become tactics with counts and a value."""
 
 import math
-import os
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import TracebackType
-from typing import NamedTuple
-
-import torch
+from typing import Any, NamedTuple
 
 from nanoproof.common.errors import UserError
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import Completion
-from nanoproof.inference.worker import EngineWorker, PendingCompletion, WorkerStats
+from nanoproof.inference.worker import EngineWorker, PendingCompletion, WorkerStats, compute_here
 from nanoproof.lean.forbidden import banned_reason
-from nanoproof.model.tokenizer import Tokenizer, available_cores
+from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.prompt import prompt_tokens
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.search.policy import BadState, Suggestion
@@ -61,7 +58,7 @@ def merge(tokenizer: Tokenizer, completion: Completion) -> tuple[Suggestion, Pol
             counts[text] += 1
     suggestion = Suggestion(
         tactics=tuple(spellings),
-        logprobs=tuple(_log_sum(list(ways.values())) for ways in spellings.values()),
+        logprobs=tuple(log_sum(list(ways.values())) for ways in spellings.values()),
         counts=tuple(counts[text] for text in spellings),
         value=max(1.0, completion.value),
         value_distribution=tuple(completion.value_distribution),
@@ -71,7 +68,8 @@ def merge(tokenizer: Tokenizer, completion: Completion) -> tuple[Suggestion, Pol
     return suggestion, PolicyCounts(sampled, completion.num_unfinished, malformed, banned)
 
 
-def _log_sum(logprobs: list[float]) -> float:
+def log_sum(logprobs: Sequence[float]) -> float:
+    """Return the logarithm of a sum of probabilities, of which there must be one."""
     top = max(logprobs)
     return top + math.log(sum(math.exp(logprob - top) for logprob in logprobs))
 
@@ -81,15 +79,6 @@ def _log_sum(logprobs: list[float]) -> float:
 MAX_PROMPT_TOKENS = 512
 _MIN_SEED, _MAX_SEED = -(2**63), 2**64 - 1
 """The range of seeds that torch's generators take."""
-
-
-def cpu_threads() -> int:
-    """Return half of the cores of this process, shared among the ranks of this machine: the others are for Lean.
-
-    Threads of one computation wait for each other, so that one busy core more than there are makes them crawl: on two
-    cores, with one Lean process at work, two threads answered 13 states per second and one answered 109.
-    """
-    return max(1, available_cores() // (2 * int(os.environ.get("LOCAL_WORLD_SIZE", 1))))
 
 
 class PolicyLoad(NamedTuple):
@@ -113,17 +102,10 @@ class TacticPolicy:
         """Compute on `threads` CPU threads (default: `cpu_threads`). Raises ValueError if no prompt fits."""
         self.engine = engine
         self.sampling = sampling or SamplingConfig()
-        chosen = cpu_threads() if threads is None else threads
         self.check_sampling(self.sampling)
         self._counts = PolicyCounts()
         self._counting = threading.Lock()
-
-        def prepare() -> None:
-            torch.set_num_threads(chosen)
-            if engine.model.device.type == "cuda":
-                torch.cuda.set_device(engine.model.device)  # a thread's own; each begins with the first
-
-        self._worker = EngineWorker(engine, prepare)
+        self._worker = EngineWorker(engine, lambda: compute_here(engine.model.device, threads))
 
     def __enter__(self) -> "TacticPolicy":
         return self
@@ -212,6 +194,10 @@ class TacticPolicy:
     def num_open(self) -> int:
         """Number of states without answer yet."""
         return self._worker.num_open
+
+    def report(self) -> dict[str, dict[str, Any]]:
+        """Report what the engine did (`engine`) and how it is set up, with reasons (`decisions`)."""
+        return {"engine": asdict(self.engine.stats), "decisions": self.engine.decisions()}
 
     def load(self) -> PolicyLoad:
         """Report how busy the model is now; cheap, and safe from any thread."""

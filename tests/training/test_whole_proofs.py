@@ -13,12 +13,13 @@ from nanoproof.common.files import read_json
 from nanoproof.data.transitions.leantree import split_proofs, whole_proofs
 from nanoproof.data.transitions.packing import ExampleLimits, encode_transitions
 from nanoproof.inference.language_model import GenerationOptions
+from nanoproof.inference.own_model import OwnModel
 from nanoproof.lean.types import Theorem, Transition
 from nanoproof.model.checkpoint import load_model
 from nanoproof.model.gpt import GPT, GPTConfig, with_reserved_markers
 from nanoproof.model.tokenizer import RESERVED, Tokenizer
 from nanoproof.policy.factory import open_language_model
-from nanoproof.policy.prompt import PROOF_MARKER, CheckpointText, proof_prompt
+from nanoproof.policy.prompt import PROOF_MARKER, proof_prompt
 from tests.training import small
 from tests.training.small import ALONE
 
@@ -177,15 +178,15 @@ def test_data_without_whole_proofs_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def text_model() -> tuple[CheckpointText, GPT, Tokenizer]:
+def text_model() -> tuple[OwnModel, GPT, Tokenizer]:
     words = small.tokenizer()
     model = with_reserved_markers(small.model(words))
     torch.nn.init.normal_(model.head.weight, std=0.2)
-    return CheckpointText("small", model, words), model, words
+    return OwnModel("small", model, words), model, words
 
 
 def test_samples_have_the_log_probability_of_a_direct_forward(
-    text_model: tuple[CheckpointText, GPT, Tokenizer],
+    text_model: tuple[OwnModel, GPT, Tokenizer],
 ) -> None:
     sampler, model, words = text_model
     options = GenerationOptions(num_samples=4, max_new_tokens=12)
@@ -204,7 +205,7 @@ def test_samples_have_the_log_probability_of_a_direct_forward(
             assert sample.logprob == pytest.approx(direct, abs=1e-4)
 
 
-def test_samples_depend_on_their_seed_and_number_alone(text_model: tuple[CheckpointText, GPT, Tokenizer]) -> None:
+def test_samples_depend_on_their_seed_and_number_alone(text_model: tuple[OwnModel, GPT, Tokenizer]) -> None:
     sampler, _, _ = text_model
     options = GenerationOptions(num_samples=3, max_new_tokens=10)
     together = sampler.generate(["a", "b", "a"], options, [1, 2, 3])
@@ -213,7 +214,7 @@ def test_samples_depend_on_their_seed_and_number_alone(text_model: tuple[Checkpo
     assert texts[0] == texts[3] != texts[2] and len(set(texts[0])) > 1
 
 
-def test_a_small_top_p_is_greedy_and_stop_texts_end_a_sample(text_model: tuple[CheckpointText, GPT, Tokenizer]) -> None:
+def test_a_small_top_p_is_greedy_and_stop_texts_end_a_sample(text_model: tuple[OwnModel, GPT, Tokenizer]) -> None:
     sampler, _, _ = text_model
     greedy = sampler.generate(["a b"], ONE, [0])[0][0]
     narrow = GenerationOptions(max_new_tokens=24, top_p=1e-9)

@@ -149,7 +149,7 @@ class HttpClient:
                 if not unsent and not repeatable:
                     raise self.unavailable(self._unreachable(error)) from error
             else:
-                asked = _retry_after(response)
+                asked = seconds_to_wait(response.headers.get("Retry-After"))
                 turned_away = response.status in (429, 503) or (repeatable and response.status in BUSY_STATUSES)
                 if not turned_away or attempt == attempts:
                     return response.status, self._parse(response.status, body)
@@ -231,16 +231,15 @@ class _Pool(urllib3.HTTPConnectionPool):
     ConnectionCls = _Connection
 
 
-def _retry_after(response: urllib3.BaseHTTPResponse) -> float | None:
+def seconds_to_wait(retry_after: str | None) -> float | None:
     """Return the seconds of a `Retry-After` header (which may be a date), at most our limit; None without one."""
-    text = response.headers.get("Retry-After")
-    if text is None:
+    if retry_after is None:
         return None
     try:
-        seconds = float(text)
+        seconds = float(retry_after)
     except ValueError:
         try:
-            seconds = (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds()
+            seconds = (parsedate_to_datetime(retry_after) - datetime.now(UTC)).total_seconds()
         except (ValueError, TypeError):
             return None
     return min(_MAX_RETRY_AFTER_SECONDS, max(0.1, seconds))

@@ -1,0 +1,173 @@
+"""Opening a language model by its SPEC, and the cache of what models wrote.
+
+sft/<run>, FOLDER, model_<step>.pt     a checkpoint of ours
+hf:PATH_OR_ID                          a model of transformers, from a folder or the hub
+openai:http://host:port/v1#MODEL       a model behind an OpenAI-compatible endpoint
+"""
+
+import dataclasses
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from nanoproof.common.config import group, opt, validate
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write
+from nanoproof.common.run_dir import FOREIGN_SPECS, resolve_model_path
+from nanoproof.inference.hf_model import HFModel, HFOptions
+from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample
+from nanoproof.inference.openai_model import EndpointOptions, OpenAIModel
+from nanoproof.inference.own_model import OwnModel
+from nanoproof.model.checkpoint import find_checkpoint, load_model, weights_sha256
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class LanguageModelOptions:
+    """Models of others."""
+
+    hf: HFOptions = group(HFOptions)
+    endpoint: EndpointOptions = group(EndpointOptions)
+    cache: str | None = opt(
+        None, "Folder that keeps what the model wrote, so that it is not asked again.", metavar="DIR", also=("--cache",)
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "model")
+
+
+class IdentifiedModel(LanguageModel, Protocol):
+    """A language model that says which weights it has; what it wrote may be kept under this identity."""
+
+    identity: str
+
+
+def is_foreign(spec: str | None) -> bool:
+    """Tell whether a SPEC names a model that is no checkpoint of ours."""
+    return spec is not None and spec.startswith(FOREIGN_SPECS)
+
+
+@contextmanager
+def open_model(
+    spec: str,
+    options: LanguageModelOptions | None = None,
+    *,
+    chat: bool = False,
+    device: torch.device | str = "cpu",
+    dtype: torch.dtype = torch.float32,
+    threads: int | None = None,
+) -> Iterator[IdentifiedModel]:
+    """Open a model; see above for `spec`. With `chat` prompts are messages of a user.
+
+    `dtype` is for checkpoints of ours; `threads` of a CPU compute (default: half of the cores). Raises UserError for
+    what cannot be opened.
+    """
+    options = options or LanguageModelOptions()
+    kind, _, rest = spec.partition(":")
+    model: IdentifiedModel
+    if spec.startswith(FOREIGN_SPECS) and not rest:
+        raise UserError(f"--model-path {spec}: expected hf:PATH_OR_ID or openai:http://host:port/v1#MODEL")
+    if kind == "hf":
+        model = HFModel(rest, options.hf, chat=chat, device=device, threads=threads)
+    elif kind == "openai":
+        base, _, name = rest.partition("#")
+        model = OpenAIModel(base, name or None, options.endpoint, chat=chat)
+    else:
+        if chat:
+            raise UserError(f"--model-path {spec}: our checkpoints are no chat models; choose another --prompt-format")
+        path = find_checkpoint(resolve_model_path(spec))
+        network, tokenizer, _ = load_model(path, device, dtype)
+        own = OwnModel(spec, network, tokenizer, threads=threads)
+        own.identity = weights_sha256(path)
+        model = own
+    try:
+        yield model if options.cache is None else CachedModel(model, Path(options.cache).expanduser(), chat)
+    finally:
+        model.close()
+
+
+# -- The cache -------------------------------------------------------------------------------------------------------
+
+CHUNK = 128
+"""Prompts that a model is asked for at a time, so that a killed run keeps what came before."""
+
+
+class CachedModel:
+    """A model whose samples are kept in a folder, a file for each prompt, under a hash of all that decides them.
+
+    The hash is over the model's identity, the prompt, the options and the seed. Any number of processes may share the
+    folder. A file that is damaged counts as missing.
+    """
+
+    def __init__(self, model: IdentifiedModel, folder: Path, chat: bool = False) -> None:
+        """Raises UserError if the folder cannot be made or written to."""
+        self._model, self._folder, self._chat = model, folder, chat
+        self.name, self.identity = model.name, model.identity
+        self.hits = self.misses = 0
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"--model-cache {folder}: {error.strerror}") from error
+        if not os.access(folder, os.W_OK):
+            raise UserError(f"--model-cache {folder}: no permission to write")
+
+    def generate(
+        self, prompts: Sequence[str], options: GenerationOptions, seeds: Sequence[int]
+    ) -> list[list[TextSample]]:
+        """Return what is kept, and ask the model for the rest; in order."""
+        files = [self._file(prompt, options, seed) for prompt, seed in zip(prompts, seeds, strict=True)]
+        found = [_read(file, options.num_samples) for file in files]
+        missing = [number for number, samples in enumerate(found) if samples is None]
+        self.hits += len(found) - len(missing)
+        self.misses += len(missing)
+        for first in range(0, len(missing), CHUNK):
+            part = missing[first : first + CHUNK]
+            asked, with_seeds = [prompts[number] for number in part], [seeds[number] for number in part]
+            for number, samples in zip(part, self._model.generate(asked, options, with_seeds), strict=True):
+                _write(files[number], samples)
+                found[number] = samples
+        return [samples for samples in found if samples is not None]
+
+    def _file(self, prompt: str, options: GenerationOptions, seed: int) -> Path:
+        what = [self.identity, self._chat, prompt, dataclasses.asdict(options), seed]
+        name = hashlib.sha256(json.dumps(what, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+        return self._folder / name[:2] / f"{name}.json"
+
+    def score(self, prompt: str, continuation: str) -> float:
+        """Ask the model; nothing is kept."""
+        return self._model.score(prompt, continuation)
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Ask the model; nothing is kept."""
+        return self._model.embed(texts)
+
+    def close(self) -> None:
+        """Close the model."""
+        self._model.close()
+
+
+def _read(file: Path, num_samples: int) -> list[TextSample] | None:
+    try:
+        rows: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
+        samples = [TextSample(**row) for row in rows]
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError) as error:
+        log.warning("%s is damaged and is written anew: %s", file, error)
+        return None
+    return samples if len(samples) == num_samples else None
+
+
+def _write(file: Path, samples: list[TextSample]) -> None:
+    data = json.dumps([dataclasses.asdict(sample) for sample in samples]).encode()
+    atomic_write(file, lambda opened: opened.write(data), sync=False)  # another is drawn should this one be lost

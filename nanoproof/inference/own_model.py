@@ -1,0 +1,156 @@
+"""Our own checkpoints as a language model, over the engine.
+
+A prompt that ends with a marker of the tokenizer, such as `<|tactic|>`, is continued as the network was trained to
+after that marker; any other prompt is plain text, which goes on. In both cases BOS comes first.
+
+Shapes: T tokens of a prompt with its continuation, K tokens of the continuation, V tokens that a text may consist of
+(and EOS), C channels.
+"""
+
+import logging
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from nanoproof.common.errors import UserError
+from nanoproof.inference.engine import MIN_TEMPERATURE, Engine
+from nanoproof.inference.language_model import GenerationOptions, TextSample, cut_at, unit_vectors
+from nanoproof.inference.sampling import EngineLimits, Sample, SamplingOptions
+from nanoproof.inference.worker import EngineWorker, PendingCompletion, compute_here
+from nanoproof.model.attention import RowLayout
+from nanoproof.model.gpt import GPT
+from nanoproof.model.tokenizer import RESERVED, Tokenizer
+from nanoproof.search.policy import BadState, ModelFailed, PolicyServerError
+
+log = logging.getLogger(__name__)
+
+EMBEDDED_TOKENS = 512
+"""Of a longer text `embed` reads the end."""
+
+
+class OwnModel:
+    """A network of ours that continues text. Any number of threads may share it: they share the engine's batches."""
+
+    def __init__(
+        self,
+        name: str,
+        model: GPT,
+        tokenizer: Tokenizer,
+        limits: EngineLimits | None = None,
+        *,
+        threads: int | None = None,
+    ) -> None:
+        """`name` is the SPEC; compute on `threads` CPU threads (default: half of the cores)."""
+        self.name = self.identity = name
+        self._model, self._tokenizer = model, tokenizer
+        self._engine = Engine(model, tokenizer, limits)
+        self._worker = EngineWorker(self._engine, lambda: compute_here(model.device, threads))
+        known = tokenizer.vocab_size + (len(RESERVED) if model.config.whole_proofs else 0)
+        self._markers = {tokenizer.describe(token): token for token in range(tokenizer.num_text_tokens, known)}
+        self._warned = False
+
+    def generate(
+        self, prompts: Sequence[str], options: GenerationOptions, seeds: Sequence[int]
+    ) -> list[list[TextSample]]:
+        """Continue prompts, in order; the engine draws the samples of a prompt from its seed alone.
+
+        Of a prompt that does not fit beside `max_new_tokens` the end is kept. Raises BadState for a prompt that cannot
+        be continued, and PolicyError where the engine fails.
+        """
+        room = self._model.config.sequence_len - options.max_new_tokens
+        if room < 2:
+            most = self._model.config.sequence_len - 2
+            raise BadState(f"this model writes at most {most} tokens, asked for {options.max_new_tokens}")
+        pending: list[PendingCompletion] = []
+        try:
+            for prompt, seed in zip(prompts, seeds, strict=True):
+                tokens, start = self._encode(prompt, room)
+                sampling = SamplingOptions(
+                    options.num_samples,
+                    options.max_new_tokens,
+                    temperature=max(options.temperature, MIN_TEMPERATURE),
+                    top_p=options.top_p,
+                    start=start,
+                    stop=options.stop,
+                )
+                pending.append(self._worker.submit(tokens, sampling, seed))
+            return [self._samples(each, options) for each in pending]
+        except ModelFailed as error:
+            raise PolicyServerError(f"{self.name}: {error}") from error
+        finally:
+            for each in pending:
+                self._worker.cancel(each)  # nothing happens to those that have ended
+
+    def _encode(self, prompt: str, room: int) -> tuple[list[int], int]:
+        """Return the prompt's tokens, the last `room` - 1 at most, and the token that the samples follow."""
+        try:
+            for marker, token in self._markers.items():
+                if prompt.endswith(marker):
+                    text = self._tokenizer.encode(prompt.removesuffix(marker))
+                    return [self._tokenizer.bos, *text[len(text) - min(len(text), room - 2) :]], token
+            text = self._tokenizer.encode(self._without_unknown_marker(prompt))
+        except UserError as error:
+            raise BadState(str(error)) from error
+        if not text:
+            raise BadState("the prompt is empty")
+        return [self._tokenizer.bos, *text[max(0, len(text) - room + 1) : -1]], text[-1]
+
+    def _without_unknown_marker(self, prompt: str) -> str:
+        """Take a reserved marker that this network was not trained with from the end of a prompt, with a warning."""
+        marker = next((marker for marker in RESERVED if prompt.endswith(marker)), None)
+        if marker is None:
+            return prompt
+        if not self._warned:
+            self._warned = True
+            log.warning("%s was not finetuned on %s (sft --continuations): it goes on with the text", self.name, marker)
+        return prompt.removesuffix(marker)
+
+    def _samples(self, pending: PendingCompletion, options: GenerationOptions) -> list[TextSample]:
+        completion = self._worker.result(pending)
+        ended = [self._text(sample, options.stop, True) for sample in completion.samples]
+        return ended + [self._text(sample, options.stop, False) for sample in completion.unfinished]
+
+    def _text(self, sample: Sample, stop: Sequence[str], finished: bool) -> TextSample:
+        text, stopped = cut_at(self._tokenizer.decode(sample.tokens), stop)
+        num_tokens = len(sample.tokens) + (finished and not stopped)
+        return TextSample(text, sample.logprob, num_tokens, finished)
+
+    @torch.inference_mode()
+    def score(self, prompt: str, continuation: str) -> float:
+        """Return the log-probability of a continuation among text tokens and EOS, by one forward pass, in nats.
+
+        Raises BadState if both together are longer than the model's positions.
+        """
+        model, wanted = self._model, self._tokenizer.encode(continuation)
+        if not wanted:
+            return 0.0
+        room = model.config.sequence_len - len(wanted)
+        if room < 2:
+            raise BadState(f"the continuation has {len(wanted)} tokens, and the model {room + len(wanted)} positions")
+        tokens, start = self._encode(prompt, room)
+        tokens_1T = torch.tensor([[*tokens, start, *wanted]], device=model.device)
+        first = len(tokens)
+        layout = None
+        if model.config.prefix_lm:
+            positions_1T = torch.arange(tokens_1T.shape[1], device=model.device)[None]
+            layout = RowLayout(positions_1T, torch.ones_like(tokens_1T), (positions_1T >= first).long(), True)
+        at_K = torch.arange(first, first + len(wanted), device=model.device)
+        logits_KV = model(tokens_1T, layout, at_K)[:, : self._tokenizer.eos + 1]
+        logprobs_KV = logits_KV.double().log_softmax(dim=-1)
+        return float(logprobs_KV.gather(1, tokens_1T[0, first + 1 :, None]).sum())
+
+    @torch.inference_mode()
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the mean of the last layer's activations over BOS and the text, float32 (N, C), of length 1."""
+        vectors = []
+        for text in texts:
+            tokens = [self._tokenizer.bos, *self._tokenizer.encode(text)]
+            tokens_1T = torch.tensor([tokens[-min(EMBEDDED_TOKENS, self._model.config.sequence_len) :]])
+            hidden_1TC = self._model.hidden(tokens_1T.to(self._model.device))
+            vectors.append(hidden_1TC[0].float().mean(dim=0).cpu().numpy())
+        return unit_vectors(np.stack(vectors) if vectors else np.zeros((0, self._model.config.width)))
+
+    def close(self) -> None:
+        """End the worker's thread; calls that still wait get PolicyClosed."""
+        self._worker.close()

@@ -1,0 +1,216 @@
+"""How proof states and statements are written for a model, and what is read from its answer: formats by name.
+
+One renderer for training and sampling: `PromptFormat.prompt` is the text a model continues, and `example` gives it with
+the text to learn. A format of kind `tactic` goes from a proof state to one tactic, one of kind `proof` from a statement
+to what completes it. Where it was published is said at each; `tests/policy/test_prompt_formats.py` has texts of all.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from nanoproof.common.errors import UserError
+from nanoproof.policy.prompt import prefix_text
+
+Kind = Literal["tactic", "proof"]
+
+LEAN_HEADER = (
+    "import Mathlib\nimport Aesop\n\nset_option maxHeartbeats 400000\n\nopen BigOperators Real Nat Topology Rat\n\n"
+)
+"""What DeepSeek-Prover-V1.5 wants to read before a statement."""
+STP_HEADER = "import Mathlib\nimport Aesop\nset_option maxHeartbeats 0\nopen BigOperators Real Nat Topology Rat\n\n"
+"""What STP wants to read before a statement."""
+_COMPLETE = "Complete the following Lean 4 code:\n\n```lean4\n"
+_MARK = re.compile(r"</?a>")
+_FENCE = re.compile(r"```(?:lean4?|tactics?)?[ \t]*\n?(.*?)(?:\n?```|\Z)", re.DOTALL)
+_THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class PromptFormat:
+    """A way to ask a model: `prompt` writes the question, `answer` reads what it wrote.
+
+    `prompt` takes a proof state (kind `tactic`) or a statement up to and with its `:=` or `:= by` (kind `proof`), and
+    the texts of premises that may help, the best first. A sample ends before the first of `stop`. With `chat` the
+    prompt is a message, which the model's own template wraps.
+    """
+
+    name: str
+    kind: Kind
+    prompt: Callable[[str, Sequence[str]], str]
+    answer: Callable[[str], str] = str.strip
+    stop: tuple[str, ...] = ()
+    chat: bool = False
+    target: Callable[[str], str] = str
+
+    def example(self, text: str, wanted: str, premises: Sequence[str] = ()) -> tuple[str, str]:
+        """Return prompt and continuation to train on; after the continuation follows the model's own end of a text.
+
+        What `answer` reads from the continuation is `wanted`.
+        """
+        return self.prompt(text, premises), self.target(wanted)
+
+
+# -- state -> tactic -------------------------------------------------------------------------------------------------
+
+
+def _own(state: str, premises: Sequence[str]) -> str:
+    return f"{prefix_text(state)}<|tactic|>"
+
+
+def _bfs_prover(state: str, premises: Sequence[str]) -> str:
+    return f"{state}:::"
+
+
+def _reprover(state: str, premises: Sequence[str]) -> str:
+    return "\n\n".join([*reversed(premises), state])
+
+
+def _llmstep(state: str, premises: Sequence[str]) -> str:
+    return f"[GOAL]{state}[PROOFSTEP]"
+
+
+def _real_prover(state: str, premises: Sequence[str]) -> str:
+    helpful = "\n\n".join(premises)
+    return (
+        "User: Please generate a tactic in lean4 to solve the state.\nHere're some theorems that may be helpful:\n"
+        f"{helpful}\nSTATE:\n{state}\nTACTIC:\n\n\nAssistant:"
+    )
+
+
+def _reap(state: str, premises: Sequence[str]) -> str:
+    helpful = "\n".join(premises)
+    return (
+        "User: Please generate a tactic in lean4 to solve the state.\nHere're some theorems that may be helpful:\n"
+        f"{helpful}\nSTATE:\n{state}\nTACTIC:\n\nAssistant:"
+    )
+
+
+def _chat(state: str, premises: Sequence[str]) -> str:
+    helpful = "These theorems may help:\n" + "\n".join(premises) + "\n\n" if premises else ""
+    return (
+        f"Here is a proof state of Lean 4.\n\n```lean4\n{state}\n```\n\n{helpful}"
+        "Answer with the next tactic, in a code block and without explanation. Do not use sorry."
+    )
+
+
+def without_marks(text: str) -> str:
+    """Remove the marks `<a>` and `</a>` around names of premises, as ReProver's tactics have them."""
+    return _MARK.sub("", text).strip()
+
+
+def without_thoughts(text: str) -> str:
+    """Remove what a model thinks before its answer, between `<think>` and `</think>`; all of it if it never ends."""
+    return _THOUGHT.sub("", text, count=1).strip()
+
+
+def in_block(text: str) -> str:
+    """Return what is in the first code block of a chat's answer, or the answer where there is none."""
+    text = without_thoughts(text)
+    found = _FENCE.search(text)
+    return (text if found is None else found[1]).strip()
+
+
+# -- statement -> proof ----------------------------------------------------------------------------------------------
+
+
+def has_header(statement: str) -> bool:
+    """Tell whether a statement brings imports of its own."""
+    return re.search(r"^\s*import\s", statement, re.MULTILINE) is not None
+
+
+def _deepseek(statement: str, premises: Sequence[str]) -> str:
+    return _COMPLETE + (statement if has_header(statement) else LEAN_HEADER + statement)
+
+
+def _deepseek_cot(statement: str, premises: Sequence[str]) -> str:
+    return _deepseek(statement, premises).replace(
+        "Lean 4 code:", "Lean 4 code with explanatory comments preceding each line of code:", 1
+    )
+
+
+def _stp(statement: str, premises: Sequence[str]) -> str:
+    return _COMPLETE + (statement.strip() if has_header(statement) else STP_HEADER + statement.strip())
+
+
+def _own_proof(statement: str, premises: Sequence[str]) -> str:
+    return f"{prefix_text(statement)}<|proof|>"
+
+
+def _chat_proof(statement: str, premises: Sequence[str]) -> str:
+    helpful = "These theorems may help:\n" + "\n".join(premises) + "\n\n" if premises else ""
+    return (
+        f"Complete the following Lean 4 code:\n\n```lean4\n{statement.rstrip()}\n  sorry\n```\n\n{helpful}"
+        "Answer with the whole theorem and its proof in a code block. Do not use sorry or axioms."
+    )
+
+
+def whole_text(text: str) -> str:
+    """Return a proof as it was written, without blanks at its end: those at the beginning are its indentation."""
+    return text.rstrip()
+
+
+FORMATS: dict[str, PromptFormat] = {
+    each.name: each
+    for each in (
+        # Networks of this project: the state's text, a line break and the marker, as `encode_transitions` trains it.
+        PromptFormat("nanoproof", "tactic", _own),
+        # BFS-Prover (Xin et al. 2025, arXiv 2502.03438), the card of ByteDance-Seed/BFS-Prover-V1-7B: state, `:::`.
+        PromptFormat("bfs-prover", "tactic", _bfs_prover),
+        # ReProver of LeanDojo (Yang et al. 2023, arXiv 2306.15626), `generator/model.py`: the state alone, or premises
+        # before it, the best last; names of premises come in marks.
+        PromptFormat("reprover", "tactic", _reprover, without_marks),
+        # LLMSTEP (Welleck and Saha 2023, arXiv 2310.18457), `python/server.py` of wellecks/llmstep.
+        PromptFormat("llmstep", "tactic", _llmstep),
+        # REAL-Prover (arXiv 2505.20613), `PromptManage.build_local_prompt_str` with the template `deepseek`.
+        PromptFormat("real-prover", "tactic", _real_prover, target=" {}".format),
+        # The tactic `reap` of frenzymath/reap, `mkPrompt` of `Reap/Tactic/Generator.lean`: REAL-Prover as a chat.
+        PromptFormat("reap", "tactic", _reap, without_thoughts, chat=True),
+        PromptFormat("chat", "tactic", _chat, in_block, chat=True, target="```lean4\n{}\n```".format),
+        # Networks of this project that were finetuned for whole proofs.
+        PromptFormat("nanoproof-proof", "proof", _own_proof, whole_text),
+        # DeepSeek-Prover-V1.5 (Xin et al. 2024, arXiv 2408.08152): its card's prompt, and that for chains of thought.
+        # A proof goes on in the code block, and ends with it.
+        PromptFormat("deepseek-v1.5", "proof", _deepseek, whole_text, ("\n```",), target="{}\n```".format),
+        PromptFormat("deepseek-v1.5-cot", "proof", _deepseek_cot, whole_text, ("\n```",), target="{}\n```".format),
+        # STP (Dong and Ma 2025, arXiv 2502.00212): the same words, another header, blanks around the statement removed.
+        PromptFormat("stp", "proof", _stp, whole_text, ("\n```",), target="{}\n```".format),
+        PromptFormat("chat-proof", "proof", _chat_proof, in_block, chat=True, target="```lean4\n{}\n```".format),
+    )
+}
+
+
+def find_format(name: str, kind: Kind) -> PromptFormat:
+    """Find a format by name. Raises UserError with the names of this kind for another."""
+    found = FORMATS.get(name)
+    if found is None or found.kind != kind:
+        known = ", ".join(each.name for each in FORMATS.values() if each.kind == kind)
+        other = f" is for {'tactics' if found.kind == 'tactic' else 'whole proofs'}" if found else " is unknown"
+        raise UserError(f"--prompt-format {name}{other}; of this kind there are {known}")
+    return found
+
+
+def formats_of(kind: Kind) -> tuple[str, ...]:
+    """Return the names of all formats of a kind."""
+    return tuple(each.name for each in FORMATS.values() if each.kind == kind)
+
+
+# Names of published models, or parts of them, and the format that they were trained with.
+_KNOWN: tuple[tuple[str, dict[Kind, str]], ...] = (
+    ("bfs-prover", {"tactic": "bfs-prover"}),
+    ("leandojo-lean4-tacgen", {"tactic": "reprover"}),
+    ("leandojo-lean4-retriever-tacgen", {"tactic": "reprover"}),
+    ("llmstep", {"tactic": "llmstep"}),
+    ("real-prover", {"tactic": "real-prover"}),
+    ("deepseek-prover-v1.5", {"proof": "deepseek-v1.5"}),
+    ("stp_model", {"proof": "stp"}),
+)
+
+
+def known_format(spec: str, kind: Kind) -> PromptFormat | None:
+    """Return the format that a model was trained with, by its SPEC, where it is published; None otherwise."""
+    for part, names in _KNOWN:
+        if part in spec.lower() and kind in names:
+            return FORMATS[names[kind]]
+    return None

@@ -1,0 +1,265 @@
+"""Any language model as a policy: states become prompts of a format, and texts become tactics with counts."""
+
+import math
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, Protocol
+
+from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample
+from nanoproof.inference.worker import POLL_SECONDS, WorkerStats
+from nanoproof.lean.forbidden import banned_reason
+from nanoproof.policy.prompt_formats import PromptFormat
+from nanoproof.policy.protocol import SamplingConfig
+from nanoproof.policy.tactic_policy import REPLACEMENT_CHARACTER, PolicyCounts, log_sum
+from nanoproof.search.policy import BadState, Policy, PolicyCancelled, PolicyTimeout, Suggestion
+
+LONGEST_TACTIC = 4096
+"""Most tokens that a tactic may have, where the model sets no limit of its own."""
+CONSTANT_VALUE = 1.0
+SAME_LOGPROB = 1e-3
+"""Samples with one text whose log-probabilities are closer than this are one tokenization of it."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """How many tactics a state still needs, as one expects."""
+
+    tactics: float
+    distribution: tuple[float, ...] = ()
+
+
+class ValueSource(Protocol):
+    """Says how far states are from being proved. Any number of threads may ask."""
+
+    def value(self, state_text: str) -> Value:
+        """Return the value of a state; blocks. Raises PolicyError."""
+        ...
+
+
+class ConstantValue:
+    """The same value for every state: the search then goes by the policy alone."""
+
+    def value(self, state_text: str) -> Value:
+        """Return one tactic."""
+        return Value(CONSTANT_VALUE)
+
+
+class PolicyValue:
+    """The values of a policy that has a value head."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+
+    def value(self, state_text: str) -> Value:
+        """Ask the policy, and leave its tactics aside."""
+        suggestion = self._policy.suggest(state_text)
+        return Value(suggestion.value, suggestion.value_distribution)
+
+
+class ValuedPolicy:
+    """A policy whose values come from elsewhere."""
+
+    def __init__(self, policy: Policy, values: ValueSource) -> None:
+        self._policy, self._values = policy, values
+
+    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
+        """Suggest the policy's tactics, with the other value."""
+        value = self._values.value(state_text)
+        suggestion = self._policy.suggest(state_text, seed)
+        return replace(suggestion, value=max(1.0, value.tactics), value_distribution=value.distribution)
+
+
+def merge_texts(samples: Sequence[TextSample], read: Callable[[str], str]) -> tuple[Suggestion, PolicyCounts]:
+    """Merge samples whose texts `read` to the same tactic: counts add, and so do probabilities of different texts.
+
+    Where a model gives no log-probabilities, a tactic's share of the samples stands for its probability. The value is
+    one tactic.
+    """
+    spellings: dict[str, dict[str, list[float]]] = {}
+    counts: Counter[str] = Counter()
+    unfinished = malformed = banned = 0
+    known = all(sample.logprob is not None for sample in samples)
+    for sample in samples:
+        tactic = read(sample.text) if sample.finished else ""
+        if not sample.finished:
+            unfinished += 1
+        elif not tactic or REPLACEMENT_CHARACTER in tactic:
+            malformed += 1
+        elif banned_reason(tactic) is not None:
+            banned += 1
+        else:
+            counts[tactic] += 1
+            found = spellings.setdefault(tactic, {}).setdefault(sample.text, [])
+            if sample.logprob is not None and all(abs(sample.logprob - other) > SAME_LOGPROB for other in found):
+                found.append(sample.logprob)
+    if known:
+        logprobs = [min(0.0, log_sum([one for each in texts.values() for one in each])) for texts in spellings.values()]
+    else:
+        logprobs = [math.log(counts[tactic] / len(samples)) for tactic in spellings]
+    dropped = unfinished + malformed + banned
+    ordered = tuple(counts[tactic] for tactic in spellings)
+    suggestion = Suggestion(tuple(spellings), tuple(logprobs), ordered, CONSTANT_VALUE, num_dropped=dropped)
+    return suggestion, PolicyCounts(len(samples), unfinished, malformed, banned)
+
+
+class TextPolicy:
+    """A language model as a policy, for any number of threads; what is drawn is the model's affair.
+
+    `first_token_occurrences_cap` of the sampling options does not count: samples are independent.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        how: PromptFormat,
+        sampling: SamplingConfig | None = None,
+        values: ValueSource | None = None,
+    ) -> None:
+        """`how` is a format for tactics; without `values` every state has the value of one tactic."""
+        assert how.kind == "tactic", f"{how.name} is no format for tactics"
+        self.model, self.format = model, how
+        self.sampling, self._values = sampling or SamplingConfig(), values or ConstantValue()
+        self._lock = threading.Lock()
+        self._counts, self._stats = PolicyCounts(), WorkerStats()
+        self._open = 0
+        self._threads = ThreadPoolExecutor(max_workers=512, thread_name_prefix="text-policy")
+
+    def __enter__(self) -> "TextPolicy":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
+        """Suggest distinct tactics for a state, and its value; blocks. Raises PolicyError."""
+        return self._ask([state_text], [seed], self.sampling)[0]
+
+    def suggest_all(
+        self,
+        states: Sequence[str],
+        seeds: Sequence[int],
+        *,
+        sampling: SamplingConfig | None = None,
+        deadline: float | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> list[Suggestion]:
+        """Suggest tactics and values for several states, all or none.
+
+        At the `deadline` (of `time.monotonic()`), or when `cancelled()`, polled twice a second, the call ends with
+        PolicyTimeout or PolicyCancelled; the model still writes what it has begun.
+        """
+        sampling = sampling or self.sampling
+        if deadline is None and cancelled is None:
+            return self._ask(states, seeds, sampling)
+        pending = self._threads.submit(self._ask, states, seeds, sampling)
+        while True:
+            left = POLL_SECONDS if deadline is None else min(POLL_SECONDS, deadline - time.monotonic())
+            try:
+                return pending.result(max(0.0, left))
+            except NotYet:
+                self._end_early(pending, deadline, cancelled)
+
+    def _end_early(
+        self, pending: "Future[list[Suggestion]]", deadline: float | None, cancelled: Callable[[], bool] | None
+    ) -> None:
+        if pending.done():  # it was the call itself that ran out of time
+            return
+        late = deadline is not None and time.monotonic() >= deadline
+        if late or (cancelled is not None and cancelled()):
+            pending.cancel()
+            if late:
+                raise PolicyTimeout("the model did not answer before the deadline")
+            raise PolicyCancelled("the request was cancelled")
+
+    def _ask(self, states: Sequence[str], seeds: Sequence[int], sampling: SamplingConfig) -> list[Suggestion]:
+        self._count(len(states))
+        began = time.perf_counter()
+        answered = 0
+        try:
+            prompts = [self._prompt(state) for state in states]
+            options = GenerationOptions(
+                num_samples=sampling.num_sampled_tactics,
+                max_new_tokens=sampling.max_gen_tokens,
+                temperature=sampling.temperature,
+                top_p=sampling.top_p,
+                stop=self.format.stop,
+            )
+            values = [self._values.value(state) for state in states]
+            answers = self.model.generate(prompts, options, seeds)
+            merged = [merge_texts(samples, self.format.answer) for samples in answers]
+            answered = len(states)
+        finally:
+            self._count(-len(states), answered, time.perf_counter() - began)
+        with self._lock:
+            for _, counts in merged:
+                self._counts += counts
+        return [
+            replace(suggestion, value=max(1.0, value.tactics), value_distribution=value.distribution)
+            for (suggestion, _), value in zip(merged, values, strict=True)
+        ]
+
+    def _prompt(self, state: str) -> str:
+        try:
+            state.encode()
+        except UnicodeEncodeError as error:
+            raise BadState(f"the state is not Unicode: lone surrogate at character {error.start}") from None
+        return self.format.prompt(state, ())
+
+    def _count(self, more: int, answered: int = 0, seconds: float = 0.0) -> None:
+        with self._lock:
+            self._open += more
+            old, ended = self._stats, -min(0, more)
+            self._stats = replace(
+                old,
+                asked=old.asked + max(0, more),
+                answered=old.answered + answered,
+                failed=old.failed + ended - answered,
+                steps=old.steps + (ended > 0),
+                busy_seconds=old.busy_seconds + seconds,
+            )
+
+    # -- what a server asks of its policy ----------------------------------------------------------------------------
+
+    @property
+    def max_tactic_tokens(self) -> int:
+        """Most tokens that a tactic may have."""
+        return LONGEST_TACTIC
+
+    def check_sampling(self, sampling: SamplingConfig) -> None:
+        """Raise ValueError for options that the model can never heed."""
+        if sampling.max_gen_tokens > LONGEST_TACTIC:
+            raise ValueError(f"sampling.max_gen_tokens must be <= {LONGEST_TACTIC}, got {sampling.max_gen_tokens}")
+
+    @property
+    def counts(self) -> PolicyCounts:
+        """Samples so far, by what became of them."""
+        return self._counts
+
+    @property
+    def stats(self) -> WorkerStats:
+        """States so far, by what became of them, requests to the model (`steps`), and seconds that these took."""
+        return self._stats
+
+    @property
+    def num_open(self) -> int:
+        """Number of states without answer yet."""
+        return self._open
+
+    def report(self) -> dict[str, dict[str, Any]]:
+        """Report how the model is asked (`decisions`); of its insides (`engine`) nothing is known."""
+        return {"engine": {}, "decisions": {"prompt_format": self.format.name, "model": self.model.name}}
+
+    def close(self, drain_seconds: float = 0.0) -> None:
+        """End, after `drain_seconds` at most for states under way; the model stays open."""
+        deadline = time.monotonic() + drain_seconds
+        while self.num_open and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self._threads.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,104 @@
+"""Tiny random models of transformers with tokenizers of their own, as the hub has them in folders."""
+
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+transformers = pytest.importorskip("transformers")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+logging.getLogger("transformers").setLevel(logging.ERROR)
+
+TEXTS = [
+    "rw [h]",
+    "exact h",
+    "simp",
+    "intro x",
+    "Nat.add_comm",
+    "theorem t (p : Prop) (h : p) : p := by",
+    "⊢ ∀ x, x = x",
+]
+CHAT_TEMPLATE = (
+    "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}\n{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+
+
+def byte_level_tokenizer(chat: bool = False) -> Any:
+    """A byte-level BPE tokenizer as GPT-2's, with an end of text."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=400, initial_alphabet=alphabet, special_tokens=["</s>"], show_progress=False
+    )
+    made.train_from_iterator(TEXTS * 3, trainer)
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=made, eos_token="</s>")
+    if chat:
+        fast.chat_template = CHAT_TEMPLATE
+    return fast
+
+
+def save_decoder(folder: Path, chat: bool = False, seed: int = 0) -> Path:
+    """A decoder with rotary positions, 128 of them. Its logits are sharp, so that greedy texts have no ties."""
+    tokenizer = byte_level_tokenizer(chat)
+    torch.manual_seed(seed)
+    config = transformers.LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=128,
+        initializer_range=0.4,
+        bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=None,
+    )
+    transformers.LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def save_encoder_decoder(folder: Path, seed: int = 0) -> Path:
+    """A byte-level encoder-decoder, as ReProver's networks."""
+    tokenizer = transformers.ByT5Tokenizer(extra_ids=8)
+    torch.manual_seed(seed)
+    config = transformers.T5Config(
+        vocab_size=len(tokenizer),
+        d_model=32,
+        d_kv=8,
+        d_ff=64,
+        num_layers=2,
+        num_decoder_layers=2,
+        num_heads=4,
+        initializer_factor=1.0,
+        decoder_start_token_id=0,
+        eos_token_id=1,
+        pad_token_id=0,
+    )
+    model = transformers.T5ForConditionalGeneration(config)
+    with torch.no_grad():
+        model.lm_head.weight.normal_(std=1.0)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def save_encoder(folder: Path, seed: int = 0) -> Path:
+    """The encoder alone, as ReProver's retriever."""
+    tokenizer = transformers.ByT5Tokenizer(extra_ids=8)
+    torch.manual_seed(seed)
+    config = transformers.T5Config(
+        vocab_size=len(tokenizer), d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, pad_token_id=0
+    )
+    transformers.T5EncoderModel(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
