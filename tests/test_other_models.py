@@ -223,7 +223,7 @@ def test_a_model_whose_format_is_unknown_is_not_guessed_at(decoder: Path) -> Non
     with pytest.raises(UserError, match="stp is for whole proofs"):
         prove.main([THEOREM, "--model", f"hf:{decoder}", "--prompt-format", "stp"])
     with pytest.raises(UserError, match="--value-model takes a checkpoint of ours"):
-        prove.main([THEOREM, "--model", f"hf:{decoder}", "--prompt-format", "chat", "--value-model", "hf:x"])
+        prove.main([THEOREM, "--model", f"hf:{decoder}", "--prompt-format", "llmstep", "--value-model", "hf:x"])
 
 
 # -- three backends, one model -----------------------------------------------------------------------------------------
