@@ -124,7 +124,7 @@ class Model:
 
 
 @contextmanager
-def open_model(spec: str, dist: Any) -> Iterator[Model]:
+def open_model(spec: str, dist: Any, texts: Any = None) -> Iterator[Model]:
     yield Model()
 
 
@@ -136,7 +136,7 @@ def repair(theorem: Theorem, text: str, errors: Sequence[str]) -> str:
     return f"{text}\nLean says: {'; '.join(errors)}\n{prompt(theorem)}"
 
 
-def prompts() -> Any:
+def prompts(*_: Any) -> Any:
     return prompt, repair
 
 

@@ -46,7 +46,7 @@ def writing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
     def run(model: Scripted, *words: str) -> int:
         @contextmanager
-        def opened(spec: str, dist: Any) -> Iterator[Scripted]:
+        def opened(spec: str, dist: Any, texts: Any = None) -> Iterator[Scripted]:
             yield model
 
         monkeypatch.setattr(prove, "open_language_model", opened)
@@ -98,7 +98,7 @@ def test_the_sorries_of_a_file_are_filled(writing: Any, tmp_path: Path, capsys: 
 )
 def test_mistakes_are_one_line(words: list[str], complaint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
-    def opened(spec: str, dist: Any) -> Iterator[Scripted]:
+    def opened(spec: str, dist: Any, texts: Any = None) -> Iterator[Scripted]:
         yield Scripted("trivial")
 
     monkeypatch.setattr(prove, "open_language_model", opened)
