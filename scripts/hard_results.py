@@ -23,18 +23,28 @@ from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.data.nanolean import HARD, PREMISE, part_of
 from nanoproof.evaluation.compare import Evaluated, compare_rates, read_evaluation
 from nanoproof.evaluation.summary import wilson
-from scripts.small_runs import SAMPLING, evaluation_name
+from scripts.small_runs import SAMPLING, SEARCH, evaluation_name
 
 SETS = (HARD, PREMISE)
 NO_NETWORK = {"solver-only": ["--policy", "solver-only"], "uniform": ["--policy", "uniform"]}
 SEARCHES: dict[str, tuple[str, list[str]]] = {
     "": ("", []),
     "best-first": (", best-first", ["--search-algorithm", "best-first"]),
-    "mcts": (", tree search", ["--search-algorithm", "mcts"]),
+    "default": (
+        ", tree search with its default constants",
+        [
+            *("--search-dead-end-expansions", "0", "--search-c-base", "200"),
+            *("--search-prior-temperature", "200", "--search-unvisited-penalty", "16"),
+        ],
+    ),
+    "ao-star": (
+        ", AO*",
+        ["--search-algorithm", "ao-star", "--search-value-weight", "1", "--search-finisher-logprob", "-2"],
+    ),
     "no-value": (", without the value", ["--no-search-use-value"]),
     "no-solvers": (", without solvers", ["--search-finishers", "none"]),
 }
-"""What is changed of the default search, with the flags that do."""
+"""What is changed of the search of `small_runs.SEARCH`, with the flags that do."""
 TITLES = {
     "solver-only": "solvers alone",
     "uniform": "no network: general tactics, equally likely",
@@ -55,7 +65,8 @@ class ResultsOptions:
     rl: str | None = opt(None, "The network after RL.")
     control: str | None = opt(None, "The control of RL.")
     searches: tuple[str, ...] = opt(
-        ("best-first", "no-value", "no-solvers"), f"Other searches of sft and rl: {', '.join(filter(None, SEARCHES))}."
+        ("default", "best-first", "no-value", "no-solvers"),
+        f"Other searches of sft and rl: {', '.join(filter(None, SEARCHES))}.",
     )
     seeds: tuple[int, ...] = opt((0, 1, 2), "Seeds of the search.")
     budgets: tuple[int, ...] = opt((64,), "Simulations.")
@@ -101,7 +112,8 @@ def run_all(options: ResultsOptions) -> None:
             if all((out / evaluation_name(name, options.split) / "summary.json").exists() for name in SETS):
                 continue
             launcher = ["torch.distributed.run", "--standalone", f"--nproc_per_node={options.ranks}", "-m"]
-            words = ["scripts.prover_eval", "--", *flags, "--datasets", *SETS, "--split", options.split, *SAMPLING]
+            words = ["scripts.prover_eval", "--", "--datasets", *SETS, "--split", options.split]
+            words += [*SAMPLING, *SEARCH, *flags]
             words += ["--num-simulations", str(budget), "--seed", str(seed), "--device-type", "cpu", "--continue"]
             words += ["--lean-processes", str(options.lean_processes), "--log-level", "warning"]
             words += ["--max-theorems", str(theorems)] if theorems is not None else []
@@ -152,9 +164,10 @@ HEAD = """# Results on the hard sets
 
 Written by `python -m scripts.hard_results` from evaluations; [data/README.md](../data/README.md) says what the sets
 are. In every arm the same solver tactics (`simp`, `omega`, `grind`) are tried at every node, unless it says *without
-solvers*. Intervals are 95% Wilson intervals over all seeds together. Differences are in points: of another search
-against the default one of the same network, of a network against the finetuned one and (RL) the control; p is that of a
-permutation test over theorems, each with its rate over the seeds. Costs are means per theorem.
+solvers*. The search is the tree search of `scripts/small_runs.py` (`SEARCH`) where nothing else is said. Intervals are
+95% Wilson intervals over all seeds together. Differences are in points: of another search against that one of the same
+network, of a network against the finetuned one and (RL) the control; p is that of a permutation test over theorems,
+each with its rate over the seeds. Costs are means per theorem.
 
 ![Solved theorems of the hard set by simulations](images/hard_results.png)"""
 

@@ -47,7 +47,7 @@ class RLCPUOptions:
     minutes: float = opt(30.0, "Minutes of RL.", above=0)
     ablations: bool = opt(False, "Besides, with the first seed: RL with one thing changed at a time.")
     ablation_minutes: float = opt(8.0, "Minutes of RL of each of these.", above=0)
-    sft_epochs: float = opt(3.0, "Epochs of supervised finetuning before.", above=0)
+    sft_epochs: float = opt(9.0, "Epochs of supervised finetuning before: until it has converged.", above=0)
     theorems: int = opt(120, "Test theorems of each set to score on, the first so many.", min=1)
     simulations: int = opt(64, "Simulations for each of them.", min=1)
     quick: bool = opt(False, "Everything very small, to see it run: one seed, one rank, seconds instead of minutes.")

@@ -34,8 +34,12 @@ SAMPLING = ["--num-sampled-tactics", str(SAMPLES), "--max-gen-tokens", "32"]
 SETS = ("nanolean", "nanolean-hard")
 """Training and held-out theorems: those of plain proofs in small steps, and those that resist solvers at every node."""
 RL_SETS = ["--datasets", *SETS, "--eval-datasets", "nanolean-hard"]
-RL = [*RL_SETS, *SAMPLING, *BATCH, "--collect-transitions", "300", "--num-updates-per-step", "8"]
+SEARCH = ["--search-dead-end-expansions", "2", "--search-c-base", "20", "--search-prior-temperature", "2"]
+SEARCH += ["--search-unvisited-penalty", "4"]
+"""The tree search for tens of simulations: dead ends are left soon, and exploration begins early."""
+RL = [*RL_SETS, *SAMPLING, *BATCH, *SEARCH, "--collect-transitions", "150", "--num-updates-per-step", "8"]
 RL += ["--target-examples-per-step", "128", "--fraction-sft", "0.25", "--init-lr-frac", "0.3", "--warmdown-frac", "0.5"]
+RL += ["--value-unsolved-fraction", "0.15", "--mm-trust", "3", "--mm-trust-proved", "1"]
 SFT_ONLY = ["--collect-transitions", "0", "--fraction-sft", "1", "--no-eval-start"]
 """Flags that turn RL into its control: the same optimizer and batches, supervised data alone."""
 
@@ -87,7 +91,7 @@ class Commands:
         """Score a policy on the held-out test theorems of both `SETS`; returns their summaries."""
         files = {name: out / evaluation_name(name) / "summary.json" for name in SETS}
         if not all(file.exists() for file in files.values()):
-            words = ["scripts.prover_eval", *words, "--datasets", *SETS, "--split", "test", *SAMPLING]
+            words = ["scripts.prover_eval", *words, "--datasets", *SETS, "--split", "test", *SAMPLING, *SEARCH]
             words += ["--num-simulations", str(simulations), "--lean-processes", str(self.lean_processes)]
             words += ["--device-type", "cpu", "--output-dir", str(out), "--log-level", "warning", "--continue"]
             self.run(stage, text, words, self.ranks)
