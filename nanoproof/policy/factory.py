@@ -264,10 +264,10 @@ def whole_proof_prompts(
         return proof_prompt, repair_prompt
 
     def prompt(theorem: Theorem) -> str:
-        return how.prompt(statement_to_prove(theorem))
+        return how.prompt(statement_to_prove(theorem), ())
 
     def repair(theorem: Theorem, text: str, errors: Sequence[str]) -> str:
-        return how.prompt(refusal(text, errors) + statement_to_prove(theorem))
+        return how.prompt(refusal(text, errors) + statement_to_prove(theorem), ())
 
     return prompt, repair
 

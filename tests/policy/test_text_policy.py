@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nanoproof.common.errors import UserError
 from nanoproof.inference.language_model import GenerationOptions, TextSample
+from nanoproof.lean.types import Theorem
+from nanoproof.policy.factory import TextModelOptions, whole_proof_prompts
 from nanoproof.policy.prompt_formats import FORMATS
 from nanoproof.policy.protocol import SamplingConfig, ServiceOptions
 from nanoproof.policy.server import PolicyService, create_app, status_of
@@ -155,3 +158,16 @@ def test_a_policy_server_serves_it() -> None:
         assert status["decisions"] == {"prompt_format": "bfs-prover", "model": "scripted"}
         assert (status["questions"]["answered"], status["engine"]) == (1, {})
         assert b"nanoproof_policy_states_total" in client.get("/metrics").data
+
+
+def test_prompts_for_whole_proofs_by_models_of_others_hold_the_statement_and_what_was_refused() -> None:
+    theorem = Theorem("open Nat\ntheorem t (p : Prop) (h : p) : p := by sorry")
+    texts = TextModelOptions(prompt_format="deepseek-v1.5")
+    prompt, repair = whole_proof_prompts("hf:some/model", texts)
+    assert prompt(theorem).endswith("open Nat\ntheorem t (p : Prop) (h : p) : p := by\n")
+    assert "```lean4\n" in prompt(theorem)
+    again = repair(theorem, "  exact q", ["unknown identifier q -/"])
+    assert "exact q" in again and "unknown identifier q - /" in again and again.endswith(": p := by\n")
+    with pytest.raises(UserError, match="say how it is asked for proofs, by --prompt-format"):
+        whole_proof_prompts("hf:some/model")
+    assert whole_proof_prompts("hf:deepseek-ai/DeepSeek-Prover-V1.5-RL")[0](theorem) == prompt(theorem)
