@@ -38,7 +38,9 @@ class WholeProofOptions:
         top_p=change(advanced=True),
         stop=change(help="A whole proof ends before the first of these texts.", advanced=True),
     )
-    repair: int = opt(0, "How often a proof that Lean refuses goes back to the model, with the errors.", min=0)
+    repair: int = opt(
+        0, "How often a proof that Lean refuses goes back to the model, with the errors.", min=0, advanced=True
+    )
     proof_seconds: float = opt(
         200.0,
         f"How long Lean may take over a whole proof; what gets no verdict has {PATIENCE:g} times as long, alone.",

@@ -48,9 +48,13 @@ class TextModelOptions:
     value_model: str | None = opt(
         None,
         "Checkpoint whose value head tells how far states are from a proof (none: the model's own).",
+        advanced=True,
     )
     model_tactic_tokens: int = opt(
-        128, "Tokens that a tactic of such a model may have; --max-gen-tokens is for checkpoints.", min=1
+        128,
+        "Tokens that a tactic of such a model may have; --max-gen-tokens is for checkpoints.",
+        min=1,
+        advanced=True,
     )
     backend: LanguageModelOptions = group(LanguageModelOptions, "model-")
 

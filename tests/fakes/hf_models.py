@@ -1,7 +1,6 @@
 """Tiny random models of transformers with tokenizers of their own, as the hub has them in folders."""
 
 import logging
-import os
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 import torch
 
 transformers = pytest.importorskip("transformers")
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
 logging.getLogger("transformers").setLevel(logging.ERROR)
 
 TEXTS = [
