@@ -205,9 +205,16 @@ def _against(arm: str, by_arm: dict[str, Runs]) -> tuple[str, str]:
     """Compare an arm with what it is to be compared with."""
     name, _, search = arm.partition(" ")
     others = [name] if search else {"control": ["sft"], "rl": ["sft", "control"]}.get(name, [])
-    found = [compare_rates(by_arm[other], by_arm[arm]) for other in others if other in by_arm]
+    found = [compare_rates(*_of_common_seeds(by_arm[other], by_arm[arm])) for other in others if other in by_arm]
     differences = ", ".join(f"{100 * one['difference']:+.1f}" for one in found)
     return differences, ", ".join(f"{one['p']:.2g}" for one in found)
+
+
+def _of_common_seeds(first: Runs, second: Runs) -> tuple[Runs, Runs]:
+    """Return the runs of the seeds that both have; all where there is none."""
+    common = first.keys() & second.keys() or first.keys() | second.keys()
+    ours, theirs = ({seed: run for seed, run in runs.items() if seed in common} for runs in (first, second))
+    return ours, theirs
 
 
 def _mean(summaries: Sequence[dict[str, Any]], key: str) -> float:
