@@ -164,7 +164,7 @@ def open_suggesting(options: PolicyOptions, sampling: SamplingConfig) -> Iterato
 def open_whole(options: ProveOptions) -> Iterator[Proves]:
     """Open the model that writes whole proofs."""
     spec, texts = options.suggesting.checkpoint.model_path or "", options.suggesting.texts
-    writing = options.writing.ended_by(texts.proof_format_for(spec).stop)
+    writing = options.writing.ended_by(texts.format_for(spec, "proof").stop)
     render, repair = whole_proof_prompts(spec, texts)
     dist = init_distributed(options.suggesting.device.device_type)
     with open_language_model(spec, dist, texts) as model:

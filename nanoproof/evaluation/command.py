@@ -279,7 +279,7 @@ class EvalCommand:
         try:
             if isinstance(job.files, SampleFiles) and self._writer is not None:
                 settings, spec, texts = job.files.settings, str(job.target.model), self.options.texts
-                whole = self.whole.ended_by(texts.proof_format_for(spec).stop)
+                whole = self.whole.ended_by(texts.format_for(spec, "proof").stop)
                 work = WholeWork(job.files.theorems, (), whole, settings.seed, *whole_proof_prompts(spec, texts))
                 writer, mode = self._writer, self.options.mode
                 return evaluate_whole(pool, name, job.files, writer, work, self.dist, mode, about, job.extra)

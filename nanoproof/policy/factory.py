@@ -22,7 +22,7 @@ from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.baselines import SolverOnlyPolicy, UniformPolicy
 from nanoproof.policy.client import RemotePolicy
 from nanoproof.policy.prompt import proof_prompt, refusal, repair_prompt, statement_to_prove
-from nanoproof.policy.prompt_formats import FORMATS, PromptFormat, find_format, formats_of, known_format
+from nanoproof.policy.prompt_formats import FORMATS, Kind, PromptFormat, find_format, formats_of, known_format
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.policy.text_policy import PolicyValue, TextPolicy, ValuedPolicy, ValueSource
@@ -63,30 +63,23 @@ class TextModelOptions:
         if self.prompt_format is not None and self.prompt_format not in formats_of("proof"):
             find_format(self.prompt_format, "tactic")
 
-    def format_for(self, spec: str) -> PromptFormat:
-        """Return the format to ask a model with, by `--prompt-format` or its SPEC. Raises UserError without one."""
-        if self.prompt_format is not None:
-            return find_format(self.prompt_format, "tactic")
-        if not is_foreign(spec):
-            return FORMATS[OWN_FORMAT]
-        found = known_format(spec, "tactic")
-        if found is None:
-            names = ", ".join(name for name in formats_of("tactic") if name != OWN_FORMAT)
-            kind = spec.partition(":")[0]
-            raise UserError(f"--model-path {kind}:...: say how this model is asked, by --prompt-format: {names}")
-        return found
+    def format_for(self, spec: str, kind: Kind = "tactic") -> PromptFormat:
+        """Return the format to ask a model for tactics or proofs with, by `--prompt-format` or its SPEC.
 
-    def proof_format_for(self, spec: str) -> PromptFormat:
-        """Return the format to ask a model for whole proofs with. Raises UserError without one."""
+        Raises UserError without one.
+        """
         if self.prompt_format is not None:
-            return find_format(self.prompt_format, "proof")
+            return find_format(self.prompt_format, kind)
+        own = OWN_FORMAT if kind == "tactic" else OWN_PROOF_FORMAT
         if not is_foreign(spec):
-            return FORMATS[OWN_PROOF_FORMAT]
-        found = known_format(spec, "proof")
+            return FORMATS[own]
+        found = known_format(spec, kind)
         if found is None:
-            names = ", ".join(name for name in formats_of("proof") if name != OWN_PROOF_FORMAT)
-            kind = spec.partition(":")[0]
-            raise UserError(f"--model-path {kind}:...: say how it is asked for proofs, by --prompt-format: {names}")
+            names = ", ".join(name for name in formats_of(kind) if name != own)
+            scheme, wanted = spec.partition(":")[0], "a tactic" if kind == "tactic" else "a proof"
+            raise UserError(
+                f"--model-path {scheme}:...: say how this model is asked for {wanted}, by --prompt-format: {names}"
+            )
         return found
 
     def settings(self, spec: str | None, whole: bool = False) -> dict[str, Any] | None:
@@ -97,7 +90,7 @@ class TextModelOptions:
         """
         if spec is None:
             return None
-        how = self.proof_format_for(spec) if whole else self.format_for(spec)
+        how = self.format_for(spec, "proof" if whole else "tactic")
         own_way = not is_foreign(spec) and how.name in (OWN_FORMAT, OWN_PROOF_FORMAT)
         if own_way and (self.value_model is None or whole):
             return None
@@ -163,7 +156,7 @@ def load_network(name: PolicyName, model_path: str | None, dist: DistInfo) -> Ne
 def open_language_model(spec: str, dist: DistInfo, texts: TextModelOptions | None = None) -> Iterator[LanguageModel]:
     """Open a model that writes whole proofs, ours or another one, on the device of this rank; see `open_model`."""
     texts = texts or TextModelOptions()
-    chat = texts.proof_format_for(spec).chat
+    chat = texts.format_for(spec, "proof").chat
     with open_model(spec, texts.backend, chat=chat, device=dist.device, dtype=dist.dtype) as model:
         yield model
 
@@ -263,7 +256,7 @@ def whole_proof_prompts(
 
     Raises UserError for a model of others whose format is not known.
     """
-    how = (texts or TextModelOptions()).proof_format_for(spec)
+    how = (texts or TextModelOptions()).format_for(spec, "proof")
     if how.name == OWN_PROOF_FORMAT:
         return proof_prompt, repair_prompt
 

@@ -168,6 +168,6 @@ def test_prompts_for_whole_proofs_by_models_of_others_hold_the_statement_and_wha
     assert "```lean4\n" in prompt(theorem)
     again = repair(theorem, "  exact q", ["unknown identifier q -/"])
     assert "exact q" in again and "unknown identifier q - /" in again and again.endswith(": p := by\n")
-    with pytest.raises(UserError, match="say how it is asked for proofs, by --prompt-format"):
+    with pytest.raises(UserError, match="say how this model is asked for a proof, by --prompt-format"):
         whole_proof_prompts("hf:some/model")
     assert whole_proof_prompts("hf:deepseek-ai/DeepSeek-Prover-V1.5-RL")[0](theorem) == prompt(theorem)
