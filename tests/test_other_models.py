@@ -218,7 +218,9 @@ def test_what_works_on_the_network_itself_refuses_models_of_others(module: str, 
 
 
 def test_a_model_whose_format_is_unknown_is_not_guessed_at(decoder: Path) -> None:
-    with pytest.raises(UserError, match="say how this model is asked for a tactic, by --prompt-format: bfs-prover, reprover"):
+    with pytest.raises(
+        UserError, match="say how this model is asked for a tactic, by --prompt-format: bfs-prover, reprover"
+    ):
         prove.main([THEOREM, "--model", f"hf:{decoder}"])
     with pytest.raises(UserError, match="stp is for whole proofs"):
         prove.main([THEOREM, "--model", f"hf:{decoder}", "--prompt-format", "stp"])
