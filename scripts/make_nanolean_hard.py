@@ -2,6 +2,7 @@
 
     python -m scripts.make_nanolean_hard                              # are they what they say? (exit 1 if not)
     python -m scripts.make_nanolean_hard candidates --out FILE        # generated statements, with their proofs
+    python -m scripts.make_nanolean_hard write-generated              # the part `generated` of train
     python -m scripts.make_nanolean_hard write --candidates FILE --left-by DIR DIR --left-by DIR DIR --resists DIR DIR
 
 The parts of `nanolean-hard`: *selected* are generated statements that finetuned networks left open with solvers at
@@ -9,9 +10,10 @@ every node, *resistant* those that a network after RL left open as well. Each `-
 finetuned network, `--resists` those of the one after RL. A network left a statement open if at least one of its
 searches did, so that no search is favoured that comes later. Those of valid and test were left open by all networks
 named, those of train by one at least. *Library*: theorems of NanoLean's library
-with long proofs, which no training proof proves or names. *Classic*: exercises written by hand. The text in
-`data/nanolean/` is fixed: scores are comparable only as long as it does not change. Reference proofs are kept with the
-tests, where no training looks.
+with long proofs, which no training proof proves or names. *Classic*: exercises written by hand. *Generated*, in train
+alone: more statements of the generator's upper levels, not selected by anything. The text in `data/nanolean/` is fixed:
+scores are comparable only as long as it does not change. Reference proofs are kept with the tests, where no training
+looks.
 """
 
 import argparse
@@ -22,7 +24,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +70,17 @@ QUOTAS: dict[str, tuple[int, ...]] = {
     "equation": (0, 0, 60, 60, 60, 60),
 }
 """Candidates of each family, from level 1 up."""
+GENERATED = "generated"
+GENERATED_SEED = SEED + 1
+GENERATED_QUOTAS: dict[str, tuple[int, ...]] = {
+    "mixed": (0, 0, 0, 150, 250, 200),
+    "order": (0, 0, 0, 100, 60, 30),
+    "divides": (0, 0, 0, 100, 150, 60),
+    "cancel": (0, 0, 0, 150, 50),
+    "exists": (0, 0, 0, 50),
+    "nat_identity": (0, 0, 0, 20, 20, 20),
+}
+"""What train has besides: about as the selected and resistant ones are spread."""
 
 
 @dataclass(frozen=True)
@@ -86,22 +99,51 @@ class HardTheorem:
 
 def make_candidates(out: Path) -> None:
     """Write generated statements that neither training, library nor any benchmark has, with their proofs."""
-    rows: list[dict[str, Any]] = []
-    known = set(library_keys())
-    for split in ("train", "valid", "test"):
-        known |= {statement_key(theorem.source) for theorem in list_theorems(split)}
-    with ProcessPoolExecutor() as pool:
-        for part in pool.map(_family_candidates, QUOTAS, [frozenset(known)] * len(QUOTAS)):
-            rows += part
+    rows = _candidate_rows(SEED, QUOTAS)
     atomic_write_text(out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     print(f"{len(rows)} candidates in {out}")
 
 
-def _family_candidates(family: str, known: frozenset[str]) -> list[dict[str, Any]]:
+def write_generated() -> None:
+    """Write the part `generated` of train anew; the rest of it stays as it is."""
+    rest = [HardTheorem(t.id, t.source, None, "") for t in fixed_theorems(HARD, "train") if part_of(t.id) != GENERATED]
+    proofs = {row["name"]: row["proof"] for row in read_jsonl(PROOFS) if row["set"] == HARD}
+    known = frozenset(
+        statement_key(theorem.source)
+        for name, splits in FIXED.items()
+        for split in splits
+        for theorem in fixed_theorems(name, split)
+        if part_of(theorem.id) != GENERATED
+    )
+    rows = _candidate_rows(GENERATED_SEED, GENERATED_QUOTAS, known)
+    new = [HardTheorem(f"{GENERATED}_{row['id']}", row["source"], row["proof"], "") for row in rows]
+    random.Random(SEED).shuffle(new)
+    kept = {split: fixed_theorems(HARD, split) for split in HELD_OUT}
+    splits = {"train": [*rest, *new]} | {
+        split: [HardTheorem(t.id, t.source, None, "") for t in theorems] for split, theorems in kept.items()
+    }
+    write({split: [replace(t, proof=t.proof or proofs.get(t.id)) for t in ts] for split, ts in splits.items()}, HARD)
+
+
+def _candidate_rows(
+    seed: int, quotas: dict[str, tuple[int, ...]], more_known: frozenset[str] = frozenset()
+) -> list[dict[str, Any]]:
+    """Generate statements that are neither in the library nor in `nanolean` nor among the keys given."""
+    known = set(library_keys()) | more_known
+    for split in ("train", "valid", "test"):
+        known |= {statement_key(theorem.source) for theorem in list_theorems(split)}
+    count, rows = len(quotas), list[dict[str, Any]]()
+    with ProcessPoolExecutor() as pool:
+        for part in pool.map(_family_candidates, quotas, quotas.values(), [seed] * count, [frozenset(known)] * count):
+            rows += part
+    return rows
+
+
+def _family_candidates(family: str, quota: tuple[int, ...], seed: int, known: frozenset[str]) -> list[dict[str, Any]]:
     allow_deep_recursion()
     state, rows = library(), []
-    per_level = dict(enumerate(QUOTAS[family], start=1))
-    for named in family_problems(family, SEED, per_level, known, trivial_filter(state), patience=600):
+    per_level = dict(enumerate(quota, start=1))
+    for named in family_problems(family, seed, per_level, known, trivial_filter(state), patience=600):
         try:
             proof = replay(start(state, named.source()), named.problem.proof).proof()
         except ReplayError:
@@ -332,6 +374,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--left-by", action="append", nargs="+", default=[], metavar="DIR", help="Evaluations of one network."
     )
     writing.add_argument("--resists", nargs="+", default=[], metavar="DIR", help="Evaluations of a network after RL.")
+    commands.add_parser("write-generated", help="Generate the part `generated` of the training theorems anew.")
     commands.add_parser("write-premise", help="Write nanolean-premise from the files of its theorems with proofs.")
     commands.add_parser("check", help="Check the sets (also without a command).")
     return run(parser.parse_args(argv))
@@ -346,6 +389,8 @@ def run(args: argparse.Namespace) -> int:
     state = library()
     if args.command == "write":
         write(draw(state, args.candidates, args.left_by, args.resists), HARD)
+    if args.command == "write-generated":
+        write_generated()
     if args.command == "write-premise":
         write({split: list(written_by_hand(TESTS / name, "premise")) for split, name in PREMISES.items()}, PREMISE)
     found = problems_of(state)

@@ -154,8 +154,12 @@ _NAME = re.compile(r"[A-Za-z_][\w'.?!]*")
 
 
 def names_held_out(text: str) -> bool:
-    """Return whether the text of a proof names a theorem of `HELD_OUT_PREMISES`."""
-    return not HELD_OUT_PREMISES.isdisjoint(name.rstrip(".") for name in _NAME.findall(text))
+    """Return whether the text of a proof names a theorem of `HELD_OUT_PREMISES`, or a projection of one (`h.mp`)."""
+    for name in _NAME.findall(text):
+        words = name.split(".")
+        if any(".".join(words[:count]) in HELD_OUT_PREMISES for count in range(1, len(words) + 1)):
+            return True
+    return False
 
 
 def library_texts() -> list[str]:

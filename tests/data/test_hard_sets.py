@@ -43,7 +43,8 @@ def test_no_training_text_proves_or_names_what_is_held_out() -> None:
 
 
 def words(text: str) -> set[str]:
-    return {word.rstrip(".") for word in re.findall(r"[A-Za-z_][\w'.?!]*", text)}
+    names = {tuple(word.split(".")) for word in re.findall(r"[A-Za-z_][\w'.?!]*", text)}
+    return {".".join(name[:count]) for name in names for count in range(1, len(name) + 1)}
 
 
 def test_every_set_has_a_file_for_each_split() -> None:

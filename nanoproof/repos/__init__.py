@@ -1,0 +1,1 @@
+"""One's own Lean repositories: traced, kept in a store, learned from, and their `sorry`s proved."""

@@ -1,0 +1,18 @@
+"""`python -m nanoproof.repos`: trace one's own Lean repositories, keep them, and prove their `sorry`s."""
+
+from collections.abc import Sequence
+
+from nanoproof.common.config import Parser
+from nanoproof.common.errors import run_main
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit code."""
+    parser = Parser(prog="python -m nanoproof.repos", description=(__doc__ or "").split(": ", 1)[1])
+    parser.add_subparsers(dest="command", required=True)
+    args = parser.parse_args(argv)
+    return int(args.run(args))
+
+
+if __name__ == "__main__":
+    run_main(main)
