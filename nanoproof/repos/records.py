@@ -71,7 +71,7 @@ class TracedTheorem:
 
 @dataclass(frozen=True, slots=True)
 class Premise:
-    """A declaration that proofs may use: `kind` is its keyword, `code` its text without comments and without a proof."""
+    """A declaration that proofs may use: `kind` is its keyword, `code` its text without comments and proof."""
 
     full_name: str
     code: str
