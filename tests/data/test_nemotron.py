@@ -87,7 +87,10 @@ def sampled(out: Path, *flags: str) -> list[str]:
     return [json.loads(line)["text"] for line in out.read_text(encoding="utf-8").splitlines()]
 
 
-def test_a_sample_has_training_documents_only_and_depends_on_its_seed(tmp_path: Path) -> None:
+def test_a_sample_has_training_documents_only_and_depends_on_its_seed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("datasets.config.SLEEP_TIME_ON_THREADS_SHUTDOWN", 0.1)  # 5 seconds for each of eight samples
     whole = sampled(tmp_path / "a.jsonl")
     assert sorted(whole) == ["0a", "0b", "1a", "1b"]
     assert sampled(tmp_path / "b.jsonl") == whole
