@@ -35,8 +35,7 @@ EVALUATED = (*SHORT, "--lean-processes", "1")
 
 
 @pytest.fixture(autouse=True)
-def _home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path / "home"))
+def _home(empty_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NANOPROOF_MODEL_TOKEN", KEY)
 
 
