@@ -42,7 +42,14 @@ def twice (n : Nat) : Nat := n + n
 theorem putnam_2099_b2 : (∀ n : Nat, twice n = n + n) ↔ putnam_2099_b2_solution := by
   sorry
 """,
-    "lean4/src/putnam_2098_a3.lean": "import Mathlib\n\n/-- Show it. -/\ntheorem putnam_2098_a3\n(p : Prop)\n: p → p :=\nsorry\n",
+    "lean4/src/putnam_2098_a3.lean": """import Mathlib
+
+/-- Show it. -/
+theorem putnam_2098_a3
+(p : Prop)
+: p → p :=
+sorry
+""",
 }
 """Made-up problems in PutnamBench's shape, which NanoLean can prove."""
 

@@ -145,7 +145,10 @@ def test_putnambench_has_no_splits_so_that_each_name_is_all_of_it(capsys):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("abbrev x_solution : Nat := sorry\n\n-- 2\ntheorem x : True := sorry", "x: no answer .* line after x_solution"),
+        (
+            "abbrev x_solution : Nat := sorry\n\n-- 2\ntheorem x : True := sorry",
+            "x: no answer .* line after x_solution",
+        ),
         ("abbrev x_solution : Nat := sorry\n--\ntheorem x : True := sorry", "x: no answer .* line after x_solution"),
         ("abbrev x : Nat := sorry\n-- 2\ntheorem y : True := sorry", "y: .*exactly one sorry, got 2"),
         ("def x : Nat := 2", "a file of PutnamBench has one theorem, got 0"),

@@ -652,7 +652,9 @@ def test_a_mirror_that_does_not_tell_commits_is_enough(hub: FakeHub, monkeypatch
 # -- a set of many files, over HTTPS ---------------------------------------------------------------------------------
 
 
-def test_the_files_of_a_pattern_are_those_of_the_pinned_commit(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_files_of_a_pattern_are_those_of_the_pinned_commit(
+    hub: FakeHub, capsys: pytest.CaptureFixture[str]
+) -> None:
     hub.git[PUTNAMBENCH].publish({"lean4/src/putnam_2100_a1.lean": shapes.lean(1)})  # newer
     assert run("putnambench", "--dry-run") == 0
     assert hub.contents() == [] and "src/putnam_2099_a1.lean" in capsys.readouterr().out

@@ -9,8 +9,8 @@ A problem is a file with one theorem. Where the problem asks for an answer, a de
     -- fun n : ℕ => n * (n + 1) * 2^(n - 2)
 
 The comment is the answer (the repository's `rewrite_solutions.py` reads it so), and it takes the place of that `sorry`.
-So what is scored is the proof, not finding the answer. The definition becomes `noncomputable`: many answers are, such as
-`Real.pi / 4`, while a definition by `sorry` needs no word of it. The set has no splits.
+So what is scored is the proof, not finding the answer. The definition becomes `noncomputable`: many answers are, such
+as `Real.pi / 4`, while a definition by `sorry` needs no word of it. The set has no splits.
 """
 
 import re

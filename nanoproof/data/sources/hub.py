@@ -7,8 +7,8 @@ the hub offers for every file of less than 50 GB.
 
 Raw files come from `NANOPROOF_RAW_ENDPOINT` if it names a mirror: this serves `/OWNER/NAME/COMMIT/PATH`, may serve
 `/repos/OWNER/NAME/commits/REVISION` with the commit as its text, and for a set of many files
-`/repos/OWNER/NAME/git/trees/REVISION?recursive=1` as GitHub's API does. Where the commit cannot be learned, the file is taken
-at the revision's name, and the manifest leaves the commit empty. Proxies are those of the environment.
+`/repos/OWNER/NAME/git/trees/REVISION?recursive=1` as GitHub's API does. Where the commit cannot be learned, the file is
+taken at the revision's name, and the manifest leaves the commit empty. Proxies are those of the environment.
 """
 
 import os
