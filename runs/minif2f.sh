@@ -5,7 +5,8 @@
 #   bash runs/minif2f.sh --model-path rl/RUN --claim 52.7
 #   bash runs/minif2f.sh --model-path rl/RUN --whole-proofs hf:ORG/PROVER --whole-flags "--prompt-format NAME"
 #   bash runs/minif2f.sh --model-path rl/RUN --dry-run        the commands alone
-#   bash runs/minif2f.sh --rehearsal                          the same stages on NanoLean with small networks: minutes
+#   bash runs/minif2f.sh --model-path rl/RUN --lean-servers host-a:8000 host-b:8000      servers that run already
+#   bash runs/minif2f.sh --rehearsal                          the same stages on NanoLean with small networks
 # The same command resumes where it was stopped. The measurement itself has not been run where this was written: there
 # was no Lean with Mathlib, and neither hub nor host of files. The rehearsal has.
 set -euo pipefail
