@@ -119,9 +119,9 @@ download() {
     local name names=()
     # shellcheck disable=SC2086
     for name in $PRETRAIN_DATA $SFT_DATA $RL_DATA $EVAL_DATA; do
-        case "$name" in nemotron | leantree | leanworkbook | numinamath | deepseek_prover | minif2f | proofnet) names+=("$name") ;; esac
+        case "$name" in nemotron | leantree | leanworkbook | numinamath | deepseek_prover | minif2f | proofnet | putnambench) names+=("$name") ;; esac
     done
-    if [ "$MIDTRAIN_DATA" = leangithubraw ]; then names+=(minif2f proofnet); fi  # decontamination reads them
+    if [ "$MIDTRAIN_DATA" = leangithubraw ]; then names+=(minif2f proofnet putnambench); fi  # decontamination reads them
     [ ${#names[@]} = 0 ] || plain python -m nanoproof.data.download "${names[@]}" --shards "$SHARDS"
     [ "$MIDTRAIN_DATA" != leangithubraw ] || plain python -m nanoproof.data.midtrain.leangithubraw build
 }

@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, to_dict, validate
-from nanoproof.common.errors import UserError, run_main
-from nanoproof.common.files import atomic_write_json, read_json
+from nanoproof.common.errors import run_main
 from nanoproof.common.option_groups import MonitorAddress
 from nanoproof.common.run_dir import home
 from scripts import small_runs
@@ -198,17 +197,7 @@ def prepare_output_dir(out: Path, options: RLCPUOptions) -> None:
         for name, value in to_dict(options).items()
         if name in ("minutes", "ablation_minutes", "sft_epochs", "theorems", "simulations", "quick")
     }
-    file = out / "settings.json"
-    earlier = read_json(file) if file.exists() else settings
-    changed = [
-        f"{name} was {earlier.get(name)}, is {value}" for name, value in settings.items() if earlier.get(name) != value
-    ]
-    if changed:
-        raise UserError(
-            f"{out} was begun with other options ({'; '.join(changed)}); choose another --out, or remove it"
-        )
-    out.mkdir(parents=True, exist_ok=True)
-    atomic_write_json(file, settings)
+    small_runs.keep_settings(out / "settings.json", settings)
 
 
 def main(argv: list[str] | None = None) -> int:

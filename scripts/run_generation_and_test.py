@@ -1,16 +1,18 @@
 """Sample whole proofs of benchmarks and print pass@k: miniF2F and ProofNet with 3,200 samples, or sets of your own.
 
 python -m scripts.run_generation_and_test sft/RUN out --lean-servers host:8000
+python -m scripts.run_generation_and_test M out --datasets minif2f,proofnet,putnambench --lean-servers host:8000
 python -m scripts.run_generation_and_test sft/RUN out --datasets nanolean --samples 32
 python -m scripts.run_generation_and_test sft/RUN out --raw-dataset-config benchmark.json
 
 Each set and split is an evaluation by `scripts.prover_eval --whole-proofs` in a directory of its own below the second
 argument; what is there already goes on, so the same command continues what was cut off. Then all samples are written
-to `generated_proofs_<name>.jsonl.gz`, and pass@k is printed (`scripts.passk`).
+to `generated_proofs_<name>.jsonl.gz`, and pass@k is printed (`scripts.passk`). `--dry-run` prints these commands.
 """
 
+import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from nanoproof.common.torch_command import run_main
 
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.errors import UserError
+from nanoproof.data.sources.catalog import CATALOG
 from nanoproof.data.theorems.theorem_sets import BENCH_SPLITS, list_theorems, parse_set_names, set_name, splits_of
 from nanoproof.evaluation.passk import BUDGETS
 from nanoproof.evaluation.results import RESULTS, SETTINGS
@@ -32,7 +35,7 @@ from nanoproof.evaluation.statements import (
 from nanoproof.lean.source import parse_declaration
 from scripts import passk, prover_eval
 
-LABELS = {"minif2f": "miniF2F", "proofnet": "Proofnet"}
+LABELS = {"minif2f": "miniF2F", "proofnet": "Proofnet", "putnambench": "PutnamBench"}
 
 
 @dataclass(frozen=True)
@@ -50,11 +53,13 @@ class BenchmarkOptions:
     save_file_name: str = opt("tests", "The samples go to generated_proofs_<name>.jsonl.gz.")
     budgets: tuple[str, ...] = opt((",".join(map(str, BUDGETS)),), "Numbers of samples for pass@k.", metavar="K")
     max_theorems: int | None = opt(None, "The first so many theorems of each set only.", min=1, advanced=True)
+    prompt_format: str | None = opt(None, "How statements are written for a model of others, as in prover_eval.")
     device_type: str = opt("", "Where the network runs: cuda, cpu or mps; empty for the best there is.")
     lean_servers: tuple[str, ...] = opt((), "Addresses host:port of Lean servers; without any, NanoLean.")
     lean_token: str | None = opt(None, "Token that the Lean servers ask for.")
     lean_processes: int = opt(8, "Processes of NanoLean, without Lean servers.", min=1)
     timeout: float = opt(200.0, "Seconds for the verification of a proof.", above=0)
+    dry_run: bool = opt(False, "Print the commands, and run none.")
 
     def __post_init__(self) -> None:
         validate(self, "benchmark")
@@ -68,30 +73,54 @@ class Part:
     dataset: str
     split: str
     samples: int
-    statements: dict[str, Statement]
+    statements: dict[str, Statement] = field(default_factory=dict)
+
+
+def planned(options: BenchmarkOptions, out: Path) -> Iterator[tuple[Part, Path | str]]:
+    """List the evaluations without their statements, each with where these come from: a file, or their label."""
+    if options.raw_dataset_config is not None:
+        for number, entry in enumerate(read_dataset_config(Path(options.raw_dataset_config).expanduser())):
+            name = f"{number}_{entry.path.stem}"
+            yield Part(name, str(out / f"{name}.jsonl"), "valid", entry.weight), entry.path
+        return
+    for dataset in parse_set_names(options.datasets):
+        name = set_name(dataset)
+        unsplit = name in CATALOG and CATALOG[name].unsplit
+        for split in [split for split in BENCH_SPLITS if split in splits_of(dataset)] or ["valid"]:
+            label = LABELS.get(name, name) if unsplit else f"{LABELS.get(name, name)} {split}"
+            yield Part(name if unsplit else f"{name}_{split}", dataset, split, options.samples), label
 
 
 def parts_of(options: BenchmarkOptions, out: Path) -> Iterator[Part]:
     """List the evaluations to do; statements of a configuration are written as files of theorems."""
-    if options.raw_dataset_config is not None:
-        for number, entry in enumerate(read_dataset_config(Path(options.raw_dataset_config).expanduser())):
-            name, statements = f"{number}_{entry.path.stem}", read_statements(entry.path)
-            file = out / f"{name}.jsonl"
-            for key, reason in write_theorems(file, statements).items():
-                raise UserError(f"{entry.path}, row {int(key) + 1}: {reason}")
+    for part, source in planned(options, out):
+        if isinstance(source, Path):
+            statements = read_statements(source)
+            for key, reason in write_theorems(Path(part.dataset), statements).items():
+                raise UserError(f"{source}, row {int(key) + 1}: {reason}")
             if statements:
-                by_id = {str(index): each for index, each in enumerate(statements)}
-                yield Part(name, str(file), "valid", entry.weight, by_id)
-        return
-    for dataset in parse_set_names(options.datasets):
-        name = set_name(dataset)
-        for split in [split for split in BENCH_SPLITS if split in splits_of(dataset)] or ["valid"]:
-            labels = (f"{LABELS.get(name, name)} {split}",)
-            statements_of = {
-                theorem.id: Statement(theorem.source[: parse_declaration(theorem.source).assign] + ":=", None, labels)
-                for theorem in list_theorems(dataset, split)
+                yield replace(part, statements={str(index): each for index, each in enumerate(statements)})
+        else:
+            found = {
+                theorem.id: Statement(
+                    theorem.source[: parse_declaration(theorem.source).assign] + ":=", None, (source,)
+                )
+                for theorem in list_theorems(part.dataset, part.split)
             }
-            yield Part(f"{name}_{split}", dataset, split, options.samples, statements_of)
+            yield replace(part, statements=found)
+
+
+def commands(model: str, options: BenchmarkOptions, out: Path) -> Iterator[str]:
+    """Write down what is done as commands, one on a line; nothing needs to be downloaded for that."""
+    parts = [part for part, _ in planned(options, out)]
+    downloads = dict.fromkeys(part.dataset for part in parts if part.dataset in CATALOG and CATALOG[part.dataset].files)
+    if downloads:
+        yield shlex.join(["python", "-m", "nanoproof.data.download", *downloads])
+    for part in parts:
+        words = evaluation_words(model, part, replace(options, lean_token=None), out / part.name)
+        yield shlex.join(["python", "-m", "scripts.prover_eval", *words])
+    words = [*(str(out / part.name) for part in parts), "--budgets", *options.budgets]
+    yield shlex.join(["python", "-m", "scripts.passk", *words])
 
 
 def evaluation_words(model: str, part: Part, options: BenchmarkOptions, path: Path) -> list[str]:
@@ -101,6 +130,7 @@ def evaluation_words(model: str, part: Part, options: BenchmarkOptions, path: Pa
     words += ["--proof-temperature", str(options.temperature), "--proof-max-new-tokens", str(options.max_tokens)]
     words += ["--proof-seconds", str(options.timeout), "--lean-processes", str(options.lean_processes)]
     words += ["--max-theorems", str(options.max_theorems)] if options.max_theorems else []
+    words += ["--prompt-format", options.prompt_format] if options.prompt_format else []
     words += ["--device-type", options.device_type] if options.device_type else []
     words += ["--lean-servers", *options.lean_servers] if options.lean_servers else []
     words += ["--lean-token", options.lean_token] if options.lean_token else []
@@ -115,6 +145,9 @@ def main(argv: list[str] | None = None) -> int:
     add_flags(parser, BenchmarkOptions)
     args = parser.parse_args(argv)
     options, out = from_args(BenchmarkOptions, args), Path(args.exp_dir).expanduser()
+    if options.dry_run:
+        print("\n".join(commands(args.model, options, out)))
+        return 0
     parts = list(parts_of(options, out))
     for part in parts:
         if code := prover_eval.main(evaluation_words(args.model, part, options, out / part.name)):

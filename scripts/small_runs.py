@@ -1,4 +1,4 @@
-"""Shared by the quickstart and the comparison of RL with its control: their sizes, and how to run their stages.
+"""Shared by the quickstart, the comparison of RL with its control and the measurement on miniF2F: sizes and stages.
 
 The network has a million parameters and proves NanoLean's theorems. Stages are commands, run one after the other. A
 stage that was finished is not run again, and one that was stopped is resumed: a training run leaves the file `finished`
@@ -21,7 +21,7 @@ from typing import IO, Any
 import psutil
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_json, read_jsonl
+from nanoproof.common.files import atomic_write_json, read_json, read_jsonl
 from nanoproof.common.run_dir import FINISHED, REPO_ROOT, SCRIPTS
 
 RANKS = max(1, min(2, os.cpu_count() or 1))
@@ -44,9 +44,17 @@ SFT_ONLY = ["--collect-transitions", "0", "--fraction-sft", "1", "--no-eval-star
 """Flags that turn RL into its control: the same optimizer and batches, supervised data alone."""
 
 
+class StageFailed(UserError):
+    """The command of a stage ended with another exit `code` than 0."""
+
+    def __init__(self, stage: str, code: int) -> None:
+        super().__init__(f"the stage '{stage}' failed with exit code {code}; its message is above")
+        self.code = code
+
+
 @dataclass
 class Commands:
-    """Runs commands and keeps how long each stage took. Raises UserError where one fails."""
+    """Runs commands and keeps how long each stage took. Raises StageFailed where one fails."""
 
     ranks: int = RANKS
     lean_processes: int = 16
@@ -62,15 +70,10 @@ class Commands:
         shown = shown.replace("python -m scripts.", SCRIPTS)
         print(f"\n== {text}\n   $ {shown} {shlex.join(arguments)}", flush=True)
         started = time.monotonic()
-        environment = {
-            **os.environ,
-            "OMP_NUM_THREADS": "1",  # more, beside Lean processes on two cores, wait for each other
-            "PYTHONPATH": os.pathsep.join(filter(None, [str(REPO_ROOT), os.environ.get("PYTHONPATH")])),
-        }
-        code = run_with_signals([sys.executable, "-m", *launcher, module, *arguments], environment, self.lock)
+        code = run_with_signals([sys.executable, "-m", *launcher, module, *arguments], environment(), self.lock)
         self.seconds[stage] = round(self.seconds.get(stage, 0.0) + time.monotonic() - started, 1)
         if code != 0:
-            raise UserError(f"the stage '{stage}' failed with exit code {code}; its message is above")
+            raise StageFailed(stage, code)
 
     def train(self, stage: str, text: str, words: list[str], run_dir: Path, ranks: int | None = None) -> None:
         """Run a training stage to its end, from where it is. Raises UserError if it was stopped before."""
@@ -112,6 +115,33 @@ class Commands:
 def evaluation_name(dataset: str, split: str = "test") -> str:
     """Name the directory of an evaluation on a split of a set, below that of several."""
     return f"eval_{dataset}" if split == "valid" else f"eval_{dataset}_{split}"
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of the commands."""
+    return {
+        **os.environ,
+        "OMP_NUM_THREADS": "1",  # more, beside Lean processes on two cores, wait for each other
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(REPO_ROOT), os.environ.get("PYTHONPATH")])),
+    }
+
+
+def keep_settings(file: Path, settings: dict[str, Any]) -> None:
+    """Record the settings of what is in a folder, which is made. Raises UserError if it was begun with others."""
+    earlier = read_json(file) if file.exists() else settings
+    changed = [
+        f"{name} was {earlier.get(name)}, is {value}" for name, value in settings.items() if earlier.get(name) != value
+    ]
+    if changed:
+        out = file.parent
+        raise UserError(
+            f"{out} was begun with other options ({'; '.join(changed)}); choose another --out, or remove it"
+        )
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write_json(file, settings)
+    except OSError as error:
+        raise UserError(f"--out {file.parent}: cannot write there: {error.strerror}") from error
 
 
 def take_lock(file: Path) -> IO[str]:

@@ -80,6 +80,7 @@ WORK = [
     "python -m scripts.passk RESULTS --budgets 1,32,128,640,3200 --json passk.json",
     "python -m scripts.run_evaluation --dataset_path F --max_problems 9 --model_name M --max_tokens 512 --output_dir O",
     "python -m scripts.run_generation_and_test M out --raw_dataset_config C --save_file_name tests --seed 1",
+    "python -m scripts.minif2f --model-path M --whole-proofs hf:W --simulations 512 --claim 52.7",
     "python -m nanoproof.sft --model-path sft/RUN --data nanolean --continuations proof",
     "python -m scripts.test_eval --model-path rl/RUN --num-runs 5",
     "python scripts/prove.py --model-path M --theorem 'theorem t : True' --lean-server 10.0.0.1:8000 --num-samples 6",

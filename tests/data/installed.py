@@ -1,7 +1,7 @@
 """Made-up data sets of the real shapes, installed where downloads go."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,19 @@ def install_numinamath(table: dict[str, list[Any]]) -> Path:
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table(table), sink)
     return install("numinamath", numinamath__parquet=sink.getvalue().to_pybytes())
+
+
+def install_putnambench(problems: Mapping[str, str]) -> Path:
+    """Problems by the paths of their files in the repository."""
+    directory = dataset_dir("putnambench")
+    files = {}
+    for path, text in problems.items():
+        file = directory / "src" / Path(path).name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        files[f"src/{file.name}"] = record_file(file)
+    write_manifest(Manifest("putnambench", "made up", "main", "", now(), files))
+    return directory
 
 
 def install_proofnet(rows: Iterable[dict[str, Any]]) -> Path:

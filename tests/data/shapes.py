@@ -7,12 +7,51 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nanoproof.data.sources.catalog import CATALOG
+from nanoproof.data.sources.catalog import CATALOG, PUTNAMBENCH_COMMIT
 from tests.fakes.hub import FakeHub, Repository
 
 NEMOTRON = "nvidia/Nemotron-CC-Math-v1"
 LEAN_WORKBOOK = "internlm/Lean-Workbook"
+PUTNAMBENCH = "trishullab/PutnamBench"
 SHARDS = 46
+PUTNAM = {
+    "lean4/src/putnam_2099_a1.lean": """import Mathlib
+
+open Nat
+
+abbrev putnam_2099_a1_solution : Nat → Nat := sorry
+--(fun n => n + 2)
+/--
+What is $n + 1 + 1$? No `sorry` of ours:
+theorem of_the_text : False := sorry
+-/
+theorem putnam_2099_a1
+    (n : Nat) :
+    n + 1 + 1 = putnam_2099_a1_solution n :=
+  sorry
+""",
+    "lean4/src/putnam_2099_b2.lean": """import Mathlib
+
+noncomputable abbrev putnam_2099_b2_solution : Prop := sorry
+-- True
+
+-- a remark that is no answer
+def twice (n : Nat) : Nat := n + n
+
+/-- Is it $2n$? -/
+theorem putnam_2099_b2 : (∀ n : Nat, twice n = n + n) ↔ putnam_2099_b2_solution := by
+  sorry
+""",
+    "lean4/src/putnam_2098_a3.lean": """import Mathlib
+
+/-- Show it. -/
+theorem putnam_2098_a3
+(p : Prop)
+: p → p :=
+sorry
+""",
+}
+"""Made-up problems in PutnamBench's shape, which NanoLean can prove."""
 
 
 def parquet(**columns: list[Any]) -> bytes:
@@ -82,6 +121,12 @@ def fill(fake: FakeHub) -> None:
     git = {
         "google-deepmind/miniF2F": {"MiniF2F/Valid.lean": lean(256), "MiniF2F/Test.lean": lean(244, "test")},
         "Kripner/ProofNet": {"data/proofnet.jsonl": jsonl(*proofnet)},
+        PUTNAMBENCH: {
+            **{path: text.encode() for path, text in PUTNAM.items()},
+            "README.md": b"# PutnamBench",
+            "lean4/src/old/putnam_2099_a1.lean": lean(1),
+            "lean4/src/notes.txt": b"theorem",
+        },
         "Kripner/nanoproof": {
             source.path: whitelist() for data_set in CATALOG.values() for _, source in data_set.whitelists
         },
@@ -89,4 +134,4 @@ def fill(fake: FakeHub) -> None:
     for table, repositories in ((fake.hub, hub), (fake.git, git)):
         for name, files in repositories.items():
             table[name] = Repository(gated=name == NEMOTRON)
-            table[name].publish(files)
+            table[name].publish(files, PUTNAMBENCH_COMMIT if name == PUTNAMBENCH else "")

@@ -5,12 +5,14 @@ import json
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.data.bench import minif2f, proofnet
+from nanoproof.data.bench import minif2f, proofnet, putnambench
 from nanoproof.data.sft import leantree
+from nanoproof.data.theorems.theorem_sets import list_theorems, splits_of
 from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import Transition
 from nanoproof.training.batches import load_transitions
-from tests.data.installed import install, install_proofnet
+from tests.data.installed import install, install_proofnet, install_putnambench
+from tests.data.shapes import PUTNAM
 from tests.training.small import write_leantree
 
 HEAD = """/-
@@ -109,6 +111,60 @@ def test_benchmarks_have_no_train_split():
     install_minif2f()
     with pytest.raises(UserError, match="minif2f has no split 'train'; there are: valid, test"):
         minif2f.list_theorems("train")
+
+
+# -- putnambench -------------------------------------------------------------------------------------------------
+
+
+def test_putnambench_has_each_file_without_imports_and_with_its_answer():
+    install_putnambench(PUTNAM)
+    found = {theorem.id: theorem.source for theorem in putnambench.list_theorems("valid")}
+    assert list(found) == ["putnam_2098_a3", "putnam_2099_a1", "putnam_2099_b2"]
+    assert found["putnam_2098_a3"] == "/-- Show it. -/\ntheorem putnam_2098_a3\n(p : Prop)\n: p → p :=\nsorry"
+    head, tail = found["putnam_2099_a1"].split("\n/--\n")
+    assert head == "open Nat\n\nnoncomputable abbrev putnam_2099_a1_solution : Nat → Nat := (fun n => n + 2)"
+    assert tail.endswith("n + 1 + 1 = putnam_2099_a1_solution n :=\n  sorry")
+    assert found["putnam_2099_b2"].startswith(
+        "noncomputable abbrev putnam_2099_b2_solution : Prop := True\n\n-- a remark that is no answer\ndef twice"
+    )
+    assert all(theorem.dataset == "putnambench" for theorem in putnambench.list_theorems("test"))
+
+
+def test_putnambench_has_no_splits_so_that_each_name_is_all_of_it(capsys):
+    install_putnambench(PUTNAM)
+    assert splits_of("putnambench") == ("valid",)
+    assert list_theorems("putnambench", "test", "v4.27.0") == list_theorems("putnambench", "valid") != []
+    with pytest.raises(UserError, match="putnambench has no split 'train'; there are: valid"):
+        list_theorems("putnambench", "train")
+    assert putnambench.main(["stats", "--json"]) == 0
+    stats = json.loads(capsys.readouterr().out)
+    assert (stats["rows"], stats["left_out"]) == (3, {})
+    assert {split: count["theorems"] for split, count in stats["splits"].items()} == {"valid": 3}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "abbrev x_solution : Nat := sorry\n\n-- 2\ntheorem x : True := sorry",
+            "x: no answer .* line after x_solution",
+        ),
+        ("abbrev x_solution : Nat := sorry\n--\ntheorem x : True := sorry", "x: no answer .* line after x_solution"),
+        ("abbrev x : Nat := sorry\n-- 2\ntheorem y : True := sorry", "y: .*exactly one sorry, got 2"),
+        ("def x : Nat := 2", "a file of PutnamBench has one theorem, got 0"),
+        ("theorem x : True := sorry\ntheorem y : True := sorry", "one theorem, got 2"),
+    ],
+)
+def test_a_problem_in_another_shape_is_refused_with_its_file(text, message):
+    install_putnambench({"a.lean": "import Mathlib\n" + text + "\n"})
+    with pytest.raises(UserError, match=rf"src/a\.lean.*{message}"):
+        putnambench.list_theorems("valid")
+
+
+def test_two_files_with_one_theorem_are_refused():
+    install_putnambench(dict.fromkeys(("a.lean", "b.lean"), "theorem x : True := sorry\n"))
+    with pytest.raises(UserError, match=r"b\.lean, theorem x: the name occurs twice"):
+        putnambench.list_theorems("valid")
 
 
 # -- proofnet ----------------------------------------------------------------------------------------------------

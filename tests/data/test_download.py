@@ -25,7 +25,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.data import download
 from nanoproof.data.sft import leantree
 from nanoproof.data.sources import transfer
-from nanoproof.data.sources.catalog import CATALOG, Source
+from nanoproof.data.sources.catalog import CATALOG, PUTNAMBENCH_COMMIT, Source
 from nanoproof.data.sources.manifest import (
     dataset_dir,
     file_path,
@@ -39,7 +39,7 @@ from nanoproof.data.text.documents import text_corpus
 from nanoproof.data.theorems.theorem_sets import list_theorems, splits_of
 from nanoproof.data.transitions.leantree import load_split
 from tests.data import shapes
-from tests.data.shapes import LEAN_WORKBOOK, NEMOTRON
+from tests.data.shapes import LEAN_WORKBOOK, NEMOTRON, PUTNAMBENCH
 from tests.fakes.hub import TOKEN, FakeHub, sha256
 from tests.helpers import wait_for
 
@@ -145,13 +145,14 @@ def test_what_is_downloaded_can_be_read(hub: FakeHub, monkeypatch: pytest.Monkey
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     assert run("all", "--shards", 2) == 0
     counts = {name: sum(len(list_theorems(name, split)) for split in splits_of(name)) for name in THEOREM_SETS}
-    assert counts == {"leanworkbook": 3, "numinamath": 2, "deepseek_prover": 5, "minif2f": 500, "proofnet": 371}
+    rows = {"leanworkbook": 3, "numinamath": 2, "deepseek_prover": 5, "minif2f": 500, "proofnet": 371}
+    assert counts == {**rows, "putnambench": 3}
     assert [len(part) for part in load_split(leantree.transitions_file())] == [9, 1]
     corpus = text_corpus("nemotron")
     assert (corpus.train.count, corpus.valid.count) == (8, 4)
 
 
-THEOREM_SETS = ("leanworkbook", "numinamath", "deepseek_prover", "minif2f", "proofnet")
+THEOREM_SETS = ("leanworkbook", "numinamath", "deepseek_prover", "minif2f", "proofnet", "putnambench")
 
 
 def test_another_number_of_rows_is_a_warning_that_names_both(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
@@ -646,6 +647,59 @@ def test_a_mirror_that_does_not_tell_commits_is_enough(hub: FakeHub, monkeypatch
     assert run("proofnet") == 0
     manifest = read_manifest("proofnet")
     assert manifest is not None and manifest.files["proofnet.jsonl"].commit == ""
+
+
+# -- a set of many files, over HTTPS ---------------------------------------------------------------------------------
+
+
+def test_the_files_of_a_pattern_are_those_of_the_pinned_commit(
+    hub: FakeHub, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hub.git[PUTNAMBENCH].publish({"lean4/src/putnam_2100_a1.lean": shapes.lean(1)})  # newer
+    assert run("putnambench", "--dry-run") == 0
+    assert hub.contents() == [] and "src/putnam_2099_a1.lean" in capsys.readouterr().out
+    assert run("putnambench") == 0
+    manifest = read_manifest("putnambench")
+    assert manifest is not None and manifest.commit == PUTNAMBENCH_COMMIT
+    assert list(manifest.files) == [f"src/putnam_{name}.lean" for name in ("2098_a3", "2099_a1", "2099_b2")]
+    assert not any(request.method == "HEAD" for request in hub.requests)  # the listing tells sizes and checksums
+    hub.requests.clear()
+    assert run("putnambench") == 0 and hub.contents() == []
+    assert run("putnambench", "--revision", "putnambench=main") == 0
+    assert [request.path.rpartition("/")[2] for request in hub.contents()] == ["putnam_2100_a1.lean"]
+
+
+def test_a_damaged_file_is_known_by_gits_checksum(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
+    hub.mishaps["lean4/src/putnam_2099_b2.lean"] = ["damage"]
+    assert run("putnambench") == 1
+    assert "src/putnam_2099_b2.lean: its git checksum is " in said(capsys, "failed")[0]
+    with pytest.raises(UserError, match=r"putnambench is incomplete: src/putnam_2099_b2\.lean did not arrive"):
+        list_theorems("putnambench", "test")
+    assert run("putnambench") == 0 and len(list_theorems("putnambench", "test")) == 3
+
+
+@pytest.mark.parametrize(
+    ("mishap", "message"),
+    [
+        ("403", "answers 403 to the list of files; try again in an hour"),
+        ("404", f"has no revision {PUTNAMBENCH_COMMIT}, or is not there"),
+        ("part", "answers with a part of the files only"),
+        ("page", "answers with no list of files"),
+    ],
+)
+def test_a_listing_that_is_not_to_be_had_is_named(
+    hub: FakeHub, capsys: pytest.CaptureFixture[str], mishap: str, message: str
+) -> None:
+    hub.mishaps[f"tree:{PUTNAMBENCH}"] = [mishap]
+    assert run("putnambench") == 1
+    assert message in said(capsys, "failed")[0] and hub.contents() == []
+
+
+def test_a_limit_on_listings_is_no_failure_of_what_is_here(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("putnambench") == 0
+    hub.mishaps[f"tree:{PUTNAMBENCH}"] = ["403"]
+    assert run("putnambench") == 0
+    assert "src is here but was not compared with its host" in said(capsys, "note")[0]
 
 
 # -- the command, and the stand-in -------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from nanoproof.data.midtrain import build as publishing
 from nanoproof.data.midtrain.leangithubraw import main
 from nanoproof.data.sources.manifest import find_problems, read_manifest
 from nanoproof.data.text.documents import text_corpus
-from tests.data.installed import install, install_proofnet
+from tests.data.installed import install, install_proofnet, install_putnambench
 from tests.data.repositories import make_repository
 
 MINIF2F = (
@@ -41,6 +41,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     claim = "theorem exercise_1_1a (x : ℝ) (y : ℚ) : x + y = y + x :="
     install_proofnet([{"name": "exercise_1_1a", "split": "test", "header": "", "formal_statement": claim}])
+    install_putnambench({"a.lean": "theorem putnam_2099_a1 (m n : ℕ) : m + n * 2 = n + (m + n) := sorry\n"})
     return tmp_path / "home"
 
 

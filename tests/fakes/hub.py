@@ -39,10 +39,10 @@ class Repository:
     hidden: bool = False
     """Whether not even its files are listed without a token."""
 
-    def publish(self, files: Mapping[str, bytes]) -> str:
+    def publish(self, files: Mapping[str, bytes], name: str = "") -> str:
         """A new commit with these files in place of the older ones; returns its hash."""
         contents = "".join(f"{path}{sha256(content)}" for path, content in files.items())
-        name = hashlib.sha1(f"{len(self.commits)}{contents}".encode()).hexdigest()
+        name = name or hashlib.sha1(f"{len(self.commits)}{contents}".encode()).hexdigest()
         self.commits[name] = dict(files)
         return name
 
@@ -133,6 +133,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._resolve("/".join(words[1:3]), words[4], "/".join(words[5:]))
         elif words[0] == "storage":
             self._storage("/".join(words[1:3]), words[3], "/".join(words[4:]))
+        elif words[:2] == ["raw", "repos"] and words[4:6] == ["git", "trees"]:
+            self._raw_tree("/".join(words[2:4]), words[6])
         elif words[:2] == ["raw", "repos"]:
             self._raw_commit("/".join(words[2:4]), words[5])
         elif words[0] == "raw":
@@ -214,6 +216,24 @@ class _Handler(BaseHTTPRequestHandler):
         if self._mishap(f"api:{name}"):
             return
         self._send(200, commit.encode()) if commit else self._send(404, b"Not Found")
+
+    def _raw_tree(self, name: str, revision: str) -> None:
+        """The files of a commit, folders among them, as GitHub's API lists them."""
+        commit = self.server_state.git[name].find(revision) if name in self.server_state.git else None
+        kind = self._mishap(f"tree:{name}")
+        if kind.isdigit() or kind == "page":
+            return
+        if commit is None:
+            self._send(404, b'{"message": "Not Found"}')
+            return
+        files = self.server_state.git[name].commits[commit]
+        folders = {path.rpartition("/")[0] for path in files if "/" in path}
+        entries = [{"path": path, "mode": "040000", "type": "tree", "sha": git_blob(path.encode())} for path in folders]
+        entries += [
+            {"path": path, "mode": "100644", "type": "blob", "sha": git_blob(content), "size": len(content)}
+            for path, content in files.items()
+        ]
+        self._json({"sha": commit, "tree": entries, "truncated": kind == "part"})
 
     def _raw(self, name: str, revision: str, path: str) -> None:
         found = self.server_state.git.get(name)

@@ -4,11 +4,14 @@ import random
 
 import pytest
 
+from nanoproof.data.bench.putnambench import with_answers
+from nanoproof.lean.lexical import without_header
 from nanoproof.lean.types import LeanSession, Theorem
 from nanoproof.prover.attempt import Attempt, fault_of
 from nanoproof.prover.hindsight import Hindsight, HindsightLimits
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
+from tests.data.shapes import PUTNAM
 from tests.fakes.policy import saying
 
 
@@ -160,3 +163,11 @@ def test_a_false_state_inside_of_the_tree_is_disproved(session: LeanSession) -> 
     source = "theorem t (a b : Nat) : a = b ∨ b = b := by sorry"
     result = prover.prove(session, Theorem(source), 64, random.Random(0))
     assert (result.outcome, result.proof, result.counts["disproved"]) == ("proven", "right\nrfl", 1)
+
+
+def test_statements_of_putnambench_are_proved_with_their_answers_before_them(session: LeanSession) -> None:
+    for text in PUTNAM.values():
+        source = with_answers(without_header(text).strip(), "here")
+        result = attempt(session, source, "rfl", "exact ⟨fun _ => trivial, fun _ _ => rfl⟩", "exact id")
+        assert result.outcome == "proven", (source, result.stop_reason)
+        assert "sorry" not in result.source.replace("`sorry`", "").replace("False := sorry", "")

@@ -45,7 +45,7 @@ class BuildConfig:
     deadline: float = opt(1800.0, "Seconds that cloning a repository may take.", above=0)
     force: bool = opt(False, "Clone again what was collected earlier.")
     keep_clones: bool = opt(False, "Keep the bare clones, in clones/.")
-    decontamination: bool = opt(True, "Leave out files with theorems of minif2f or proofnet.")
+    decontamination: bool = opt(True, "Leave out files with theorems of minif2f, proofnet or putnambench.")
 
     def __post_init__(self) -> None:
         validate(self, "build")

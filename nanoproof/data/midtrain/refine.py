@@ -20,7 +20,7 @@ from nanoproof.data.theorems.overlap import KINDS, Index, document_piece, theore
 from nanoproof.data.theorems.theorem_sets import list_theorems, splits_of
 from nanoproof.lean.lexical import mask, without_header
 
-BENCHMARKS = ("minif2f", "proofnet")
+BENCHMARKS = ("minif2f", "proofnet", "putnambench")
 CHUNK = 16
 """Number of files that a process gets at a time."""
 

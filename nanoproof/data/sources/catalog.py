@@ -4,7 +4,8 @@
     of_stages(["rl"])                         # the names of a stage's data sets
 
 Revisions are branch names, which are resolved to commits when a set is downloaded and recorded in its manifest; the
-set stays at that commit until it is downloaded with `--force` or `--revision NAME=COMMIT`.
+set stays at that commit until it is downloaded with `--force` or `--revision NAME=COMMIT`. PutnamBench's is a commit,
+whose statements are for one of our `LEAN_VERSIONS`.
 """
 
 from collections.abc import Iterable
@@ -24,6 +25,9 @@ LEAN_VERSIONS = ("v4.27.0",)
 WHITELISTS = "Kripner/nanoproof"
 """The repository of these whitelists; they are in `data/whitelists/`."""
 
+PUTNAMBENCH_COMMIT = "3c9b9268ebd132d482938b8e9d242dd71fc1ebc0"
+"""Its statements are for Lean v4.27.0, of 672 problems; 346 of them ask for an answer."""
+
 Host = Literal["hub", "git"]
 
 
@@ -32,7 +36,7 @@ class Source:
     """One file of a repository, or several of one folder.
 
     `host` is "hub" for data set repositories of the hub, "git" for repositories whose files are read over HTTPS. `path`
-    may have a `*` in its last part (on the hub only). `local` is the name within the data set's directory, by default
+    may have a `*` in its last part. `local` is the name within the data set's directory, by default
     the last part of `path`; for a pattern it is the folder. `gated` says that the terms must be accepted on the
     repository's page before a token may read it.
     """
@@ -52,7 +56,6 @@ class Source:
         for name, value in defaults.items():
             if not getattr(self, name):
                 object.__setattr__(self, name, value)
-        assert self.host == "hub" or not self.is_pattern, "repositories are not listed over HTTPS"
 
     @property
     def is_pattern(self) -> bool:
@@ -77,7 +80,7 @@ class DataSet:
     `files` are required, `whitelists` (by Lean version) are fetched beside them. `reader` is the module that reads the
     set. `rows` holds the expected number of rows of files, where it is known; `about` says that it is rounded. `shards`
     is the number of files that a pattern matches, the last of which is for validation. `build` is the command that
-    makes a set which is not downloaded.
+    makes a set which is not downloaded. `unsplit` says that it has no splits: whichever is asked for is the whole set.
     """
 
     name: str
@@ -91,6 +94,7 @@ class DataSet:
     about: bool = False
     shards: int = 0
     build: str = ""
+    unsplit: bool = False
 
     @property
     def command(self) -> str:
@@ -180,6 +184,14 @@ _DATA_SETS = (
         reader="nanoproof.data.bench.proofnet",
         files=(Source("git", "Kripner/ProofNet", "data/proofnet.jsonl"),),
         rows=(("proofnet.jsonl", 371),),
+    ),
+    DataSet(
+        name="putnambench",
+        stages=("bench",),
+        title="Problems of the William Lowell Putnam competition, answers filled in",
+        reader="nanoproof.data.bench.putnambench",
+        files=(Source("git", "trishullab/PutnamBench", "lean4/src/*.lean", "src", PUTNAMBENCH_COMMIT),),
+        unsplit=True,
     ),
     DataSet(
         name="nanolean",

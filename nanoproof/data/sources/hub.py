@@ -5,9 +5,10 @@ that of `hf auth login`), `HF_ENDPOINT`, `HF_HUB_OFFLINE` and proxies. Only the 
 (`transfer.py`), because the library keeps nothing of a download that was stopped. Contents come over plain HTTPS, which
 the hub offers for every file of less than 50 GB.
 
-Raw files come from `NANOPROOF_RAW_ENDPOINT` if it names a mirror: this serves `/OWNER/NAME/COMMIT/PATH`, and may serve
-`/repos/OWNER/NAME/commits/REVISION` with the commit as its text. Where the commit cannot be learned, the file is taken
-at the revision's name, and the manifest leaves the commit empty. Proxies are those of the environment.
+Raw files come from `NANOPROOF_RAW_ENDPOINT` if it names a mirror: this serves `/OWNER/NAME/COMMIT/PATH`, may serve
+`/repos/OWNER/NAME/commits/REVISION` with the commit as its text, and for a set of many files
+`/repos/OWNER/NAME/git/trees/REVISION?recursive=1` as GitHub's API does. Where the commit cannot be learned, the file is
+taken at the revision's name, and the manifest leaves the commit empty. Proxies are those of the environment.
 """
 
 import os
@@ -188,7 +189,9 @@ class RawHost:
         return text if is_commit(text) else ""
 
     def files(self, source: Source, revision: str) -> list[RemoteFile]:
-        url = f"{self.endpoint}/{source.repository}/{quote(revision, safe='')}/{quote(source.path)}"
+        if source.is_pattern:
+            return self._matching(source, revision)
+        url = self._url(source, revision, source.path)
         with self._request("HEAD", url) as response:
             if response.status_code == 404:
                 raise TransferError(
@@ -211,6 +214,46 @@ class RawHost:
             else:
                 start = offset if response.status_code == 206 else 0
                 yield Body(start, response.iter_content(READ_BYTES))
+
+    def _url(self, source: Source, revision: str, path: str) -> str:
+        return f"{self.endpoint}/{source.repository}/{quote(revision, safe='')}/{quote(path)}"
+
+    def _matching(self, source: Source, revision: str) -> list[RemoteFile]:
+        """List the files of a pattern, with their sizes and git's checksums, from the repository's tree."""
+        listing = f"{self._commits}/repos/{source.repository}/git/trees/{quote(revision, safe='')}"
+        with self._request("GET", f"{listing}?recursive=1", {"Accept": "application/vnd.github+json"}) as response:
+            if response.status_code in (404, 422):
+                raise TransferError(f"{source.page} has no revision {revision}, or is not there", whole_repository=True)
+            if response.status_code >= 400:  # 403 when too many have been sent from this address
+                message = f"{self._commits} answers {response.status_code} to the list of files; try again in an hour"
+                raise TransferError(message, whole_repository=True, offline=response.status_code == 403)
+            try:
+                tree = response.json()
+                whole = tree["truncated"] is False
+                blobs = [entry for entry in tree["tree"] if entry["type"] == "blob"]
+                found = [entry for entry in blobs if fnmatch(entry["path"], source.path)]
+                found = [entry for entry in found if entry["path"].count("/") == source.path.count("/")]
+                commit = revision if is_commit(revision) else ""
+                files = [
+                    RemoteFile(
+                        source,
+                        str(entry["path"]),
+                        str(PurePosixPath(source.local) / PurePosixPath(entry["path"]).name),
+                        self._url(source, revision, entry["path"]),
+                        commit,
+                        int(entry["size"]),
+                        git_blob=str(entry["sha"]),
+                    )
+                    for entry in sorted(found, key=lambda entry: str(entry["path"]))
+                ]
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                message = f"{listing} answers with no list of files ({_one_line(error)}); does a proxy answer?"
+                raise TransferError(message, whole_repository=True) from error
+        if not whole:
+            raise TransferError(f"{listing} answers with a part of the files only", whole_repository=True)
+        if not files:
+            raise TransferError(_no_file(source, revision, source.path), whole_repository=True)
+        return files
 
     @contextmanager
     def _request(self, method: str, url: str, headers: dict[str, str] | None = None) -> Iterator[requests.Response]:

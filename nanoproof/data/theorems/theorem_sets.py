@@ -189,7 +189,8 @@ class TheoremSet:
     def stats(self, lean_version: str | None = None) -> dict[str, Any]:
         """Count rows and those left out, and for each split its theorems, those left out of it, and unknown ones."""
         parsed = self.read()
-        listings = {split: self._listing(theorems, split, lean_version) for split, theorems in parsed.splits().items()}
+        theorems = parsed.splits()
+        listings = {split: self._listing(theorems[split], split, lean_version) for split in self.splits}
         return {
             "name": self.name,
             "rows": parsed.rows,
@@ -429,8 +430,8 @@ def _stages(name: str) -> tuple[str, ...]:
 
 
 def splits_of(name: str) -> tuple[Split, ...]:
-    """Return the splits of a data set; a file, which has none, counts as the default split."""
-    if is_theorem_file(name):
+    """Return the splits of a data set; a file or a set that has none counts as the default split."""
+    if is_theorem_file(name) or (name in CATALOG and CATALOG[name].unsplit):
         return ("valid",)
     stages = _stages(name) or ("rl", "bench")
     wanted = {"valid", *(("train",) if "rl" in stages else ()), *(("test",) if "bench" in stages else ())}

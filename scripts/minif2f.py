@@ -1,0 +1,485 @@
+"""From a model to its score on miniF2F, and back to every proof: `bash runs/minif2f.sh --model-path SPEC`.
+
+bash runs/minif2f.sh --model-path rl/RUN                                            # tree search, 512 simulations
+bash runs/minif2f.sh --model-path rl/RUN --whole-proofs hf:ORG/PROVER --whole-flags "--prompt-format NAME"
+bash runs/minif2f.sh --model-path rl/RUN --dry-run                                  # the commands alone
+bash runs/minif2f.sh --rehearsal                                                    # the same stages on NanoLean, small
+
+Every stage is a command that users run themselves: data, Lean project, server, probe of it, evaluations (solvers alone,
+no network with solvers, the model's search, whole proofs), pass@k, comparisons, a second check of every proof, and
+workspaces for public judges. What is finished is not run again, what was stopped resumes. `table.txt` and
+`summary.json` in the output directory hold the result; `--rehearsal` needs no Lean, no GPU and nothing downloaded.
+"""
+
+import os
+import secrets
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import psutil
+
+from nanoproof.common.config import (
+    ConfigError,
+    Parser,
+    add_flags,
+    change,
+    check,
+    from_args,
+    group,
+    opt,
+    to_dict,
+    validate,
+)
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json
+from nanoproof.common.option_groups import CheckpointOption, LeanOptions
+from nanoproof.common.run_dir import home, versions
+from nanoproof.lean.project.layout import LIBRARIES
+from nanoproof.lean.transport import TOKEN_VARIABLE
+from scripts import small_runs
+
+SETTINGS, DONE, SERVER_LOG = "settings.json", "stages.json", "lean-server.log"
+GB_PER_PROCESS = 4.0
+"""Memory that a Lean process with Mathlib is given here, as docs/lean-servers.md advises to begin with."""
+TITLES = {
+    "solvers": "solver tactics alone",
+    "no_network": "no network, solvers",
+    "search": "the model's tree search, solvers",
+    "whole": "whole proofs",
+}
+"""The evaluations by the names of their directories, in the order of the table."""
+COMPARED = (("solvers", "search"), ("no_network", "search"), ("whole", "search"))
+
+
+@dataclass(frozen=True)
+class MiniF2FOptions:
+    """Measurement."""
+
+    model: CheckpointOption = group(
+        CheckpointOption, model_path=change(help="Model to measure: a checkpoint, hf:PATH_OR_ID or openai:URL#MODEL.")
+    )
+    whole_proofs: str | None = opt(None, "Model that writes whole proofs, of the same kinds.", metavar="SPEC")
+    dataset: Literal["minif2f", "proofnet", "putnambench"] = opt("minif2f", "Benchmark to measure on.")
+    split: Literal["valid", "test"] = opt("valid", "Which theorems of it.")
+    simulations: int | None = opt(None, "Simulations for each theorem; default 512 (32 in a rehearsal).", min=1)
+    samples: int | None = opt(None, "Whole proofs of each theorem; default 32 (8 in a rehearsal).", min=1)
+    max_theorems: int | None = opt(None, "The first so many theorems only; default all (20 in a rehearsal).", min=1)
+    seed: int = opt(0, "Seed of every evaluation.", min=0)
+    claim: float | None = opt(
+        None, "Share that was claimed for the tree search, in percent, to be held against.", min=0
+    )
+    rehearsal: bool = opt(False, "The same stages on NanoLean's set; without a model with a small one, trained here.")
+    dry_run: bool = opt(False, "Print the commands, and run none.")
+    out: str | None = opt(None, "Where to write; default $NANOPROOF_HOME/minif2f (minif2f_rehearsal).", metavar="DIR")
+    lean: LeanOptions = group(
+        LeanOptions,
+        "lean-",
+        servers=change(help="Addresses host:port of servers that run; without any, one is started here."),
+        project=change(
+            help="Lean project, made if it is not there; default LEAN_PROJECT_PATH or $NANOPROOF_HOME/lean."
+        ),
+    )
+    lean_processes: int | None = opt(
+        None, "Lean processes of the server started here; default: one for each core but one, and for each 4 GB.", min=1
+    )
+    lean_port: int = opt(8000, "Port of the server started here; a rehearsal takes a free one.", min=1, max=65535)
+    gpus: int = opt(1, "Ranks of each evaluation, one for each GPU.", min=1)
+    eval_flags: str = opt("", "More flags for every evaluation, as one text.", metavar="FLAGS")
+    search_flags: str = opt("", "More flags for the model's tree search.", metavar="FLAGS")
+    whole_flags: str = opt("", "More flags for its whole proofs.", metavar="FLAGS")
+    sft_epochs: float = opt(1.0, "Epochs of finetuning of a rehearsal's own networks.", above=0, advanced=True)
+
+    def __post_init__(self) -> None:
+        validate(self, "minif2f")
+        named = self.model.model_path is not None or self.rehearsal
+        check(named, "--model-path SPEC is needed: the model to measure (or --rehearsal, which trains a small one)")
+        both = self.rehearsal and self.lean.servers
+        check(not both, "give either --rehearsal, which runs NanoLean, or --lean-servers")
+        for name in ("eval_flags", "search_flags", "whole_flags"):
+            self.words(name)
+
+    def words(self, name: str) -> list[str]:
+        """Split one of the texts of flags. Raises ConfigError where a quote is not closed."""
+        try:
+            return shlex.split(getattr(self, name))
+        except ValueError as error:
+            raise ConfigError(f"minif2f.{name} is no list of flags: {error}", "minif2f") from error
+
+    def sized(self, name: str, usual: int | None, rehearsal: int) -> int | None:
+        """Return a size: the one that was asked for, else that of the measurement or of its rehearsal."""
+        asked: int | None = getattr(self, name)
+        return asked if asked is not None else rehearsal if self.rehearsal else usual
+
+
+class PrintedCommands(small_runs.Commands):
+    """Prints commands as `scripts.check_flags` reads them, and runs none."""
+
+    def run(self, stage: str, text: str, words: list[str], ranks: int = 1) -> None:
+        """Print a command on one line."""
+        launcher = ["torchrun", "--standalone", f"--nproc_per_node={ranks}"] if ranks > 1 else ["python"]
+        arguments = ["--", *words[1:]] if ranks > 1 else words[1:]
+        print(shlex.join([*launcher, "-m", words[0], *arguments]))
+
+    def train(self, stage: str, text: str, words: list[str], run_dir: Path, ranks: int | None = None) -> None:
+        """Print the command of a training stage."""
+        self.run(stage, text, [*words, "--run-dir", str(run_dir)], self.ranks if ranks is None else ranks)
+
+
+@dataclass
+class Measurement:
+    """The stages in order; each is skipped if `stages.json` says that it is done."""
+
+    options: MiniF2FOptions
+    out: Path
+    commands: small_runs.Commands
+    addresses: tuple[str, ...] = ()
+    done: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if (self.out / DONE).exists() and not self.options.dry_run:
+            self.done = read_json(self.out / DONE)
+
+    # -- The stages --------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Run all stages that are not done."""
+        names = [name for name in TITLES if name != "whole" or self.writer is not None]
+        if self.options.rehearsal:
+            self.small_networks()
+        else:
+            self.stage("data", "Downloading the benchmark", ["nanoproof.data.download", self.options.dataset])
+            self.lean_project()
+        wanted = ["probe", *names, *(f"recheck_{name}" for name in names)]
+        if self.options.dry_run or any(name not in self.done for name in wanted):
+            with self.servers() as self.addresses:
+                self.probe()
+                for name in names:
+                    self.evaluate(name)
+                for name in names:
+                    self.recheck(name)
+        self.after(names)
+
+    def stage(self, name: str, text: str, words: list[str], ranks: int = 1, marks: tuple[int, ...] = (0,)) -> None:
+        """Run a command unless it is done; exit codes besides 0 that are results are in `marks`."""
+        if name in self.done:
+            return
+        started = time.monotonic()
+        try:
+            self.commands.run(name, text, words, ranks)
+        except small_runs.StageFailed as error:
+            if error.code not in marks:
+                raise
+        self.finish(name, time.monotonic() - started)
+
+    def finish(self, name: str, seconds: float) -> None:
+        """Record that a stage is done."""
+        if not self.options.dry_run:
+            self.done[name] = round(seconds, 1)
+            atomic_write_json(self.out / DONE, self.done)
+
+    def small_networks(self) -> None:
+        """Make the embedded set's data, and where no model is named a network for tactics and one for whole proofs."""
+        if self.options.model.model_path is not None:
+            return
+        tokenizer, epochs = self.out / "tokenizer", ["--epochs", f"{self.options.sft_epochs:g}"]
+        if "tokenizer" not in self.done:
+            self.commands.data_and_tokenizer(tokenizer)
+            self.finish("tokenizer", 0.0)
+        words = ["nanoproof.sft", *small_runs.SFT, "--tokenizer", str(tokenizer), *epochs, "--log-level", "warning"]
+        self.commands.train("network", "Finetuning a small network on tactics", words, self.out / "network")
+        if self.options.whole_proofs is None:
+            words = ["nanoproof.sft", "--data", "nanolean", "--model-path", str(self.out / "network"), *epochs]
+            words += ["--continuations", "proof", "--row-length", "256", "--device-batch-size", "16"]
+            words += ["--target-examples-per-step", "64", "--device-type", "cpu", "--log-level", "warning"]
+            self.commands.train("writer", "Finetuning it on whole proofs", words, self.out / "writer")
+
+    def lean_project(self) -> None:
+        """Make the Lean project; unless servers run elsewhere, get Lean, Mathlib and the REPL for it."""
+        folder = str(self.project)
+        if self.options.dry_run or not (self.project / "lean-toolchain").exists():
+            words = ["nanoproof.lean.project", "create", folder, "--libraries", *LIBRARIES]
+            self.commands.run("project", "Writing a Lean project", words)
+        if not self.options.lean.servers:
+            words = ["nanoproof.lean.project", "setup", folder, "--install-elan"]
+            self.stage("setup", "Getting Lean, Mathlib and the REPL: hours, the first time", words)
+            if not self.options.dry_run:
+                os.environ["PATH"] = os.pathsep.join((str(Path.home() / ".elan" / "bin"), os.environ.get("PATH", "")))
+
+    @contextmanager
+    def servers(self) -> Iterator[tuple[str, ...]]:
+        """Yield the addresses of Lean servers; one that is started here ends with this context.
+
+        Raises UserError, with its last words, if it ends before it listens.
+        """
+        if self.options.lean.servers:
+            if self.options.lean.token is not None:
+                os.environ[TOKEN_VARIABLE] = self.options.lean.token
+            yield self.options.lean.servers
+            return
+        port = self.options.lean_port if not self.options.rehearsal or self.options.dry_run else free_port()
+        words = ["nanoproof.lean.server", *self.server_words(), "--port", str(port), "--warmup"]
+        if self.options.dry_run:
+            self.commands.run("server", "Lean", words)
+            yield (f"localhost:{port}",)
+            return
+        os.environ.setdefault(TOKEN_VARIABLE, secrets.token_urlsafe(32))
+        print(
+            f"\n== The Lean server (its log: {self.out / SERVER_LOG})\n   $ python -m {shlex.join(words)}", flush=True
+        )
+        command = [sys.executable, "-m", *words, "--exit-with-parent"]
+        with (
+            (self.out / SERVER_LOG).open("wb") as log,
+            subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=small_runs.environment()
+            ) as process,
+        ):
+            try:
+                wait_until_it_listens(process, port, self.out / SERVER_LOG)
+                yield (f"localhost:{port}",)
+            finally:
+                process.terminate()
+
+    def server_words(self) -> list[str]:
+        """Return the flags of the server that is started here."""
+        if self.options.rehearsal:
+            return ["--backend", "nanolean", "--max-processes", str(self.options.lean_processes or 4)]
+        fits = min((os.cpu_count() or 2) - 1, int(psutil.virtual_memory().total / 2**30 / GB_PER_PROCESS) - 1)
+        imports = [module for library in LIBRARIES.values() for module in library.imports]
+        words = ["--backend", "repl", "--project-path", str(self.project), "--imports", *imports]
+        return [*words, "--max-processes", str(self.options.lean_processes or max(1, fits))]
+
+    def probe(self) -> None:
+        """Test the servers; what is broken there ends the measurement."""
+        words = ["nanoproof.lean.probe", "--lean-servers", *self.addresses]
+        words += ["--transcript", str(self.out / "probe.jsonl")]
+        words += ["--imports", "none", "--brief"] if self.options.rehearsal else []
+        self.stage("probe", "Testing the Lean servers", words)
+
+    def evaluate(self, name: str) -> None:
+        """Score one of `TITLES`."""
+        options = self.options
+        dataset = "nanolean" if options.rehearsal else options.dataset
+        words = ["scripts.prover_eval", *self.policy(name), "--datasets", dataset, "--split", options.split]
+        words += ["--seed", str(options.seed), "--lean-servers", *self.addresses, "--output-dir", str(self.out / name)]
+        limit = options.sized("max_theorems", None, 20)
+        words += ["--max-theorems", str(limit)] if limit is not None else []
+        words += ["--device-type", "cpu"] if options.rehearsal else []
+        words += [*options.words("eval_flags"), "--continue"]
+        self.stage(name, f"Scoring {TITLES[name]}", words, options.gpus)
+
+    def policy(self, name: str) -> list[str]:
+        """Return the flags of one of `TITLES`: who proposes what, and how much of it."""
+        options = self.options
+        if name == "whole":
+            words = ["--whole-proofs", "--model-path", str(self.writer)]
+            words += ["--samples", str(options.sized("samples", 32, 8)), *options.words("whole_flags")]
+            return [*words, "--proof-max-new-tokens", "96"] if options.rehearsal else words
+        size = ["--num-simulations", str(options.sized("simulations", 512, 32))]
+        size += small_runs.SAMPLING if options.rehearsal else []
+        if name == "solvers":
+            return ["--policy", "solver-only", *size]
+        if name == "no_network":
+            return ["--policy", "uniform", *size]
+        baseline = ["--baseline", str(self.out / "solvers")]
+        return ["--model-path", self.model, *size, *baseline, *options.words("search_flags")]
+
+    def recheck(self, name: str) -> None:
+        """Have every exported proof of an evaluation checked again, from its file, against its statement."""
+        if not self.has_proofs(name):
+            self.finish(f"recheck_{name}", 0.0)
+            return
+        words = ["scripts.check_with_lean", str(self.out / name / "proofs"), "--json"]
+        lean = "nanolean" if self.options.rehearsal else self.addresses[0]
+        text = f"Checking the proofs of {TITLES[name]} again"
+        self.stage(f"recheck_{name}", text, [*words, str(self.out / f"recheck_{name}.json"), "--lean", lean], 1, (0, 1))
+
+    def after(self, names: list[str]) -> None:
+        """Do what needs no server: pass@k, comparisons, certificates, workspaces for judges."""
+        if "whole" in names:
+            top = self.options.sized("samples", 32, 8) or 1
+            budgets = ",".join(str(k) for k in sorted({*(k for k in (1, 8, 32, 128, 640) if k < top), top}))
+            words = ["scripts.passk", str(self.out / "whole"), "--budgets", budgets]
+            self.stage("passk", "pass@k of the whole proofs", [*words, "--json", str(self.out / "passk.json")])
+        for one, other in COMPARED:
+            if one in names:
+                words = ["scripts.compare_evals", str(self.out / one), str(self.out / other), "--json"]
+                words.append(str(self.out / f"compare_{one}_{other}.json"))
+                self.stage(f"compare_{one}_{other}", f"Comparing {TITLES[one]} with {TITLES[other]}", words)
+        for name in ("search", *(["whole"] if "whole" in names else [])):
+            if self.has_proofs(name):
+                self.judges(name)
+
+    def judges(self, name: str) -> None:
+        """Write a workspace for Comparator for each proof; on NanoLean check the certificates as well."""
+        partial, final = self.out / f".judges_{name}", self.out / f"judges_{name}"
+        if f"judges_{name}" not in self.done:
+            shutil.rmtree(partial, ignore_errors=True)
+        words = ["scripts.export_comparator", str(self.out / name), "--output-dir", str(partial)]
+        words += [] if self.options.rehearsal else ["--lean-project", str(self.project)]
+        self.stage(f"judges_{name}", f"Workspaces for judges of the proofs of {TITLES[name]}", words, 1, (0, 1))
+        if partial.exists():
+            shutil.rmtree(final, ignore_errors=True)
+            partial.rename(final)
+        if self.options.rehearsal:
+            words = ["scripts.check_with_lean", str(self.out / name / "proofs"), "--certificates", "--json"]
+            words.append(str(self.out / f"certificates_{name}.json"))
+            self.stage(f"certificates_{name}", f"Checking the certificates of {TITLES[name]}", words, 1, (0, 1))
+
+    # -- What is where -----------------------------------------------------------------------------------------------
+
+    @property
+    def model(self) -> str:
+        """The model to measure."""
+        return self.options.model.model_path or str(self.out / "network")
+
+    @property
+    def writer(self) -> str | None:
+        """The model that writes whole proofs; None for none."""
+        trained = self.options.rehearsal and self.options.model.model_path is None
+        return self.options.whole_proofs or (str(self.out / "writer") if trained else None)
+
+    @property
+    def project(self) -> Path:
+        """The folder of the Lean project."""
+        named = self.options.lean.project or os.environ.get("LEAN_PROJECT_PATH")
+        return Path(named).expanduser() if named else home() / "lean"
+
+    def has_proofs(self, name: str) -> bool:
+        """Return whether an evaluation proved anything; when nothing is run, as if it had."""
+        return self.options.dry_run or read_json(self.out / name / "summary.json")["solved"] > 0
+
+    # -- The result --------------------------------------------------------------------------------------------------
+
+    def summary(self) -> dict[str, Any]:
+        """Collect what all stages found."""
+        names = [name for name in TITLES if (self.out / name / "summary.json").exists()]
+        kept = ("solved", "total", "low", "high", "errors", "simulations", "tactic_samples", "seconds", "certificates")
+        found = {name: read_json(self.out / name / "summary.json") for name in names}
+        return {
+            "options": shown_options(self.options),
+            "scores": {name: {key: each[key] for key in kept if key in each} for name, each in found.items()},
+            "lean": next((part.get("lean") for part in found["search"].get("parts", ())), None),
+            "compared": {
+                f"{one} - {other}": next(iter(read_json(file)["pairs"].values()))
+                for one, other in COMPARED
+                if (file := self.out / f"compare_{one}_{other}.json").exists()
+            },
+            "pass_at_k": read_json(self.out / "passk.json") if (self.out / "passk.json").exists() else None,
+            "claim": self.options.claim,
+            **{kind: self.results_of(kind, names) for kind in ("recheck", "certificates")},
+            "workspaces": {
+                name: len(list((self.out / f"judges_{name}").glob("*/config.json")))
+                for name in names
+                if (self.out / f"judges_{name}").exists()
+            },
+            "stage_seconds": self.done,
+            "versions": versions(),
+        }
+
+    def results_of(self, kind: str, names: list[str]) -> dict[str, Any]:
+        """Read the results of the second checks or of the certificates, by evaluation."""
+        files = {name: self.out / f"{kind}_{name}.json" for name in names}
+        return {name: read_json(file) for name, file in files.items() if file.exists()}
+
+
+def table(summary: dict[str, Any]) -> str:
+    """Format the result as lines of text."""
+    lines = [f"{'':<34}{'solved':>10}{'share':>9}{'95% interval':>17}{'budget':>24}{'errors':>8}{'again':>9}"]
+    for name, score in summary["scores"].items():
+        unit = "samples" if name == "whole" else "simulations"
+        checked = summary["recheck"].get(name)
+        again = f"{checked['accepted']}/{checked['files']}" if checked else "-"
+        lines.append(
+            f"{TITLES[name]:<34}{score['solved']}/{score['total']:>4}".ljust(44)
+            + f"{100 * score['solved'] / max(1, score['total']):>8.1f}%"
+            + f"{100 * score['low']:>9.1f} -{100 * score['high']:>5.1f}%"
+            + f"{score['simulations']:>12} {unit:<11}{score['errors']:>8}{again:>9}"
+        )
+    for pair, found in summary["compared"].items():
+        one, _, other = pair.partition(" - ")
+        lines.append(
+            f"{TITLES[other]} - {TITLES[one]}: {100 * found['difference']:+.1f} points, 95% interval "
+            f"{100 * found['low']:+.1f} to {100 * found['high']:+.1f}, McNemar's exact test p = {found['p']:.3g}"
+        )
+    for name, found in summary["certificates"].items():
+        lines.append(f"certificates of {TITLES[name]}: {found['accepted']} of {found['certificates']} accepted")
+    for name, count in summary["workspaces"].items():
+        lines.append(f"workspaces for judges of {TITLES[name]}: {count} of {summary['scores'][name]['solved']} proofs")
+    if summary["claim"] is not None:
+        lines.append(claim_line(summary["scores"]["search"], summary["claim"]))
+    return "\n".join(lines)
+
+
+def claim_line(score: dict[str, Any], claim: float) -> str:
+    """Say where a claimed share, in percent, lies from the 95% interval of a score."""
+    low, high = 100 * score["low"], 100 * score["high"]
+    where = "below" if claim < low else "above" if claim > high else "inside"
+    return f"claimed: {claim:g}%, which is {where} the 95% interval {low:.1f} - {high:.1f}% of the tree search"
+
+
+def free_port() -> int:
+    """Return a port that nobody listens at."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def wait_until_it_listens(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+    """Wait for a server that listens when it can prove. Raises UserError, with its last line, if it ends before."""
+    while process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1.0).close()
+            return
+        except OSError:
+            time.sleep(0.2)
+    said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    raise UserError(f"the Lean server ended with exit code {process.returncode}: {said[-1] if said else 'no word'}")
+
+
+def shown_options(options: MiniF2FOptions) -> dict[str, Any]:
+    """Return what decides the result; another output directory is needed where it changes."""
+    left_out = ("dry_run", "out", "lean_servers", "lean_token", "lean_project", "lean_processes", "lean_port")
+    shown = {name: value for name, value in to_dict(options).items() if name not in (*left_out, "gpus", "claim")}
+    for name, usual, small in (("simulations", 512, 32), ("samples", 32, 8), ("max_theorems", None, 20)):
+        shown[name] = options.sized(name, usual, small)
+    return shown
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the measurement and print its table."""
+    parser = Parser(prog="python -m scripts.minif2f", description=(__doc__ or "").splitlines()[0])
+    add_flags(parser, MiniF2FOptions)
+    options = from_args(MiniF2FOptions, parser.parse_args(argv))
+    out = Path(options.out).expanduser() if options.out else home() / f"minif2f{'_rehearsal' * options.rehearsal}"
+    if options.dry_run:
+        Measurement(options, out, PrintedCommands(ranks=1)).run()
+        return 0
+    small_runs.keep_settings(out / SETTINGS, shown_options(options))
+    commands = small_runs.Commands(ranks=1, lock=small_runs.take_lock(out / "lock"))
+    measure(options, out, commands)
+    return 0
+
+
+def measure(options: MiniF2FOptions, out: Path, commands: small_runs.Commands) -> None:
+    """Run all stages and write the result."""
+    measurement = Measurement(options, out, commands)
+    measurement.run()
+    summary = measurement.summary()
+    text = table(summary)
+    atomic_write_json(out / "summary.json", summary)
+    atomic_write_text(out / "table.txt", f"{text}\n")
+    print(f"\n{text}\nWritten: {out / 'table.txt'}, {out / 'summary.json'}")
+
+
+if __name__ == "__main__":
+    run_main(main)
