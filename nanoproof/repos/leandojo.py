@@ -17,7 +17,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -33,6 +33,7 @@ from nanoproof.repos.records import (
     TracedFile,
     TracedTactic,
     TracedTheorem,
+    open_places,
 )
 from nanoproof.repos.splits import (
     SPLITS,
@@ -468,11 +469,11 @@ def read_theorem(record: Any) -> TracedTheorem:
     tactics = tuple(read_tactic(each) for each in record.get("traced_tactics") or ()) if _object(record) else ()
     statement = record.get("theorem_statement")
     names = dict.fromkeys(premise.full_name for tactic in tactics for premise in tactic.premises)
-    return TracedTheorem(
+    found = TracedTheorem(
         *(_text(record, "full_name"), _text(record, "file_path"), position(record, "start"), position(record, "end")),
         *(statement if isinstance(statement, str) else "", tactics, tuple(names)),
-        sum("sorry" in tactic.tactic for tactic in tactics),
     )
+    return replace(found, sorries=open_places(found))
 
 
 def read_tactic(record: Any) -> TracedTactic:
@@ -484,8 +485,9 @@ def read_tactic(record: Any) -> TracedTactic:
     premises = []
     for each in marked[1] or ():
         end = position(each, "def_end_pos") if _object(each) and each.get("def_end_pos") else None
-        path = _text(each, "def_path")
-        premises.append(Provenance(_text(each, "full_name"), path, position(each, "def_pos"), end))
+        start = position(each, "def_pos")
+        place = (None, None) if start == (0, 0) else (start, end)
+        premises.append(Provenance(_text(each, "full_name"), _text(each, "def_path"), *place))
     return TracedTactic(*texts, marked[0], tuple(premises))
 
 
