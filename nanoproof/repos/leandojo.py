@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import IO, Any, Protocol, cast
+from typing import IO, Any, Protocol
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_json
@@ -195,14 +195,15 @@ def _moment(date: str) -> datetime:
 
 
 def _write_theorems(sources: Sequence[Source], folder: Path, splits: Splits) -> dict[str, dict[str, int]]:
-    counts = {strategy: dict.fromkeys(SPLITS, 0) for strategy in STRATEGIES}
+    counts: dict[str, dict[str, int]] = {strategy: dict.fromkeys(SPLITS, 0) for strategy in STRATEGIES}
     with ExitStack() as stack:
         files: dict[tuple[str, str], IO[str]] = {}
         for strategy in STRATEGIES:
             (folder / strategy).mkdir()
-            for split in SPLITS:
-                path = folder / strategy / f"{split}.json"
-                files[strategy, split] = stack.enter_context(open(path, "w", encoding="utf-8"))
+            for each in SPLITS:
+                path = folder / strategy / f"{each}.json"
+                files[strategy, each] = stack.enter_context(open(path, "w", encoding="utf-8"))
+        split: str
         for about, theorem in _merged(sources):
             line = json.dumps(theorem_record(theorem, about.url, about.commit), ensure_ascii=False)
             for strategy, split in zip(STRATEGIES, splits.assign(theorem), strict=True):
@@ -390,11 +391,11 @@ def _about(metadata: Mapping[str, Any], url: str, commit: str) -> dict[str, Any]
     listed = metadata.get("repositories")
     for each in listed if isinstance(listed, list) else []:
         if isinstance(each, dict) and (each.get("url"), each.get("commit")) == (url, commit):
-            extra = each.get("metadata") if isinstance(each.get("metadata"), dict) else {}
+            extra = each.get("metadata") or {}
             date = extra.get("date_processed")
             rest = {key: value for key, value in extra.items() if key != "date_processed"}
-            version, tool = str(each.get("lean_version") or ""), str(each.get("lean_dojo_version") or "")
-            return {"lean_version": version, "tool": tool, "date": date, "metadata": rest}
+            versions = {"lean_version": str(each.get("lean_version") or ""), "tool": each.get("lean_dojo_version")}
+            return {**versions, "date": date, "metadata": rest}
     version = metadata.get("leandojo_version")
     return {"tool": f"LeanDojo {version}" if version else "LeanDojo", "date": metadata.get("creation_time")}
 
@@ -488,7 +489,7 @@ def read_tactic(record: Any) -> TracedTactic:
         start = position(each, "def_pos")
         place = (None, None) if start == (0, 0) else (start, end)
         premises.append(Provenance(_text(each, "full_name"), _text(each, "def_path"), *place))
-    return TracedTactic(*texts, marked[0], tuple(premises))
+    return TracedTactic(texts[0], texts[1], texts[2], marked[0], tuple(premises))
 
 
 def read_corpus_line(record: Any) -> TracedFile:
@@ -530,4 +531,4 @@ def _text(record: Any, name: str) -> str:
     value = record.get(name) if _object(record) else None
     if not isinstance(value, str):
         raise ShapeError(f"{name}: expected a text, got {value!r:.60}")
-    return cast(str, value)
+    return value

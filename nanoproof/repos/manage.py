@@ -24,6 +24,7 @@ from nanoproof.common.files import atomic_write, json_line
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.terminal import print_lines, shorten, table
 from nanoproof.data.midtrain.clone import CloneError, git
+from nanoproof.lean.project.layout import lean_version
 from nanoproof.lean.types import parse_state
 from nanoproof.repos.database_json import export_database, import_database
 from nanoproof.repos.difficulty import CATEGORIES, Curriculum, Item
@@ -175,8 +176,8 @@ def _head(folder: Path) -> str:
 def _toolchain(folder: Path) -> str:
     """Return the Lean version of a project, such as `v4.27.0`; empty if none is named."""
     try:
-        return (folder / "lean-toolchain").read_text(encoding="utf-8").strip().rpartition(":")[2]
-    except (OSError, UnicodeDecodeError):
+        return lean_version(folder)
+    except UserError:
         return ""
 
 
@@ -377,8 +378,8 @@ def _summary(store: Store, repository: Repository) -> str:
     counts = store.counts(repository)
     failed = f" ({counts['failed']} not traced)" if counts["failed"] else ""
     return (
-        f"{repository.name}: {counts['files']:,} files{failed}, {counts['premises']:,} premises, {counts['theorems']:,} "
-        f"theorems, of which {counts['sorry']:,} open and {counts['sorry_proved']:,} proved by us"
+        f"{repository.name}: {counts['files']:,} files{failed}, {counts['premises']:,} premises, "
+        f"{counts['theorems']:,} theorems, of these {counts['sorry']:,} open and {counts['sorry_proved']:,} proved by us"
     )
 
 

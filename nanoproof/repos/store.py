@@ -271,8 +271,15 @@ class Store:
             if not re.fullmatch(r"[\w.+-]+", name) or name.startswith((".", "-")):
                 raise UserError(f"a name must be made of letters, digits, and . _ + -; got {name!r}")
             added = Repository(
-                *(name, url, commit, lean_version, tool or tool_version(), date or now()),
-                *(None if source is None else str(source), pr_url, dict(metadata or {})),
+                name=name,
+                url=url,
+                commit=commit,
+                lean_version=lean_version,
+                tool=tool or tool_version(),
+                date=date or now(),
+                source=None if source is None else str(source),
+                pr_url=pr_url,
+                metadata=dict(metadata or {}),
             )
             self._db.execute(
                 "INSERT INTO repositories (name, url, commit_hash, lean_version, tool, date, source, pr_url, metadata) "
@@ -312,10 +319,8 @@ class Store:
         )
         by_state = dict(self._rows(f"SELECT {_STATE}, count(*) {_FROM} WHERE r.id = ? GROUP BY 1", [key]))
         states = {state: by_state.get(state, 0) for state in STATES}
-        return {
-            **{"files": files, "failed": failed, "premises": premises, "theorems": sum(states.values())},
-            **states,
-        }
+        counts = {"files": files, "failed": failed, "premises": premises, "theorems": sum(states.values())}
+        return counts | {str(state): count for state, count in states.items()}
 
     # -- files -------------------------------------------------------------------------------------------------------
 
@@ -439,7 +444,10 @@ class Store:
                 "WHERE file = ? ORDER BY number",
                 [key],
             )
-            premises = tuple(Premise(*row[:2], Position(*row[2:4]), Position(*row[4:6]), row[6]) for row in found)
+            premises = tuple(
+                Premise(name, code, Position(*place[:2]), Position(*place[2:]), kind)
+                for name, code, *place, kind in found
+            )
             here = tuple(each.theorem for each in self._theorems_of(key, None, True)) if theorems else ()
             yield TracedFile(path, tuple(json.loads(rows[0][0])), premises, here, rows[0][1])
 
@@ -551,14 +559,12 @@ def _tactic_row(tactic: TracedTactic) -> list[Any]:
 
 
 def _tactic(row: list[Any]) -> TracedTactic:
-    *texts, premises = row
-    return TracedTactic(
-        *texts,
-        tuple(
-            Provenance(name, path, Position(*start) if start else None, Position(*end) if end else None)
-            for name, path, start, end in premises
-        ),
+    tactic, before, after, marked, premises = row
+    read = tuple(
+        Provenance(name, path, Position(*start) if start else None, Position(*end) if end else None)
+        for name, path, start, end in premises
     )
+    return TracedTactic(tactic, before, after, marked, read)
 
 
 def _json(value: Any) -> str:
