@@ -379,7 +379,7 @@ def _summary(store: Store, repository: Repository) -> str:
     failed = f" ({counts['failed']} not traced)" if counts["failed"] else ""
     return (
         f"{repository.name}: {counts['files']:,} files{failed}, {counts['premises']:,} premises, "
-        f"{counts['theorems']:,} theorems, of these {counts['sorry']:,} open and {counts['sorry_proved']:,} proved by us"
+        f"{counts['theorems']:,} theorems, {counts['sorry']:,} open and {counts['sorry_proved']:,} proved by us"
     )
 
 

@@ -17,6 +17,7 @@ import json
 import re
 import sqlite3
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -129,16 +130,30 @@ class Store:
 
     def _open(self) -> None:
         """Check what the file is before anything is written to it, and make the tables of a new one."""
-        if not self._is_made():
+        self._db.execute("BEGIN")  # so that all that is read of it is from one moment
+        made = self._is_made()
+        self._db.execute("COMMIT")
+        if not made:
             with self._transaction():
                 if not self._is_made():  # another process may have been faster
                     for statement in filter(str.strip, _TABLES.split(";")):
                         self._db.execute(statement)
                     self._db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                     self._db.execute(f"PRAGMA user_version = {VERSION}")
-        self._db.execute("PRAGMA journal_mode = WAL")
+        self._write_ahead()
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute("PRAGMA foreign_keys = ON")
+
+    def _write_ahead(self) -> None:
+        """Let readers and a writer work at once; the file remembers it. SQLite does not wait for others to end here."""
+        deadline = time.monotonic() + BUSY_SECONDS
+        while self._db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+            try:
+                self._db.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
 
     def _is_made(self) -> bool:
         """Tell whether the file has our tables; False if it is empty. Raises UserError if it is something else."""
@@ -451,8 +466,13 @@ class Store:
             here = tuple(each.theorem for each in self._theorems_of(key, None, True)) if theorems else ()
             yield TracedFile(path, tuple(json.loads(rows[0][0])), premises, here, rows[0][1])
 
-    def _file_keys(self, repository: int) -> list[tuple[int, str]]:
-        return self._rows("SELECT id, path FROM files WHERE repository = ? ORDER BY id", [repository])
+    def _file_keys(self, repository: int) -> Iterator[tuple[int, str]]:
+        """Yield number and path of each file, some at a time."""
+        query = "SELECT id, path FROM files WHERE repository = ? AND id > ? ORDER BY id LIMIT 64"
+        last = 0
+        while rows := self._rows(query, [repository, last]):
+            yield from rows
+            last = rows[-1][0]
 
     # -- theorems ----------------------------------------------------------------------------------------------------
 
@@ -506,7 +526,7 @@ class Store:
                 )
             )
 
-    def record_proof(self, theorem_id: int, proof: str, how: str, time: str | None = None) -> None:
+    def record_proof(self, theorem_id: int, proof: str, how: str, when: str | None = None) -> None:
         """Record that what a theorem's file leaves open was proved: `proof` is its proof, `how` tells what found it.
 
         Raises UserError if there is no such theorem, or it is not open. A later proof of the same is kept beside the
@@ -526,7 +546,7 @@ class Store:
             added = self._db.execute(
                 "INSERT INTO proofs (repository, path, full_name, statement, occurrence, proof, how, time) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (*identity, proof, how, time or now()),
+                (*identity, proof, how, when or now()),
             )
             self._db.execute("UPDATE theorems SET proof = ? WHERE id = ?", (added.lastrowid, theorem_id))
 
@@ -545,12 +565,12 @@ def _columns(repository: Repository) -> tuple[str | None, ...]:
 
 
 def _stored(row: tuple[Any, ...]) -> StoredTheorem:
-    number, repository, name, path, *places, sorries, state, proof, how, time, count, statement, premises, tactics = row
+    number, repository, name, path, *places, sorries, state, proof, how, when, count, statement, premises, tactics = row
     theorem = TracedTheorem(
         *(name, path, Position(*places[:2]), Position(*places[2:]), statement),
         *(tuple(_tactic(each) for each in json.loads(tactics)), tuple(json.loads(premises)), sorries),
     )
-    return StoredTheorem(number, repository, theorem, state, count, proof, how, time)
+    return StoredTheorem(number, repository, theorem, state, count, proof, how, when)
 
 
 def _tactic_row(tactic: TracedTactic) -> list[Any]:

@@ -114,9 +114,7 @@ class DynamicDatabase:
     def update_json(self, file_path: str) -> None:
         """Put the repositories into a file, beside others that are there."""
         path = Path(file_path)
-        there = (
-            DynamicDatabase.from_json(file_path) if path.exists() else DynamicDatabase.from_dict({"repositories": []})
-        )
+        there = self.from_json(file_path) if path.exists() else self.from_dict({"repositories": []})
         for each in self.repositories:
             if each in there.repositories:
                 there.update_repository(each)
@@ -140,15 +138,15 @@ class DynamicDatabase:
 
     def sort_repositories_by_difficulty(self) -> list[Repository]:
         """Rate each theorem, save the database, print a summary, and return the easiest repositories first."""
-        items: dict[str, list[Item[Theorem]]] = {}
+        items: dict[str, list[Item[str]]] = {}
         for number, each in enumerate(self.repositories):
-            items[f"{number} {each.url}"] = [_item(theorem) for theorem in each.get_all_theorems]
+            items[f"{number + 1}. {each.url}"] = [_item(theorem) for theorem in each.get_all_theorems]
         found = Curriculum.of(items)
         self.to_json()
         print("Summary of theorem difficulties by URL:")
         for line in found.summary():
             print(line)
-        return [self.repositories[int(name.split()[0])] for name in found.order]
+        return [self.repositories[int(name.split(".")[0]) - 1] for name in found.order]
 
     def trace_repository(self, url: str, commit: str, build_deps: bool = False) -> Repository | None:
         """Trace the repository at an address or in a folder, in the store too, and return it; it is not added yet.
@@ -171,6 +169,6 @@ class DynamicDatabase:
         raise UserError("repositories are not searched for on GitHub; name those that you want to trace_repository")
 
 
-def _item(theorem: Theorem) -> Item[Theorem]:
+def _item(theorem: Theorem) -> Item[str]:
     theorem.difficulty_rating = theorem.calculate_difficulty()
-    return Item(theorem, len(theorem.traced_tactics or []), theorem.has_sorry)
+    return Item(theorem.full_name, len(theorem.traced_tactics or []), theorem.has_sorry)

@@ -58,7 +58,7 @@ class Annotation:
 
 @dataclass
 class AnnotatedTactic:
-    """A tactic with the goals before and after it; `annotated_tactic` is its marked text and the premise of each mark."""
+    """A tactic with the goals around it; `annotated_tactic` is its marked text and the premise of each mark."""
 
     tactic: str
     annotated_tactic: tuple[str, list[Annotation]]
@@ -78,12 +78,10 @@ class AnnotatedTactic:
     @classmethod
     def from_record(cls, record: TracedTactic) -> "AnnotatedTactic":
         """Return a tactic of the store."""
-        premises = [
-            Annotation(
-                each.full_name, each.path, Pos(*(each.start or (0, 0))), Pos(*(each.end or each.start or (0, 0)))
-            )
-            for each in record.premises
-        ]
+        premises = []
+        for each in record.premises:
+            start = each.start or Position(0, 0)
+            premises.append(Annotation(each.full_name, each.path, Pos(*start), Pos(*(each.end or start))))
         return cls(record.tactic, (record.marked, premises), record.state_before, record.state_after)
 
     def to_record(self) -> TracedTactic:
