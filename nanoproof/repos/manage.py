@@ -34,6 +34,8 @@ from nanoproof.repos.splits import STRATEGIES, exported_tactics
 from nanoproof.repos.store import Store, free_name, now
 
 SCHEMES = ("https://", "http://", "ssh://", "file://", "git@")
+_AT_COMMIT = re.compile(r"(\w+://[^/]*/.+|git@[^:]+:.+|(?!\w+://|git@).+)@([\w.+][\w.+/-]*)")
+"""An address (where an `@` before the host is no commit's) or a folder, and a commit, a branch or a tag."""
 CLONE_SECONDS = 3600.0
 DATABASE, LEANTREE = "dynamic_database.json", "leantree.jsonl"
 SHOWN = 20
@@ -97,9 +99,8 @@ def split_target(target: str) -> tuple[str, str]:
     """Split `PATH_OR_URL@commit`; the commit is empty if none is named. A folder with `@` in its name is a folder."""
     if not target.startswith(SCHEMES) and Path(target).expanduser().exists():
         return target, ""
-    found = re.fullmatch(r"(.*[^/])@([\w.+-][\w.+/-]*)", target)
-    is_user = found is not None and found[1] in ("git", "ssh://git")
-    return (found[1], found[2]) if found and not is_user else (target, "")
+    found = _AT_COMMIT.fullmatch(target)
+    return (found[1], found[2]) if found else (target, "")
 
 
 def repository_folder(store: Store, name: str) -> Path:

@@ -169,7 +169,7 @@ class HoldOut:
 def _steps(lowest: Sequence[float]) -> Iterator[tuple[int, float]]:
     """Yield how many numbers are below each threshold that makes a difference, half-way between two of them."""
     ordered = sorted(lowest)
-    for count, (here, after) in enumerate(zip(ordered, [*ordered[1:], 1.0], strict=True), start=1):
+    for count, (here, after) in enumerate(zip(ordered, [*ordered[1:], 1.0]), start=1):
         if here < after:
             yield count, (here + after) / 2
 

@@ -242,7 +242,10 @@ class Store:
             "SELECT name, url, commit_hash, lean_version, tool, date, source, pr_url, metadata FROM repositories "
             "ORDER BY id"
         )
-        return [Repository(*row[:8], json.loads(row[8])) for row in rows]
+        return [
+            Repository(name, url, commit, version, tool, date, source, pr_url, json.loads(metadata))
+            for name, url, commit, version, tool, date, source, pr_url, metadata in rows
+        ]
 
     def repository(self, name: str) -> Repository:
         """Return a repository by name. Raises UserError, with the nearest name, if there is none."""
@@ -468,7 +471,7 @@ class Store:
 
     def _file_keys(self, repository: int) -> Iterator[tuple[int, str]]:
         """Yield number and path of each file, some at a time."""
-        query = "SELECT id, path FROM files WHERE repository = ? AND id > ? ORDER BY id LIMIT 64"
+        query = "SELECT id, path FROM files WHERE repository = ? AND id > ? ORDER BY id LIMIT 16"
         last = 0
         while rows := self._rows(query, [repository, last]):
             yield from rows

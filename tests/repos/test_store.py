@@ -210,7 +210,7 @@ def names_in(path: Path) -> list[str]:
 
 def test_memory_of_reading_does_not_grow_with_the_store(store):
     store.add_repository("x", name="x")
-    steps = chain(*(f"exact {'h' * 500} {i}" for i in range(4)))
+    steps = chain(*(f"exact {'h' * 5000} {i}" for i in range(4)))
     peaks = []
     for first, last in ((0, 80), (80, 400)):
         with store.all_or_nothing():

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write_json
+from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.compat.database.models.repository import Repository
 from nanoproof.compat.database.models.theorems import Theorem
-from nanoproof.repos.database_json import read_database
 from nanoproof.repos.difficulty import Curriculum, Item
 from nanoproof.repos.leandojo import HELD_OUT, export, export_stored
 from nanoproof.repos.manage import add_repository, repository_folder, trace_files
@@ -96,7 +95,7 @@ class DynamicDatabase:
 
     def _read(self, path: Path) -> None:
         try:
-            self._take(read_database(path))
+            self._take(read_json(path))
         except ValueError as error:
             raise UserError(f"{path}: {error}") from error
 

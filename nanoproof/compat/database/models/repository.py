@@ -144,8 +144,8 @@ class Repository:
         metadata = dict(data["metadata"])
         if isinstance(metadata["date_processed"], str):
             metadata["date_processed"] = datetime.fromisoformat(metadata["date_processed"])
-        names = ("url", "name", "commit", "lean_version", "lean_dojo_version")
-        found = cls(*(data[name] for name in names), metadata, pr_url=data.get("pr_url"))
+        versions = data["lean_version"], data["lean_dojo_version"]
+        found = cls(data["url"], data["name"], data["commit"], *versions, metadata, pr_url=data.get("pr_url"))
         if "theorems_folder" in data and "premise_files_corpus" in data:
             found._read_data_set(*(Path(data[key]) for key in _DATA_SET))
             return found
@@ -215,7 +215,7 @@ class Repository:
 
     def counts(self) -> Mapping[str, int]:
         """Count as `Store.counts`."""
-        states = {state: len(getattr(self, name)) for name, state in LISTS.items()}
+        states: dict[str, int] = {state: len(getattr(self, name)) for name, state in LISTS.items()}
         failed = self.num_premise_files - self.num_files_traced
         files = {"files": self.num_premise_files, "failed": failed, "premises": self.num_premises}
         return {**files, "theorems": self.total_theorems, **states}

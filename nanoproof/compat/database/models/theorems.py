@@ -57,8 +57,9 @@ class Theorem:
         require(data, ("full_name", "file_path", "start", "end"), cls.__name__)
         tactics = [AnnotatedTactic.from_dict(each) for each in data.get("traced_tactics") or []]
         places = parse_pos(data["start"]), parse_pos(data["end"])
-        rest = data.get("theorem_statement"), tactics, data.get("difficulty_rating")
-        return cls(data["full_name"], Path(data["file_path"]), *places, url, commit, *rest)
+        statement, rating = data.get("theorem_statement"), data.get("difficulty_rating")
+        path = Path(data["file_path"])
+        return cls(data["full_name"], path, *places, url, commit, statement, tactics, rating)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of the database's file."""
