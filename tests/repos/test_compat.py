@@ -124,11 +124,8 @@ def test_updating_a_file_adds_what_it_lacks(database: DynamicDatabase, path: str
     other = DynamicDatabase.from_dict({"repositories": [entry(3), entry(2, pr_url="new")]})
     other.update_json(path)
     found = DynamicDatabase.from_json(path)
-    assert [(each.name, each.pr_url) for each in found.repositories] == [
-        ("o/r1", None),
-        ("o/r2", "new"),
-        ("o/r3", None),
-    ]
+    known = [(each.name, each.pr_url) for each in found.repositories]
+    assert known == [("o/r1", None), ("o/r2", "new"), ("o/r3", None)]
     other.update_json(path + "2")
     assert len(DynamicDatabase.from_json(path + "2").repositories) == 2
 
@@ -157,13 +154,11 @@ def test_the_easiest_repository_comes_first_and_ratings_are_saved(
     database.repositories.reverse()
     assert [each.name for each in database.sort_repositories_by_difficulty()] == ["o/r1", "o/r2"]
     shown = capsys.readouterr().out
-    # tactics 2, 3, 4, 5 and 3, 4, 5, 6: the percentiles are at places 2.31 and 4.69 of them in order
-    assert "n <= 3.31" not in shown and "thresholds: Easy up to 20.0855 (e^n of n <= 3 tactics)" in shown
+    # 2, 3, 3, 4, 4, 5, 5, 6 tactics: the percentiles are at places 2.31 and 4.69, of e^3 + 0.31 (e^4 - e^3) and so on
+    assert "Easy up to 30.7844 (e^n of n <= 3.31 tactics), Medium up to 119.331 (n <= 4.69)" in shown
     assert "Hard (No proof): 1, such as r1.open (inf)" in shown
     ratings = [each.difficulty_rating for each in DynamicDatabase(path).repositories[1].get_all_theorems]
-    assert ratings == pytest.approx(
-        [7.38905609893065, 20.085536923187668, 54.598150033144236, 148.4131591025766, float("inf")]
-    )
+    assert ratings == pytest.approx([7.389056098, 20.08553692, 54.59815003, 148.4131591, float("inf")])
     assert DynamicDatabase.from_dict({"repositories": []}, path + "3").sort_repositories_by_difficulty() == []
 
 
@@ -178,11 +173,8 @@ def test_no_theorem_changes_its_split_over_a_curriculum(tmp_path: Path, path: st
                 assert seen.setdefault((part.parent.name, each["full_name"]), part.stem) == part.stem
         database = DynamicDatabase(path)  # as a script that goes on later
         database.repositories = [Repository.from_dict(entry(n, count=30)) for n in range(1, number + 1)]
-    assert len(seen) == 2 * 90 and {split for (kind, _), split in seen.items() if kind == "random"} == {
-        "train",
-        "val",
-        "test",
-    }
+    assert len(seen) == 2 * 90
+    assert {split for (kind, _), split in seen.items() if kind == "random"} == {"train", "val", "test"}
     assert sorted(each.name for each in out.iterdir() if each.suffix) == [
         *("corpus.jsonl", "metadata.json", "traced_files.jsonl")
     ]

@@ -311,7 +311,7 @@ def test_random_splits_are_20_20_60_and_go_by_the_name_alone():
         counts[random_split(theorem(f"Some.theorem_{i}"))] += 1
     assert counts == {"train": 2987, "val": 1041, "test": 972}
     moved = theorem("Some.theorem_1", "Elsewhere.lean", 99, chain("simp"), statement="theorem x : Q")
-    assert random_split(moved) == random_split(theorem("Some.theorem_1")) == "train"
+    assert random_split(moved) == random_split(theorem("Some.theorem_1")) == "test"
     nameless = {random_split(theorem("example", statement=f"example : {i} = {i}")) for i in range(20)}
     assert nameless == {"train", "val", "test"}
 
