@@ -1,10 +1,19 @@
 """What tracing a repository finds: files, theorems with their tactics, and the premises that they use.
 
-The fields are those of LeanDojo's export (`leandojo.py` reads and writes it), so that nothing is lost on the way.
+The fields are those of LeanDojo's export (`leandojo.py` reads and writes it), so that nothing is lost on the way. The
+store adds to them what it knows of a theorem: its state, and the proof that we found.
 """
 
-from dataclasses import dataclass
-from typing import NamedTuple
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, get_args
+
+_SORRY = re.compile(r"(?<![\w.'])sorry(?![\w'])")
+
+State = Literal["proved", "sorry", "sorry_proved"]
+"""Proved in its file; open in its file; open there, and proved by us."""
+STATES: tuple[State, ...] = get_args(State)
 
 
 class Position(NamedTuple):
@@ -92,3 +101,43 @@ class TracedFile:
     theorems: tuple[TracedTheorem, ...]
     error: str | None = None
     """Why it could not be traced; then there are no theorems."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository of the store."""
+
+    name: str
+    """What the commands call it; unique."""
+    url: str
+    """Its address, or the folder that it is in."""
+    commit: str
+    lean_version: str = ""
+    tool: str = ""
+    """What traced it."""
+    date: str = ""
+    """When it was added or last changed, ISO 8601."""
+    source: str | None = None
+    """The folder with its files; None if there is none, as for imported data sets."""
+    pr_url: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTheorem:
+    """A theorem of the store, with its state and, where we found one, the proof of what its file leaves open."""
+
+    id: int
+    repository: str
+    theorem: TracedTheorem
+    state: State
+    num_tactics: int
+    """How many tactics its proof has, those that were not read included."""
+    proof: str | None = None
+    how: str | None = None
+    time: str | None = None
+
+
+def open_places(theorem: TracedTheorem) -> int:
+    """Count the places of a theorem that are open: those that tracing saw, or else the tactics with `sorry` in them."""
+    return theorem.sorries or sum(_SORRY.search(each.tactic) is not None for each in theorem.tactics)

@@ -1,0 +1,173 @@
+"""`DynamicDatabase`: repositories in a JSON file, as LeanDojo-v2's scripts use it.
+
+Where it differs: a file that is there is read when the object is made, and written only by methods that say so;
+`update_json` adds what is not in the file; splits are by stable hashes (`repos.splits`), so that no theorem of the test
+split is for training at a later step; and thresholds of difficulty are finite.
+"""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_json, read_json
+from nanoproof.compat.database.models.repository import Repository
+from nanoproof.compat.database.models.theorems import Theorem
+from nanoproof.repos.difficulty import Curriculum, Item
+from nanoproof.repos.leandojo import HELD_OUT, export, export_stored
+from nanoproof.repos.manage import add_repository, repository_folder, trace_files
+from nanoproof.repos.splits import HoldOut
+from nanoproof.repos.store import Store
+
+log = logging.getLogger(__name__)
+
+LEAST_THEOREMS = 3
+"""A repository with fewer has not enough for training, validation and test."""
+
+
+class DynamicDatabase:
+    """The repositories of a JSON file."""
+
+    def __init__(self, json_path: str = "dynamic_database.json") -> None:
+        """Read the file, or make an empty one if there is none. Raises UserError for a damaged one."""
+        self.json_path = json_path
+        self.repositories: list[Repository] = []
+        self._held_out: HoldOut | None = None
+        if Path(json_path).exists():
+            self._read(Path(json_path))
+        else:
+            self.to_json()
+
+    # -- repositories ------------------------------------------------------------------------------------------------
+
+    def add_repository(self, repo: Repository) -> None:
+        """Add a repository, unless it is there."""
+        if repo in self.repositories:
+            log.info("%s at %s is in the database already", repo.url, repo.commit)
+        else:
+            self.repositories.append(repo)
+
+    def get_repository(self, url: str, commit: str) -> Repository | None:
+        """Return the repository with an address at a commit; None if there is none."""
+        return next((each for each in self.repositories if (each.url, each.commit) == (url, commit)), None)
+
+    def update_repository(self, updated_repo: Repository) -> None:
+        """Put a repository in the place of its equal. Raises ValueError if there is none."""
+        if updated_repo not in self.repositories:
+            raise ValueError(f"Repository '{updated_repo.url}' with commit '{updated_repo.commit}' not found.")
+        self.repositories[self.repositories.index(updated_repo)] = updated_repo
+
+    def delete_repository(self, url: str, commit: str) -> None:
+        """Remove the repository with an address at a commit. Raises ValueError if there is none."""
+        found = self.get_repository(url, commit)
+        if found is None:
+            raise ValueError(f"Repository '{url}' with commit '{commit}' not found.")
+        self.repositories = [each for each in self.repositories if each is not found]
+
+    def print_database_contents(self) -> None:
+        """Print address and commit of each repository."""
+        print("Current database contents:")
+        for each in self.repositories:
+            print(f"  - {each.url} (commit: {each.commit})")
+
+    # -- JSON --------------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of the file; the premises held out are in it from the first export on."""
+        held_out = {} if self._held_out is None else {HELD_OUT: str(self._held_out)}
+        return {"repositories": [each.to_dict() for each in self.repositories], **held_out}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], json_path: str = "dynamic_database.json") -> "DynamicDatabase":
+        """Return a database with this content; no file is touched. Raises ValueError for another shape."""
+        found = cls.__new__(cls)
+        found.json_path, found.repositories, found._held_out = json_path, [], None
+        found._take(data)
+        return found
+
+    def _take(self, data: dict[str, Any]) -> None:
+        if not isinstance(data, dict) or not isinstance(data.get("repositories"), list):
+            raise ValueError("Invalid DynamicDatabase data format")
+        for each in data["repositories"]:
+            self.add_repository(Repository.from_dict(each))
+        held_out = data.get(HELD_OUT)
+        self._held_out = None if held_out is None else HoldOut.parse(str(held_out))
+
+    def _read(self, path: Path) -> None:
+        try:
+            self._take(read_json(path))
+        except ValueError as error:
+            raise UserError(f"{path}: {error}") from error
+
+    def to_json(self, file_path: str | None = None) -> None:
+        """Write the file, atomically; without a path that of the database."""
+        atomic_write_json(Path(file_path or self.json_path), self.to_dict())
+
+    @classmethod
+    def from_json(cls, file_path: str) -> "DynamicDatabase":
+        """Read a file. Raises FileNotFoundError if there is none, and UserError for a damaged one."""
+        if not Path(file_path).exists():
+            raise FileNotFoundError(file_path)
+        return cls(file_path)
+
+    def update_json(self, file_path: str) -> None:
+        """Put the repositories into a file, beside others that are there."""
+        path = Path(file_path)
+        there = self.from_json(file_path) if path.exists() else self.from_dict({"repositories": []})
+        for each in self.repositories:
+            if each in there.repositories:
+                there.update_repository(each)
+            else:
+                there.add_repository(each)
+        there._held_out = self._held_out or there._held_out
+        there.to_json(file_path)
+
+    # -- data sets and curriculum --------------------------------------------------------------------------------------
+
+    def export_merged_data(self, repositories: list[Repository], output_path: Path | str) -> None:
+        """Write LeanDojo's data set of several repositories, in place of an earlier one in the folder.
+
+        Which premises are held out is chosen at the first export, and kept in the database's file from then on. Raises
+        UserError if the folder holds something else.
+        """
+        done = export(repositories, Path(output_path), held_out=self._held_out)
+        if self._held_out is None and done.held_out is not None:
+            self._held_out = done.held_out
+            self.to_json()
+
+    def sort_repositories_by_difficulty(self) -> list[Repository]:
+        """Rate each theorem, save the database, print a summary, and return the easiest repositories first."""
+        items: dict[str, list[Item[str]]] = {}
+        for number, each in enumerate(self.repositories):
+            items[f"{number + 1}. {each.url}"] = [_item(theorem) for theorem in each.get_all_theorems]
+        found = Curriculum.of(items)
+        self.to_json()
+        print("Summary of theorem difficulties by URL:")
+        for line in found.summary():
+            print(line)
+        return [self.repositories[int(name.split(".")[0]) - 1] for name in found.order]
+
+    def trace_repository(self, url: str, commit: str, build_deps: bool = False) -> Repository | None:
+        """Trace the repository at an address or in a folder, in the store too, and return it; it is not added yet.
+
+        Its data set is written beside the store. None if it holds fewer than three theorems. The project has to be
+        built where real Lean traces it; `build_deps` is accepted and changes nothing, as the declarations of
+        dependencies are read from their files. Raises UserError where tracing fails.
+        """
+        target = f"{url.removesuffix('.git')}@{commit}" if commit else url
+        with Store() as store:
+            added = add_repository(store, target, trace=trace_files)
+            if store.counts(added)["theorems"] < LEAST_THEOREMS:
+                log.warning("%s has fewer than %d theorems", url, LEAST_THEOREMS)
+                return None
+            export_stored(store, [added.name], repository_folder(store, added.name) / "leandojo")
+            return Repository.from_store(store, added)
+
+    def discover_repositories(self, num_repos: int, curriculum_learning: bool, build_deps: bool = False) -> None:
+        """Raise UserError: repositories are not searched for; name them to `trace_repository`."""
+        raise UserError("repositories are not searched for on GitHub; name those that you want to trace_repository")
+
+
+def _item(theorem: Theorem) -> Item[str]:
+    theorem.difficulty_rating = theorem.calculate_difficulty()
+    return Item(theorem.full_name, len(theorem.traced_tactics or []), theorem.has_sorry)

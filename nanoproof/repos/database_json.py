@@ -1,0 +1,267 @@
+"""`dynamic_database.json`: LeanDojo-v2's file of repositories, read into the store and written from it.
+
+`{"repositories": [...]}`, each with its theorems in three lists (proved; proved by us; open), the premises of its
+files, the files traced, and counts of them. Positions are texts, `"(line, column)"`; `"Pos(line, column)"` and
+`[line, column]` are read too. What we proved has its proof in the fields `proof`, `proof_found_by` and `proof_time`,
+which others ignore. Files that could not be traced are among `premise_files` only.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write, read_json
+from nanoproof.repos.difficulty import difficulty
+from nanoproof.repos.leandojo import ShapeError, read_corpus_line, read_theorem
+from nanoproof.repos.records import (
+    Position,
+    Premise,
+    Repository,
+    State,
+    StoredTheorem,
+    TracedFile,
+    TracedTactic,
+    TracedTheorem,
+    open_places,
+)
+from nanoproof.repos.store import Store
+
+LISTS: Mapping[str, State] = {
+    "proven_theorems": "proved",
+    "sorry_theorems_proved": "sorry_proved",
+    "sorry_theorems_unproved": "sorry",
+}
+"""Where the theorems of each state are."""
+UNKNOWN_PROOF = "imported without its proof"
+
+
+# -- Records as JSON -------------------------------------------------------------------------------------------------
+
+
+def position_text(place: Sequence[int]) -> str:
+    """Write a position as the file has it."""
+    line, column = place
+    return f"({line}, {column})"
+
+
+def theorem_json(theorem: TracedTheorem, url: str, commit: str, rating: float | None) -> dict[str, Any]:
+    """Return a theorem as the file has it, with all of its tactics."""
+    return {
+        "full_name": theorem.full_name,
+        "theorem_statement": theorem.statement or None,
+        "file_path": theorem.path,
+        "start": position_text(theorem.start),
+        "end": position_text(theorem.end),
+        "url": url,
+        "commit": commit,
+        "traced_tactics": [tactic_json(each) for each in theorem.tactics],
+        "difficulty_rating": rating,
+    }
+
+
+def tactic_json(tactic: TracedTactic) -> dict[str, Any]:
+    """Return a tactic as the file has it; a premise whose place is not known is at (0, 0)."""
+    nowhere = Position(0, 0)
+    premises = [
+        {
+            "full_name": each.full_name,
+            "def_path": each.path,
+            "def_pos": position_text(each.start or nowhere),
+            "def_end_pos": position_text(each.end or each.start or nowhere),
+        }
+        for each in tactic.premises
+    ]
+    return {
+        "tactic": tactic.tactic,
+        "annotated_tactic": [tactic.marked, premises],
+        "state_before": tactic.state_before,
+        "state_after": tactic.state_after,
+    }
+
+
+def premise_json(premise: Premise) -> dict[str, Any]:
+    """Return a premise as the file has it."""
+    return {
+        "full_name": premise.full_name,
+        "code": premise.code,
+        "start": position_text(premise.start),
+        "end": position_text(premise.end),
+        "kind": premise.kind,
+    }
+
+
+def premise_file_json(file: TracedFile) -> dict[str, Any]:
+    """Return the imports and premises of a file as the file has them."""
+    return {
+        "path": file.path,
+        "imports": list(file.imports),
+        "premises": [premise_json(each) for each in file.premises],
+    }
+
+
+# -- Writing ---------------------------------------------------------------------------------------------------------
+
+
+def export_database(store: Store, names: Sequence[str], path: Path) -> None:
+    """Write repositories of the store to a JSON file, atomically; a theorem or file is in memory at a time."""
+    repositories = [store.repository(name) for name in dict.fromkeys(names)]
+
+    def write(file: IO[bytes]) -> None:
+        file.write(b'{\n"repositories": [')
+        for number, repository in enumerate(repositories):
+            file.write(b",\n" if number else b"\n")
+            _write_repository(store, repository, file)
+        file.write(b"\n]\n}\n")
+
+    atomic_write(path, write)
+
+
+def _write_repository(store: Store, repository: Repository, file: IO[bytes]) -> None:
+    head = _dump({**head_json(repository), **counts_json(store.counts(repository))})
+    file.write(head[:-1])
+    for name, state in LISTS.items():
+        theorems = (_stored_json(each, repository) for each in store.theorems(repository, state))
+        _write_list(file, name, theorems)
+    _write_list(file, "premise_files", map(premise_file_json, store.files(repository, theorems=False)))
+    traced = (each.path for each in store.files(repository, theorems=False) if each.error is None)
+    _write_list(file, "files_traced", traced)
+    file.write(b', "pr_url": ' + _dump(repository.pr_url) + b"}")
+
+
+def head_json(repository: Repository) -> dict[str, Any]:
+    """Return what the file says of a repository before its counts; `name` is the last two parts of its address."""
+    return {
+        "url": repository.url,
+        "name": repository.metadata.get("name") or "/".join(repository.url.rstrip("/").split("/")[-2:]),
+        "commit": repository.commit,
+        "lean_version": repository.lean_version,
+        "lean_dojo_version": repository.tool,
+        "metadata": {
+            **{key: value for key, value in repository.metadata.items() if key != "name"},
+            "date_processed": repository.date,
+        },
+    }
+
+
+def counts_json(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the counters of a repository, from `Store.counts`."""
+    return {
+        "total_theorems": counts["theorems"],
+        "num_proven_theorems": counts["proved"],
+        "num_sorry_theorems": counts["sorry"] + counts["sorry_proved"],
+        "num_sorry_theorems_proved": counts["sorry_proved"],
+        "num_sorry_theorems_unproved": counts["sorry"],
+        "num_premise_files": counts["files"],
+        "num_premises": counts["premises"],
+        "num_files_traced": counts["files"] - counts["failed"],
+    }
+
+
+def _stored_json(stored: StoredTheorem, repository: Repository) -> dict[str, Any]:
+    rating = difficulty(stored.num_tactics, stored.state != "proved")
+    found = theorem_json(stored.theorem, repository.url, repository.commit, rating)
+    if stored.proof is not None and stored.how != UNKNOWN_PROOF:
+        found |= {"proof": stored.proof, "proof_found_by": stored.how, "proof_time": stored.time}
+    return found
+
+
+def _write_list(file: IO[bytes], name: str, items: Iterable[Any]) -> None:
+    file.write(f', "{name}": ['.encode())
+    for number, item in enumerate(items):
+        file.write((b",\n" if number else b"\n") + _dump(item))
+    file.write(b"]")
+
+
+def _dump(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode("utf-8")
+
+
+# -- Reading ---------------------------------------------------------------------------------------------------------
+
+
+def read_database(path: Path) -> list[Any]:
+    """Read the repositories of a file as JSON. Raises UserError if it is damaged or something else."""
+    value = read_json(path)
+    repositories = value.get("repositories") if isinstance(value, dict) else None
+    if not isinstance(repositories, list):
+        raise UserError(f'{path} is no dynamic_database.json: it has no list "repositories"')
+    return repositories
+
+
+def import_database(store: Store, path: Path, name: str | None = None) -> list[Repository]:
+    """Read a file into the store: all of it, or nothing if it is damaged or the process is killed.
+
+    Repositories that are there (by address and commit) get the files and theorems that they lack. Raises UserError that
+    names the repository and the field where the shape is wrong.
+    """
+    found = []
+    records = read_database(path)
+    if name is not None and len(records) != 1:
+        raise UserError(f"--name names one repository; {path} holds {len(records)}")
+    with store.all_or_nothing():
+        for number, record in enumerate(records):
+            try:
+                found.append(_import_repository(store, record, name))
+            except ShapeError as error:
+                raise UserError(f"{path}, repository {number}: {error}") from None
+    return found
+
+
+def read_head(record: Any) -> Repository:
+    """Read what the file says of a repository itself. Raises ShapeError."""
+    if not isinstance(record, dict):
+        raise ShapeError(f"expected an object, got {record!r:.60}")
+    texts = [record.get(key) for key in ("url", "name", "commit", "lean_version", "lean_dojo_version")]
+    metadata = record.get("metadata")
+    if not isinstance(metadata, dict) or "date_processed" not in metadata:
+        raise ShapeError("metadata: expected an object with date_processed")
+    if not isinstance(texts[0], str) or not isinstance(texts[2], str):
+        raise ShapeError("url and commit: expected texts")
+    url, full_name, commit, version, tool = (str(text or "") for text in texts)
+    rest = {key: value for key, value in metadata.items() if key != "date_processed"}
+    named = {"name": full_name} if full_name != "/".join(url.rstrip("/").split("/")[-2:]) else {}
+    date = str(metadata["date_processed"] or "")
+    return Repository("", url, commit, version, tool, date, None, record.get("pr_url"), {**rest, **named})
+
+
+def _import_repository(store: Store, record: Any, name: str | None) -> Repository:
+    about = read_head(record)
+    repository = store.add_repository(
+        *(about.url, about.commit, name, about.lean_version, None, about.tool, about.date, about.pr_url),
+        metadata=about.metadata,
+    )
+    traced = set(_list(record, "files_traced"))
+    for file in map(read_corpus_line, _list(record, "premise_files")):
+        error = None if file.path in traced else "it is not among the traced files"
+        store.put_premises(repository, replace(file, error=error))
+        traced.discard(file.path)
+    for path in sorted(traced):
+        store.put_premises(repository, TracedFile(path, (), (), ()))
+    for key, state in LISTS.items():
+        for each in _list(record, key):
+            theorem = read_theorem(each)
+            sorries = 0 if state == "proved" else max(1, open_places(theorem))
+            theorem = replace(theorem, sorries=sorries)
+            store.add_theorems(repository, [theorem])
+            if state == "sorry_proved":
+                _record(store, repository, theorem, each)
+    return repository
+
+
+def _record(store: Store, repository: Repository, theorem: TracedTheorem, record: Mapping[str, Any]) -> None:
+    """Record the proof of an imported theorem that was proved, unless the store has one."""
+    same = [each for each in store.find_theorems(repository, theorem.full_name) if each.theorem.id == theorem.id]
+    if same and same[0].state == "sorry":
+        known = isinstance(record.get("proof"), str)
+        how = str(record.get("proof_found_by") or "imported") if known else UNKNOWN_PROOF
+        store.record_proof(same[0].id, record["proof"] if known else "", how, record.get("proof_time"))
+
+
+def _list(record: Mapping[str, Any], name: str) -> Iterator[Any]:
+    value = record.get(name) or []
+    if not isinstance(value, list):
+        raise ShapeError(f"{name}: expected a list")
+    return iter(value)

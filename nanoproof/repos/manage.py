@@ -1,0 +1,462 @@
+"""The commands of the store: `add`, `list`, `show`, `remove`, `export` and `import`.
+
+python -m nanoproof.repos add my-project                                  # a folder, which stays where it is
+python -m nanoproof.repos add https://host/owner/name@1f3e5c7             # cloned below $NANOPROOF_HOME/repos
+python -m nanoproof.repos list --by difficulty
+python -m nanoproof.repos export name --out data                          # LeanDojo's data set
+python -m nanoproof.repos import leandojo_benchmark_4
+"""
+
+import argparse
+import json
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.config import Parser, add_flags, from_args, group, opt, validate
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write, json_line
+from nanoproof.common.option_groups import LeanOptions
+from nanoproof.common.terminal import print_lines, shorten, table
+from nanoproof.data.midtrain.clone import CloneError, git
+from nanoproof.lean.project.layout import lean_version
+from nanoproof.lean.types import parse_state
+from nanoproof.repos.database_json import export_database, import_database
+from nanoproof.repos.difficulty import CATEGORIES, Curriculum, Item
+from nanoproof.repos.leandojo import Exported, export_stored, import_folder, is_data_set
+from nanoproof.repos.records import Repository, StoredTheorem, TracedFile, TracedTheorem
+from nanoproof.repos.splits import STRATEGIES, exported_tactics
+from nanoproof.repos.store import Store, free_name, now
+
+SCHEMES = ("https://", "http://", "ssh://", "file://", "git@")
+_AT_COMMIT = re.compile(r"(\w+://[^/]*/.+|git@[^:]+:.+|(?!\w+://|git@).+)@([\w.+][\w.+/-]*)")
+"""An address (where an `@` before the host is no commit's) or a folder, and a commit, a branch or a tag."""
+CLONE_SECONDS = 3600.0
+DATABASE, LEANTREE = "dynamic_database.json", "leantree.jsonl"
+SHOWN = 20
+
+
+@dataclass(frozen=True)
+class AddOptions:
+    """Tracing"""
+
+    lean: LeanOptions = group(LeanOptions, "lean-")
+    lean_processes: int = opt(2, "Processes of the embedded server, if no --lean-servers are named.", min=1)
+
+    def __post_init__(self) -> None:
+        validate(self, "add")
+
+
+Trace = Callable[[Path, Path, AddOptions], Iterable[TracedFile]]
+"""Traces the project in a folder, with another folder for what it keeps, and yields its files."""
+
+
+def trace_files(root: Path, folder: Path, options: AddOptions) -> Iterator[TracedFile]:
+    """Trace a project as the command `trace` does, and yield what was found in each file."""
+    from nanoproof.repos.project import Project
+    from nanoproof.repos.trace import TraceOptions, read_trace, trace_project
+
+    chosen = TraceOptions(lean=options.lean, lean_processes=options.lean_processes)
+    trace_project(Project.read(root), folder, chosen)
+    yield from read_trace(folder)
+
+
+# -- add -------------------------------------------------------------------------------------------------------------
+
+
+def add_repository(
+    store: Store, target: str, name: str | None = None, options: AddOptions | None = None, trace: Trace | None = None
+) -> Repository:
+    """Add the repository at an address or in a folder to the store, at a commit if one stands behind `@`.
+
+    An address is cloned to a folder beside the store; a folder is referred to where it is. With `trace` its files are
+    read into the store, in place of what was there. Raises UserError.
+    """
+    url, commit = split_target(target)
+    if url.startswith(SCHEMES):
+        repository = _cloned(store, url, commit, name)
+    else:
+        repository = _referred(store, Path(url), commit, name)
+    if trace is not None:
+        assert repository.source is not None
+        seen = set()
+        for file in trace(
+            Path(repository.source), repository_folder(store, repository.name) / "trace", options or AddOptions()
+        ):
+            store.put_file(repository, file)
+            seen.add(file.path)
+        for path in [file.path for file in store.files(repository, theorems=False) if file.path not in seen]:
+            store.remove_file(repository, path)
+    return repository
+
+
+def split_target(target: str) -> tuple[str, str]:
+    """Split `PATH_OR_URL@commit`; the commit is empty if none is named. A folder with `@` in its name is a folder."""
+    if not target.startswith(SCHEMES) and Path(target).expanduser().exists():
+        return target, ""
+    found = _AT_COMMIT.fullmatch(target)
+    return (found[1], found[2]) if found else (target, "")
+
+
+def repository_folder(store: Store, name: str) -> Path:
+    """Return the folder of what is kept of a repository: beside the store."""
+    return store.path.parent / name
+
+
+def _referred(store: Store, folder: Path, commit: str, name: str | None) -> Repository:
+    """Add a folder, or bring what is known of it up to date."""
+    folder = folder.expanduser()
+    if not folder.is_dir():
+        raise UserError(f"{folder} is neither a folder nor an address such as https://host/owner/name")
+    folder = folder.resolve()
+    here = _head(folder)
+    if commit and not here.startswith(commit):
+        raise UserError(
+            f"{folder} is at commit {here or 'none'}, not {commit}: check that out, or add file://{folder}@{commit}, "
+            "which is cloned"
+        )
+    version = _toolchain(folder)
+    present = next((each for each in store.repositories() if each.source == each.url == str(folder)), None)
+    if present is None:
+        return store.add_repository(str(folder), here, name, version, folder)
+    if name not in (None, present.name):
+        raise UserError(f"{folder} is in the store already, as {present.name}")
+    changed = replace(present, commit=here, lean_version=version, date=now())
+    store.update_repository(changed)
+    return changed
+
+
+def _cloned(store: Store, url: str, commit: str, name: str | None) -> Repository:
+    """Clone an address, unless that was done, and add it."""
+    url = url.rstrip("/").removesuffix(".git")
+    present = [each for each in store.repositories() if each.url == url and commit and each.commit.startswith(commit)]
+    if present and present[0].source and Path(present[0].source).is_dir():
+        return present[0]
+    store.path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=".clone-", dir=store.path.parent))
+    try:
+        clone, stop = temporary / "source", threading.Event()
+        depth = [] if commit else ["--depth=1"]
+        git(["clone", "--quiet", *depth, "--", url, str(clone)], CLONE_SECONDS, stop)
+        if commit:
+            git(["-C", str(clone), "checkout", "--quiet", "--detach", commit, "--"], CLONE_SECONDS, stop)
+        here, version = _head(clone), _toolchain(clone)
+        added = store.find_repository(url, here)
+        taken = {each.name for each in store.repositories()}
+        chosen = added.name if added else name or free_name(url, here, taken)
+        place = repository_folder(store, chosen) / "source"
+        repository = added or store.add_repository(url, here, chosen, version, place)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if place.exists():
+            shutil.rmtree(place)
+        clone.rename(place)
+        if repository.source != str(place):
+            repository = replace(repository, source=str(place), lean_version=version)
+            store.update_repository(repository)
+        return repository
+    except CloneError as error:
+        raise UserError(f"cannot clone {url}{f' at {commit}' if commit else ''}: {error}") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _head(folder: Path) -> str:
+    """Return the commit that a folder is at; empty if it is no repository or has no commit."""
+    try:
+        top = git(["-C", str(folder), "rev-parse", "--verify", "--quiet", "HEAD^{commit}"], 60.0, threading.Event())
+    except CloneError:
+        return ""
+    return top.decode().strip()
+
+
+def _toolchain(folder: Path) -> str:
+    """Return the Lean version of a project, such as `v4.27.0`; empty if none is named."""
+    try:
+        return lean_version(folder)
+    except UserError:
+        return ""
+
+
+# -- list and show ---------------------------------------------------------------------------------------------------
+
+
+def curriculum(store: Store) -> Curriculum[str]:
+    """Return in which order to learn from the repositories of the store, and the category of each theorem."""
+    return Curriculum.of(
+        {
+            each.name: [Item(name, tactics, has_sorry) for _, name, tactics, has_sorry in store.lengths(each)]
+            for each in store.repositories()
+        }
+    )
+
+
+def _list(args: argparse.Namespace) -> int:
+    with Store(args.store) as store:
+        known = {each.name: each for each in store.repositories()}
+        order: Sequence[str] = list(known)
+        extra: dict[str, dict[str, int]] = {name: {} for name in known}
+        if args.by == "difficulty":
+            found = curriculum(store)
+            order = found.order
+            extra = {name: {part: len(found.categories[name][part]) for part in CATEGORIES} for name in known}
+        rows = [{**_plain(known[name]), **store.counts(name), **extra[name]} for name in order]
+    if args.json:
+        print_lines(json.dumps(row, ensure_ascii=False) for row in rows)
+        return 0
+    if not rows:
+        print("no repositories yet: python -m nanoproof.repos add PATH_OR_URL")
+        return 0
+    names = ["name", "commit", "lean_version", "files", "premises", "theorems", "proved", "sorry_proved", "sorry"]
+    names += CATEGORIES if args.by == "difficulty" else []
+    cells = [[row[name][:10] if name == "commit" else row[name] for name in names] for row in rows]
+    titles = {"sorry_proved": "ours", "sorry": "open", "lean_version": "Lean", "Hard (No proof)": "no proof"}
+    print_lines(table([titles.get(name, name) for name in names], cells))
+    if args.by == "difficulty" and found.thresholds is not None:
+        print_lines(["", list(found.summary())[-1]])
+    return 0
+
+
+def _plain(repository: Repository) -> dict[str, Any]:
+    return asdict(repository)
+
+
+def _show(args: argparse.Namespace) -> int:
+    if args.max < 0:
+        raise UserError(f"--max must be >= 0, got {args.max}")
+    with Store(args.store) as store:
+        repository = store.repository(args.name)
+        counts = store.counts(repository)
+        ours = [_open_line(each) for each in store.theorems(repository, "sorry_proved", tactics=False)]
+        still = [_open_line(each) for each in store.theorems(repository, "sorry", tactics=False)]
+        failed = [f"  {file.path}: {file.error}" for file in store.files(repository, theorems=False) if file.error]
+        if args.json:
+            parts = {"open": still, "ours": ours, "not_traced": failed}
+            print(json.dumps({**_plain(repository), "counts": counts, **parts}, ensure_ascii=False))
+            return 0
+        found = curriculum(store)
+        place = f"{found.order.index(repository.name) + 1} of {len(found.order)}"
+        shares = {part: len(found.categories[repository.name][part]) for part in CATEGORIES}
+    lines = [
+        f"{repository.name}  {repository.url}  {repository.commit or 'no commit'}",
+        f"  Lean {repository.lean_version or 'unknown'}, by {repository.tool}, {repository.date}",
+        f"  files in {repository.source or 'no folder (imported)'}",
+        f"  {counts['files']:,} files ({counts['failed']} not traced), {counts['premises']:,} premises",
+        f"  {counts['theorems']:,} theorems: {counts['proved']:,} proved, {counts['sorry_proved']:,} proved by us, "
+        f"{counts['sorry']:,} open",
+        f"  {', '.join(f'{count:,} {part}' for part, count in shares.items())}; in the order of learning {place}",
+    ]
+    for title, part in (("open", still), ("proved by us", ours), ("not traced", failed)):
+        more = [f"  ... and {len(part) - args.max:,} more (--max N)"] if len(part) > args.max else []
+        lines += [f"{title}:", *part[: args.max], *more] if part else []
+    print_lines(lines)
+    return 0
+
+
+def _open_line(stored: StoredTheorem) -> str:
+    proof = f"  {shorten(stored.proof, 60)} ({stored.how})" if stored.proof is not None else ""
+    return f"  {stored.theorem.full_name}  {stored.theorem.path}:{stored.theorem.start.line}{proof}"
+
+
+# -- export and import -----------------------------------------------------------------------------------------------
+
+
+def _export(args: argparse.Namespace) -> int:
+    with Store(args.store) as store:
+        if args.format == "leandojo":
+            done = export_stored(store, args.names, args.out, args.splits, args.redraw)
+            print_lines(_exported_lines(done, args.out))
+        elif args.format == "database":
+            export_database(store, args.names, args.out / DATABASE)
+            print(f"{len(set(args.names))} repositories in {args.out / DATABASE}")
+        else:
+            files, left_out = export_leantree(store, args.names, args.out / LEANTREE)
+            print(f"{files} files in {args.out / LEANTREE}" + (f"; {left_out} proofs are no tree" if left_out else ""))
+    return 0
+
+
+def _exported_lines(done: Exported, out: Path) -> Iterator[str]:
+    for strategy in STRATEGIES:
+        counts = done.theorems[strategy]
+        yield f"{strategy}: {', '.join(f'{count:,} {split}' for split, count in counts.items())}"
+    if done.held_out is None and not any(done.theorems["novel_premises"][split] for split in ("val", "test")):
+        yield "no tactic names a premise, so that novel_premises has nothing but training"
+    yield f"{done.premises:,} premises of {done.files:,} files, in {out}"
+
+
+def export_leantree(store: Store, names: Sequence[str], path: Path) -> tuple[int, int]:
+    """Write LeanTree JSONL of repositories; returns how many Lean files, and how many proofs are no tree.
+
+    What `trace` wrote of a repository is copied. Of one that was imported, the trees are made of its flat list of
+    tactics, as far as the goals tell which tactic goes on from which.
+    """
+    files = left_out = 0
+
+    def write(out: Any) -> None:
+        nonlocal files, left_out
+        for name in dict.fromkeys(names):
+            repository = store.repository(name)
+            traced = repository_folder(store, name) / "trace" / LEANTREE
+            if traced.is_file():
+                with open(traced, "rb") as lines:
+                    for line in lines:
+                        out.write(line)
+                        files += 1
+                continue
+            for file in store.files(repository):
+                theorems = [leantree_theorem(each) for each in file.theorems if each.tactics]
+                if theorems:
+                    record = {"path": file.path, "imports": list(file.imports), "theorems": theorems}
+                    out.write(json_line(record).encode("utf-8"))
+                    files += 1
+                    left_out += sum("error" in block for each in theorems for block in each["by_blocks"])
+
+    atomic_write(path, write)
+    return files, left_out
+
+
+def leantree_theorem(theorem: TracedTheorem) -> dict[str, Any]:
+    """Return a theorem as LeanTree has it: one tree, whose nodes are the states before the tactics.
+
+    From a tactic go on those that begin, later on, with all the goals that it leaves, or with one of these alone each;
+    if some goal has none, the proof is recorded as an error. Spans count from the theorem's place, which is not known
+    as an offset, and are zero.
+    """
+    span = {"start": 0, "finish": 0}
+    found: dict[str, Any] = {"span": span, "name": theorem.full_name, "context": []}
+    steps = list(exported_tactics(theorem))
+    children: dict[int, list[int]] = {}
+    for number, step in enumerate(steps):
+        later = {each.state_before: index for index, each in reversed([*enumerate(steps)][number + 1 :])}
+        goals = [part for part in re.split(r"\n\s*\n", step.state_after) if part.strip() and part != "no goals"]
+        whole = later.get(step.state_after)
+        parts = [whole] if whole is not None and goals else [later.get(goal) for goal in goals]
+        if None in parts or "⊢" not in step.state_before:
+            return {**found, "by_blocks": [{"error": f"what follows {shorten(step.tactic, 40)} is not known"}]}
+        children[number] = [part for part in parts if part is not None]
+    size, depth = dict.fromkeys(children, 1), dict.fromkeys(children, 1)
+    for number in reversed(children):
+        size[number] += sum(size[child] for child in children[number])
+        depth[number] += max((depth[child] for child in children[number]), default=0)
+    nodes = [
+        {
+            "id": number,
+            "state": {"goals": parse_state(step.state_before).to_wire()},
+            "tactic": {
+                **{"tactic_string": step.tactic, "span": None, "parent": number, "children": children[number]},
+                "tactic_depends_on": list(dict.fromkeys(premise.full_name for premise in step.premises)),
+            },
+            "proof_size": size[number],
+            "proof_depth": depth[number],
+        }
+        for number, step in enumerate(steps)
+    ]
+    return {**found, "by_blocks": [{"tree": {"root_id": 0, "nodes": nodes}, "span": span}] if nodes else []}
+
+
+def _import(args: argparse.Namespace) -> int:
+    path: Path = args.path
+    if not path.exists():
+        raise UserError(f"no such file or folder: {path}")
+    if path.is_dir() and not is_data_set(path) and (path / DATABASE).is_file():
+        path = path / DATABASE
+    with Store(args.store) as store:
+        if path.is_file():
+            found = import_database(store, path, args.name)
+        elif is_data_set(path):
+            found = import_folder(store, path, args.name)
+        else:
+            raise UserError(f"{path} holds neither random/train.json nor {DATABASE}")
+        print_lines(_summary(store, each) for each in found)
+    return 0
+
+
+def _summary(store: Store, repository: Repository) -> str:
+    counts = store.counts(repository)
+    failed = f" ({counts['failed']} not traced)" if counts["failed"] else ""
+    return (
+        f"{repository.name}: {counts['files']:,} files{failed}, {counts['premises']:,} premises, "
+        f"{counts['theorems']:,} theorems, {counts['sorry']:,} open and {counts['sorry_proved']:,} proved by us"
+    )
+
+
+def _add(args: argparse.Namespace) -> int:
+    options = from_args(AddOptions, args)
+    with Store(args.store) as store:
+        repository = add_repository(store, args.target, args.name, options, trace_files if args.trace else None)
+        print(_summary(store, repository))
+        return int(store.counts(repository)["failed"] > 0)
+
+
+def _remove(args: argparse.Namespace) -> int:
+    with Store(args.store) as store:
+        for name in args.names:
+            store.repository(name)
+        for name in args.names:
+            repository = store.repository(name)
+            print(f"removed {_summary(store, repository)}")
+            store.remove_repository(name)
+            clone = repository_folder(store, name) / "source"
+            if repository.source == str(clone):
+                shutil.rmtree(clone, ignore_errors=True)
+    return 0
+
+
+# -- Command line ----------------------------------------------------------------------------------------------------
+
+
+def add_parser(commands: "argparse._SubParsersAction[Parser]") -> None:
+    """Add the commands of the store."""
+    add = commands.add_parser("add", help="Add a repository to the store, and trace it.")
+    add.add_argument("target", metavar="PATH_OR_URL[@COMMIT]", help="A folder, or an address that is cloned.")
+    add.add_argument("--name", help="What it is called (default: the last part of its address).")
+    add.add_argument("--no-trace", dest="trace", action="store_false", help="Leave its files unread for now.")
+    add_flags(add, AddOptions)
+
+    listed = commands.add_parser("list", help="List the repositories of the store.")
+    listed.add_argument(
+        "--by",
+        choices=("date", "difficulty"),
+        default="date",
+        help="In which order: as added, or as to learn from them.",
+    )
+    show = commands.add_parser("show", help="Show a repository: counts, open theorems, proofs found.")
+    show.add_argument("name", metavar="NAME")
+    show.add_argument("--max", type=int, default=SHOWN, metavar="N", help="How many theorems of a kind to name.")
+    for command in (listed, show):
+        command.add_argument("--json", action="store_true", help="Print JSON, one object per line.")
+
+    remove = commands.add_parser("remove", help="Remove repositories from the store, with the proofs found for them.")
+    remove.add_argument("names", metavar="NAME", nargs="+")
+
+    export = commands.add_parser("export", help="Write repositories as a data set.")
+    export.add_argument("names", metavar="NAME", nargs="+")
+    export.add_argument(
+        "--format",
+        choices=("leandojo", "leantree", "database"),
+        default="leandojo",
+        help=f"LeanDojo's data set, LeanTree JSONL, or LeanDojo-v2's {DATABASE}.",
+    )
+    export.add_argument("--out", type=Path, required=True, metavar="DIR", help="Folder to write to.")
+    export.add_argument(
+        "--splits",
+        choices=("stable", "leandojo"),
+        default="stable",
+        help="How LeanDojo's data set is split: by hashes, so that no theorem ever moves, or drawn as LeanDojo does.",
+    )
+    export.add_argument(
+        "--redraw", action="store_true", help="Choose the held-out premises anew; theorems of novel_premises move."
+    )
+    read = commands.add_parser("import", help=f"Read LeanDojo's data set, or {DATABASE}, into the store.")
+    read.add_argument("path", metavar="FILE_OR_DIR", type=Path)
+    read.add_argument("--name", help="What it is called (default: the last part of its address).")
+    runs = {add: _add, listed: _list, show: _show, remove: _remove, export: _export, read: _import}
+    for command, run in runs.items():
+        command.add_argument(
+            "--store", type=Path, metavar="FILE", help="The store (default: $NANOPROOF_HOME/repos/store.sqlite)."
+        )
+        command.set_defaults(run=run)

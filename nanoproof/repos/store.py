@@ -1,0 +1,594 @@
+"""The store of repositories: one SQLite file with their files, theorems, tactics, premises, and the proofs found.
+
+    with Store() as store:                                 # $NANOPROOF_HOME/repos/store.sqlite
+        repository = store.add_repository("https://host/owner/name", commit="1f3e...")
+        store.put_file(repository, traced_file)            # idempotent: replaces what is known of that file
+        for stored in store.theorems(repository, state="sorry"):
+            store.record_proof(stored.id, "by simp", how="repos prove")
+
+Opening a store changes nothing in it. Several processes may read and write at once. Reads are streams that hold the
+theorems of one file at a time, and see what others have written in the meantime. A proof belongs to a name and a
+statement in a file, so it survives that the file is traced again, and counts as long as the theorem is stated so and
+open.
+"""
+
+import difflib
+import json
+import re
+import sqlite3
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib import metadata as packages
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import home
+from nanoproof.repos.records import (
+    STATES,
+    Position,
+    Premise,
+    Provenance,
+    Repository,
+    State,
+    StoredTheorem,
+    TracedFile,
+    TracedTactic,
+    TracedTheorem,
+    open_places,
+)
+
+VERSION = 1
+"""Of the tables below; a store with a larger one was written by later code."""
+APPLICATION_ID = 0x6E505246
+"""What SQLite's header says of our stores, by which they are told from other files of SQLite."""
+BUSY_SECONDS = 60.0
+"""How long to wait for another process that writes."""
+
+_TABLES = """
+CREATE TABLE repositories (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, url TEXT NOT NULL, commit_hash TEXT NOT NULL,
+    lean_version TEXT NOT NULL, tool TEXT NOT NULL, date TEXT NOT NULL, source TEXT, pr_url TEXT,
+    metadata TEXT NOT NULL, UNIQUE (url, commit_hash));
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY, repository INTEGER NOT NULL REFERENCES repositories ON DELETE CASCADE,
+    path TEXT NOT NULL, imports TEXT NOT NULL, error TEXT, UNIQUE (repository, path));
+CREATE TABLE premises (
+    file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE, number INTEGER NOT NULL, full_name TEXT NOT NULL,
+    kind TEXT NOT NULL, start_line INTEGER, start_column INTEGER, end_line INTEGER, end_column INTEGER,
+    code TEXT NOT NULL, PRIMARY KEY (file, number)) WITHOUT ROWID;
+CREATE INDEX premises_by_name ON premises (full_name);
+CREATE TABLE theorems (
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE, full_name TEXT NOT NULL,
+    start_line INTEGER, start_column INTEGER, end_line INTEGER, end_column INTEGER, occurrence INTEGER NOT NULL,
+    sorries INTEGER NOT NULL, num_tactics INTEGER NOT NULL, proof INTEGER REFERENCES proofs ON DELETE SET NULL,
+    statement TEXT NOT NULL,
+    premises TEXT NOT NULL, tactics TEXT NOT NULL);
+CREATE INDEX theorems_by_file ON theorems (file);
+CREATE INDEX theorems_by_name ON theorems (full_name);
+CREATE TABLE proofs (
+    id INTEGER PRIMARY KEY, repository INTEGER NOT NULL REFERENCES repositories ON DELETE CASCADE, path TEXT NOT NULL,
+    full_name TEXT NOT NULL, statement TEXT NOT NULL, occurrence INTEGER NOT NULL, proof TEXT NOT NULL,
+    how TEXT NOT NULL, time TEXT NOT NULL);
+CREATE INDEX proofs_by_theorem ON proofs (repository, path, full_name);
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+_STATE = "CASE WHEN t.sorries = 0 THEN 'proved' WHEN t.proof IS NULL THEN 'sorry' ELSE 'sorry_proved' END"
+_THEOREM = (
+    f"t.id, r.name, t.full_name, f.path, t.start_line, t.start_column, t.end_line, t.end_column, t.sorries, {_STATE}, "
+    "p.proof, p.how, p.time, t.num_tactics, t.statement, t.premises, t.tactics"
+)
+_FROM = (
+    "FROM theorems t JOIN files f ON f.id = t.file JOIN repositories r ON r.id = f.repository "
+    "LEFT JOIN proofs p ON p.id = t.proof"
+)
+
+
+def default_path() -> Path:
+    """Return `$NANOPROOF_HOME/repos/store.sqlite`."""
+    return home() / "repos" / "store.sqlite"
+
+
+def tool_version() -> str:
+    """Return what our traces are said to be made by."""
+    return f"nanoproof {packages.version('nanoproof')}"
+
+
+def now() -> str:
+    """Return the present time, ISO 8601 in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class Store:
+    """The store in a SQLite file, created if it is missing; for use by any thread, and a context manager.
+
+    Raises UserError for a file that is no store, one of a later version, and whatever SQLite cannot do (a full disk, a
+    process that keeps it locked).
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = default_path() if path is None else Path(path)
+        self._lock = threading.RLock()
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"cannot make the folder of the store {self.path}: {error.strerror}") from error
+        with self._errors():
+            self._db = sqlite3.connect(
+                self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=64
+            )
+        try:
+            with self._errors():
+                self._open()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _open(self) -> None:
+        """Check what the file is before anything is written to it, and make the tables of a new one."""
+        self._db.execute("BEGIN")  # so that all that is read of it is from one moment
+        made = self._is_made()
+        self._db.execute("COMMIT")
+        if not made:
+            with self._transaction():
+                if not self._is_made():  # another process may have been faster
+                    for statement in filter(str.strip, _TABLES.split(";")):
+                        self._db.execute(statement)
+                    self._db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                    self._db.execute(f"PRAGMA user_version = {VERSION}")
+        self._write_ahead()
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.execute("PRAGMA foreign_keys = ON")
+
+    def _write_ahead(self) -> None:
+        """Let readers and a writer work at once; the file remembers it. SQLite does not wait for others to end here."""
+        deadline = time.monotonic() + BUSY_SECONDS
+        while self._db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+            try:
+                self._db.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+
+    def _is_made(self) -> bool:
+        """Tell whether the file has our tables; False if it is empty. Raises UserError if it is something else."""
+        (application,) = self._db.execute("PRAGMA application_id").fetchone()
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if not (application or version or tables):
+            return False
+        if application != APPLICATION_ID:
+            raise UserError(f"{self.path} is a database of something else, not a store of repositories")
+        if version > VERSION:
+            raise UserError(
+                f"{self.path} was written by a later version of nanoproof (store version {version}; this one reads up "
+                f"to {VERSION})"
+            )
+        return True
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn errors of SQLite into a UserError that names the file."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if "not a database" in str(error):
+                raise UserError(f"{self.path} is not a store of repositories (nor any database of SQLite)") from error
+            raise UserError(f"the store {self.path}: {error}") from error
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Write all of something or nothing; within another transaction it is part of that."""
+        with self._lock, self._errors():
+            if self._db.in_transaction:
+                yield
+                return
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Make what is written within one change: other processes see all of it or nothing, as after a kill."""
+        with self._transaction():
+            yield
+
+    def _rows(self, query: str, values: Iterable[Any] = ()) -> list[Any]:
+        with self._lock, self._errors():
+            return self._db.execute(query, tuple(values)).fetchall()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._db.close()
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- settings ----------------------------------------------------------------------------------------------------
+
+    def setting(self, name: str) -> str | None:
+        """Return a setting of this store; None if it was never set."""
+        rows = self._rows("SELECT value FROM settings WHERE name = ?", [name])
+        return rows[0][0] if rows else None
+
+    def set_once(self, name: str, value: str, replace: bool = False) -> str:
+        """Set a setting unless it has a value, and return what it is then; `replace` sets it in any case."""
+        with self._transaction():
+            verb = "REPLACE" if replace else "IGNORE"
+            self._db.execute(f"INSERT OR {verb} INTO settings VALUES (?, ?)", (name, value))
+            found = self.setting(name)
+        assert found is not None
+        return found
+
+    # -- repositories ------------------------------------------------------------------------------------------------
+
+    def repositories(self) -> list[Repository]:
+        """List the repositories in the order in which they were added."""
+        rows = self._rows(
+            "SELECT name, url, commit_hash, lean_version, tool, date, source, pr_url, metadata FROM repositories "
+            "ORDER BY id"
+        )
+        return [
+            Repository(name, url, commit, version, tool, date, source, pr_url, json.loads(metadata))
+            for name, url, commit, version, tool, date, source, pr_url, metadata in rows
+        ]
+
+    def repository(self, name: str) -> Repository:
+        """Return a repository by name. Raises UserError, with the nearest name, if there is none."""
+        known = {repository.name: repository for repository in self.repositories()}
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known) or 'none'}"
+            raise UserError(f"no repository {name!r} in {self.path}; {hint}")
+        return known[name]
+
+    def find_repository(self, url: str, commit: str) -> Repository | None:
+        """Return the repository with an address at a commit; None if there is none."""
+        return next((each for each in self.repositories() if (each.url, each.commit) == (url, commit)), None)
+
+    def add_repository(
+        self,
+        url: str,
+        commit: str = "",
+        name: str | None = None,
+        lean_version: str = "",
+        source: Path | str | None = None,
+        tool: str | None = None,
+        date: str | None = None,
+        pr_url: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Repository:
+        """Add a repository and return it; one that is there with this address and commit is returned as it is.
+
+        Without a name it is called after its address, with the commit behind it if that name is taken. Raises UserError
+        for a name that is taken or is none.
+        """
+        with self._transaction():
+            present = self.find_repository(url, commit)
+            if present is not None:
+                return present
+            taken = {each.name for each in self.repositories()}
+            if name is None:
+                name = free_name(url, commit, taken)
+            elif name in taken:
+                raise UserError(f"the name {name!r} is taken by another repository; choose one with --name")
+            if not re.fullmatch(r"[\w.+-]+", name) or name.startswith((".", "-")):
+                raise UserError(f"a name must be made of letters, digits, and . _ + -; got {name!r}")
+            added = Repository(
+                name=name,
+                url=url,
+                commit=commit,
+                lean_version=lean_version,
+                tool=tool or tool_version(),
+                date=date or now(),
+                source=None if source is None else str(source),
+                pr_url=pr_url,
+                metadata=dict(metadata or {}),
+            )
+            self._db.execute(
+                "INSERT INTO repositories (name, url, commit_hash, lean_version, tool, date, source, pr_url, metadata) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (*_columns(added), _json(dict(added.metadata))),
+            )
+            return added
+
+    def update_repository(self, changed: Repository) -> None:
+        """Write what is known of a repository, found by its name. Raises UserError if it is not there."""
+        with self._transaction():
+            key = self._key(changed.name)
+            self._db.execute(
+                "UPDATE repositories SET name = ?, url = ?, commit_hash = ?, lean_version = ?, tool = ?, date = ?, "
+                "source = ?, pr_url = ?, metadata = ? WHERE id = ?",
+                (*_columns(changed), _json(dict(changed.metadata)), key),
+            )
+
+    def remove_repository(self, name: str) -> None:
+        """Remove a repository with all that is known of it. Raises UserError if it is not there."""
+        with self._transaction():
+            self._db.execute("DELETE FROM repositories WHERE id = ?", (self._key(name),))
+
+    def _key(self, repository: Repository | str) -> int:
+        name = repository if isinstance(repository, str) else repository.name
+        rows = self._rows("SELECT id FROM repositories WHERE name = ?", [name])
+        if not rows:
+            self.repository(name)  # raises
+        return int(rows[0][0])
+
+    def counts(self, repository: Repository | str) -> dict[str, int]:
+        """Count what a repository holds: `files`, `failed` files, `premises`, `theorems`, and theorems by state."""
+        key = self._key(repository)
+        ((files, failed),) = self._rows("SELECT count(*), count(error) FROM files WHERE repository = ?", [key])
+        ((premises,),) = self._rows(
+            "SELECT count(*) FROM premises p JOIN files f ON f.id = p.file WHERE f.repository = ?", [key]
+        )
+        by_state = dict(self._rows(f"SELECT {_STATE}, count(*) {_FROM} WHERE r.id = ? GROUP BY 1", [key]))
+        states = {state: by_state.get(state, 0) for state in STATES}
+        counts = {"files": files, "failed": failed, "premises": premises, "theorems": sum(states.values())}
+        return counts | {str(state): count for state, count in states.items()}
+
+    # -- files -------------------------------------------------------------------------------------------------------
+
+    def put_file(self, repository: Repository | str, file: TracedFile) -> None:
+        """Write what tracing found in a file, in place of what was known of it.
+
+        A theorem that has the name and statement of one before keeps its number, and its proof where it is still open.
+        """
+        with self._transaction():
+            key = self._key(repository)
+            kept = {
+                (name, statement, occurrence): number
+                for number, name, statement, occurrence in self._rows(
+                    "SELECT t.id, t.full_name, t.statement, t.occurrence FROM theorems t JOIN files f ON f.id = t.file "
+                    "WHERE f.repository = ? AND f.path = ?",
+                    [key, file.path],
+                )
+            }
+            file_key = self._put(key, file)
+            self._db.execute("DELETE FROM theorems WHERE file = ?", (file_key,))
+            self._insert(key, file_key, file.path, file.theorems, kept)
+
+    def put_premises(self, repository: Repository | str, file: TracedFile) -> None:
+        """Write what is known of a file but for its theorems, which stay as they are."""
+        with self._transaction():
+            self._put(self._key(repository), file)
+
+    def _put(self, repository: int, file: TracedFile) -> int:
+        """Write imports, error and premises of a file, and return its number."""
+        key = self._file(repository, file.path)
+        self._db.execute("UPDATE files SET imports = ?, error = ? WHERE id = ?", (_json(file.imports), file.error, key))
+        self._db.execute("DELETE FROM premises WHERE file = ?", (key,))
+        self._db.executemany(
+            "INSERT INTO premises VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (key, number, each.full_name, each.kind, *each.start, *each.end, each.code)
+                for number, each in enumerate(file.premises)
+            ),
+        )
+        return key
+
+    def add_theorems(self, repository: Repository | str, theorems: Iterable[TracedTheorem]) -> int:
+        """Add theorems, in whatever order, to the files that they name; returns how many.
+
+        For data sets whose theorems do not come file by file. A theorem that is there (by name and place) is not added
+        again.
+        """
+        with self._transaction():
+            key = self._key(repository)
+            added = 0
+            for theorem in theorems:
+                file_key = self._file(key, theorem.path)
+                there = self._rows(
+                    "SELECT statement, start_line, start_column, end_line, end_column FROM theorems "
+                    "WHERE file = ? AND full_name = ?",
+                    [file_key, theorem.full_name],
+                )
+                if any(row[1:] == (*theorem.start, *theorem.end) for row in there):
+                    continue
+                first = sum(row[0] == theorem.statement for row in there)
+                self._insert(key, file_key, theorem.path, [theorem], {}, first)
+                added += 1
+            return added
+
+    def _file(self, repository: int, path: str) -> int:
+        self._db.execute(
+            "INSERT OR IGNORE INTO files (repository, path, imports) VALUES (?, ?, '[]')", (repository, path)
+        )
+        rows = self._rows("SELECT id FROM files WHERE repository = ? AND path = ?", [repository, path])
+        return int(rows[0][0])
+
+    def _insert(
+        self,
+        repository: int,
+        file: int,
+        path: str,
+        theorems: Iterable[TracedTheorem],
+        kept: Mapping[tuple[str, str, int], int],
+        first: int = 0,
+    ) -> None:
+        """Insert theorems of a file; `first` is how many others have their name and statement."""
+        seen: Counter[tuple[str, str]] = Counter()
+        proofs = {
+            (name, statement, occurrence): number
+            for name, statement, occurrence, number in self._rows(
+                "SELECT full_name, statement, occurrence, max(id) FROM proofs WHERE repository = ? AND path = ? "
+                "GROUP BY 1, 2, 3",
+                [repository, path],
+            )
+        }
+        for theorem in theorems:
+            occurrence = first + seen[theorem.full_name, theorem.statement]
+            seen[theorem.full_name, theorem.statement] += 1
+            key = (theorem.full_name, theorem.statement, occurrence)
+            sorries = open_places(theorem)
+            self._db.execute(
+                "INSERT INTO theorems VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(kept.get(key), file, theorem.full_name, *theorem.start, *theorem.end, occurrence, sorries),
+                    *(len(theorem.tactics), proofs.get(key) if sorries else None, theorem.statement),
+                    *(_json(theorem.premises), _json([_tactic_row(each) for each in theorem.tactics])),
+                ),
+            )
+
+    def remove_file(self, repository: Repository | str, path: str) -> None:
+        """Remove a file with its theorems, as when it is no longer in the repository; nothing if it is not there."""
+        with self._transaction():
+            self._db.execute("DELETE FROM files WHERE repository = ? AND path = ?", (self._key(repository), path))
+
+    def files(self, repository: Repository | str, theorems: bool = True) -> Iterator[TracedFile]:
+        """Yield the files of a repository in the order in which they came, without theorems if those are not asked for.
+
+        One file is in memory at a time.
+        """
+        for key, path in self._file_keys(self._key(repository)):
+            rows = self._rows("SELECT imports, error FROM files WHERE id = ?", [key])
+            if not rows:
+                continue  # removed in the meantime
+            found = self._rows(
+                "SELECT full_name, code, start_line, start_column, end_line, end_column, kind FROM premises "
+                "WHERE file = ? ORDER BY number",
+                [key],
+            )
+            premises = tuple(
+                Premise(name, code, Position(*place[:2]), Position(*place[2:]), kind)
+                for name, code, *place, kind in found
+            )
+            here = tuple(each.theorem for each in self._theorems_of(key, None, True)) if theorems else ()
+            yield TracedFile(path, tuple(json.loads(rows[0][0])), premises, here, rows[0][1])
+
+    def _file_keys(self, repository: int) -> Iterator[tuple[int, str]]:
+        """Yield number and path of each file, some at a time."""
+        query = "SELECT id, path FROM files WHERE repository = ? AND id > ? ORDER BY id LIMIT 16"
+        last = 0
+        while rows := self._rows(query, [repository, last]):
+            yield from rows
+            last = rows[-1][0]
+
+    # -- theorems ----------------------------------------------------------------------------------------------------
+
+    def theorems(
+        self,
+        repository: Repository | str | None = None,
+        state: State | None = None,
+        path: str | None = None,
+        tactics: bool = True,
+    ) -> Iterator[StoredTheorem]:
+        """Yield theorems by file and place, those in one state or file only if one is given.
+
+        `tactics=False` leaves their tactics and premises unread. A proof that is recorded meanwhile counts from the
+        next file on. Raises UserError for an unknown repository or state.
+        """
+        if state is not None and state not in STATES:
+            raise UserError(f"no state {state!r}; there are: {', '.join(STATES)}")
+        names = [each.name for each in self.repositories()] if repository is None else [repository]
+        for name in names:
+            for key, file in self._file_keys(self._key(name)):
+                if path is None or file == path:
+                    yield from self._theorems_of(key, state, tactics)
+
+    def _theorems_of(self, file: int, state: State | None, tactics: bool) -> list[StoredTheorem]:
+        chosen = _THEOREM if tactics else _THEOREM.replace("t.premises, t.tactics", "'[]', '[]'")
+        query = f"SELECT {chosen} {_FROM} WHERE t.file = ? AND (? IS NULL OR {_STATE} = ?)"
+        ordered = f"{query} ORDER BY t.start_line, t.start_column, t.id"
+        return [_stored(row) for row in self._rows(ordered, [file, state, state])]
+
+    def theorem(self, theorem_id: int) -> StoredTheorem:
+        """Return a theorem by its number. Raises UserError if it is not there."""
+        rows = self._rows(f"SELECT {_THEOREM} {_FROM} WHERE t.id = ?", [theorem_id])
+        if not rows:
+            raise UserError(f"no theorem number {theorem_id} in {self.path}")
+        return _stored(rows[0])
+
+    def find_theorems(self, repository: Repository | str, full_name: str) -> list[StoredTheorem]:
+        """Return the theorems of a repository that have a name."""
+        query = f"SELECT {_THEOREM} {_FROM} WHERE r.id = ? AND t.full_name = ? ORDER BY f.id, t.start_line"
+        return [_stored(row) for row in self._rows(query, [self._key(repository), full_name])]
+
+    def lengths(self, repository: Repository | str) -> Iterator[tuple[int, str, int, bool]]:
+        """Yield number, name, tactics and whether it has a `sorry`, of each theorem, by file and place."""
+        for key, _ in self._file_keys(self._key(repository)):
+            yield from (
+                (number, name, tactics, bool(sorries))
+                for number, name, tactics, sorries in self._rows(
+                    "SELECT id, full_name, num_tactics, sorries FROM theorems WHERE file = ? "
+                    "ORDER BY start_line, start_column, id",
+                    [key],
+                )
+            )
+
+    def record_proof(self, theorem_id: int, proof: str, how: str, when: str | None = None) -> None:
+        """Record that what a theorem's file leaves open was proved: `proof` is its proof, `how` tells what found it.
+
+        Raises UserError if there is no such theorem, or it is not open. A later proof of the same is kept beside the
+        earlier one, and counts.
+        """
+        with self._transaction():
+            rows = self._rows(
+                "SELECT f.repository, f.path, t.full_name, t.statement, t.occurrence, t.sorries "
+                "FROM theorems t JOIN files f ON f.id = t.file WHERE t.id = ?",
+                [theorem_id],
+            )
+            if not rows:
+                raise UserError(f"no theorem number {theorem_id} in {self.path}")
+            *identity, sorries = rows[0]
+            if not sorries:
+                raise UserError(f"{identity[2]} in {identity[1]} is proved there; there is nothing open to record")
+            added = self._db.execute(
+                "INSERT INTO proofs (repository, path, full_name, statement, occurrence, proof, how, time) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (*identity, proof, how, when or now()),
+            )
+            self._db.execute("UPDATE theorems SET proof = ? WHERE id = ?", (added.lastrowid, theorem_id))
+
+
+def free_name(url: str, commit: str, taken: Iterable[str]) -> str:
+    """Choose a name after an address that none of `taken` is: its last part, then with the commit, then numbered."""
+    last = re.split(r"[/\\:]", url.rstrip("/\\").removesuffix(".git"))[-1]
+    base = re.sub(r"[^\w.+-]+", "-", last).strip(".-") or "repository"
+    names = [base, *([f"{base}-{commit[:8]}"] if commit else []), *(f"{base}-{number}" for number in range(2, 10_000))]
+    return next(name for name in names if name not in set(taken))
+
+
+def _columns(repository: Repository) -> tuple[str | None, ...]:
+    each = repository
+    return (each.name, each.url, each.commit, each.lean_version, each.tool, each.date, each.source, each.pr_url)
+
+
+def _stored(row: tuple[Any, ...]) -> StoredTheorem:
+    number, repository, name, path, *places, sorries, state, proof, how, when, count, statement, premises, tactics = row
+    theorem = TracedTheorem(
+        *(name, path, Position(*places[:2]), Position(*places[2:]), statement),
+        *(tuple(_tactic(each) for each in json.loads(tactics)), tuple(json.loads(premises)), sorries),
+    )
+    return StoredTheorem(number, repository, theorem, state, count, proof, how, when)
+
+
+def _tactic_row(tactic: TracedTactic) -> list[Any]:
+    premises = [[each.full_name, each.path, each.start, each.end] for each in tactic.premises]
+    return [tactic.tactic, tactic.state_before, tactic.state_after, tactic.marked, premises]
+
+
+def _tactic(row: list[Any]) -> TracedTactic:
+    tactic, before, after, marked, premises = row
+    read = tuple(
+        Provenance(name, path, Position(*start) if start else None, Position(*end) if end else None)
+        for name, path, start, end in premises
+    )
+    return TracedTactic(tactic, before, after, marked, read)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
