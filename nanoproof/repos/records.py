@@ -3,8 +3,8 @@
 The fields are those of LeanDojo's export (`leandojo.py` reads and writes it), so that nothing is lost on the way.
 """
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
 
 class Position(NamedTuple):
@@ -92,3 +92,51 @@ class TracedFile:
     theorems: tuple[TracedTheorem, ...]
     error: str | None = None
     """Why it could not be traced; then there are no theorems."""
+
+
+# -- As JSON -----------------------------------------------------------------------------------------------------------
+
+
+def file_to_json(file: TracedFile) -> dict[str, Any]:
+    """Convert a traced file to JSON values; positions become `[line, column]`."""
+    return asdict(file)
+
+
+def file_from_json(value: Any) -> TracedFile:
+    """Read what `file_to_json` wrote, after JSON has made lists of tuples; raises ValueError for anything else."""
+    try:
+        return TracedFile(
+            path=value["path"],
+            imports=tuple(value["imports"]),
+            premises=tuple(
+                Premise(p["full_name"], p["code"], Position(*p["start"]), Position(*p["end"]), p["kind"])
+                for p in value["premises"]
+            ),
+            theorems=tuple(map(_theorem, value["theorems"])),
+            error=value["error"],
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not the record of a traced file: {error!r}") from error
+
+
+def _theorem(value: Any) -> TracedTheorem:
+    return TracedTheorem(
+        full_name=value["full_name"],
+        path=value["path"],
+        start=Position(*value["start"]),
+        end=Position(*value["end"]),
+        statement=value["statement"],
+        tactics=tuple(
+            TracedTactic(
+                t["tactic"], t["state_before"], t["state_after"], t["marked"], tuple(map(_provenance, t["premises"]))
+            )
+            for t in value["tactics"]
+        ),
+        premises=tuple(value["premises"]),
+        sorries=value["sorries"],
+    )
+
+
+def _provenance(value: Any) -> Provenance:
+    start, end = (None if value[key] is None else Position(*value[key]) for key in ("start", "end"))
+    return Provenance(value["full_name"], value["path"], start, end)
