@@ -355,9 +355,7 @@ class HttpLeanSession:
         body = {"command": text, "timeout": round(seconds * 1000), **asked, **({} if env is None else {"env": env})}
         return self._whole_call("command", body, seconds)
 
-    def run_steps(
-        self, steps: Sequence[tuple[int, str]], seconds: float, forget: bool = False
-    ) -> list[dict[str, Any]]:
+    def run_steps(self, steps: Sequence[tuple[int, str]], seconds: float, forget: bool = False) -> list[dict[str, Any]]:
         """Run each tactic on a proof state of `run_file`'s answer; return the REPL's answers, or `{"error"}`, in order.
 
         A tactic may take `seconds`. With `forget` all proof states are given up then, which bounds the memory that a

@@ -24,7 +24,11 @@ _LOSSES = 3
 
 
 class FileFailed(Exception):
-    """A file cannot be traced, for the reason in the message."""
+    """A file cannot be traced, for the reason in the message; `may_pass` if it could be another time, unchanged."""
+
+    def __init__(self, reason: str, may_pass: bool = False) -> None:
+        super().__init__(reason)
+        self.may_pass = may_pass
 
 
 @dataclass
@@ -83,7 +87,7 @@ class Elaborator:
         while True:
             try:
                 answer = self._elaborate(file)
-                _require_no_errors(answer)
+                _require_no_errors(answer, self._nanolean)
                 tactics = _tactics(answer, file)
                 if self._run_steps(tactics, done):
                     break
@@ -92,8 +96,8 @@ class Elaborator:
                     break
             except (ProcessLost, ServerTimeout) as error:
                 losses += 1
-                if losses > 1 and not done or losses > _LOSSES:
-                    raise FileFailed(f"Lean does not come to an end with it: {error}") from error
+                if (losses > 1 and not done) or losses > _LOSSES:
+                    raise FileFailed(f"Lean does not come to an end with it: {error}", may_pass=True) from error
             finally:
                 self._files += 1
             self.release()
@@ -125,6 +129,8 @@ class Elaborator:
         if _key(files) not in self._envs:
             *before, last = files
             answer = self._run_text(_body(last), self._env(before), module=True, **self._from_nothing(before))
+            if _errors(answer):
+                raise FileFailed(f"it imports {last.path}, which has errors")
             self._envs[_key(files)] = _env_of(answer)
 
     def _env(self, files: Sequence[SourceFile]) -> int | None:
@@ -188,14 +194,22 @@ def _env_of(answer: Mapping[str, Any]) -> int:
     return env
 
 
-def _require_no_errors(answer: Mapping[str, Any]) -> None:
+def _require_no_errors(answer: Mapping[str, Any], nanolean: bool) -> None:
+    """Raise `FileFailed` for a file with errors; real Lean may only lack modules that are not built yet."""
+    if errors := _errors(answer):
+        raise FileFailed(errors[0], may_pass=not nanolean)
+
+
+def _errors(answer: Mapping[str, Any]) -> list[str]:
+    """List the errors of an answer, each with line (from 1) and column (from 0) in front."""
     if "message" in answer and "env" not in answer:
-        raise FileFailed(str(answer["message"])[:500])
+        return [str(answer["message"])[:500]]
+    found = []
     for message in answer.get("messages") or ():
         if message.get("severity") == "error":
-            place = message.get("pos") or {}
-            text = " ".join(str(message.get("data")).split())
-            raise FileFailed(f"{place.get('line', 0)}:{place.get('column', 0)}: {text[:300]}")
+            place, text = message.get("pos") or {}, " ".join(str(message.get("data")).split())
+            found.append(f"{place.get('line', 0)}:{place.get('column', 0)}: {text[:300]}")
+    return found
 
 
 def _tactics(answer: Mapping[str, Any], file: SourceFile) -> list[Ran]:
@@ -245,4 +259,3 @@ def _outcome(answer: Mapping[str, Any]) -> tuple[list[str] | None, str]:
     if refusal or not isinstance(goals, list):
         return None, " ".join(str(refusal or "no goals in the answer").split())
     return [str(goal).strip("\n") for goal in goals], ""
-

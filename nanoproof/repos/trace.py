@@ -8,8 +8,8 @@ there once more. No plug-in of the compiler is needed, so that any version of Le
 the project that its server was started in, which has to be built; NanoLean is given the imported files first.
 
 Each file's result is stored as soon as it is there, under a digest of all that it depends on: its text, the files that
-it imports, toolchain and libraries, and this code. So what has not changed is not elaborated again, and a trace that was
-interrupted goes on. A file with errors, or that imports one, is reported and passed over.
+it imports, toolchain and libraries, and this code. So what has not changed is not elaborated again, and a trace that
+was interrupted goes on. A file with errors, or that imports one, is reported and passed over.
 """
 
 import argparse
@@ -146,6 +146,8 @@ class FileTrace:
     """Tactics that did not run again as in the file, with their places."""
     elaborated: bool = False
     """Whether it was traced now, not read from the cache."""
+    may_pass: bool = False
+    """Whether it failed for a reason that may be gone the next time."""
 
     def to_json(self, digest: str) -> dict[str, Any]:
         """Convert to what is stored."""
@@ -198,17 +200,19 @@ def make_trace(project: Project, file: SourceFile, names: Names, found: Elaborat
         span = {"start": declaration.start, "finish": declaration.end}
         context = [f"namespace {declaration.namespaces[0]}"] if declaration.namespaces else []
         context += [f"open {name}" for name in declaration.opens]
-        blocks = proof_trees(ran, lambda each: sorted({p.full_name for p in marks[id(each)][1]})) if ran else []
+        named = {key: sorted({each.full_name for each in premises}) for key, (_, premises) in marks.items()}
+        blocks = proof_trees(ran, named) if ran else []
         rows.append({"span": span, "name": declaration.full_name, "context": context, "by_blocks": blocks})
     record = TracedFile(file.path, project.import_paths(file), file.premises(), tuple(theorems))
     leantree = {"path": file.path, "imports": list(file.imports), "theorems": rows}
     return FileTrace(record, leantree, _targets(project, file), exceptions, elaborated=True)
 
 
-def failed_trace(project: Project, file: SourceFile, reason: str) -> FileTrace:
+def failed_trace(project: Project, file: SourceFile, reason: str, may_pass: bool = False) -> FileTrace:
     """Make the record of a file that cannot be traced."""
     record = TracedFile(file.path, project.import_paths(file), file.premises(), (), reason)
-    return FileTrace(record, {"path": file.path, "imports": list(file.imports), "theorems": []}, elaborated=True)
+    row = {"path": file.path, "imports": list(file.imports), "theorems": []}
+    return FileTrace(record, row, elaborated=True, may_pass=may_pass)
 
 
 _CHOICE = re.compile(r"(?<![\w.'])(?:first|try|repeat'?|iterate|any_goals|all_goals|solve)(?![\w'])|<;>")
@@ -326,7 +330,13 @@ class Tracer:
     """Traces a project with several threads, each with a process of its own."""
 
     def __init__(
-        self, project: Project, fleet: LeanFleet, nanolean: bool, folder: Path, options: TraceOptions, versions: str = ""
+        self,
+        project: Project,
+        fleet: LeanFleet,
+        nanolean: bool,
+        folder: Path,
+        options: TraceOptions,
+        versions: str = "",
     ) -> None:
         self._project, self._fleet, self._nanolean = project, fleet, nanolean
         self._folder, self._options = folder, options
@@ -369,7 +379,7 @@ class Tracer:
                         break
                     trace = self._trace(file, elaborator)
                     path = self._cache_path(file)
-                    atomic_write_json(path, trace.to_json(self._digests[file.path]))
+                    atomic_write_json(path, trace.to_json("" if trace.may_pass else self._digests[file.path]))
                     with self._lock:
                         self._keep(file, trace)
                 with self._lock:
@@ -384,10 +394,10 @@ class Tracer:
             with self._lock:
                 broken = [each.path for each in self._project.closure(file) if each.path in self._failed]
             if broken:
-                return failed_trace(self._project, file, f"it imports {broken[0]}, which has errors")
+                return failed_trace(self._project, file, f"it imports {broken[0]}, which has errors", True)
             found = elaborator.run(file)
         except FileFailed as error:
-            return failed_trace(self._project, file, str(error))
+            return failed_trace(self._project, file, str(error), error.may_pass)
         with self._lock:
             if self._names is None:
                 self._names = Names(self._project.declared(self._nanolean))

@@ -7,7 +7,7 @@ Lean accepts it and these goals are there; else the tactic stays whole, and thos
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,9 +76,7 @@ def nest(tactics: Sequence[Ran], text: str) -> None:
     """Find which tactics are parts of others, and the heads of these; they are sorted by their places."""
     stack: list[Ran] = []
     for each in sorted(tactics, key=lambda tactic: (tactic.start, -tactic.end)):
-        while stack and not (
-            each.end <= stack[-1].end and (each.start, each.end) != (stack[-1].start, stack[-1].end)
-        ):
+        while stack and not (each.end <= stack[-1].end and (each.start, each.end) != (stack[-1].start, stack[-1].end)):
             stack.pop()
         if stack:
             stack[-1].inside.append(each)
@@ -134,8 +132,11 @@ class _Node:
     children: list["_Node"] = field(default_factory=list)
 
 
-def proof_trees(tactics: Sequence[Ran], premises: Callable[[Ran], Sequence[str]]) -> list[dict[str, Any]]:
-    """Make the `by_blocks` of a theorem of its tactics, in LeanTree's shape; one that is no tree is an `error`."""
+def proof_trees(tactics: Sequence[Ran], premises: Mapping[int, Sequence[str]]) -> list[dict[str, Any]]:
+    """Make the `by_blocks` of a theorem of its tactics, in LeanTree's shape; one that is no tree is an `error`.
+
+    `premises` are the names of those that each tactic names, by its `id`.
+    """
     try:
         roots = _link([each for each in sorted(tactics, key=lambda t: t.start) if not each.is_inside])
         return [_block(root, premises) for root in roots]
@@ -205,7 +206,7 @@ def _brief(text: str) -> str:
     return line if len(line) <= 60 else line[:57] + "..."
 
 
-def _block(root: _Node, premises: Callable[[Ran], Sequence[str]]) -> dict[str, Any]:
+def _block(root: _Node, premises: Mapping[int, Sequence[str]]) -> dict[str, Any]:
     nodes: list[_Node] = []
     todo = [root]
     while todo:
@@ -230,7 +231,7 @@ def _block(root: _Node, premises: Callable[[Ran], Sequence[str]]) -> dict[str, A
                     "span": {"start": node.ran.start, "finish": node.ran.end},
                     "parent": numbers[id(node)],
                     "children": [numbers[id(child)] for child in node.children],
-                    "tactic_depends_on": list(premises(node.ran)),
+                    "tactic_depends_on": list(premises[id(node.ran)]),
                 },
                 "proof_size": size,
                 "proof_depth": depth,

@@ -16,7 +16,6 @@ from nanoproof.lean.server.repl_process import ReplError, ReplProcess, ReplTimeo
 from nanoproof.lean.source import before_declaration
 from nanoproof.lean.types import ProtocolError, SourceError
 
-
 _PRUNE_SECONDS = 60.0
 
 
@@ -111,7 +110,7 @@ class ServerLease:
     def run_steps(
         self, steps: Sequence[tuple[int, str]], seconds: float, gone: Callable[[], bool] = lambda: False
     ) -> list[dict[str, Any]]:
-        """Run each tactic on a proof state of an earlier answer to a command or tactic; return the REPL's answers as they are.
+        """Run each tactic on a proof state of an earlier answer; return the REPL's answers as they are.
 
         A tactic may take `seconds`; where it ends the process, its answer and all further ones are an `error`.
         """
