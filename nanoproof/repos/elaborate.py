@@ -221,12 +221,11 @@ def _tactics(answer: Mapping[str, Any], file: SourceFile) -> list[Ran]:
             start = file.places.offset(each["pos"]["line"], each["pos"]["column"])
             end = file.places.offset(each["endPos"]["line"], each["endPos"]["column"])
             number, constants = each.get("proofState"), each.get("usedConstants")
-            if start < end and isinstance(number, int):
+            goals = split_goals(each["goals"])
+            if start < end and goals and isinstance(number, int):
                 column = start - text.rfind("\n", 0, start) - 1
                 names = None if constants is None else tuple(map(str, constants))
-                found.append(
-                    Ran(start, end, dedent(text[start:end], column), number, split_goals(each["goals"]), names)
-                )
+                found.append(Ran(start, end, dedent(text[start:end], column), number, goals, names))
     except (KeyError, TypeError) as error:
         raise ProtocolError(f"not a list of tactics as the REPL gives it: {error!r}") from error
     found.sort(key=lambda ran: (ran.start, -ran.end))

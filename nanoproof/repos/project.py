@@ -31,6 +31,8 @@ _SCOPE = re.compile(
     r"(?P<name>[^\s]*)|open(?:[ \t]+scoped)?(?P<opened>[ \t]+(?:[^\n]|\n[ \t]+(?=\S))*))",
     re.MULTILINE,
 )
+_OPEN_IN = re.compile(r"(?<![\w.'])open(?:\s+scoped)?\s(?P<names>[^()]*?)\s(?:hiding\s|renaming\s|in(?![\w.']))")
+_BEFORE_NEXT = re.compile(r"(?<![\w.'])in\s*\Z")
 _ARM = re.compile(r"\n[ \t]*\|")
 _WHERE = re.compile(r"(?<![\w.'])where(?![\w.'])")
 
@@ -92,17 +94,22 @@ def declarations(text: str) -> list[Declaration]:
     commands = list(COMMAND.finditer(masked))
     ends = [*(command.start() for command in commands[1:]), len(masked)]
     found = []
-    for command, end in zip(commands, ends):
+    begins = 0
+    for number, (command, end) in enumerate(zip(commands, ends)):
+        if not number or not _BEFORE_NEXT.search(masked[commands[number - 1].start() : command.start()]):
+            begins = command.start()  # else it belongs to `open .. in` and the like, on lines of their own
         named = _NAMED.match(masked, command.end(), end) if command["declaration"] else None
         keyword = command["declaration"]
         if named is None or keyword is None or keyword == "example" or named["name"] in (":", "where"):
             continue
         name = re.sub(r"\.\{[^}]*\}?\Z", "", named["name"]).rstrip(".")
         scopes, opens = open_scopes(masked, command.start())
+        before = masked[begins : command.start("declaration")]
+        opens += tuple(name for match in _OPEN_IN.finditer(before) for name in match["names"].split())
         spaces = [".".join(filter(None, scopes[: count + 1])) for count, scope in enumerate(scopes) if scope]
         rooted = name.startswith("_root_.")
         full_name = name.removeprefix("_root_.") if rooted or not spaces else f"{spaces[-1]}.{name}"
-        start = command.start() + len(command.group()) - len(command.group().lstrip())
+        start = begins + len(masked[begins:end]) - len(masked[begins:end].lstrip())
         end = command.start() + len(masked[command.start() : end].rstrip())
         stop = _statement_end(masked[:end], named.end())
         found.append(Declaration(keyword, full_name, start, end, stop, tuple(reversed(spaces)), opens))

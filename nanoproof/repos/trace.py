@@ -21,7 +21,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,6 +59,8 @@ TRANSITIONS, TARGETS, SUMMARY = "leantree.jsonl", "theorems.jsonl", "summary.jso
 _CODE = (elaborate, project, records, trees)
 _IDENT = re.compile(rf"(?<![{lexical.NAME_REST}.»])(?:«[^«»\n]*»|{lexical.ATOM})(?:\.(?:«[^«»\n]*»|{lexical.ATOM}))*")
 _LOCALS = re.compile(r"^([^\s⊢:][^:\n]*?) :", re.MULTILINE)
+_TACTIC_WORDS = frozenset({"rfl", "left", "right", "trivial", "absurd", "symm", "congr", "funext", "ext"})
+"""Tactics that constants have the names of, where a term may stand as well."""
 _THEOREM = ("theorem", "lemma")
 
 
@@ -83,6 +85,17 @@ class Names:
     """The names that the project and its libraries declare, with their places."""
 
     declared: Mapping[str, Provenance]
+    hidden: frozenset[str] = frozenset()
+    """Paths of files that the file at hand does not import."""
+
+    def without(self, paths: Iterable[str]) -> "Names":
+        """Return the names without those of some files."""
+        return Names(self.declared, frozenset(paths))
+
+    def knows(self, name: str) -> bool:
+        """Tell whether a name can be used in the file at hand."""
+        found = self.declared.get(name)
+        return found is not None and found.path not in self.hidden
 
     def resolve(self, text: str, declaration: Declaration, used: frozenset[str]) -> tuple[str, str] | None:
         """Find the constant that an identifier names, and the part of the identifier that does (`h` of `h.symm`).
@@ -95,7 +108,7 @@ class Names:
             stem = ".".join(parts[:count])
             for prefix in prefixes:
                 name = f"{prefix}.{stem}" if prefix else stem
-                if name in used or name in self.declared:
+                if name in used or self.knows(name):
                     return name, text[: len(text) - len(text.removeprefix("_root_."))] + stem
         return None
 
@@ -114,7 +127,7 @@ class Names:
         local = {name for goal in ran.before for names in _LOCALS.findall(goal) for name in names.split()}
         pieces, found, position = [], [], 0
         for match in _IDENT.finditer(lexical.mask(ran.text)):
-            if match.group().split(".")[0] in local:
+            if match.group().split(".")[0] in local or _is_tactic_word(ran.text, match):
                 continue
             resolved = self.resolve(match.group(), declaration, used)
             if resolved is None:
@@ -130,6 +143,16 @@ class Names:
         """List the constants that a text names."""
         found = (self.resolve(m.group(), declaration, frozenset()) for m in _IDENT.finditer(lexical.mask(text)))
         return {each[0] for each in found if each is not None}
+
+
+def _is_tactic_word(text: str, match: re.Match[str]) -> bool:
+    """Tell whether a word is that of a tactic, such as `rfl` or `right`, not of a constant of the same name."""
+    before = text[: match.start()].rstrip(" ")
+    if "." in match.group():
+        return False
+    if not before or before[-1] in "\n;·" or before.endswith("<;>"):
+        return True
+    return match.group() in _TACTIC_WORDS and re.search(r"(?:=>|(?<![\w.'])by|[|(])\Z", before) is not None
 
 
 # -- Records ---------------------------------------------------------------------------------------------------------
@@ -401,7 +424,9 @@ class Tracer:
         with self._lock:
             if self._names is None:
                 self._names = Names(self._project.declared(self._nanolean))
-        return make_trace(self._project, file, self._names, found)
+        imported = {each.path for each in (*self._project.closure(file), file)}
+        hidden = (each.path for each in self._project.files if each.path not in imported)
+        return make_trace(self._project, file, self._names.without(hidden), found)
 
     def _keep(self, file: SourceFile, trace: FileTrace) -> None:
         self._traces[file.path] = trace

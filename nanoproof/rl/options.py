@@ -51,7 +51,7 @@ class RLOptions:
     )
     sft_data: str = opt(
         AUTO,
-        "Transitions mixed in: `nanolean`, `leantree`, or a file of LeanTree JSONL; auto: leantree if --lean-servers "
+        "Transitions mixed in: `nanolean`, `leantree`, `repo:NAME`, or a file of LeanTree JSONL; auto: leantree if --lean-servers "
         "run real Lean, else nanolean.",
     )
     num_steps: int = opt(1_000_000, "Collect-and-train steps to do in all.", min=0)

@@ -28,7 +28,7 @@ class SFTOptions:
 
     data: str = opt(
         batches.AUTO,
-        "Transitions: `nanolean`, `leantree`, or a file of LeanTree JSONL; auto: leantree if it is here, else this has "
+        "Transitions: `nanolean`, `leantree`, `repo:NAME`, or a file of LeanTree JSONL; auto: leantree if it is here, else this has "
         "to be given.",
     )
     continuations: Literal["tactic", "proof"] = opt(
