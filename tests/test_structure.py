@@ -40,6 +40,7 @@ LAYERS = {
     "rl": 8,
     "ttrl": 9,
     "monitor": 9,
+    "repos": 9,
     "doctor": 10,
 }
 TORCH_FREE = ("lean", "search", "prover", "monitor")
@@ -61,6 +62,7 @@ PAGES = (
     "docs/inference.md",
     "docs/rl.md",
     "docs/ttrl.md",
+    "docs/your-repository.md",
     "docs/monitor.md",
 )
 """Pages whose commands are checked against the flags that exist."""

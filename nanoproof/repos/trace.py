@@ -478,21 +478,25 @@ class Tracer:
         atomic_write_text(self._folder / TRANSITIONS, "".join(map(json_line, rows)))
         targets = [target for trace in traces for target in trace.targets]
         atomic_write_text(self._folder / TARGETS, "".join(map(json_line, targets)))
-        atomic_write_json(self._folder / SUMMARY, vars(summary))
+        order = [file.path for file in self._project.files]
+        atomic_write_json(self._folder / SUMMARY, {**vars(summary), "order": order})
         return summary
 
 
-def read_trace(folder: Path) -> list[TracedFile]:
-    """Read the files of a trace, sorted by path. Raises UserError for a folder that holds none, or a damaged file."""
-    found = []
-    for path in sorted((folder / "files").rglob("*.json")):
+def read_trace(folder: Path) -> Iterator[TracedFile]:
+    """Yield the files of a trace, imports first, one at a time.
+
+    Raises UserError for a folder that holds no whole trace, and for a damaged file.
+    """
+    summary = read_object(folder / SUMMARY) if (folder / SUMMARY).is_file() else None
+    if summary is None or not isinstance(summary.get("order"), list):
+        raise UserError(f"{folder} holds no whole trace (python -m nanoproof.repos trace DIR)")
+    for name in summary["order"]:
+        path = folder / "files" / f"{name}.json"
         try:
-            found.append(FileTrace.from_json(read_object(path) or {}).file)
-        except (ValueError, KeyError, TypeError) as error:
-            raise UserError(f"{path} is damaged ({error}); remove it and trace again") from error
-    if not found:
-        raise UserError(f"{folder} holds no trace (python -m nanoproof.repos trace DIR)")
-    return found
+            yield FileTrace.from_json(read_object(path) or {}).file
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UserError(f"{path} is damaged ({error!r}); trace again") from error
 
 
 def trace_project(project: Project, folder: Path, options: TraceOptions) -> Summary:
