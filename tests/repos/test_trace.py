@@ -21,7 +21,7 @@ from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.lexical import without_header
 from nanoproof.lean.transport import TOKEN_VARIABLE
-from nanoproof.lean.types import TacticApplied, Theorem
+from nanoproof.lean.types import ProofState, ProtocolError, TacticApplied, Theorem
 from nanoproof.repos.__main__ import main
 from nanoproof.repos.project import Project, close_scopes, nanolean_library
 from nanoproof.repos.records import TracedFile, file_from_json, file_to_json
@@ -56,9 +56,9 @@ def by_path(folder: Path) -> dict[str, TracedFile]:
 
 def test_the_example_is_traced_but_for_the_file_with_an_error(traced):
     folder, summary = traced
-    assert (summary.files, summary.theorems, summary.tactics, summary.sorries) == (12, 44, 71, 10)
+    assert (summary.files, summary.theorems, summary.tactics, summary.sorries) == (12, 44, 72, 10)
     assert [failure.split(":")[:3] for failure in summary.failures] == [["Example/Broken.lean", " 7", "2"]]
-    assert summary.exceptions == () and summary.left_out == {} and summary.transitions == 71
+    assert summary.exceptions == () and summary.left_out == {} and summary.transitions == 72
     broken = by_path(folder)["Example/Broken.lean"]
     assert broken.theorems == () and [premise.full_name for premise in broken.premises] == ["right", "wrong"]
 
@@ -68,12 +68,12 @@ def test_a_theorem_has_its_statement_place_tactics_and_premises(traced):
     assert file.imports == ("Example/Double.lean", "Example/Sum.lean") and file.error is None
     found = {theorem.full_name: theorem for theorem in file.theorems}
     theorem = found["Right.one_le_three"]
-    assert theorem.statement == "theorem one_le_three : 1 ≤ 3" and (theorem.start, theorem.end) == ((15, 1), (16, 42))
+    assert theorem.statement == "theorem one_le_three : 1 ≤ 3" and (theorem.start, theorem.end) == ((14, 1), (15, 37))
     (tactic,) = theorem.tactics
     assert (tactic.state_before, tactic.state_after) == ("⊢ 1 ≤ 3", "no goals")
     assert tactic.marked == "exact <a>Nat.le_succ_of_le</a> <a>one_le_two</a>"
     places = [(p.full_name, p.path, p.start, p.end) for p in tactic.premises]
-    assert places[1] == ("Left.one_le_two", "Example/Opens.lean", (6, 1), (7, 23))
+    assert places[1] == ("Left.one_le_two", "Example/Opens.lean", (6, 1), (7, 22))
     assert places[0][:2] == ("Nat.le_succ_of_le", "nanolean/library/05_nat_order.lean")
     assert [t.marked for t in found["both"].tactics] == [
         "constructor",
@@ -97,9 +97,9 @@ def test_terms_have_no_tactics_and_sorries_are_counted(traced):
 def test_names_and_line_ends_are_as_in_the_file(traced):
     files = by_path(traced[0])
     names = [theorem.full_name for theorem in files["Example/Unicode.lean"].theorems]
-    assert names == ["Ωμεγα.«das ist wahr»", "Ωμεγα.ε_δ₂", "Ωμεγα.«beide Teile»", "Ωμεγα.nutzt"]
+    assert names == ["Ωμεγα.ist_wahr₁", "Ωμεγα.ε_δ₂", "Ωμεγα.β_und_φ'", "Ωμεγα.nutzt"]
     used = files["Example/Unicode.lean"].theorems[3].tactics[0]
-    assert used.marked == "exact ⟨<a>«das ist wahr»</a>, <a>«das ist wahr»</a>⟩" and len(used.premises) == 2
+    assert used.marked == "exact ⟨<a>ist_wahr₁</a>, <a>ist_wahr₁</a>⟩" and len(used.premises) == 2
     first = files["Example/Crlf.lean"].theorems[0]
     assert (first.start, first.end, first.tactics[0].tactic) == ((6, 1), (8, 6), "rfl")
 
@@ -114,7 +114,7 @@ def test_premises_are_the_kernels_constants(traced):
         result = run_text(state, close_scopes(without_header(file.text)))
         state = result.state
         for theorem in files[file.path].theorems:
-            info = state.env[theorem.full_name.replace("«", "").replace("»", "")]
+            info = state.env[theorem.full_name]
             assert set(theorem.premises) == collect_consts(info.type) | collect_consts(info.value), theorem.full_name
             compared += 1
     assert compared == 44
@@ -138,12 +138,12 @@ def test_each_transition_is_one_of_search(traced, server):
                     edge = node["tactic"]
                     (result,) = session.apply(branches[node["id"]], [edge["tactic_string"]])
                     assert isinstance(result, TacticApplied), (theorem["name"], result)
-                    left = {each.state.goals[0].type: each for each in result.branches}
-                    goals = [nodes[child]["state"]["goals"][0] for child in edge["children"]]
-                    assert sorted(left) == sorted(goal["type"] for goal in goals)
-                    branches |= {child: left[goal["type"]] for child, goal in zip(edge["children"], goals)}
+                    left = {each.state.text: each for each in result.branches}
+                    texts = [ProofState.from_wire(nodes[child]["state"]["goals"]).text for child in edge["children"]]
+                    assert sorted(left) == sorted(texts), (theorem["name"], edge["tactic_string"])
+                    branches |= {child: left[text] for child, text in zip(edge["children"], texts)}
                     steps += 1
-    assert steps == 23
+    assert steps == 20
 
 
 def test_records_are_read_back_equal(traced):
@@ -162,6 +162,21 @@ def test_the_library_is_traced_from_nothing(options, tmp_path):
     assert (summary.failures, summary.exceptions, summary.elaborations) == ((), (), 3)
     add_comm = next(t for file in read_trace(folder) for t in file.theorems if t.full_name == "Nat.add_comm")
     assert add_comm.tactics and "Nat.rec" in add_comm.premises
+
+
+def test_a_lease_runs_only_over_what_it_was_given(server):
+    client = LeanServerClient(server.addresses[0], server.token)
+    with client.lease() as session:
+        first = session.run_file("theorem mine : True := by\n  trivial", 60.0, module=True, allTactics=True)
+        answer = session.run_file("theorem b : True := mine", 60.0, first["env"], rootGoals=True, declarations=True)
+        assert answer["declarations"] == [{"name": "b", "kind": "theorem", "usedConstants": ["True", "mine"]}]
+        state = first["tactics"][0]["proofState"]
+        answers = session.run_steps([(state, "trivial"), (state + 99, "trivial"), (state, "omega_")], 60.0, forget=True)
+        assert answers[0]["proofStatus"] == "Completed" and "unknown tactic" in answers[2]["message"]
+        assert answers[1] == {"error": f"Proof state {state + 99} not found"}
+        assert session.run_steps([(state, "trivial")], 60.0) == [{"error": f"Proof state {state} not found"}]
+        with pytest.raises(ProtocolError, match="Environment 99 not found"):
+            session.run_file("#check mine", 60.0, 99)
 
 
 # -- The cache ---------------------------------------------------------------------------------------------------------
