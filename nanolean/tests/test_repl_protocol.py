@@ -178,7 +178,7 @@ def test_modules_are_run_one_after_another_and_end_with_their_scopes_closed(repl
         {"cmd": "theorem u : True := A.t\ntheorem v : True := t", "env": first["env"], "declarations": True}
     )
     assert texts(answer) == ["Unknown identifier `t`"]
-    assert [(each["name"], each["usedConstants"]) for each in answer["declarations"]][0] == ("u", ["A.t", "True"])
+    assert answer["declarations"][0] == {"name": "u", "kind": "theorem", "usedConstants": ["A.t", "True"]}
     refused = repl.answer({"pickleTo": str(tmp_path / "p"), "env": answer["env"]})
     assert "what rests on commands with `module` is not pickled" in refused["message"]
 

@@ -1,7 +1,7 @@
 """A program that answers requests as a real Lean REPL was recorded to: `recorded_repl.py CONVERSATION.json [LOG]`.
 
-The file holds a list of `{"request", "response"}`; a request that is not in it is answered as Lean answers a number that
-it does not know. Keys of a request that the official REPL ignores do not matter. Each request is appended to LOG.
+The file holds a list of `{"request", "response"}`; a request that is not in it is answered as Lean answers a number
+that it does not know. Keys of a request that the official REPL ignores do not matter. Each request is appended to LOG.
 """
 
 import json
