@@ -145,7 +145,10 @@ def proof_trees(tactics: Sequence[Ran], premises: Mapping[int, Sequence[str]]) -
 
 
 def _link(tactics: Sequence[Ran]) -> list[_Node]:
-    """Link each tactic to the one that left its goal; a tactic on a goal that nobody left begins a tree."""
+    """Link each tactic to the one that left its goal; a tactic on a goal that nobody left begins a tree.
+
+    A node has the goal as the tactic before it left it, so that it reads as in a search; tags may differ in the file.
+    """
     roots: list[_Node] = []
     open_nodes: list[_Node] = []
     for each, text, left in _edges(tactics):
@@ -158,7 +161,7 @@ def _link(tactics: Sequence[Ran]) -> list[_Node]:
             roots.append(node)
         else:
             open_nodes.remove(node)
-        node.tactic, node.ran, node.goal = text, each, goal
+        node.tactic, node.ran = text, each
         node.children = [_Node(new) for new in left[: len(left) - len(rest)]]
         open_nodes += reversed(node.children)
     if open_nodes:
