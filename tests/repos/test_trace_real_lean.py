@@ -111,7 +111,7 @@ def trace(folder: Path, conversation: list[dict[str, Any]]) -> Any:
     recorded.write_text(json.dumps(conversation), encoding="utf-8")
     command = (sys.executable, str(FAKES / "recorded_repl.py"), str(recorded), str(log))
     backend = Backend(command, start_seconds=60.0)
-    running = {"backend": "repl", "project_path": str(project), "repl_exe": "repl", "max_processes": 1, "spares": 0}
+    running = {"project_path": str(project), "repl_exe": "repl", "max_processes": 1, "spares": 0}
     with start_server(backend, **running) as server:
         options = TraceOptions(lean=LeanOptions(servers=(f"127.0.0.1:{server.port}",)))
         summary = trace_project(Project.read(project), folder / "out", options)
