@@ -4,6 +4,11 @@ Beyond the official protocol: malformed requests get an answer and the process c
 budget is a number of steps, not a time), and `{"prune": [proof states]}` or `{"prune_all": true}` forgets states, so
 that a process can serve one user after another. A pickle is a script, the commands and tactics that lead to a state, so
 loading one takes as long as running it.
+
+Three more keys of a command are for whole files, which import each other by being run one after another:
+`"module": true` runs the text as a file of its own and closes its scopes at the end; `"prelude": true` does so over
+nothing instead of the library, as Lean does for a file that begins with `prelude`; and with `"declarations": true` the
+answer lists what the text declared, each with all constants in its type and value as the kernel has them.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ import os
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -21,6 +26,10 @@ from nanolean.commands.messages import CommandResult, LineMap, Message, SorryGoa
 from nanolean.commands.runner import run_text
 from nanolean.elab.session import Note
 from nanolean.env_state import EnvState, Sweeper
+from nanolean.kernel.declaration import QuotDecl, ValueInfo
+from nanolean.kernel.env import Environment
+from nanolean.kernel.expr import collect_consts
+from nanolean.library.loader import at_root
 from nanolean.proof_errors import ProofError
 from nanolean.tactic_state import StepRecord, TacticState, proof_status, refusals, run_tactic
 
@@ -58,15 +67,25 @@ class Script:
     commands: tuple[str, ...] = ()
     start: Start | None = None
     steps: tuple[Step, ...] = ()
+    of_modules: bool = False
+    """Whole files were run as modules on the way, which a pickle cannot tell."""
 
     def then(self, tactic: str, sorry: int | None = None) -> Script:
         """Return the script extended by one step."""
-        return Script(self.commands, self.start, (*self.steps, Step(tactic, sorry)))
+        return replace(self, steps=(*self.steps, Step(tactic, sorry)))
+
+    def at(self, goals: GoalList, index: int) -> Script:
+        """Return the script that begins a proof at a goal that its last command gave."""
+        return replace(self, start=Start(goals, index))
 
 
 def save_script(script: Script, path: Path) -> None:
     """Write a script; a file that is there is replaced at once or not at all. Raises `PickleError`."""
-    text = json.dumps({"format": FORMAT, **asdict(script)}, ensure_ascii=False)
+    if script.of_modules:
+        raise PickleError(f"cannot write {path}: what rests on commands with `module` is not pickled")
+    content = asdict(script)
+    del content["of_modules"]
+    text = json.dumps({"format": FORMAT, **content}, ensure_ascii=False)
     try:
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, suffix=".tmp", delete=False) as file:
             file.write(text)
@@ -180,9 +199,14 @@ class Repl:
             return {"message": "`infotree` is not supported: NanoLean keeps no info trees"}
         all_tactics, root_goals = request.get("allTactics") is True, request.get("rootGoals") is True
         text = request["cmd"]
-        commands = () if number is None else self._env_scripts[number].commands
-        script = Script((*commands, text))
-        result = run_text(state, text, header=number is None, watch=all_tactics or root_goals)
+        prelude = request.get("prelude") is True and number is None
+        as_module = prelude or request.get("module") is True
+        before = EnvState(Environment()) if prelude else state
+        made_by = Script() if number is None else self._env_scripts[number]
+        script = Script((*made_by.commands, text), of_modules=made_by.of_modules or as_module)
+        result = run_text(before, text, header=number is None and not prelude, watch=all_tactics or root_goals)
+        if as_module:
+            result.state = _end_of_module(result.state)
         lines = LineMap(text)
         answer: Json = {}
         sorries = self._goals(result.sorries, "sorries", script, lines)
@@ -194,6 +218,8 @@ class Repl:
             answer["tactics"] = self._steps(result.steps, script, text, lines)
         if result.messages:
             answer["messages"] = [message_json(lines, message) for message in result.messages]
+        if request.get("declarations") is True:
+            answer["declarations"] = _declarations(before.env, result.state.env)
         answer["env"] = self._keep_env(result.state, script)
         self._sweeper.tidy([self.base, *self.envs.values()])
         return answer
@@ -201,7 +227,7 @@ class Repl:
     def _goals(self, goals: list[SorryGoal], kind: GoalList, script: Script, lines: LineMap) -> list[Json]:
         return [
             {
-                "proofState": self._keep(goal.state, Script(script.commands, Start(kind, index))),
+                "proofState": self._keep(goal.state, script.at(kind, index)),
                 "pos": position_json(lines, goal.pos),
                 "goal": goal.goal,
                 "endPos": position_json(lines, goal.end),
@@ -213,7 +239,7 @@ class Repl:
         return [
             {
                 "tactic": text[step.pos : step.end],
-                "proofState": self._keep(step.before, Script(script.commands, Start("steps", index))),
+                "proofState": self._keep(step.before, script.at("steps", index)),
                 "pos": position_json(lines, step.pos),
                 "endPos": position_json(lines, step.end),
                 "goals": "\n\n".join(step.before.goal_texts()),
@@ -337,6 +363,26 @@ class Repl:
         self.envs[number] = state
         self._env_scripts[number] = script
         return number
+
+
+def _end_of_module(state: EnvState) -> EnvState:
+    """Return the state after the end of a file: no scope is open, and quotients are there as soon as `Eq` is."""
+    state = at_root(state)
+    if "Eq" in state.env and "Quot" not in state.env:
+        state = state.with_env(state.env.add(QuotDecl()))
+    return state
+
+
+def _declarations(before: Environment, after: Environment) -> list[Json]:
+    """List the constants that are new, with those that their types and values mention, sorted."""
+    found = []
+    for info in after:
+        if info.name not in before:
+            used = collect_consts(info.type)
+            if isinstance(info, ValueInfo):
+                used |= collect_consts(info.value)
+            found.append({"name": info.name, "kind": info.kind, "usedConstants": sorted(used)})
+    return found
 
 
 def position_json(lines: LineMap, offset: int) -> Json:

@@ -172,6 +172,28 @@ def test_a_proof_state_is_kept_in_a_file(repl: Repl, tmp_path: Path):
     assert step(other, half["proofState"], "exact h")["proofStatus"] == "Completed"
 
 
+def test_modules_are_run_one_after_another_and_end_with_their_scopes_closed(repl: Repl, tmp_path: Path):
+    first = repl.answer({"cmd": "namespace A\nopen Nat\ntheorem t : True := trivial", "module": True})
+    answer = repl.answer(
+        {"cmd": "theorem u : True := A.t\ntheorem v : True := t", "env": first["env"], "declarations": True}
+    )
+    assert texts(answer) == ["Unknown identifier `t`"]
+    assert answer["declarations"][0] == {"name": "u", "kind": "theorem", "usedConstants": ["A.t", "True"]}
+    refused = repl.answer({"pickleTo": str(tmp_path / "p"), "env": answer["env"]})
+    assert "what rests on commands with `module` is not pickled" in refused["message"]
+
+
+def test_a_prelude_is_run_over_nothing_and_only_where_it_is_asked_for(repl: Repl):
+    text = "inductive Nat : Type where\n  | zero : Nat\n  | succ (n : Nat) : Nat"
+    assert texts(repl.answer({"cmd": text})) == ["`Nat` has already been declared"]
+    answer = repl.answer({"cmd": text, "prelude": True, "declarations": True})
+    assert texts(answer) == [] and "Nat.succ" in [each["name"] for each in answer["declarations"]]
+    assert texts(repl.answer({"cmd": "#check True", "env": answer["env"]})) == ["Unknown identifier `True`"]
+    eq = "inductive Eq.{u} {α : Sort u} (a : α) : α → Prop where\n  | refl : Eq a a"
+    known = repl.answer({"cmd": eq, "env": answer["env"], "module": True})
+    assert texts(repl.answer({"cmd": "#check @Quot.mk", "env": known["env"]}))[0].startswith("@Quot.mk :")
+
+
 def test_states_of_every_origin_are_kept(repl: Repl, tmp_path: Path):
     text = "example (p : Prop) (h : p) : p ∧ p := by\n  constructor\n  · exact h\n  · exact h"
     answer = repl.answer({"cmd": text, "allTactics": True, "rootGoals": True})

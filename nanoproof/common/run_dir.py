@@ -46,6 +46,35 @@ def home() -> Path:
     return Path(os.environ.get("NANOPROOF_HOME") or Path.home() / ".nanoproof").expanduser()
 
 
+REPO_PREFIX = "repo:"
+"""How data sets are named that `python -m nanoproof.repos trace` made of a repository."""
+_REPO_NAME = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*")
+
+
+def repo_name(text: str) -> str | None:
+    """Return NAME of `repo:NAME`; None for other texts. Raises UserError for what can be no name of a repository."""
+    if not text.startswith(REPO_PREFIX):
+        return None
+    name = text.removeprefix(REPO_PREFIX)
+    trace_folder(name)
+    return name
+
+
+def trace_folder(name: str) -> Path:
+    """Return the folder of what was traced of a repository: `home()/repos/NAME/trace`. Raises UserError for no name."""
+    if not _REPO_NAME.fullmatch(name) or ".." in name.split("/") or "." in name.split("/"):
+        raise UserError(f"not the name of a repository: {name!r} (letters, digits and .+-_, maybe after OWNER/)")
+    return home() / "repos" / name / "trace"
+
+
+def traced_file(name: str, file: str) -> Path:
+    """Return a file of a repository's trace. Raises UserError, with the command that makes it, if it is not there."""
+    path = trace_folder(name) / file
+    if not path.is_file():
+        raise UserError(f"{REPO_PREFIX}{name} is not traced: python -m nanoproof.repos trace DIR --name {name}")
+    return path
+
+
 FOREIGN_SPECS = ("hf:", "openai:")
 """How the names of models begin that are no checkpoints of ours."""
 

@@ -344,6 +344,43 @@ class HttpLeanSession:
             return None
         return tuple(sorted({str(name) for step in steps for name in step["usedConstants"] or ()}))
 
+    def run_file(self, text: str, seconds: float, env: int | None = None, **asked: bool) -> dict[str, Any]:
+        """Run a text as a command and return the REPL's whole answer, whose numbers `run_steps` and `env` may name.
+
+        It runs after the server's imports, in the environment `env` of an earlier answer, or, with `header=True`, as a
+        file with imports of its own; `asked` are further keys of the request (`allTactics`, ..). Nothing is repeated:
+        raises `ProcessLost` if the process is lost, and with it all numbers, `TheoremRejected` with the server's words
+        if it refuses the text, and `ServerTimeout`.
+        """
+        body = {"command": text, "timeout": round(seconds * 1000), **asked, **({} if env is None else {"env": env})}
+        return self._whole_call("command", body, seconds)
+
+    def run_steps(self, steps: Sequence[tuple[int, str]], seconds: float, forget: bool = False) -> list[dict[str, Any]]:
+        """Run each tactic on a proof state of `run_file`'s answer; return the REPL's answers, or `{"error"}`, in order.
+
+        A tactic may take `seconds`. With `forget` all proof states are given up then, which bounds the memory that a
+        process takes. Raises what `run_file` does.
+        """
+        listed = [{"proofState": number, "tactic": tactic} for number, tactic in steps]
+        body = {"steps": listed, "timeout": round(seconds * 1000), "forget": forget}
+        answers = self._whole_call("steps", body, seconds * max(1, len(listed))).get("results")
+        if not isinstance(answers, list) or len(answers) != len(listed):
+            raise types.ProtocolError(f"not one result for each of {len(listed)} tactics: {str(answers)[:200]!r}")
+        return answers
+
+    def _whole_call(self, path: str, body: dict[str, Any], seconds: float) -> dict[str, Any]:
+        self._changed_environment = True
+        try:
+            if self._lease is None:
+                self._acquire()
+            answer: dict[str, Any] = self._call(path, body, seconds)
+            return answer
+        except _ProcessGone as error:
+            self._release()
+            raise types.ProcessLost(f"Lean server {self.address} lost a process: {error}") from error
+        except _Refusal as error:
+            raise types.TheoremRejected(str(error)) from error
+
     def _fresh_command(self, text: str, seconds: float | None = None, **asked: bool) -> Any:
         """Run a command in the environment after the imports, and return the answer."""
         self._clear_environment()

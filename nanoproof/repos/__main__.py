@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import run_main
-from nanoproof.repos import manage
+from nanoproof.repos import manage, trace
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code."""
     parser = Parser(prog="python -m nanoproof.repos", description=(__doc__ or "").split(": ", 1)[1])
     commands = parser.add_subparsers(dest="command", required=True)
+    trace.add_parser(commands)
     manage.add_parser(commands)
     args = parser.parse_args(argv)
     return int(args.run(args))

@@ -6,7 +6,7 @@ store adds to them what it knows of a theorem: its state, and the proof that we 
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 _SORRY = re.compile(r"(?<![\w.'])sorry(?![\w'])")
@@ -141,3 +141,51 @@ class StoredTheorem:
 def open_places(theorem: TracedTheorem) -> int:
     """Count the places of a theorem that are open: those that tracing saw, or else the tactics with `sorry` in them."""
     return theorem.sorries or sum(_SORRY.search(each.tactic) is not None for each in theorem.tactics)
+
+
+# -- As JSON -----------------------------------------------------------------------------------------------------------
+
+
+def file_to_json(file: TracedFile) -> dict[str, Any]:
+    """Convert a traced file to JSON values; positions become `[line, column]`."""
+    return asdict(file)
+
+
+def file_from_json(value: Any) -> TracedFile:
+    """Read what `file_to_json` wrote, after JSON has made lists of tuples; raises ValueError for anything else."""
+    try:
+        return TracedFile(
+            path=value["path"],
+            imports=tuple(value["imports"]),
+            premises=tuple(
+                Premise(p["full_name"], p["code"], Position(*p["start"]), Position(*p["end"]), p["kind"])
+                for p in value["premises"]
+            ),
+            theorems=tuple(map(_theorem, value["theorems"])),
+            error=value["error"],
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not the record of a traced file: {error!r}") from error
+
+
+def _theorem(value: Any) -> TracedTheorem:
+    return TracedTheorem(
+        full_name=value["full_name"],
+        path=value["path"],
+        start=Position(*value["start"]),
+        end=Position(*value["end"]),
+        statement=value["statement"],
+        tactics=tuple(
+            TracedTactic(
+                t["tactic"], t["state_before"], t["state_after"], t["marked"], tuple(map(_provenance, t["premises"]))
+            )
+            for t in value["tactics"]
+        ),
+        premises=tuple(value["premises"]),
+        sorries=value["sorries"],
+    )
+
+
+def _provenance(value: Any) -> Provenance:
+    start, end = (None if value[key] is None else Position(*value[key]) for key in ("start", "end"))
+    return Provenance(value["full_name"], value["path"], start, end)

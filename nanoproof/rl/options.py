@@ -51,8 +51,8 @@ class RLOptions:
     )
     sft_data: str = opt(
         AUTO,
-        "Transitions mixed in: `nanolean`, `leantree`, or a file of LeanTree JSONL; auto: leantree if --lean-servers "
-        "run real Lean, else nanolean.",
+        "Transitions mixed in: `nanolean`, `leantree`, `repo:NAME`, or a file of LeanTree JSONL; auto: leantree if "
+        "--lean-servers run real Lean, else nanolean.",
     )
     num_steps: int = opt(1_000_000, "Collect-and-train steps to do in all.", min=0)
     max_time: str = opt("never", "Stop after H:M:S (counted over all parts of a resumed run).")

@@ -18,6 +18,7 @@ import numpy as np
 
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import repo_name, traced_file
 from nanoproof.data import nanolean
 from nanoproof.data.sft import leantree
 from nanoproof.data.sources.manifest import read_manifest
@@ -33,6 +34,8 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 NAMED = {"nanolean": nanolean.transitions_file, "leantree": leantree.transitions_file}
+REPO_TRANSITIONS = "leantree.jsonl"
+"""The file of a repository's trace with its transitions."""
 AUTO = "auto"
 
 
@@ -48,9 +51,18 @@ def chosen_transitions(data: str) -> str:
     return leantree.NAME
 
 
+def transitions_path(name: str) -> Path:
+    """Return the LeanTree JSONL of a name that `--data` takes. Raises UserError for a repository that is not traced."""
+    if (repo := repo_name(name)) is not None:
+        return traced_file(repo, REPO_TRANSITIONS)
+    return NAMED[name]() if name in NAMED else Path(name)
+
+
 def load_transitions(name: str) -> tuple[TransitionList, TransitionList]:
-    """Load transitions to train on and to validate: `nanolean` (made on first use), `leantree`, or LeanTree JSONL."""
-    train, valid = load_split(NAMED[name]() if name in NAMED else Path(name))
+    """Load transitions to train on and to validate: `nanolean` (made on first use), `leantree`, LeanTree JSONL,
+    or `repo:NAME`, what was traced of a repository.
+    """
+    train, valid = load_split(transitions_path(name))
     for reason, count in (train.left_out + valid.left_out).items():
         log.info("%s: left out %d x %s", name, count, reason)
     return train, valid
@@ -61,8 +73,7 @@ def load_proofs(name: str) -> tuple[list[Transition], list[Transition]]:
 
     Raises UserError if there is none to train on.
     """
-    path = NAMED[name]() if name in NAMED else Path(name)
-    train, valid = split_proofs(path)
+    train, valid = split_proofs(transitions_path(name))
     if not train:
         raise UserError(f"--data {name} holds no whole proofs to train on")
     return train, valid

@@ -28,8 +28,8 @@ class SFTOptions:
 
     data: str = opt(
         batches.AUTO,
-        "Transitions: `nanolean`, `leantree`, or a file of LeanTree JSONL; auto: leantree if it is here, else this has "
-        "to be given.",
+        "Transitions: `nanolean`, `leantree`, `repo:NAME`, or a file of LeanTree JSONL; auto: leantree if it is "
+        "here, else this has to be given.",
     )
     continuations: Literal["tactic", "proof"] = opt(
         "tactic", "What follows a prefix: tactic, a state's next tactic; proof, a statement's whole proof."

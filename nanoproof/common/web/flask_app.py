@@ -87,6 +87,9 @@ Text = Annotated[str, AfterValidator(_whole)]
 Amount = Annotated[float, Field(ge=0, lt=1e12)]
 """A number of seconds, or of milliseconds."""
 
+Number = Annotated[int, Field(ge=0, lt=10**15)]
+"""A number by which something of an earlier answer is named."""
+
 
 # -- The application -------------------------------------------------------------------------------------------------
 

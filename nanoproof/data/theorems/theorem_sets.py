@@ -16,8 +16,12 @@ a `sorry` is a theorem of the set, under its own name. Its source is all text be
 has its own imports) and the other such theorems with their attributes and documentation: so it may use definitions,
 notation, `variable` lines, and what is proved there. In a JSONL file every line is a theorem, with `source` and
 optionally `id` in place of its name. A file has no splits and is never filtered.
+
+`repo:NAME` is what `python -m nanoproof.repos trace` found in a repository: its theorems, each without its proof, and
+its `sorry`s. A hash of path and name puts a tenth of them into `valid`, so that no later trace moves one.
 """
 
+import hashlib
 import importlib
 import json
 import logging
@@ -34,6 +38,7 @@ import pyarrow.parquet as pq
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_text
+from nanoproof.common.run_dir import repo_name, traced_file
 from nanoproof.data.sources.catalog import CATALOG
 from nanoproof.data.theorems.whitelists import filter_theorems, load_whitelist
 from nanoproof.lean.lexical import mask, without_header
@@ -311,7 +316,9 @@ def is_theorem_file(name: str) -> bool:
 
 def set_name(name: str) -> str:
     """Return the name of a data set in results: for a file, its name without folder and suffix."""
-    return Path(name).stem if is_theorem_file(name) else name
+    if is_theorem_file(name):
+        return Path(name).stem
+    return name.replace(":", "-").replace("/", "-") if repo_name(name) is not None else name
 
 
 def read_theorems(file: str) -> list[Theorem]:
@@ -370,6 +377,38 @@ def _of_jsonl(path: Path) -> Iterator[tuple[str, str, str]]:
         yield place, name, text_field(record, "source", place)
 
 
+# -- Theorems of repositories ----------------------------------------------------------------------------------------
+
+REPO_TARGETS = "theorems.jsonl"
+"""The file of a repository's trace with its theorems."""
+_VALID_TENTH = 10
+
+
+def split_of_repo(path: str, name: str) -> Split:
+    """Return the split of a theorem of a repository, which depends on its file's path and its name alone."""
+    digest = hashlib.sha256(f"{path}\0{name}".encode()).digest()
+    return "valid" if int.from_bytes(digest[:8], "big") % _VALID_TENTH == 0 else "train"
+
+
+def repo_theorems(name: str, split: str) -> list[Theorem]:
+    """List the theorems of a split of `repo:NAME`, in the order of the trace.
+
+    Raises UserError for a repository that is not traced, and one of which nothing is to prove.
+    """
+    repo = repo_name(name)
+    assert repo is not None, "it is the name of a repository"
+    file = traced_file(repo, REPO_TARGETS)
+    rows = [(record, place) for place, record in jsonl_rows(file)]
+    if not rows:
+        raise UserError(f"{name} holds no theorem to prove ({file})")
+    found = []
+    for record, place in rows:
+        theorem_id, path = text_field(record, "id", place), text_field(record, "path", place)
+        if split_of_repo(path, theorem_id.partition("#")[0]) == split:
+            found.append(Theorem(text_field(record, "source", place), set_name(name), theorem_id))
+    return found
+
+
 # -- Theorem sets by name --------------------------------------------------------------------------------------------
 
 
@@ -422,6 +461,8 @@ def is_benchmark(name: str, split: str) -> bool:
     """Return whether a split measures provers: it is never filtered, nor trained on (a user's file may be)."""
     if is_theorem_file(name):
         return True
+    if repo_name(name) is not None:
+        return False
     return "bench" in _stages(name) and split != "train"
 
 
@@ -433,9 +474,15 @@ def splits_of(name: str) -> tuple[Split, ...]:
     """Return the splits of a data set; a file or a set that has none counts as the default split."""
     if is_theorem_file(name) or (name in CATALOG and CATALOG[name].unsplit):
         return ("valid",)
+    if repo_name(name) is not None:
+        return ("train", "valid")
     stages = _stages(name) or ("rl", "bench")
     wanted = {"valid", *(("train",) if "rl" in stages else ()), *(("test",) if "bench" in stages else ())}
     return tuple(split for split in SPLITS if split in wanted)
+
+
+def _is_known(name: str) -> bool:
+    return name in DATASETS or repo_name(name) is not None or is_theorem_file(name)
 
 
 def parse_set_names(values: Iterable[str]) -> list[str]:
@@ -444,9 +491,9 @@ def parse_set_names(values: Iterable[str]) -> list[str]:
     Raises UserError for unknown ones, and for two that would go by the same name.
     """
     names = [name for value in values for name in value.replace(",", " ").split()]
-    unknown = [name for name in names if name not in DATASETS and not is_theorem_file(name)]
+    unknown = [name for name in names if not _is_known(name)]
     if unknown or not names:
-        there = f"{', '.join(DATASETS)}, and files of theorems (.lean, .jsonl)"
+        there = f"{', '.join(DATASETS)}, repo:NAME, and files of theorems (.lean, .jsonl)"
         raise UserError(f"unknown data set {', '.join(unknown) or '(none)'}; there are: {there}")
     distinct = list(dict.fromkeys(names))
     known: dict[str, str] = {}
@@ -465,4 +512,6 @@ def list_theorems(name: str, split: Split, lean_version: str | None = None) -> l
     if is_theorem_file(name):
         return read_theorems(name)
     parse_set_names([name])
+    if repo_name(name) is not None:
+        return repo_theorems(name, split)
     return DATASETS[name](split, lean_version)

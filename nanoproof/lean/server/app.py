@@ -21,7 +21,7 @@ from nanoproof.common.web import flask_app
 from nanoproof.lean.project.layout import EMBEDDED_LEAN, lean_version
 from nanoproof.lean.repl_goals import ReplBranch
 from nanoproof.lean.server.backend import ServerSettings
-from nanoproof.lean.server.lease import LeaseError, ProcessGone, ServerLease, TacticRefused, TacticTimedOut
+from nanoproof.lean.server.lease import LeaseError, ProcessGone, ServerLease, TacticRefused, TacticTimedOut, Where
 from nanoproof.lean.server.pool import CannotStart, LeaseNotFound, Metrics, Pool, ShuttingDown, TooManyWaiting
 from nanoproof.lean.types import ProtocolError
 
@@ -31,6 +31,7 @@ _STATES = ("available", "used", "starting", "stopping")
 _DEFAULT_TACTIC_MS = 1000.0
 _DEFAULT_WAIT_SECONDS = 60.0
 _MAX_TACTICS = 1024
+_MAX_STEPS = 100_000
 _SERVED_WHILE_CLOSING = ("lean.status", "lean.metrics", "lean.return_process")
 
 # -- Status and metrics ----------------------------------------------------------------------------------------------
@@ -152,12 +153,41 @@ class GetProcess(flask_app.Body):
 class Command(flask_app.Body):
     """Body of `/process/ID/command`; `timeout` is in milliseconds, here and below.
 
-    With `allTactics` the answer lists the tactics of the text, with the constants that each uses, as the REPL does.
+    `allTactics` and `rootGoals` are passed to the REPL, as are `module`, `prelude` and `declarations`, which NanoLean
+    alone knows. `env` is an environment of an earlier answer on this lease, in place of the one after the imports; with
+    `header` the command is a whole file with imports of its own.
     """
 
     command: flask_app.Text
     timeout: flask_app.Amount | None = None
+    env: flask_app.Number | None = None
+    header: bool | None = None
     allTactics: bool | None = None
+    rootGoals: bool | None = None
+    module: bool | None = None
+    prelude: bool | None = None
+    declarations: bool | None = None
+
+    @property
+    def asked(self) -> dict[str, bool]:
+        """The keys that the REPL gets as they are."""
+        keys = ("allTactics", "rootGoals", "module", "prelude", "declarations")
+        return {key: True for key in keys if getattr(self, key)}
+
+
+class Step(flask_app.Body):
+    """A tactic, and the proof state of a command's answer on which to run it."""
+
+    proofState: flask_app.Number
+    tactic: flask_app.Text
+
+
+class Steps(flask_app.Body):
+    """Body of the call that runs tactics on proof states of a command's answer; with `forget` these are gone then."""
+
+    steps: Annotated[list[Step], FailFast(), Field(max_length=_MAX_STEPS)]
+    timeout: flask_app.Amount | None = None
+    forget: bool | None = None
 
 
 class ProofFromSorry(flask_app.Body):
@@ -253,7 +283,24 @@ def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
     def command(pid: int) -> Response:
         body = Command.read()
         seconds = _seconds(body.timeout, settings, settings.command_seconds * 1000)
-        return on_lease(pool, pid, lambda lease: lease.command(body.command, seconds, bool(body.allTactics)))
+        where = Where(body.env, bool(body.header))
+        return on_lease(pool, pid, lambda lease: lease.command(body.command, seconds, where, body.asked))
+
+    @routes.post("/process/<id:pid>/steps")
+    def steps(pid: int) -> Response:
+        body = Steps.read()
+        seconds = _seconds(body.timeout, settings, _DEFAULT_TACTIC_MS)
+        gone = flask_app.client_disconnected()
+
+        def run(lease: ServerLease) -> dict[str, Any]:
+            return {"results": lease.run_steps([(s.proofState, s.tactic) for s in body.steps], seconds, gone)}
+
+        def run_and_forget(lease: ServerLease) -> dict[str, Any]:
+            found = run(lease)
+            lease.forget_proof_states()
+            return found
+
+        return on_lease(pool, pid, run_and_forget if body.forget else run)
 
     @routes.post("/process/<id:pid>/proof_from_sorry")
     def proof_from_sorry(pid: int) -> Response:

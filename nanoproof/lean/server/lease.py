@@ -3,7 +3,9 @@
 import itertools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from nanoproof.lean import repl_goals
@@ -13,6 +15,8 @@ from nanoproof.lean.server.backend import Backend, is_runaway, restore_line_numb
 from nanoproof.lean.server.repl_process import ReplError, ReplProcess, ReplTimeout
 from nanoproof.lean.source import before_declaration
 from nanoproof.lean.types import ProtocolError, SourceError
+
+_PRUNE_SECONDS = 60.0
 
 
 class LeaseError(Exception):
@@ -44,6 +48,14 @@ class ProcessOwner(Protocol):
         """Count a process that ended or was given up."""
 
 
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where a command runs: after the imports, in an environment of an earlier answer, or as a file with a header."""
+
+    env: int | None = None
+    header: bool = False
+
+
 class ServerLease:
     """A process that is leased to one client. Requests of one lease are serialized by `lock`.
 
@@ -66,6 +78,8 @@ class ServerLease:
         self._killed_for: tuple[ReplProcess, str, str] | None = None
         self._ids = itertools.count()
         self._branches: dict[int, repl_goals.ReplBranch] = {}
+        self._envs: set[int] = set()
+        self._proof_states: set[int] = set()
 
     def kill(self, reason: str, why: str) -> None:
         """Kill the process, from any thread; a request in progress fails with `why` in its message."""
@@ -73,10 +87,66 @@ class ServerLease:
             self._killed_for = (process, reason, why)
             process.kill()
 
-    def command(self, text: str, seconds: float, all_tactics: bool = False) -> dict[str, Any]:
-        """Run a command in the base environment, and return the REPL's answer, with the text's tactics if asked."""
+    def command(
+        self, text: str, seconds: float, where: Where = Where(), asked: Mapping[str, bool] | None = None
+    ) -> dict[str, Any]:
+        """Run a command and return the REPL's answer; `asked` are further keys of the request.
+
+        Raises `ProcessGone` for an environment of a process that was lost, and `LeaseError` for one that never was.
+        """
+        if where.env is not None:
+            if self.process is None:
+                raise ProcessGone("Subprocess has terminated: the environments of this lease are gone")
+            if where.env not in self._envs:
+                raise LeaseError(f"Environment {where.env} not found")
         self._revive()
-        return self._command(text, seconds, self.base_env, all_tactics)
+        env = where.env if where.env is not None else None if where.header else self.base_env
+        answer = self._command(text, seconds, env, asked or {})
+        if isinstance(answer.get("env"), int):
+            self._envs.add(answer["env"])
+        self._note_proof_states((*(answer.get("tactics") or ()), *(answer.get("sorries") or ())))
+        return answer
+
+    def run_steps(
+        self, steps: Sequence[tuple[int, str]], seconds: float, gone: Callable[[], bool] = lambda: False
+    ) -> list[dict[str, Any]]:
+        """Run each tactic on a proof state of an earlier answer; return the REPL's answers as they are.
+
+        A tactic may take `seconds`; where it ends the process, its answer and all further ones are an `error`.
+        """
+        answers: list[dict[str, Any]] = []
+        for proof_state, tactic in steps:
+            if gone():
+                break
+            if self.process is None:
+                answers.append({"error": "Subprocess has terminated: the proof states of this lease are gone"})
+            elif proof_state not in self._proof_states:
+                answers.append({"error": f"Proof state {proof_state} not found"})
+            else:
+                answers.append(self._answer_step(proof_state, tactic, seconds))
+        return answers
+
+    def _answer_step(self, proof_state: int, tactic: str, seconds: float) -> dict[str, Any]:
+        try:
+            answer = self._request({"tactic": tactic, "proofState": proof_state}, seconds)
+        except ReplTimeout:
+            return {"error": "Tactic application timed out"}
+        except ProcessGone as error:
+            return {"error": str(error)}
+        self._note_proof_states((answer, *(answer.get("sorries") or ())))
+        return answer
+
+    def _note_proof_states(self, listed: Iterable[Any]) -> None:
+        for each in listed:
+            if isinstance(each, Mapping) and isinstance(each.get("proofState"), int):
+                self._proof_states.add(each["proofState"])
+
+    def forget_proof_states(self) -> None:
+        """Forget the proof states of commands' answers and of `run_steps`, where the REPL can."""
+        forgotten, self._proof_states = self._proof_states, set()
+        if forgotten and self.process is not None and self._backend.can_prune:
+            with suppress(ReplTimeout, ProcessGone):
+                self._request({"prune": sorted(forgotten)}, _PRUNE_SECONDS)
 
     def _revive(self) -> ReplProcess:
         """Return the process, or a new one in place of one that was lost."""
@@ -84,10 +154,10 @@ class ServerLease:
             self.process, self.base_env = self._pool.replace(self)
         return self.process
 
-    def _command(self, text: str, seconds: float, env: int | None, all_tactics: bool = False) -> dict[str, Any]:
-        message: dict[str, Any] = {"cmd": text}
-        if all_tactics:
-            message["allTactics"] = True
+    def _command(
+        self, text: str, seconds: float, env: int | None, asked: Mapping[str, bool] | None = None
+    ) -> dict[str, Any]:
+        message: dict[str, Any] = {"cmd": text, **(asked or {})}
         if env is not None:
             message["env"] = env
         try:
@@ -152,7 +222,7 @@ class ServerLease:
 
     def _clean(self) -> None:
         """Forget all branches; reset the process, or give it up."""
-        self._branches.clear()
+        self._forget_numbers()
         if self.process is None:
             return
         if not self.process.alive:
@@ -164,6 +234,11 @@ class ServerLease:
                 self._backend.reset(self.process)
             except ReplError:
                 self._lose("crash")
+
+    def _forget_numbers(self) -> None:
+        self._branches.clear()
+        self._envs = set()
+        self._proof_states = set()
 
     def _find(self, branch_id: int, tactic: str) -> repl_goals.ReplBranch:
         """Return the branch with this id, if `tactic` may be tried on it."""
@@ -234,7 +309,7 @@ class ServerLease:
     def _lose(self, reason: str) -> str:
         """Give up the process and all branches; return why it was killed, if it was."""
         process, self.process = self.process, None
-        self._branches.clear()
+        self._forget_numbers()
         assert process is not None
         process.close()
         why = ""

@@ -1,0 +1,260 @@
+"""Elaborating the files of a project on a Lean server, and running each of their tactics there once more.
+
+NanoLean knows no modules but its own: it is given what a file imports, one file after another, in an environment that
+the next file over the same imports goes on from. Real Lean reads the imports of a file itself.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from nanoproof.lean.client import LeanFleet
+from nanoproof.lean.lexical import header, mask
+from nanoproof.lean.session import HttpLeanSession
+from nanoproof.lean.types import LeanError, ProcessLost, ProtocolError, ServerTimeout, TheoremRejected
+from nanoproof.repos.project import Project, SourceFile
+from nanoproof.repos.trees import Ran, dedent, nest, split_goals
+
+NANOLEAN_MODULES = ("Init", "Std", "Lean")
+FILES_PER_LEASE = 40
+"""After so many files NanoLean's environments are given up, which bounds the memory that they take."""
+STEPS_AT_ONCE = 200
+_LOSSES = 3
+
+
+class FileFailed(Exception):
+    """A file cannot be traced, for the reason in the message; `may_pass` if it could be another time, unchanged."""
+
+    def __init__(self, reason: str, may_pass: bool = False) -> None:
+        super().__init__(reason)
+        self.may_pass = may_pass
+
+
+@dataclass
+class Elaborated:
+    """What Lean says of a file: its tactics, run again, and the constants of each declaration by its name.
+
+    `constants` is None where the server does not tell them.
+    """
+
+    tactics: list[Ran]
+    constants: dict[str, tuple[str, ...]] | None = None
+    exceptions: list[Ran] = field(default_factory=list)
+    """Tactics that ran in the file, but are refused on their own, or for which no time was left."""
+
+
+class Elaborator:
+    """Elaborates files on one leased process, for one thread; a context manager.
+
+    `elaborations` counts the texts that Lean was given.
+    """
+
+    def __init__(
+        self, fleet: LeanFleet, project: Project, nanolean: bool, file_seconds: float, tactic_seconds: float
+    ) -> None:
+        self._fleet, self._project, self._nanolean = fleet, project, nanolean
+        self._file_seconds, self._tactic_seconds = file_seconds, tactic_seconds
+        self._session: HttpLeanSession | None = None
+        self._envs: dict[tuple[str, ...], int] = {}
+        self._files = 0
+        self.elaborations = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Give the process back, and with it all environments."""
+        session, self._session = self._session, None
+        self._envs.clear()
+        self._files = 0
+        if session is not None:
+            with suppress(LeanError):
+                session.close()
+
+    def run(self, file: SourceFile) -> Elaborated:
+        """Elaborate a file and run its tactics again.
+
+        Raises `FileFailed` for a file with errors, and one at which Lean's process ends again and again.
+        """
+        if self._nanolean:
+            self._check_imports(file)
+        losses = 0
+        done: dict[tuple[int, int], dict[str, Any]] = {}  # by the number of the tactic, and whether it is its head
+        while True:
+            try:
+                answer = self._elaborate(file)
+                _require_no_errors(answer, self._nanolean)
+                tactics = _tactics(answer, file)
+                if self._run_steps(tactics, done):
+                    break
+                losses += 1
+                if losses > _LOSSES:
+                    break
+            except (ProcessLost, ServerTimeout) as error:
+                losses += 1
+                if (losses > 1 and not done) or losses > _LOSSES:
+                    raise FileFailed(f"Lean does not come to an end with it: {error}", may_pass=True) from error
+            finally:
+                self._files += 1
+            self.release()
+        if not self._nanolean or self._files >= FILES_PER_LEASE:
+            self.release()
+        return _elaborated(tactics, done, answer)
+
+    # -- Elaboration -------------------------------------------------------------------------------------------------
+
+    def _elaborate(self, file: SourceFile) -> dict[str, Any]:
+        if not self._nanolean:
+            return self._run_text(file.text, header=True, allTactics=True)
+        imported = self._project.closure(file)
+        for count in range(1, len(imported) + 1):
+            self._environment(imported[:count])
+        answer = self._run_text(
+            _body(file),
+            self._env(imported),
+            allTactics=True,
+            module=True,
+            declarations=True,
+            **self._from_nothing(imported),
+        )
+        self._envs[_key((*imported, file))] = _env_of(answer)
+        return answer
+
+    def _environment(self, files: Sequence[SourceFile]) -> None:
+        """Make sure that there is an environment with these files."""
+        if _key(files) not in self._envs:
+            *before, last = files
+            answer = self._run_text(_body(last), self._env(before), module=True, **self._from_nothing(before))
+            if _errors(answer):
+                raise FileFailed(f"it imports {last.path}, which has errors")
+            self._envs[_key(files)] = _env_of(answer)
+
+    def _env(self, files: Sequence[SourceFile]) -> int | None:
+        return self._envs[_key(files)] if files else None
+
+    def _from_nothing(self, before: Sequence[SourceFile]) -> dict[str, bool]:
+        return {"prelude": True} if self._project.is_nanolean and not before else {}
+
+    def _run_text(self, text: str, env: int | None = None, **asked: bool) -> dict[str, Any]:
+        if self._session is None:
+            self._session = self._fleet.lease(self._file_seconds)
+        self.elaborations += 1
+        try:
+            return self._session.run_file(text, self._file_seconds, env, **asked)
+        except TheoremRejected as error:
+            raise FileFailed(str(error)) from error
+
+    def _check_imports(self, file: SourceFile) -> None:
+        if missing := [each for each in self._project.external_imports(file) if each not in NANOLEAN_MODULES]:
+            raise FileFailed(f"it imports {missing[0]}, which NanoLean does not have (trace it with --lean-servers)")
+
+    # -- Tactics -----------------------------------------------------------------------------------------------------
+
+    def _run_steps(self, tactics: Sequence[Ran], done: dict[tuple[int, int], dict[str, Any]]) -> bool:
+        """Run the tactics, and their heads, that are not `done`; false if the process ended at one of them.
+
+        That one counts as done.
+        """
+        assert self._session is not None
+        todo = [((n, 0), ran.proof_state, ran.text) for n, ran in enumerate(tactics)]
+        todo += [((n, 1), ran.proof_state, ran.head) for n, ran in enumerate(tactics) if ran.head]
+        todo = [each for each in todo if each[0] not in done]
+        for start in range(0, len(todo), STEPS_AT_ONCE):
+            part = todo[start : start + STEPS_AT_ONCE]
+            last = start + STEPS_AT_ONCE >= len(todo)
+            answers = self._session.run_steps([each[1:] for each in part], self._tactic_seconds, forget=last)
+            for (key, _, _), answer in zip(part, answers):
+                done[key] = answer
+                if "error" in answer:
+                    return False
+        return True
+
+
+def _key(files: Sequence[SourceFile]) -> tuple[str, ...]:
+    return tuple(file.module for file in files)
+
+
+def _body(file: SourceFile) -> str:
+    """Return a file's text with spaces in place of its header, so that all places stay the same."""
+    text = file.text
+    for match in header(mask(text)):
+        start, end = match.span("words")
+        text = text[:start] + "".join("\n" if char == "\n" else " " for char in text[start:end]) + text[end:]
+    return text
+
+
+def _env_of(answer: Mapping[str, Any]) -> int:
+    env = answer.get("env")
+    if not isinstance(env, int):
+        raise ProtocolError(f"no environment in the answer to a file: {str(answer)[:200]!r}")
+    return env
+
+
+def _require_no_errors(answer: Mapping[str, Any], nanolean: bool) -> None:
+    """Raise `FileFailed` for a file with errors; real Lean may only lack modules that are not built yet."""
+    if errors := _errors(answer):
+        raise FileFailed(errors[0], may_pass=not nanolean)
+
+
+def _errors(answer: Mapping[str, Any]) -> list[str]:
+    """List the errors of an answer, each with line (from 1) and column (from 0) in front."""
+    if "message" in answer and "env" not in answer:
+        return [str(answer["message"])[:500]]
+    found = []
+    for message in answer.get("messages") or ():
+        if message.get("severity") == "error":
+            place, text = message.get("pos") or {}, " ".join(str(message.get("data")).split())
+            found.append(f"{place.get('line', 0)}:{place.get('column', 0)}: {text[:300]}")
+    return found
+
+
+def _tactics(answer: Mapping[str, Any], file: SourceFile) -> list[Ran]:
+    """Read the tactics of an answer, sorted by their places; those inside of others are linked to them."""
+    found = []
+    text = file.text
+    try:
+        for each in answer.get("tactics") or ():
+            start = file.places.offset(each["pos"]["line"], each["pos"]["column"])
+            end = file.places.offset(each["endPos"]["line"], each["endPos"]["column"])
+            number, constants = each.get("proofState"), each.get("usedConstants")
+            goals = split_goals(each["goals"])
+            if start < end and goals and isinstance(number, int):
+                column = start - text.rfind("\n", 0, start) - 1
+                names = None if constants is None else tuple(map(str, constants))
+                found.append(Ran(start, end, dedent(text[start:end], column), number, goals, names))
+    except (KeyError, TypeError) as error:
+        raise ProtocolError(f"not a list of tactics as the REPL gives it: {error!r}") from error
+    found.sort(key=lambda ran: (ran.start, -ran.end))
+    nest(found, text)
+    return found
+
+
+def _elaborated(
+    tactics: list[Ran], done: Mapping[tuple[int, int], dict[str, Any]], answer: Mapping[str, Any]
+) -> Elaborated:
+    result = Elaborated(tactics)
+    for number, ran in enumerate(tactics):
+        ran.after, ran.refusal = _outcome(done.get((number, 0), {"error": "Lean's process ended too often"}))
+        ran.head_after, _ = _outcome(done.get((number, 1), {"error": ""}))
+        if ran.after is None:
+            result.exceptions.append(ran)
+    listed = answer.get("declarations")
+    if isinstance(listed, list):
+        result.constants = {str(each["name"]): tuple(map(str, each["usedConstants"])) for each in listed}
+    return result
+
+
+def _outcome(answer: Mapping[str, Any]) -> tuple[list[str] | None, str]:
+    """Read the goals that a tactic leaves, or None and why it is refused."""
+    refusal = answer.get("error") or answer.get("message")
+    for message in answer.get("messages") or ():
+        if message.get("severity") == "error":
+            refusal = refusal or message.get("data") or "an error"
+    goals = answer.get("goals")
+    if refusal or not isinstance(goals, list):
+        return None, " ".join(str(refusal or "no goals in the answer").split())
+    return [str(goal).strip("\n") for goal in goals], ""

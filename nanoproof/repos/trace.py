@@ -1,0 +1,545 @@
+"""`python -m nanoproof.repos trace DIR`: what is in a Lean project, by having Lean elaborate each of its files.
+
+    python -m nanoproof.repos trace my-project                                  # with embedded NanoLean
+    python -m nanoproof.repos trace my-project --lean-servers localhost:8000    # with the Lean that serves the project
+
+The REPL lists the tactics of a file with the goals before each (`allTactics`); the goals after it come from running it
+there once more. No plug-in of the compiler is needed, so that any version of Lean will do. Real Lean reads imports from
+the project that its server was started in, which has to be built; NanoLean is given the imported files first.
+
+Each file's result is stored as soon as it is there, under a digest of all that it depends on: its text, the files that
+it imports, toolchain and libraries, and this code. So what has not changed is not elaborated again, and a trace that
+was interrupted goes on. A file with errors, or that imports one, is reported and passed over.
+"""
+
+import argparse
+import hashlib
+import inspect
+import json
+import logging
+import re
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from nanoproof.common.config import Parser, add_flags, from_args, group, opt, validate
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_json, atomic_write_text, json_line, read_object
+from nanoproof.common.option_groups import LeanOptions
+from nanoproof.common.run_dir import trace_folder
+from nanoproof.lean import lexical
+from nanoproof.lean.client import LeanFleet, runs_nanolean
+from nanoproof.lean.embedded import start_embedded
+from nanoproof.lean.lean_file import LeanFile
+from nanoproof.lean.source import SORRY
+from nanoproof.lean.transport import ClientConfig
+from nanoproof.lean.types import SourceError
+from nanoproof.repos import elaborate, project, records, trees
+from nanoproof.repos.elaborate import Elaborated, Elaborator, FileFailed
+from nanoproof.repos.project import (
+    Declaration,
+    Project,
+    SourceFile,
+    close_scopes,
+    declarations,
+    nanolean_library,
+)
+from nanoproof.repos.records import Provenance, TracedFile, TracedTactic, TracedTheorem, file_from_json, file_to_json
+from nanoproof.repos.trees import Ran, join_goals, proof_trees
+
+log = logging.getLogger(__name__)
+
+TRANSITIONS, TARGETS, SUMMARY = "leantree.jsonl", "theorems.jsonl", "summary.json"
+"""The files of a trace beside those of each file: transitions to learn, theorems to prove, and counts."""
+_CODE = (elaborate, project, records, trees)
+_IDENT = re.compile(rf"(?<![{lexical.NAME_REST}.»])(?:«[^«»\n]*»|{lexical.ATOM})(?:\.(?:«[^«»\n]*»|{lexical.ATOM}))*")
+_LOCALS = re.compile(r"^([^\s⊢:][^:\n]*?) :", re.MULTILINE)
+_TACTIC_WORDS = frozenset({"rfl", "left", "right", "trivial", "absurd", "symm", "congr", "funext", "ext"})
+"""Tactics that constants have the names of, where a term may stand as well."""
+_THEOREM = ("theorem", "lemma")
+
+
+@dataclass(frozen=True)
+class TraceOptions:
+    """Tracing"""
+
+    lean: LeanOptions = group(LeanOptions, "lean-")
+    lean_processes: int = opt(2, "Processes of the embedded server, if no --lean-servers are named.", min=1)
+    file_seconds: float = opt(1800.0, "How long Lean may take for one file.", above=0, advanced=True)
+    tactic_seconds: float = opt(120.0, "How long one tactic may take when it is run again.", above=0, advanced=True)
+
+    def __post_init__(self) -> None:
+        validate(self, "trace")
+
+
+# -- Premises --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names that the project and its libraries declare, with their places."""
+
+    declared: Mapping[str, Provenance]
+    hidden: frozenset[str] = frozenset()
+    """Paths of files that the file at hand does not import."""
+
+    def without(self, paths: Iterable[str]) -> "Names":
+        """Return the names without those of some files."""
+        return Names(self.declared, frozenset(paths))
+
+    def knows(self, name: str) -> bool:
+        """Tell whether a name can be used in the file at hand."""
+        found = self.declared.get(name)
+        return found is not None and found.path not in self.hidden
+
+    def resolve(self, text: str, declaration: Declaration, used: frozenset[str]) -> tuple[str, str] | None:
+        """Find the constant that an identifier names, and the part of the identifier that does (`h` of `h.symm`).
+
+        `used` are further constants that it may name. None if it names nothing that is known.
+        """
+        parts = re.findall(r"«[^»]*»|[^.]+", text.removeprefix("_root_."))
+        prefixes = [*declaration.namespaces, "", *reversed(declaration.opens)]
+        for count in range(len(parts), 0, -1):
+            stem = ".".join(parts[:count])
+            for prefix in prefixes:
+                name = f"{prefix}.{stem}" if prefix else stem
+                if name in used or self.knows(name):
+                    return name, text[: len(text) - len(text.removeprefix("_root_."))] + stem
+        return None
+
+    def provenance(self, name: str) -> Provenance:
+        """Return where a constant is declared: for a constructor or the like, where its type is."""
+        outer = name
+        while outer:
+            if (found := self.declared.get(outer)) is not None:
+                return Provenance(name, found.path, found.start, found.end)
+            outer = outer.rpartition(".")[0]
+        return Provenance(name, "", None, None)
+
+    def mark(self, ran: Ran, declaration: Declaration) -> tuple[str, tuple[Provenance, ...]]:
+        """Put `<a>` and `</a>` around each premise that a tactic names; return its text, and where each is declared."""
+        used = frozenset(ran.constants or ())
+        local = {name for goal in ran.before for names in _LOCALS.findall(goal) for name in names.split()}
+        pieces, found, position = [], [], 0
+        for match in _IDENT.finditer(lexical.mask(ran.text)):
+            if match.group().split(".")[0] in local or _is_tactic_word(ran.text, match):
+                continue
+            resolved = self.resolve(match.group(), declaration, used)
+            if resolved is None:
+                continue
+            name, written = resolved
+            end = match.start() + len(written)
+            pieces += [ran.text[position : match.start()], f"<a>{ran.text[match.start() : end]}</a>"]
+            found.append(self.provenance(name))
+            position = end
+        return "".join([*pieces, ran.text[position:]]), tuple(found)
+
+    def named_in(self, text: str, declaration: Declaration) -> set[str]:
+        """List the constants that a text names."""
+        found = (self.resolve(m.group(), declaration, frozenset()) for m in _IDENT.finditer(lexical.mask(text)))
+        return {each[0] for each in found if each is not None}
+
+
+def _is_tactic_word(text: str, match: re.Match[str]) -> bool:
+    """Tell whether a word is that of a tactic, such as `rfl` or `right`, not of a constant of the same name."""
+    before = text[: match.start()].rstrip(" ")
+    if "." in match.group():
+        return False
+    if not before or before[-1] in "\n;·" or before.endswith("<;>"):
+        return True
+    return match.group() in _TACTIC_WORDS and re.search(r"(?:=>|(?<![\w.'])by|[|(])\Z", before) is not None
+
+
+# -- Records ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class FileTrace:
+    """What is stored of a file: its record, its row of LeanTree JSONL, its theorems to prove, and what failed."""
+
+    file: TracedFile
+    leantree: dict[str, Any]
+    targets: list[dict[str, str]] = field(default_factory=list)
+    exceptions: list[str] = field(default_factory=list)
+    """Tactics that did not run again as in the file, with their places."""
+    elaborated: bool = False
+    """Whether it was traced now, not read from the cache."""
+    may_pass: bool = False
+    """Whether it failed for a reason that may be gone the next time."""
+
+    def to_json(self, digest: str) -> dict[str, Any]:
+        """Convert to what is stored."""
+        return {
+            "digest": digest,
+            "file": file_to_json(self.file),
+            "leantree": self.leantree,
+            "targets": self.targets,
+            "exceptions": self.exceptions,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "FileTrace":
+        """Read what `to_json` wrote; raises ValueError or KeyError for anything else."""
+        return cls(file_from_json(value["file"]), value["leantree"], value["targets"], value["exceptions"])
+
+
+def make_trace(project: Project, file: SourceFile, names: Names, found: Elaborated) -> FileTrace:
+    """Make the records of a file of what Lean said of it."""
+    theorems, rows, exceptions = [], [], []
+    masked = lexical.mask(file.text)
+    for declaration in file.declarations:
+        if declaration.keyword not in _THEOREM:
+            continue
+        ran = [each for each in found.tactics if declaration.start <= each.start and each.end <= declaration.end]
+        marks = {id(each): names.mark(each, declaration) for each in ran}
+        tactics: dict[tuple[str, str, str], TracedTactic] = {}
+        for each in ran:
+            if each.after is None:
+                if not _was_alternative(each, ran):
+                    line, column = file.places.position(each.start)
+                    exceptions.append(f"{file.path}:{line}:{column}: {each.text.splitlines()[0]}: {each.refusal}")
+                continue
+            key = (join_goals(each.before), each.text, join_goals(each.after))
+            marked, premises = marks[id(each)]
+            tactics.setdefault(key, TracedTactic(key[1], key[0], key[2], marked, premises))
+        place = file.places.position
+        theorems.append(
+            TracedTheorem(
+                full_name=declaration.full_name,
+                path=file.path,
+                start=place(declaration.start),
+                end=place(declaration.end),
+                statement=file.text[declaration.start : declaration.statement_end].rstrip(),
+                tactics=tuple(tactics.values()),
+                premises=_premises(file, declaration, names, found, ran),
+                sorries=len(SORRY.findall(masked, declaration.start, declaration.end)),
+            )
+        )
+        span = {"start": declaration.start, "finish": declaration.end}
+        context = [f"namespace {declaration.namespaces[0]}"] if declaration.namespaces else []
+        context += [f"open {name}" for name in declaration.opens]
+        named = {key: sorted({each.full_name for each in premises}) for key, (_, premises) in marks.items()}
+        blocks = proof_trees(ran, named) if ran else []
+        rows.append({"span": span, "name": declaration.full_name, "context": context, "by_blocks": blocks})
+    record = TracedFile(file.path, project.import_paths(file), file.premises(), tuple(theorems))
+    leantree = {"path": file.path, "imports": list(file.imports), "theorems": rows}
+    return FileTrace(record, leantree, _targets(project, file), exceptions, elaborated=True)
+
+
+def failed_trace(project: Project, file: SourceFile, reason: str, may_pass: bool = False) -> FileTrace:
+    """Make the record of a file that cannot be traced."""
+    record = TracedFile(file.path, project.import_paths(file), file.premises(), (), reason)
+    row = {"path": file.path, "imports": list(file.imports), "theorems": []}
+    return FileTrace(record, row, elaborated=True, may_pass=may_pass)
+
+
+_CHOICE = re.compile(r"(?<![\w.'])(?:first|try|repeat'?|iterate|any_goals|all_goals|solve)(?![\w'])|<;>")
+
+
+def _was_alternative(ran: Ran, others: Sequence[Ran]) -> bool:
+    """Tell whether a tactic that is refused ran where it may have been refused in the file too."""
+    return any(each is not ran and ran in each.inside and _CHOICE.search(each.text) for each in others)
+
+
+def _premises(
+    file: SourceFile, declaration: Declaration, names: Names, found: Elaborated, ran: Sequence[Ran]
+) -> tuple[str, ...]:
+    """Return the constants that a declaration uses, as the kernel has them where the server tells that.
+
+    Else they are those that its tactics use, and those that its statement and its term name.
+    """
+    if found.constants is not None and declaration.full_name in found.constants:
+        return found.constants[declaration.full_name]
+    used = {name for each in ran for name in each.constants or ()}
+    used |= names.named_in(file.text[declaration.start : declaration.end], declaration)
+    return tuple(sorted(used - {declaration.full_name}))
+
+
+# -- Theorems to prove -----------------------------------------------------------------------------------------------
+
+
+def _targets(project: Project, file: SourceFile) -> list[dict[str, str]]:
+    """List the file's theorems as ones to prove: each that is proved as a whole, else each `sorry` of it.
+
+    The source of one is all that the project has before it, without imports of libraries. NanoLean's own library is
+    known to the prover already.
+    """
+    if project.is_nanolean:
+        return []
+    before = "".join(close_scopes(lexical.without_header(each.text)) for each in project.closure(file))
+    text = lexical.without_header(file.text)
+    masked = lexical.mask(text)
+    found = []
+    for declaration in declarations(text):
+        if declaration.keyword not in _THEOREM:
+            continue
+        gaps = [match.start() for match in SORRY.finditer(masked, declaration.start, declaration.end)]
+        statement = text[: declaration.statement_end].rstrip()
+        texts = [text[: declaration.end]] if gaps else [f"{statement} := by\n  sorry"]
+        for number, at in enumerate(gaps or [len(texts[0]) - len("sorry")]):
+            with suppress(SourceError, StopIteration):
+                lean_file = LeanFile.parse(before + texts[0])
+                gap = next(gap for gap in lean_file.gaps if gap.start == at + len(before) and not gap.skip_reason)
+                name = f"{declaration.full_name}#{number + 1}" if len(gaps) > 1 else declaration.full_name
+                source = lean_file.theorem(gap, file.path, name).source
+                found.append({"id": name, "path": file.path, "source": source})
+    return found
+
+
+# -- The cache, and the whole project --------------------------------------------------------------------------------
+
+
+def code_digest(nanolean: bool) -> str:
+    """Hash the code that traces, and with `nanolean` that of NanoLean and its library."""
+    digest = hashlib.sha256()
+    files = [Path(inspect.getfile(module)) for module in _CODE] + [Path(__file__)]
+    library = nanolean_library() if nanolean else None
+    if library is not None:
+        package = library.parent
+        skipped = ("tests", "data", "docs")
+        sources = [*package.rglob("*.py"), *package.rglob("*.lean")]
+        files += sorted(path for path in sources if path.relative_to(package).parts[0] not in skipped)
+    for path in files:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def digests(project: Project, versions: str) -> dict[str, str]:
+    """Return for each file the hash of all that its trace depends on: its text and imports, and the `versions`."""
+    found: dict[str, str] = {}
+    for file in project.files:
+        imported = [found[each.path] for each in project.closure(file)]
+        content = json.dumps([file.path, file.text, file.problem, project.toolchain, versions, imported])
+        found[file.path] = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+    return found
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a trace found; `seconds` is how long it took, `elaborations` how many texts Lean was given for it."""
+
+    files: int
+    from_cache: int
+    theorems: int
+    tactics: int
+    sorries: int
+    transitions: int
+    failures: tuple[str, ...]
+    exceptions: tuple[str, ...]
+    left_out: dict[str, int]
+    """Proofs that are no tree for finetuning, by reason."""
+    elaborations: int
+    seconds: float
+
+    def text(self, folder: Path) -> str:
+        """Write the summary for a terminal."""
+        lines = [f"not traced: {each}" for each in self.failures]
+        lines += [f"not repeated: {each}" for each in self.exceptions]
+        lines += [f"no tree: {count} x {reason}" for reason, count in self.left_out.items()]
+        lines.append(
+            f"{self.files} files ({self.from_cache} as before), {self.theorems} theorems, {self.tactics} tactics, "
+            f"{self.sorries} sorries, {len(self.failures)} files failed, {self.seconds:.1f} s"
+        )
+        lines.append(f"{self.transitions} transitions in {folder / TRANSITIONS}")
+        return "\n".join(lines)
+
+
+class Tracer:
+    """Traces a project with several threads, each with a process of its own."""
+
+    def __init__(
+        self,
+        project: Project,
+        fleet: LeanFleet,
+        nanolean: bool,
+        folder: Path,
+        options: TraceOptions,
+        versions: str = "",
+    ) -> None:
+        self._project, self._fleet, self._nanolean = project, fleet, nanolean
+        self._folder, self._options = folder, options
+        self._digests = digests(project, code_digest(nanolean) + versions)
+        self._names: Names | None = None
+        self._lock = threading.Lock()
+        self._failed: dict[str, str] = {}
+        self._traces: dict[str, FileTrace] = {}
+        self._error: BaseException | None = None
+        self.elaborations = 0
+
+    def run(self, threads: int) -> Summary:
+        """Trace every file that is not in the cache; write transitions, theorems to prove and summary."""
+        began = time.monotonic()
+        todo = [file for file in self._project.files if not self._read_cached(file)]
+        files = iter(todo)
+        workers = [threading.Thread(target=self._work, args=(files,)) for _ in range(min(threads, len(todo)))]
+        for worker in workers:
+            worker.start()
+        try:
+            for worker in workers:
+                worker.join()
+        except BaseException as error:
+            self._error = error
+            raise
+        if self._error is not None:
+            raise self._error
+        return self._finish(time.monotonic() - began)
+
+    def _work(self, files: Iterator[SourceFile]) -> None:
+        options = self._options
+        try:
+            with Elaborator(
+                self._fleet, self._project, self._nanolean, options.file_seconds, options.tactic_seconds
+            ) as elaborator:
+                while self._error is None:
+                    with self._lock:
+                        file = next(files, None)
+                    if file is None:
+                        break
+                    trace = self._trace(file, elaborator)
+                    path = self._cache_path(file)
+                    atomic_write_json(path, trace.to_json("" if trace.may_pass else self._digests[file.path]))
+                    with self._lock:
+                        self._keep(file, trace)
+                with self._lock:
+                    self.elaborations += elaborator.elaborations
+        except BaseException as error:  # of any kind: the thread that waits raises it
+            self._error = self._error or error
+
+    def _trace(self, file: SourceFile, elaborator: Elaborator) -> FileTrace:
+        if file.problem:
+            return failed_trace(self._project, file, file.problem)
+        try:
+            with self._lock:
+                broken = [each.path for each in self._project.closure(file) if each.path in self._failed]
+            if broken:
+                return failed_trace(self._project, file, f"it imports {broken[0]}, which has errors", True)
+            found = elaborator.run(file)
+        except FileFailed as error:
+            return failed_trace(self._project, file, str(error), error.may_pass)
+        with self._lock:
+            if self._names is None:
+                self._names = Names(self._project.declared(self._nanolean))
+        imported = {each.path for each in (*self._project.closure(file), file)}
+        hidden = (each.path for each in self._project.files if each.path not in imported)
+        return make_trace(self._project, file, self._names.without(hidden), found)
+
+    def _keep(self, file: SourceFile, trace: FileTrace) -> None:
+        self._traces[file.path] = trace
+        if trace.file.error is not None:
+            self._failed[file.path] = trace.file.error
+            log.warning("%s is not traced: %s", file.path, trace.file.error)
+        elif trace.elaborated:
+            log.info("%s: %d theorems", file.path, len(trace.file.theorems))
+
+    def _cache_path(self, file: SourceFile) -> Path:
+        return self._folder / "files" / f"{file.path}.json"
+
+    def _read_cached(self, file: SourceFile) -> bool:
+        path = self._cache_path(file)
+        try:
+            value = read_object(path)
+            if value is None or value.get("digest") != self._digests[file.path]:
+                return False
+            self._keep(file, FileTrace.from_json(value))
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+        return True
+
+    def _finish(self, seconds: float) -> Summary:
+        traces = [self._traces[file.path] for file in self._project.files]
+        left_out: Counter[str] = Counter()
+        transitions = 0
+        for theorem in (theorem for trace in traces for theorem in trace.leantree["theorems"]):
+            for block in theorem["by_blocks"]:
+                if "error" in block:
+                    left_out[re.sub(r"`[^`]*`", "a tactic", block["error"])] += 1
+                else:
+                    transitions += len(block["tree"]["nodes"])
+        theorems = [theorem for trace in traces for theorem in trace.file.theorems]
+        summary = Summary(
+            files=len(traces),
+            from_cache=sum(not trace.elaborated for trace in traces),
+            theorems=len(theorems),
+            tactics=sum(len(theorem.tactics) for theorem in theorems),
+            sorries=sum(theorem.sorries for theorem in theorems),
+            transitions=transitions,
+            failures=tuple(f"{trace.file.path}: {trace.file.error}" for trace in traces if trace.file.error),
+            exceptions=tuple(each for trace in traces for each in trace.exceptions),
+            left_out=dict(left_out.most_common()),
+            elaborations=self.elaborations,
+            seconds=seconds,
+        )
+        rows = [trace.leantree for trace in traces if trace.leantree["theorems"]]
+        atomic_write_text(self._folder / TRANSITIONS, "".join(map(json_line, rows)))
+        targets = [target for trace in traces for target in trace.targets]
+        atomic_write_text(self._folder / TARGETS, "".join(map(json_line, targets)))
+        order = [file.path for file in self._project.files]
+        atomic_write_json(self._folder / SUMMARY, {**vars(summary), "order": order})
+        return summary
+
+
+def read_trace(folder: Path) -> Iterator[TracedFile]:
+    """Yield the files of a trace, imports first, one at a time.
+
+    Raises UserError for a folder that holds no whole trace, and for a damaged file.
+    """
+    summary = read_object(folder / SUMMARY) if (folder / SUMMARY).is_file() else None
+    if summary is None or not isinstance(summary.get("order"), list):
+        raise UserError(f"{folder} holds no whole trace (python -m nanoproof.repos trace DIR)")
+    for name in summary["order"]:
+        path = folder / "files" / f"{name}.json"
+        try:
+            yield FileTrace.from_json(read_object(path) or {}).file
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UserError(f"{path} is damaged ({error!r}); trace again") from error
+
+
+def trace_project(project: Project, folder: Path, options: TraceOptions) -> Summary:
+    """Trace a project on the servers of the options, or on embedded NanoLean; see `Tracer`."""
+    config = ClientConfig(tactic_seconds=options.tactic_seconds)
+    with ExitStack() as stack:
+        servers, token = options.lean.servers, options.lean.token
+        if not servers:
+            embedded = stack.enter_context(start_embedded(options.lean_processes))
+            servers, token = tuple(embedded.addresses), embedded.token
+        fleet = LeanFleet(servers, token=token, config=config)
+        statuses = [cast(dict[str, Any], report.status) for report in fleet.check()]
+        kinds = {runs_nanolean(status) for status in statuses}
+        if len(kinds) > 1:
+            raise UserError("--lean-servers: some run NanoLean, others Lean; name servers of one kind")
+        versions = sorted({str((status.get("versions") or {}).get("lean")) for status in statuses})
+        tracer = Tracer(project, fleet, kinds.pop(), folder, options, ",".join(versions))
+        return tracer.run(sum(status["max_processes"] for status in statuses))
+
+
+# -- Command line ----------------------------------------------------------------------------------------------------
+
+
+def add_parser(commands: "argparse._SubParsersAction[Parser]") -> None:
+    """Add the command `trace`."""
+    parser = commands.add_parser("trace", help="Find theorems, tactics with their goals, and premises of a project.")
+    parser.add_argument("dir", metavar="DIR", type=Path, help="Folder of a Lean project, or any with .lean files.")
+    parser.add_argument("--name", help="What it is called, in repo:NAME (default: the folder's name).")
+    parser.add_argument(
+        "--out", type=Path, help="Where to write (default: $NANOPROOF_HOME/repos/NAME/trace, where repo:NAME is read)."
+    )
+    add_flags(parser, TraceOptions)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Trace a project and print what was found; the exit code is 1 if some file failed."""
+    options = from_args(TraceOptions, args)
+    found = Project.read(args.dir)
+    folder = args.out or trace_folder(args.name or found.root.name)
+    try:
+        summary = trace_project(found, folder, options)
+    except OSError as error:
+        raise UserError(f"cannot write the trace: {error}") from error
+    print(summary.text(folder))
+    return 1 if summary.failures else 0

@@ -1,0 +1,10 @@
+import Example.Basic
+import Example.Logic
+import Example.Double
+import Example.Sum
+import Example.Lists
+import Example.Sections
+import Example.Opens
+import Example.Crlf
+import Example.Unicode
+import Example.Gaps
