@@ -50,7 +50,7 @@ log = logging.getLogger(__name__)
 Split = Literal["train", "valid", "test"]
 SPLITS: tuple[Split, ...] = ("train", "valid", "test")
 RL_SPLITS = ("train", "valid")
-BENCH_SPLITS = ("valid", "test")
+BENCH_SPLITS: tuple[Split, ...] = ("valid", "test")
 VALID_COUNT = 500
 """Number of validation theorems of a set for reinforcement learning."""
 SHUFFLE_SEED = 0
