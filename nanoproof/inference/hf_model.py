@@ -94,6 +94,8 @@ class HFModel:
         """
         self.name = f"hf:{source}"
         self._options, self._chat = options or HFOptions(), chat
+        self.special = True
+        """Whether control tokens in prompts are read as such."""
         library, folder = transformers_library(), str(Path(source).expanduser())
         source = folder if Path(folder).is_dir() else source
         try:
@@ -162,7 +164,7 @@ class HFModel:
             text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
             tokens: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
         else:
-            tokens = tokenizer(prompt)["input_ids"]
+            tokens = tokenizer(prompt, split_special_tokens=not self.special)["input_ids"]
             if not self._encoder_decoder and tokens and tokens[-1] in self._eos and len(tokens) > 1:
                 tokens = tokens[:-1]  # some tokenizers end every text
         if not tokens:
