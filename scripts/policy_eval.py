@@ -86,6 +86,9 @@ def checkpoints(texts: Sequence[str]) -> list[Path]:
     for text in texts:
         path = resolve_model_path(text)
         latest = find_checkpoint(path)  # refuses a directory without any
+        if latest.name == HUB_CONFIG:
+            found.append(latest)
+            continue
         files = path.glob(f"{latest.stem.split('_')[0]}_*.json") if path.is_dir() else [latest]
         found += sorted(files, key=lambda file: int(file.stem.split("_")[1]))
     return found

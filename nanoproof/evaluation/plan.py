@@ -159,7 +159,8 @@ def _default_path(options: EvalOptions, kind: str, model: Path | str | None, dat
         return baseline_dir(options.policy) / f"{kind}_{suffix}"
     if isinstance(model, str):
         return home() / "other_models" / re.sub(r"[^\w.-]+", "_", model).strip("_")[-100:] / f"{kind}_{suffix}"
-    return model.parent / f"{kind}_{model.stem.removeprefix('model_')}_{suffix}"
+    name = "export" if model.name == HUB_CONFIG else model.stem.removeprefix("model_")
+    return model.parent / f"{kind}_{name}_{suffix}"
 
 
 def _suffix(options: EvalOptions, dataset: str) -> str:

@@ -107,8 +107,8 @@ class HFModel:
             raise UserError(f"{self.name} has no chat template: choose another --prompt-format")
         config = self._model.config
         self.identity = f"{_identity(source, config)} {self._model.dtype} {self._options.load_4bit}"
-        self._encoder_decoder = bool(config.is_encoder_decoder)
-        self._room = None if self._encoder_decoder else getattr(config, "max_position_embeddings", None)
+        self.encoder_decoder = bool(config.is_encoder_decoder)
+        self._room = None if self.encoder_decoder else getattr(config, "max_position_embeddings", None)
         self._device = self._model.device
         self._eos, self._pad, self._start = self._clean_generation(library) if self._writes else ([], 0, 0)
         self._library = library
@@ -165,7 +165,7 @@ class HFModel:
             tokens: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
         else:
             tokens = tokenizer(prompt, split_special_tokens=not self.special)["input_ids"]
-            if not self._encoder_decoder and tokens and tokens[-1] in self._eos and len(tokens) > 1:
+            if not self.encoder_decoder and tokens and tokens[-1] in self._eos and len(tokens) > 1:
                 tokens = tokens[:-1]  # some tokenizers end every text
         if not tokens:
             raise BadState("the prompt is empty")
@@ -219,9 +219,9 @@ class HFModel:
     @torch.inference_mode()
     def _batch(self, rows: list[tuple[_Job, int]]) -> list[TextSample]:
         options, prompts = rows[0][0].options, [job.tokens for job, _ in rows]
-        draw = _Draw(self._tokenizer, options, self._eos, prompts if not self._encoder_decoder else None)
+        draw = _Draw(self._tokenizer, options, self._eos, prompts if not self.encoder_decoder else None)
         draw.begin([(job.seed, number) for job, number in rows], self._device)
-        tokens_RL, mask_RL = self._padded(prompts, left=not self._encoder_decoder)
+        tokens_RL, mask_RL = self._padded(prompts, left=not self.encoder_decoder)
         self._model.generate(
             input_ids=tokens_RL,
             attention_mask=mask_RL,
@@ -258,7 +258,7 @@ class HFModel:
     def _continuation(self, prompt: str, continuation: str) -> list[int]:
         """Return the tokens of a continuation: those it has behind the prompt, where they do not melt into it."""
         plain = {"add_special_tokens": False}
-        if not self._encoder_decoder and not self._chat:
+        if not self.encoder_decoder and not self._chat:
             before: list[int] = self._tokenizer(prompt, **plain)["input_ids"]
             both: list[int] = self._tokenizer(prompt + continuation, **plain)["input_ids"]
             if both[: len(before)] == before:
@@ -268,7 +268,7 @@ class HFModel:
 
     @torch.inference_mode()
     def _score(self, tokens: list[int], wanted: list[int]) -> float:
-        if self._encoder_decoder:
+        if self.encoder_decoder:
             decoder_1K = torch.tensor([[self._start, *wanted[:-1]]], device=self._device)
             encoder_1L = torch.tensor([tokens], device=self._device)
             logits_KV = self._model(input_ids=encoder_1L, decoder_input_ids=decoder_1K).logits[0]
@@ -293,7 +293,7 @@ class HFModel:
     def _embed(self, rows: list[list[int]]) -> np.ndarray:
         tokens_RL, mask_RL = self._padded(rows, left=False)
         network = self._model
-        if self._encoder_decoder and self._writes:
+        if self.encoder_decoder and self._writes:
             network = network.get_encoder()
         elif self._writes:
             network = network.base_model

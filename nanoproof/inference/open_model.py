@@ -65,13 +65,14 @@ def open_model(
     options: LanguageModelOptions | None = None,
     *,
     chat: bool = False,
-    special: bool = False,
+    special: bool | None = None,
     device: torch.device | str = "cpu",
     dtype: torch.dtype = torch.float32,
     threads: int | None = None,
 ) -> Iterator[IdentifiedModel]:
-    """Open a model; see above for `spec`. With `chat` prompts are messages of a user. With `special` an endpoint is
-    asked to read control tokens in prompts, as other models do by themselves.
+    """Open a model; see above for `spec`. With `chat` prompts are messages of a user. `special` says whether
+    markers in prompts are control tokens: by default they are for checkpoints of ours, and not for endpoints, of which
+    only our own server knows them.
 
     `dtype` is for checkpoints of ours; `threads` of a CPU compute (default: half of the cores). Raises UserError for
     what cannot be opened.
@@ -85,13 +86,13 @@ def open_model(
         model = HFModel(rest, options.hf, chat=chat, device=device, threads=threads)
     elif kind == "openai":
         base, _, name = rest.partition("#")
-        model = OpenAIModel(base, name or None, options.endpoint, chat=chat, special=special)
+        model = OpenAIModel(base, name or None, options.endpoint, chat=chat, special=bool(special))
     else:
         if chat:
             raise UserError(f"--model-path {spec}: our checkpoints are no chat models; choose another --prompt-format")
         path = find_checkpoint(resolve_model_path(spec))
         network, tokenizer, _ = load_model(path, device, dtype)
-        own = OwnModel(spec, network, tokenizer, threads=threads)
+        own = OwnModel(spec, network, tokenizer, threads=threads, special=special is not False)
         own.identity = weights_sha256(path)
         model = own
     try:

@@ -10,7 +10,7 @@ Shapes: T tokens of a prompt with its continuation, K tokens of the continuation
 
 import codecs
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -42,15 +42,16 @@ class OwnModel:
         limits: EngineLimits | None = None,
         *,
         threads: int | None = None,
+        special: bool = True,
         worker: EngineWorker | None = None,
     ) -> None:
         """`name` is the SPEC; compute on `threads` CPU threads (default: half of the cores).
 
-        With a `worker` over an engine of this network, which then stays open, its batches are shared.
+        Without `special` markers in prompts are text. With a `worker` over an engine of this network, which then stays
+        open, its batches are shared.
         """
         self.name = self.identity = name
-        self.special = True
-        """Whether markers in prompts are control tokens, or else text."""
+        self.special = special
         self._model, self._tokenizer = model, tokenizer
         self._owns_worker = worker is None
         self._engine = Engine(model, tokenizer, limits) if worker is None else worker.engine
@@ -60,12 +61,17 @@ class OwnModel:
         self._warned = False
 
     def generate(
-        self, prompts: Sequence[str], options: GenerationOptions, seeds: Sequence[int]
+        self,
+        prompts: Sequence[str],
+        options: GenerationOptions,
+        seeds: Sequence[int],
+        *,
+        cancelled: Callable[[], bool] | None = None,
     ) -> list[list[TextSample]]:
         """Continue prompts, in order; the engine draws the samples of a prompt from its seed alone.
 
         Of a prompt that does not fit beside `max_new_tokens` the end is kept. Raises BadState for a prompt that cannot
-        be continued, and PolicyError where the engine fails.
+        be continued, PolicyError where the engine fails, and PolicyCancelled when `cancelled()`, which is polled.
         """
         room = self._model.config.sequence_len - options.max_new_tokens
         if room < 2:
@@ -84,7 +90,7 @@ class OwnModel:
                     stop=options.stop,
                 )
                 pending.append(self._worker.submit(tokens, sampling, seed))
-            return [self._samples(each, options) for each in pending]
+            return [self._samples(each, options, cancelled) for each in pending]
         except ModelFailed as error:
             raise PolicyServerError(f"{self.name}: {error}") from error
         finally:
@@ -128,8 +134,10 @@ class OwnModel:
             log.warning("%s was not finetuned on %s (sft --continuations): it goes on with the text", self.name, marker)
         return prompt.removesuffix(marker)
 
-    def _samples(self, pending: PendingCompletion, options: GenerationOptions) -> list[TextSample]:
-        completion = self._worker.result(pending)
+    def _samples(
+        self, pending: PendingCompletion, options: GenerationOptions, cancelled: Callable[[], bool] | None
+    ) -> list[TextSample]:
+        completion = self._worker.result(pending, cancelled=cancelled)
         ended = [self._text(sample, options.stop, True) for sample in completion.samples]
         return ended + [self._text(sample, options.stop, False) for sample in completion.unfinished]
 

@@ -4,8 +4,8 @@ Several ranks write their shares of the optimizer state side by side, as `optim_
 of ranks can take them up again. The JSON is written last, when all files are on disk, and says which belong together,
 with the SHA-256 of each: without it there is no checkpoint, and the one before is the latest.
 
-An exported network (`scripts.export_model`) is a checkpoint too, without optimizer state: its manifest is `config.json`,
-its weights are `model.safetensors`.
+An exported network (`scripts.export_model`) is a checkpoint too, without optimizer state: its manifest is
+`config.json`, its weights are `model.safetensors`.
 """
 
 import hashlib

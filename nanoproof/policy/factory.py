@@ -195,7 +195,7 @@ def open_text_policy(
         else:
             if how.chat:
                 raise UserError(f"--prompt-format {how.name} is for chat models, which checkpoints of ours are not")
-            model = OwnModel(spec, *network, threads=threads)
+            model = OwnModel(spec, *network, threads=threads, special=how.special)
             stack.callback(model.close)
         values = stack.enter_context(open_values(options, dist, threads))
         yield stack.enter_context(TextPolicy(model, how, sampling, values))
