@@ -19,7 +19,7 @@ from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json
 from nanoproof.common.option_groups import CheckpointsOption
-from nanoproof.common.run_dir import resolve_model_path, setup_logging, versions
+from nanoproof.common.run_dir import HUB_CONFIG, resolve_model_path, setup_logging, versions
 from nanoproof.common.terminal import Paint, print_lines, table
 from nanoproof.data.transitions.packing import ExampleLimits
 from nanoproof.inference.engine import Engine

@@ -9,7 +9,7 @@ from typing import Literal
 from nanoproof.common.config import change, check, group, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import CheckpointsOption, PolicyServerOptions
-from nanoproof.common.run_dir import home, resolve_model_path, resolve_run_dir
+from nanoproof.common.run_dir import HUB_CONFIG, home, resolve_model_path, resolve_run_dir
 from nanoproof.data.theorems.theorem_sets import is_theorem_file, parse_set_names, set_name
 from nanoproof.evaluation.results import Mode
 from nanoproof.inference.open_model import is_foreign

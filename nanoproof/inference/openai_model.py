@@ -97,8 +97,8 @@ class OpenAIModel:
         """`base` ends where `/completions` follows, `http://host:8000/v1` say; `model` may be left out if there is one.
 
         With `chat` prompts are messages of a user to `/chat/completions`. With `special` the endpoint, a server of
-        ours, is asked to read markers such as `<|tactic|>` in prompts as control tokens. Raises UserError for an address that
-        is none, PolicyUnreachable if nobody answers there, and PolicyAccessDenied.
+        ours, is asked to read markers such as `<|tactic|>` in prompts as control tokens. Raises UserError for an
+        address that is none, PolicyUnreachable if nobody answers there, and PolicyAccessDenied.
         """
         self._options, self._chat, self.special = options or EndpointOptions(), chat, special
         self._base, host = _checked_base(base)
