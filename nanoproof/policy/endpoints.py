@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
 from flask import Blueprint, Response, stream_with_context
-from pydantic import FailFast, Field
+from pydantic import BeforeValidator, Field
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.web import flask_app
@@ -60,6 +60,12 @@ def find_model(models: ServedModels, name: str | None) -> ServedModel:
 
 # -- OpenAI's completions --------------------------------------------------------------------------------------------
 
+def _as_list(value: Any) -> Any:
+    return [] if value is None else [value] if isinstance(value, str) else value
+
+
+Texts = Annotated[list[flask_app.Text], BeforeValidator(_as_list)]
+"""A text or a list of texts."""
 Neutral = Annotated[float, Field(ge=0, le=0)] | None
 
 
@@ -73,12 +79,12 @@ class CompletionsBody(flask_app.Body, extra="forbid"):
     """The body of `/v1/completions`. Fields that would change what is drawn are refused unless they change nothing."""
 
     model: flask_app.Text | None = None
-    prompt: flask_app.Text | Annotated[list[flask_app.Text], FailFast(), Field(min_length=1)]
+    prompt: Annotated[Texts, Field(min_length=1)]
     n: Annotated[int, Field(ge=1)] | None = None
     max_tokens: Annotated[int, Field(ge=0)] | None = None
     temperature: Annotated[float, Field(ge=0, le=1e6)] | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
-    stop: flask_app.Text | Annotated[list[flask_app.Text], Field(max_length=MOST_STOPS)] | None = None
+    stop: Annotated[Texts, Field(max_length=MOST_STOPS)] = []
     seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] | None = None
     logprobs: Annotated[int, Field(ge=0, le=5)] | None = None
     echo: bool | None = None
@@ -92,11 +98,6 @@ class CompletionsBody(flask_app.Body, extra="forbid"):
     frequency_penalty: Neutral = None
     logit_bias: Annotated[dict[str, float], Field(max_length=0)] | None = None
 
-    @property
-    def prompts(self) -> list[str]:
-        """The prompts, in order."""
-        return [self.prompt] if isinstance(self.prompt, str) else self.prompt
-
     def options(self) -> GenerationOptions | None:
         """Return how texts are sampled; None where none are, and the prompts are only echoed. Raises BadRequest."""
         count = 1 if self.n is None else self.n
@@ -107,21 +108,20 @@ class CompletionsBody(flask_app.Body, extra="forbid"):
             if not self.echo:
                 raise flask_app.BadRequest("`max_tokens` must be >= 1, unless `echo` is true")
             return None
-        stop = [self.stop] if isinstance(self.stop, str) else self.stop or []
-        if "" in stop:
+        if "" in self.stop:
             raise flask_app.BadRequest("`stop`: an empty text is everywhere")
         return GenerationOptions(
             num_samples=count,
             max_new_tokens=most,
             temperature=1.0 if self.temperature is None else self.temperature,
             top_p=1.0 if self.top_p is None else self.top_p,
-            stop=tuple(stop),
+            stop=tuple(self.stop),
         )
 
     def seeds(self) -> list[int]:
         """Return a seed for each prompt: that of the request, for further prompts derived from it, else random ones."""
         first = secrets.randbits(63) if self.seed is None else self.seed
-        later = [np.random.SeedSequence([first % 2**64, place]) for place in range(1, len(self.prompts))]
+        later = [np.random.SeedSequence([first % 2**64, place]) for place in range(1, len(self.prompt))]
         return [first, *(int(each.generate_state(1, np.uint64)[0] >> 1) for each in later)]
 
 
@@ -165,10 +165,10 @@ def complete(
 ) -> list[Written]:
     """Write what a body asks for, in the order of its prompts. Raises BadState, and what the model raises."""
     model = served.reading(body.parse_special)
-    echoed = [_echo(model, served, prompt, body.logprobs is not None) if body.echo else [] for prompt in body.prompts]
+    echoed = [_echo(model, served, prompt, body.logprobs is not None) if body.echo else [] for prompt in body.prompt]
     if options is None:
         return [Written(pieces, None) for pieces in echoed]
-    answers = generate(model, body.prompts, options, body.seeds(), cancelled)
+    answers = generate(model, body.prompt, options, body.seeds(), cancelled)
     return [Written(pieces, sample) for pieces, samples in zip(echoed, answers, strict=True) for sample in samples]
 
 
@@ -214,10 +214,11 @@ def _events(
     finally:
         call.leave()  # nothing happens to one that has ended; a reader who is gone ends this function here
     choices = [each.to_json(index, body.logprobs is not None) for index, each in enumerate(written)]
+    answer = _answer(served, [])
     for choice in choices:
-        yield _event(_answer(served, [choice]))
+        yield _event({**answer, "choices": [choice]})
     if body.stream_options is not None and body.stream_options.include_usage:
-        yield _event({**_answer(served, []), "usage": _usage(choices)})
+        yield _event({**answer, "usage": _usage(choices)})
     yield b"data: [DONE]\n\n"
 
 
@@ -261,7 +262,7 @@ def openai_routes(models: ServedModels, options: ServiceOptions, admit: Admissio
     def completions() -> Response:
         body = CompletionsBody.read()
         served, sampling = find_model(models, body.model), body.options()
-        limits = {"prompt": (len(body.prompts), options.max_states)}
+        limits = {"prompt": (len(body.prompt), options.max_states)}
         if sampling is not None:
             limits["n"] = (sampling.num_samples, options.max_samples)
             limits["max_tokens"] = (sampling.max_new_tokens, options.longest_text)
@@ -269,7 +270,7 @@ def openai_routes(models: ServedModels, options: ServiceOptions, admit: Admissio
             if value > most:
                 raise flask_app.BadRequest(f"`{name}` must be <= {most} on this server, got {value}")
         deadline = time.monotonic() + options.longest_seconds
-        ended = admit(len(body.prompts))
+        ended = admit(len(body.prompt))
         call = models.submit(lambda gone: complete(served, body, sampling, gone), ended)
         if body.stream and not call.done_within(KEEP_ALIVE_SECONDS):
             events = stream_with_context(_events(served, body, call, deadline))
