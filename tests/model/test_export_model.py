@@ -11,8 +11,9 @@ import torch
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import json_line
+from nanoproof.common.option_groups import CheckpointsOption
 from nanoproof.common.run_dir import resolve_model_path
-from nanoproof.evaluation.plan import EvalOptions, _default_path
+from nanoproof.evaluation.plan import EvalOptions, plan
 from nanoproof.inference.language_model import GenerationOptions
 from nanoproof.inference.open_model import is_foreign, open_model
 from nanoproof.lean.types import Theorem
@@ -62,7 +63,8 @@ def test_a_folder_for_the_hub_is_a_checkpoint_of_ours_again(model: GPT, tokenize
         assert words.fingerprint == tokenizer.fingerprint
         assert (manifest["step"], manifest["extra"]["stage"]) == (7, "sft")
     assert TextModelOptions().format_for(spec).name == "nanoproof" and TextModelOptions().settings(spec) is None
-    assert _default_path(EvalOptions(), "eval", folder / "config.json", "nanolean").name == "eval_export_nanolean"
+    (target,) = plan(EvalOptions(checkpoints=CheckpointsOption((spec,)), datasets=("nanolean",)))
+    assert target.path == folder.resolve() / "eval_export_nanolean"
     options = GenerationOptions(num_samples=4, max_new_tokens=8)
     found = []
     for each in (spec, str(folder.parent / "run")):
@@ -79,12 +81,12 @@ def test_a_folder_for_the_hub_is_a_checkpoint_of_ours_again(model: GPT, tokenize
 def test_a_folder_that_is_damaged_or_somebody_elses_is_said(folder: Path, tmp_path: Path) -> None:
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-4] + b"ouch")
-    with pytest.raises(UserError, match="model.safetensors is damaged: its SHA-256"):
+    with pytest.raises(UserError, match=r"model\.safetensors is damaged: its SHA-256"):
         load_model(folder)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "sha256": {}}))
     weights.write_bytes(b"no tensors")
-    with pytest.raises(UserError, match="model.safetensors is damaged or not a checkpoint"):
+    with pytest.raises(UserError, match=r"model\.safetensors is damaged or not a checkpoint"):
         load_model(folder)
     (folder / "config.json").write_text(json.dumps({**config, "model_type": "llama"}))
     assert is_foreign(f"hf:{folder}") and is_foreign("hf:owner/name") and is_foreign("hf:../x")
