@@ -139,7 +139,7 @@ def _scores(scores: Sequence[Score], about: dict[str, Any]) -> str:
             f"They are those of the checkpoint in float32; the weights here were rounded to {about['dtype']}.",
         ]
     for score in scores:
-        settings = json.dumps(score.settings, ensure_ascii=False, indent=2)
+        listed = json.dumps(score.settings, ensure_ascii=False, indent=2)
         title = f"Settings: {score.settings['dataset']} {score.settings['split']}, nanoproof {score.revision}"
-        lines += ["", f"<details><summary>{title}</summary>", "", "```json", settings, "```", "", "</details>"]
+        lines += ["", f"<details><summary>{title}</summary>", "", "```json", listed, "```", "", "</details>"]
     return "\n".join(lines) + "\n"

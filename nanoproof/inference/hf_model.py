@@ -164,7 +164,7 @@ class HFModel:
             text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
             tokens: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
         else:
-            tokens = tokenizer(prompt, split_special_tokens=not self.special)["input_ids"]
+            tokens = tokenizer(prompt, **({} if self.special else {"split_special_tokens": True}))["input_ids"]
             if not self.encoder_decoder and tokens and tokens[-1] in self._eos and len(tokens) > 1:
                 tokens = tokens[:-1]  # some tokenizers end every text
         if not tokens:
