@@ -37,14 +37,14 @@ SAMPLING = SamplingConfig(num_sampled_tactics=4, max_gen_tokens=8)
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, TacticPolicy]:
     words = train_tokenizer(["rw [h]", "exact h", "simp"], 460)
     config = GPTConfig(vocab_size=words.vocab_size, depth=1, aspect_ratio=16, head_dim=16, sequence_len=64)
-    torch.manual_seed(0)
+    torch.manual_seed(1)
     model = GPT.create(config)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.3 * torch.randn_like(parameter))
         broken = [token for token, spelled in enumerate(words.bpe.tokens) if not spelled.isascii()]
         model.head.weight[broken] = 0  # texts are mostly valid UTF-8
-        model.head.weight *= 3
+        model.head.weight *= 12  # so that texts end
     folder = tmp_path_factory.mktemp("model")
     save_checkpoint(folder, 3, model, words)
     return folder, TacticPolicy(Engine(model, words), SAMPLING)
@@ -101,7 +101,7 @@ def test_a_network_solves_the_same_from_the_hub_and_behind_an_endpoint(
     monkeypatch.delenv("NANOPROOF_MODEL_TOKEN", raising=False)
     folder = checkpoint[0]
     assert export_model.main(["--model-path", str(folder), "--to-hf", str(tmp_path / "hub")]) == 0
-    sampling = SamplingConfig(num_sampled_tactics=8, max_gen_tokens=16, first_token_occurrences_cap=None)
+    sampling = SamplingConfig(num_sampled_tactics=16, max_gen_tokens=30, first_token_occurrences_cap=None)
     dist = DistInfo(0, 0, 1, torch.device("cpu"), "test", torch.float64, "test")
     chosen = inference.ModelOptions(CheckpointOption(str(folder)), (f"hub=hf:{tmp_path / 'hub'}",))
     options = ServiceOptions(port=0)
@@ -113,7 +113,7 @@ def test_a_network_solves_the_same_from_the_hub_and_behind_an_endpoint(
         server = http_server.HttpServer(create_app(service), options, listener)
         threading.Thread(target=server.run, daemon=True).start()
         stack.callback(server.close)
-        texts = TextModelOptions(prompt_format="nanoproof", value_model=str(folder), model_tactic_tokens=16)
+        texts = TextModelOptions(prompt_format="nanoproof", value_model=str(folder), model_tactic_tokens=30)
         found = []
         for name in (folder.name, "hub"):
             spec = f"openai:http://127.0.0.1:{listener.getsockname()[1]}/v1#{name}"
@@ -135,7 +135,7 @@ def test_a_network_solves_the_same_from_the_hub_and_behind_an_endpoint(
                 )
                 assert given.logprobs == pytest.approx(wanted.logprobs, abs=1e-6)
                 assert given.value == pytest.approx(wanted.value, abs=1e-6)
-        assert kept
+        assert kept >= 6
 
 
 def test_a_taken_port_is_said_before_a_model_is_loaded() -> None:

@@ -60,6 +60,7 @@ def find_model(models: ServedModels, name: str | None) -> ServedModel:
 
 # -- OpenAI's completions --------------------------------------------------------------------------------------------
 
+
 def _as_list(value: Any) -> Any:
     return [] if value is None else [value] if isinstance(value, str) else value
 
