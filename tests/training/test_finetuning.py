@@ -235,7 +235,7 @@ def test_a_model_that_reads_states_both_ways_stays_so(tmp_path):
         "warning",
     ]
     for spec, run in ((str(tmp_path / "first"), "second"), (f"hf:{tmp_path / 'hub'}", "third")):
-        sft.main([*options, "--model-path", spec, "--run-dir", str(tmp_path / run)])
+        sft.main([*options, "--log-level", "warning", "--model-path", spec, "--run-dir", str(tmp_path / run)])
         assert load_model(tmp_path / run)[0].config.prefix_lm
 
 
