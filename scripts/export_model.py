@@ -1,15 +1,18 @@
-"""Write a checkpoint's network as safetensors, for other programs to read.
+"""Write a checkpoint's network as safetensors, for other programs to read, or as a folder for the hub.
 
 python -m scripts.export_model --model-path sft/RUN --output-dir my_model
 python -m scripts.export_model --model-path sft/RUN/model_1000.pt --dtype bfloat16
+python -m scripts.export_model --model-path rl/RUN --to-hf my_model --evaluations rl/RUN/eval_9_nanolean --license mit
 
 Three files come side by side: `model.safetensors` (weights by parameter name), `config.json` (size and shape of the
-network, and the step and stage that the weights are from) and `tokenizer.json` (for the library `tokenizers`).
+network, the step and stage that the weights are from, and the SHA-256 of the files) and `tokenizer.json` (for the
+library `tokenizers`). With `--to-hf` there are also `tokenizer_config.json` and a model card, `README.md`. Either
+folder is opened again by `--model-path hf:FOLDER`.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from nanoproof.common.torch_command import run_main
 
@@ -17,14 +20,22 @@ import safetensors.torch
 
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, to_dict, validate
 from nanoproof.common.distributed import DTYPES
-from nanoproof.common.files import atomic_write, atomic_write_json
+from nanoproof.common.files import (
+    atomic_write,
+    atomic_write_json,
+    atomic_write_text,
+    file_sha256,
+    read_json,
+    sync_directory,
+)
 from nanoproof.common.option_groups import CheckpointOption
-from nanoproof.common.run_dir import resolve_model_path
-from nanoproof.model.checkpoint import find_checkpoint, load_model
-from nanoproof.model.tokenizer import TOKENIZER_FILE
+from nanoproof.common.run_dir import HUB_CONFIG, HUB_MODEL_TYPE, resolve_model_path
+from nanoproof.evaluation.model_card import Score, model_card, read_score
+from nanoproof.model.checkpoint import find_checkpoint, load_model, weights_sha256
+from nanoproof.model.tokenizer import MARKERS, TOKENIZER_FILE, Tokenizer
 
 WEIGHTS_FILE = "model.safetensors"
-CONFIG_FILE = "config.json"
+CARD_FILE, TOKENIZER_CONFIG_FILE = "README.md", "tokenizer_config.json"
 
 
 @dataclass(frozen=True)
@@ -35,22 +46,70 @@ class ExportOptions:
         CheckpointOption, model_path=change(help="Checkpoint to export: a file, or a run directory for its latest.")
     )
     output_dir: str | None = opt(None, "Where to write; default <checkpoint dir>/export_<step>.")
+    to_hf: str | None = opt(None, "Where to write a folder for the hub, with a model card.", metavar="DIR")
+    evaluations: tuple[str, ...] = opt(
+        (), "Directories of evaluations of these weights, whose scores go on the card.", metavar="DIR"
+    )
+    license: str = opt("unknown", "Licence of the weights, by the hub's name for it (mit, apache-2.0 ...).")
     dtype: Literal["float32", "bfloat16", "float16"] = opt("float32", "Number format of the weights.")
 
     def __post_init__(self) -> None:
         validate(self, "export")
         check(self.checkpoint.model_path is not None, "give --model-path, the checkpoint to export")
+        check(self.to_hf is None or self.output_dir is None, "--to-hf and --output-dir both say where: give one")
+        check(self.to_hf is not None or not self.evaluations, "--evaluations are for the card of --to-hf")
 
 
-def export(checkpoint: Path, directory: Path, dtype: str) -> None:
-    """Write the three files of a checkpoint to a directory. Raises UserError if it is no checkpoint."""
+def export(checkpoint: Path, directory: Path, dtype: str) -> dict[str, Any]:
+    """Write the three files of a checkpoint to a directory; returns the configuration.
+
+    It is written last, when the other files are on the disk. Raises UserError if there is no checkpoint.
+    """
     model, tokenizer, manifest = load_model(checkpoint)
+    (directory / HUB_CONFIG).unlink(missing_ok=True)
     weights = {name: tensor.to(DTYPES[dtype]) for name, tensor in model.state_dict().items()}
     tokenizer.save(directory / TOKENIZER_FILE)
+    with_decoder = {**read_json(directory / TOKENIZER_FILE), "decoder": DECODER}
+    atomic_write_json(directory / TOKENIZER_FILE, with_decoder)
     atomic_write(directory / WEIGHTS_FILE, lambda file: file.write(safetensors.torch.save(weights, {"format": "pt"})))
-    origin = {"step": manifest["step"], "stage": manifest["extra"].get("stage")}
-    config = {"architecture": "nanoproof", "dtype": dtype, **origin, "config": to_dict(model.config)}
-    atomic_write_json(directory / CONFIG_FILE, config)
+    sync_directory(directory)
+    stage = manifest["extra"].get("stage")
+    config = {
+        "model_type": HUB_MODEL_TYPE,
+        "architecture": "nanoproof",
+        "dtype": dtype,
+        "step": manifest["step"],
+        "stage": stage,
+        "num_parameters": model.num_parameters(),
+        "config": to_dict(model.config),
+        "weights": WEIGHTS_FILE,
+        "tokenizer": TOKENIZER_FILE,
+        "extra": {"stage": stage},
+        "sha256": {name: file_sha256(directory / name) for name in (WEIGHTS_FILE, TOKENIZER_FILE)},
+    }
+    write_tokenizer_config(tokenizer, model.config.sequence_len, directory)
+    atomic_write_json(directory / HUB_CONFIG, config)
+    return config
+
+
+DECODER = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+"""How the library `tokenizers` turns tokens into text again; encoding does not depend on it."""
+
+
+def write_tokenizer_config(tokenizer: Tokenizer, sequence_len: int, directory: Path) -> None:
+    """Write what transformers' AutoTokenizer reads: the markers by their numbers, of which a text never has one."""
+    flags = {"special": True, "normalized": False, "lstrip": False, "rstrip": False, "single_word": False}
+    markers = {str(tokenizer.num_text_tokens + place): {"content": name, **flags} for place, name in enumerate(MARKERS)}
+    content = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "bos_token": tokenizer.describe(tokenizer.bos),
+        "eos_token": tokenizer.describe(tokenizer.eos),
+        "pad_token": tokenizer.describe(tokenizer.pad),
+        "model_max_length": sequence_len,
+        "clean_up_tokenization_spaces": False,
+        "added_tokens_decoder": markers,
+    }
+    atomic_write_json(directory / TOKENIZER_CONFIG_FILE, content)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -59,11 +118,22 @@ def main(argv: list[str] | None = None) -> int:
     add_flags(parser, ExportOptions)
     options = from_args(ExportOptions, parser.parse_args(argv))
     checkpoint = find_checkpoint(resolve_model_path(options.checkpoint.model_path or ""))
+    scores: list[Score] = [
+        read_score(Path(each).expanduser(), weights_sha256(checkpoint)) for each in options.evaluations
+    ]
+    chosen = options.to_hf or options.output_dir
     step = checkpoint.stem.removeprefix("model_")
-    directory = Path(options.output_dir) if options.output_dir else checkpoint.parent / f"export_{step}"
-    export(checkpoint, directory, options.dtype)
+    directory = Path(chosen).expanduser() if chosen else checkpoint.parent / f"export_{step}"
+    config = export(checkpoint, directory, options.dtype)
+    files = [HUB_CONFIG, TOKENIZER_FILE, TOKENIZER_CONFIG_FILE]
+    if options.to_hf is not None:
+        card = model_card(directory.resolve().name, config, scores, options.license)
+        atomic_write_text(directory / CARD_FILE, card)
+        files.append(f"{CARD_FILE} ({len(scores)} evaluation{'' if len(scores) == 1 else 's'})")
     size = (directory / WEIGHTS_FILE).stat().st_size
-    print(f"{directory}: {WEIGHTS_FILE} ({size / 1e6:.1f} MB, {options.dtype}), {CONFIG_FILE}, {TOKENIZER_FILE}")
+    print(f"{directory}: {WEIGHTS_FILE} ({size / 1e6:.1f} MB, {options.dtype}), {', '.join(files)}")
+    if options.to_hf is not None:
+        print(f"to publish it: hf upload OWNER/NAME {directory}")
     return 0
 
 

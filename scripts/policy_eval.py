@@ -19,7 +19,7 @@ from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json
 from nanoproof.common.option_groups import CheckpointsOption
-from nanoproof.common.run_dir import resolve_model_path, setup_logging, versions
+from nanoproof.common.run_dir import HUB_CONFIG, resolve_model_path, setup_logging, versions
 from nanoproof.common.terminal import Paint, print_lines, table
 from nanoproof.data.transitions.packing import ExampleLimits
 from nanoproof.inference.engine import Engine
@@ -86,6 +86,9 @@ def checkpoints(texts: Sequence[str]) -> list[Path]:
     for text in texts:
         path = resolve_model_path(text)
         latest = find_checkpoint(path)  # refuses a directory without any
+        if latest.name == HUB_CONFIG:
+            found.append(latest)
+            continue
         files = path.glob(f"{latest.stem.split('_')[0]}_*.json") if path.is_dir() else [latest]
         found += sorted(files, key=lambda file: int(file.stem.split("_")[1]))
     return found

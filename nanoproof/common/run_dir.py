@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import psutil
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import JsonlWriter, atomic_write_json, read_json
+from nanoproof.common.files import JsonlWriter, atomic_write_json, read_json, read_object
 from nanoproof.common.process import machine_id
 
 log = logging.getLogger(__name__)
@@ -79,13 +79,51 @@ FOREIGN_SPECS = ("hf:", "openai:")
 """How the names of models begin that are no checkpoints of ours."""
 
 
+HUB_CONFIG, HUB_MODEL_TYPE = "config.json", "nanoproof"
+"""File of an exported network, as the hub keeps models, and what it says of the kind of network."""
+
+
+def is_exported(folder: Path) -> bool:
+    """Tell whether a folder has an exported network of ours (`scripts.export_model`)."""
+    return (read_object(folder / HUB_CONFIG) or {}).get("model_type") == HUB_MODEL_TYPE
+
+
+def exported_folder(spec: str | None) -> Path | None:
+    """Return the folder of a network of ours that `hf:FOLDER` or `hf:OWNER/NAME` names; None for everything else.
+
+    Of the hub only what was downloaded into its cache before (`hf download OWNER/NAME`) is looked at: nothing is
+    asked over the network.
+    """
+    kind, _, rest = (spec or "").partition(":")
+    if kind != "hf" or not rest:
+        return None
+    folder = Path(rest).expanduser()
+    if folder.is_dir():
+        return folder if is_exported(folder) else None
+    if re.fullmatch(r"[\w.-]+/[\w.-]+", rest) is None:
+        return None
+    from huggingface_hub import try_to_load_from_cache  # half a second, which most commands need not wait for
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        found = try_to_load_from_cache(rest, HUB_CONFIG)
+    except HFValidationError:
+        return None
+    return Path(found).parent if isinstance(found, str) and is_exported(Path(found).parent) else None
+
+
 def resolve_model_path(text: str) -> Path:
     """Find a checkpoint file or directory: absolute, or relative to here, to `home()/models`, or to `home()`.
+
+    `hf:` with an exported network of ours is its folder.
 
     Raises UserError that lists the paths where it was looked for; and for models of others, which those cannot take
     who ask for a checkpoint.
     """
     if text.startswith(FOREIGN_SPECS):
+        folder = exported_folder(text)
+        if folder is not None:
+            return folder
         raise UserError(
             f"--model-path {text.partition(':')[0]}:...: this command works on the network itself, so it takes "
             "checkpoints of ours only; prove, prover_eval, interact and nanoproof.inference take other models"

@@ -9,7 +9,7 @@ from typing import Literal
 from nanoproof.common.config import change, check, group, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import CheckpointsOption, PolicyServerOptions
-from nanoproof.common.run_dir import home, resolve_model_path, resolve_run_dir
+from nanoproof.common.run_dir import HUB_CONFIG, home, resolve_model_path, resolve_run_dir
 from nanoproof.data.theorems.theorem_sets import is_theorem_file, parse_set_names, set_name
 from nanoproof.evaluation.results import Mode
 from nanoproof.inference.open_model import is_foreign
@@ -159,7 +159,8 @@ def _default_path(options: EvalOptions, kind: str, model: Path | str | None, dat
         return baseline_dir(options.policy) / f"{kind}_{suffix}"
     if isinstance(model, str):
         return home() / "other_models" / re.sub(r"[^\w.-]+", "_", model).strip("_")[-100:] / f"{kind}_{suffix}"
-    return model.parent / f"{kind}_{model.stem.removeprefix('model_')}_{suffix}"
+    name = "export" if model.name == HUB_CONFIG else model.stem.removeprefix("model_")
+    return model.parent / f"{kind}_{name}_{suffix}"
 
 
 def _suffix(options: EvalOptions, dataset: str) -> str:

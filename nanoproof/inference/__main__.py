@@ -1,7 +1,9 @@
-"""`python -m nanoproof.inference`: serve a model's tactics and values over HTTP."""
+"""`python -m nanoproof.inference`: serve models over HTTP: their tactics and values, their texts, their vectors."""
 
+import argparse
 import logging
 import os
+import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -18,9 +20,23 @@ from nanoproof.inference.sampling import EngineLimits
 from nanoproof.model.checkpoint import find_checkpoint, load_model, weights_sha256
 from nanoproof.policy.factory import TextModelOptions, model_policy, open_text_policy
 from nanoproof.policy.protocol import TOKEN_VARIABLE, SamplingConfig, ServiceOptions
+from nanoproof.policy.served_models import ServedModels, open_served_model, served_policy, short_name
 from nanoproof.policy.server import PolicyService, ServedPolicy, create_app
 
 log = logging.getLogger(__name__)
+
+NAMED = re.compile(r"([\w.-]+)=(.+)")
+"""A model with a name for it. A file with such a name is written with its folder, ./a=b."""
+
+
+class _ModelAction(argparse.Action):
+    """`--model SPEC` is `--model-path SPEC`; `--model NAME=SPEC` adds a model that is served under this name."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        if NAMED.fullmatch(values):
+            setattr(namespace, self.dest, (*(getattr(namespace, self.dest) or ()), values))
+        else:
+            namespace.model_path = values
 
 
 @dataclass(frozen=True)
@@ -29,7 +45,13 @@ class ModelOptions:
 
     checkpoint: CheckpointOption = group(
         CheckpointOption,
-        model_path=change(help="Checkpoint, run (its latest one), or hf:... or openai:... to serve; needed."),
+        model_path=change(help="Checkpoint, run (its latest one), or hf:... or openai:... to serve.", also=()),
+    )
+    model: tuple[str, ...] = opt(
+        (),
+        "Another model, served under a name; may be repeated. The first of all is the one that states go to.",
+        metavar="NAME=SPEC",
+        action=_ModelAction,
     )
     texts: TextModelOptions = group(TextModelOptions)
     device: DeviceOption = group(DeviceOption)
@@ -39,14 +61,21 @@ class ModelOptions:
 
     def __post_init__(self) -> None:
         validate(self, "model")
-        check(self.checkpoint.model_path is not None, "give --model-path: the model that is to be served")
+        check(bool(self.specs), "give --model-path: the model that is to be served")
+
+    @property
+    def specs(self) -> list[tuple[str, str]]:
+        """Names and SPECs of all models; the name of `--model-path` is that of its SPEC."""
+        named = [(found[1], found[2]) for found in map(NAMED.fullmatch, self.model) if found is not None]
+        path = self.checkpoint.model_path
+        return named if path is None else [(short_name(path), path), *named]
 
 
 def open_served(
     stack: ExitStack, chosen: ModelOptions, sampling: SamplingConfig, limits: EngineLimits, dist: DistInfo
 ) -> tuple[ServedPolicy, dict[str, Any]]:
     """Open the policy to serve, until the stack is closed, and describe its model. Raises UserError."""
-    spec = chosen.checkpoint.model_path or ""
+    _, spec = chosen.specs[0]
     asked = chosen.texts.settings(spec)
     if asked is not None:
         policy = stack.enter_context(open_text_policy(spec, sampling, chosen.texts, dist, threads=chosen.threads))
@@ -59,9 +88,28 @@ def open_served(
     return stack.enter_context(model_policy(model, tokenizer, sampling, limits, chosen.threads)), about
 
 
+def open_models(
+    stack: ExitStack,
+    policy: ServedPolicy,
+    chosen: ModelOptions,
+    options: ServiceOptions,
+    sampling: SamplingConfig,
+    dist: DistInfo,
+) -> ServedModels:
+    """Open the other models, until the stack is closed; the policy's is the first. Raises UserError."""
+    (name, spec), *others = chosen.specs
+    models = [served_policy(name, spec, policy)]
+    for name, spec in others:
+        opened = open_served_model(name, spec, sampling, chosen.texts, dist, chosen.threads)
+        models.append(stack.enter_context(opened))
+    served = ServedModels(models, options.max_requests)
+    stack.callback(served.close)
+    return served
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Parse, bind, load the model, serve until a signal comes."""
-    parser = Parser(prog="python -m nanoproof.inference", description="Serve a model's tactics and values over HTTP.")
+    parser = Parser(prog="python -m nanoproof.inference", description="Serve models over HTTP.")
     groups = {"": (ModelOptions, ServiceOptions, SamplingConfig), "engine-": (EngineLimits,)}
     for prefix, classes in groups.items():
         for each in classes:
@@ -79,14 +127,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         policy, about = open_served(stack, chosen, sampling, limits, dist)
         for name, decision in {**dist.decisions(), **policy.report()["decisions"]}.items():
             log.info("%s: %s", name, decision)
-        service = PolicyService(policy, options, {**about, "device": str(dist.device)})
+        models = open_models(stack, policy, chosen, options, sampling, dist)
+        service = PolicyService(policy, options, {**about, "device": str(dist.device)}, models)
         token = os.environ.get(TOKEN_VARIABLE)
         if not token and not options.on_loopback:
             log.warning("anyone who reaches %s can use the model; set %s", options.address, TOKEN_VARIABLE)
         app = create_app(service, token)
         server = http_server.HttpServer(app, options, listener)
         http_server.on_signals(
-            http_server.Shutdown(service.drain, policy.close, options.drain_seconds, app.extensions["requests"], server)
+            http_server.Shutdown(
+                service.drain, service.close, options.drain_seconds, app.extensions["requests"], server
+            )
         )
         http_server.print_address(listener)
         server.run()

@@ -94,6 +94,8 @@ class HFModel:
         """
         self.name = f"hf:{source}"
         self._options, self._chat = options or HFOptions(), chat
+        self.special = True
+        """Whether control tokens in prompts are read as such."""
         library, folder = transformers_library(), str(Path(source).expanduser())
         source = folder if Path(folder).is_dir() else source
         try:
@@ -105,8 +107,8 @@ class HFModel:
             raise UserError(f"{self.name} has no chat template: choose another --prompt-format")
         config = self._model.config
         self.identity = f"{_identity(source, config)} {self._model.dtype} {self._options.load_4bit}"
-        self._encoder_decoder = bool(config.is_encoder_decoder)
-        self._room = None if self._encoder_decoder else getattr(config, "max_position_embeddings", None)
+        self.encoder_decoder = bool(config.is_encoder_decoder)
+        self._room = None if self.encoder_decoder else getattr(config, "max_position_embeddings", None)
         self._device = self._model.device
         self._eos, self._pad, self._start = self._clean_generation(library) if self._writes else ([], 0, 0)
         self._library = library
@@ -162,8 +164,8 @@ class HFModel:
             text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
             tokens: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
         else:
-            tokens = tokenizer(prompt)["input_ids"]
-            if not self._encoder_decoder and tokens and tokens[-1] in self._eos and len(tokens) > 1:
+            tokens = tokenizer(prompt, **({} if self.special else {"split_special_tokens": True}))["input_ids"]
+            if not self.encoder_decoder and tokens and tokens[-1] in self._eos and len(tokens) > 1:
                 tokens = tokens[:-1]  # some tokenizers end every text
         if not tokens:
             raise BadState("the prompt is empty")
@@ -217,9 +219,9 @@ class HFModel:
     @torch.inference_mode()
     def _batch(self, rows: list[tuple[_Job, int]]) -> list[TextSample]:
         options, prompts = rows[0][0].options, [job.tokens for job, _ in rows]
-        draw = _Draw(self._tokenizer, options, self._eos, prompts if not self._encoder_decoder else None)
+        draw = _Draw(self._tokenizer, options, self._eos, prompts if not self.encoder_decoder else None)
         draw.begin([(job.seed, number) for job, number in rows], self._device)
-        tokens_RL, mask_RL = self._padded(prompts, left=not self._encoder_decoder)
+        tokens_RL, mask_RL = self._padded(prompts, left=not self.encoder_decoder)
         self._model.generate(
             input_ids=tokens_RL,
             attention_mask=mask_RL,
@@ -256,7 +258,7 @@ class HFModel:
     def _continuation(self, prompt: str, continuation: str) -> list[int]:
         """Return the tokens of a continuation: those it has behind the prompt, where they do not melt into it."""
         plain = {"add_special_tokens": False}
-        if not self._encoder_decoder and not self._chat:
+        if not self.encoder_decoder and not self._chat:
             before: list[int] = self._tokenizer(prompt, **plain)["input_ids"]
             both: list[int] = self._tokenizer(prompt + continuation, **plain)["input_ids"]
             if both[: len(before)] == before:
@@ -266,7 +268,7 @@ class HFModel:
 
     @torch.inference_mode()
     def _score(self, tokens: list[int], wanted: list[int]) -> float:
-        if self._encoder_decoder:
+        if self.encoder_decoder:
             decoder_1K = torch.tensor([[self._start, *wanted[:-1]]], device=self._device)
             encoder_1L = torch.tensor([tokens], device=self._device)
             logits_KV = self._model(input_ids=encoder_1L, decoder_input_ids=decoder_1K).logits[0]
@@ -291,7 +293,7 @@ class HFModel:
     def _embed(self, rows: list[list[int]]) -> np.ndarray:
         tokens_RL, mask_RL = self._padded(rows, left=False)
         network = self._model
-        if self._encoder_decoder and self._writes:
+        if self.encoder_decoder and self._writes:
             network = network.get_encoder()
         elif self._writes:
             network = network.base_model

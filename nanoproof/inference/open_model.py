@@ -1,10 +1,12 @@
 """Opening a language model by its SPEC, and the cache of what models wrote.
 
 sft/<run>, FOLDER, model_<step>.pt     a checkpoint of ours
-hf:PATH_OR_ID                          a model of transformers, from a folder or the hub
+hf:PATH_OR_ID                          a model of transformers, from a folder or the hub; or a network of ours that was
+                                       exported to such a folder, which is a checkpoint like any other
 openai:http://host:port/v1#MODEL       a model behind an OpenAI-compatible endpoint
 """
 
+import copy
 import dataclasses
 import hashlib
 import json
@@ -22,7 +24,7 @@ import torch
 from nanoproof.common.config import group, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write
-from nanoproof.common.run_dir import FOREIGN_SPECS, resolve_model_path
+from nanoproof.common.run_dir import FOREIGN_SPECS, exported_folder, resolve_model_path
 from nanoproof.inference.hf_model import HFModel, HFOptions
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample
 from nanoproof.inference.openai_model import EndpointOptions, OpenAIModel
@@ -54,7 +56,7 @@ class IdentifiedModel(LanguageModel, Protocol):
 
 def is_foreign(spec: str | None) -> bool:
     """Tell whether a SPEC names a model that is no checkpoint of ours."""
-    return spec is not None and spec.startswith(FOREIGN_SPECS)
+    return spec is not None and spec.startswith(FOREIGN_SPECS) and exported_folder(spec) is None
 
 
 @contextmanager
@@ -63,11 +65,14 @@ def open_model(
     options: LanguageModelOptions | None = None,
     *,
     chat: bool = False,
+    special: bool | None = None,
     device: torch.device | str = "cpu",
     dtype: torch.dtype = torch.float32,
     threads: int | None = None,
 ) -> Iterator[IdentifiedModel]:
-    """Open a model; see above for `spec`. With `chat` prompts are messages of a user.
+    """Open a model; see above for `spec`. With `chat` prompts are messages of a user. `special` says whether
+    markers in prompts are control tokens: by default they are for checkpoints of ours, and not for endpoints, of which
+    only our own server knows them.
 
     `dtype` is for checkpoints of ours; `threads` of a CPU compute (default: half of the cores). Raises UserError for
     what cannot be opened.
@@ -77,23 +82,38 @@ def open_model(
     model: IdentifiedModel
     if spec.startswith(FOREIGN_SPECS) and not rest:
         raise UserError(f"--model-path {spec}: expected hf:PATH_OR_ID or openai:http://host:port/v1#MODEL")
-    if kind == "hf":
+    if kind == "hf" and is_foreign(spec):
         model = HFModel(rest, options.hf, chat=chat, device=device, threads=threads)
     elif kind == "openai":
         base, _, name = rest.partition("#")
-        model = OpenAIModel(base, name or None, options.endpoint, chat=chat)
+        model = OpenAIModel(base, name or None, options.endpoint, chat=chat, special=bool(special))
     else:
         if chat:
             raise UserError(f"--model-path {spec}: our checkpoints are no chat models; choose another --prompt-format")
         path = find_checkpoint(resolve_model_path(spec))
         network, tokenizer, _ = load_model(path, device, dtype)
-        own = OwnModel(spec, network, tokenizer, threads=threads)
+        own = OwnModel(spec, network, tokenizer, threads=threads, special=special is not False)
         own.identity = weights_sha256(path)
         model = own
     try:
         yield model if options.cache is None else CachedModel(model, Path(options.cache).expanduser(), chat)
     finally:
         model.close()
+
+
+def as_text(model: LanguageModel) -> LanguageModel:
+    """Return a model that reads control tokens in prompts as the text that they are; it is closed with the first."""
+    if isinstance(model, CachedModel):
+        found = copy.copy(model)
+        inner = as_text(model.model)
+        assert isinstance(inner, OwnModel | HFModel | OpenAIModel)
+        found.model, found.identity = inner, f"{model.identity} text"
+        return found
+    if isinstance(model, OwnModel | HFModel) and model.special:
+        view = copy.copy(model)
+        view.special = False
+        return view
+    return model
 
 
 # -- The cache -------------------------------------------------------------------------------------------------------
@@ -111,7 +131,7 @@ class CachedModel:
 
     def __init__(self, model: IdentifiedModel, folder: Path, chat: bool = False) -> None:
         """Raises UserError if the folder cannot be made or written to."""
-        self._model, self._folder, self._chat = model, folder, chat
+        self.model, self._folder, self._chat = model, folder, chat
         self.name, self.identity = model.name, model.identity
         self.hits = self.misses = 0
         try:
@@ -133,7 +153,7 @@ class CachedModel:
         for first in range(0, len(missing), CHUNK):
             part = missing[first : first + CHUNK]
             asked, with_seeds = [prompts[number] for number in part], [seeds[number] for number in part]
-            for number, samples in zip(part, self._model.generate(asked, options, with_seeds), strict=True):
+            for number, samples in zip(part, self.model.generate(asked, options, with_seeds), strict=True):
                 _write(files[number], samples)
                 found[number] = samples
         return [samples for samples in found if samples is not None]
@@ -145,15 +165,15 @@ class CachedModel:
 
     def score(self, prompt: str, continuation: str) -> float:
         """Ask the model; nothing is kept."""
-        return self._model.score(prompt, continuation)
+        return self.model.score(prompt, continuation)
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """Ask the model; nothing is kept."""
-        return self._model.embed(texts)
+        return self.model.embed(texts)
 
     def close(self) -> None:
         """Close the model."""
-        self._model.close()
+        self.model.close()
 
 
 def _read(file: Path, num_samples: int) -> list[TextSample] | None:

@@ -86,14 +86,21 @@ class OpenAIModel:
     """A model of an OpenAI-compatible endpoint. Any number of threads may share it."""
 
     def __init__(
-        self, base: str, model: str | None, options: EndpointOptions | None = None, *, chat: bool = False
+        self,
+        base: str,
+        model: str | None,
+        options: EndpointOptions | None = None,
+        *,
+        chat: bool = False,
+        special: bool = False,
     ) -> None:
         """`base` ends where `/completions` follows, `http://host:8000/v1` say; `model` may be left out if there is one.
 
-        With `chat` prompts are messages of a user to `/chat/completions`. Raises UserError for an address that is none,
-        PolicyUnreachable if nobody answers there, and PolicyAccessDenied.
+        With `chat` prompts are messages of a user to `/chat/completions`. With `special` the endpoint, a server of
+        ours, is asked to read markers such as `<|tactic|>` in prompts as control tokens. Raises UserError for an
+        address that is none, PolicyUnreachable if nobody answers there, and PolicyAccessDenied.
         """
-        self._options, self._chat = options or EndpointOptions(), chat
+        self._options, self._chat, self.special = options or EndpointOptions(), chat, special
         self._base, host = _checked_base(base)
         self._token = self._options.token()
         if self._token and self._base.startswith("http:") and not on_loopback(host):
@@ -184,7 +191,11 @@ class OpenAIModel:
             body["stop"] = list(options.stop)
         if self._options.stream:
             body["stream"] = True
-        return body
+        return body | self._special_field()
+
+    def _special_field(self) -> dict[str, Any]:
+        """The field of our own server, which others may refuse."""
+        return {"parse_special": True} if self.special else {}
 
     def _read_samples(self, answer: "_Answer", options: GenerationOptions) -> list[TextSample]:
         """Read the texts of an answer: those that are whole. Raises _Garbled if there are none."""
@@ -216,6 +227,7 @@ class OpenAIModel:
         if self._chat:
             raise UserError(f"{self.name}: a chat has no log-probabilities of given texts")
         body = {"model": self._model, "prompt": prompt + continuation, "max_tokens": 0, "echo": True, "logprobs": 1}
+        body |= self._special_field()
         try:
             return self._ask("/completions", body, lambda answer: _echoed(answer.json(), len(prompt)))
         except policy.BadState as error:
@@ -380,6 +392,7 @@ class _Choice:
     text: list[str] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     reason: str | None = None
+    num_tokens: int | None = None
     has_text: bool = False
     has_logprobs: bool = True
 
@@ -392,6 +405,8 @@ class _Choice:
             self.has_text = True
         elif text is not None:
             raise _Garbled("a text must be a string")
+        counted = given.get("num_tokens")  # a field of our own server: it knows the sum, not each token's
+        self.num_tokens = counted if isinstance(counted, int) else self.num_tokens
         reason = given.get("finish_reason")
         self.reason = reason if isinstance(reason, str) else self.reason
         logprobs = given.get("logprobs")
@@ -408,6 +423,7 @@ class _Choice:
         text, stopped = cut_at("".join(self.text), stop)
         known = bool(self.logprobs) and self.has_logprobs
         length = len(self.logprobs) if known else num_tokens
+        length = length if self.num_tokens is None else self.num_tokens
         return TextSample(text, sum(self.logprobs) if known else None, length, stopped or self.reason == "stop")
 
 

@@ -1,14 +1,16 @@
 """Our own checkpoints as a language model, over the engine.
 
-A prompt that ends with a marker of the tokenizer, such as `<|tactic|>`, is continued as the network was trained to
-after that marker; any other prompt is plain text, which goes on. In both cases BOS comes first.
+A prompt with a marker of the tokenizer, such as `<|tactic|>`, is continued as the network was trained to after the last
+one; what follows that marker is a continuation that has begun. Any other prompt is plain text, which goes on. In both
+cases BOS comes first.
 
 Shapes: T tokens of a prompt with its continuation, K tokens of the continuation, V tokens that a text may consist of
 (and EOS), C channels.
 """
 
+import codecs
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -40,23 +42,36 @@ class OwnModel:
         limits: EngineLimits | None = None,
         *,
         threads: int | None = None,
+        special: bool = True,
+        worker: EngineWorker | None = None,
     ) -> None:
-        """`name` is the SPEC; compute on `threads` CPU threads (default: half of the cores)."""
+        """`name` is the SPEC; compute on `threads` CPU threads (default: half of the cores).
+
+        Without `special` markers in prompts are text. With a `worker` over an engine of this network, which then stays
+        open, its batches are shared.
+        """
         self.name = self.identity = name
+        self.special = special
         self._model, self._tokenizer = model, tokenizer
-        self._engine = Engine(model, tokenizer, limits)
-        self._worker = EngineWorker(self._engine, lambda: compute_here(model.device, threads))
+        self._owns_worker = worker is None
+        self._engine = Engine(model, tokenizer, limits) if worker is None else worker.engine
+        self._worker = worker or EngineWorker(self._engine, lambda: compute_here(model.device, threads))
         known = tokenizer.vocab_size + (len(RESERVED) if model.config.whole_proofs else 0)
         self._markers = {tokenizer.describe(token): token for token in range(tokenizer.num_text_tokens, known)}
         self._warned = False
 
     def generate(
-        self, prompts: Sequence[str], options: GenerationOptions, seeds: Sequence[int]
+        self,
+        prompts: Sequence[str],
+        options: GenerationOptions,
+        seeds: Sequence[int],
+        *,
+        cancelled: Callable[[], bool] | None = None,
     ) -> list[list[TextSample]]:
         """Continue prompts, in order; the engine draws the samples of a prompt from its seed alone.
 
         Of a prompt that does not fit beside `max_new_tokens` the end is kept. Raises BadState for a prompt that cannot
-        be continued, and PolicyError where the engine fails.
+        be continued, PolicyError where the engine fails, and PolicyCancelled when `cancelled()`, which is polled.
         """
         room = self._model.config.sequence_len - options.max_new_tokens
         if room < 2:
@@ -75,7 +90,7 @@ class OwnModel:
                     stop=options.stop,
                 )
                 pending.append(self._worker.submit(tokens, sampling, seed))
-            return [self._samples(each, options) for each in pending]
+            return [self._samples(each, options, cancelled) for each in pending]
         except ModelFailed as error:
             raise PolicyServerError(f"{self.name}: {error}") from error
         finally:
@@ -84,17 +99,30 @@ class OwnModel:
 
     def _encode(self, prompt: str, room: int) -> tuple[list[int], int]:
         """Return the prompt's tokens, the last `room` - 1 at most, and the token that the samples follow."""
+        encode = self._tokenizer.encode
         try:
-            for marker, token in self._markers.items():
-                if prompt.endswith(marker):
-                    text = self._tokenizer.encode(prompt.removesuffix(marker))
-                    return [self._tokenizer.bos, *text[len(text) - min(len(text), room - 2) :]], token
-            text = self._tokenizer.encode(self._without_unknown_marker(prompt))
+            before, marker, begun = self._at_marker(prompt)
+            if marker:
+                following = [self._markers[marker], *encode(begun)]
+                text = encode(before)
+                text = text[len(text) - max(0, min(len(text), room - 1 - len(following))) :] + following
+            else:
+                text = encode(self._without_unknown_marker(prompt) if self.special else prompt)
+                text = text[max(0, len(text) - room + 1) :]
         except UserError as error:
             raise BadState(str(error)) from error
         if not text:
             raise BadState("the prompt is empty")
-        return [self._tokenizer.bos, *text[max(0, len(text) - room + 1) : -1]], text[-1]
+        if begun and self._model.config.prefix_lm:
+            raise BadState("this network reads a prompt in both directions, so it goes on with nothing that has begun")
+        if len(text) >= room:
+            raise BadState(f"what follows {marker} is longer than the model's {room} positions for it")
+        return [self._tokenizer.bos, *text[:-1]], text[-1]
+
+    def _at_marker(self, prompt: str) -> tuple[str, str, str]:
+        """Split a prompt at the last marker in it: what is before, the marker, what follows; ("", "", "") without."""
+        last = max(self._markers, key=prompt.rfind) if self.special else ""
+        return prompt.rpartition(last) if last and last in prompt else ("", "", "")
 
     def _without_unknown_marker(self, prompt: str) -> str:
         """Take a reserved marker that this network was not trained with from the end of a prompt, with a warning."""
@@ -106,8 +134,10 @@ class OwnModel:
             log.warning("%s was not finetuned on %s (sft --continuations): it goes on with the text", self.name, marker)
         return prompt.removesuffix(marker)
 
-    def _samples(self, pending: PendingCompletion, options: GenerationOptions) -> list[TextSample]:
-        completion = self._worker.result(pending)
+    def _samples(
+        self, pending: PendingCompletion, options: GenerationOptions, cancelled: Callable[[], bool] | None
+    ) -> list[TextSample]:
+        completion = self._worker.result(pending, cancelled=cancelled)
         ended = [self._text(sample, options.stop, True) for sample in completion.samples]
         return ended + [self._text(sample, options.stop, False) for sample in completion.unfinished]
 
@@ -122,15 +152,19 @@ class OwnModel:
 
         Raises BadState if both together are longer than the model's positions.
         """
-        model, wanted = self._model, self._tokenizer.encode(continuation)
+        wanted = self._tokenizer.encode(continuation)
         if not wanted:
             return 0.0
-        room = model.config.sequence_len - len(wanted)
+        room = self._model.config.sequence_len - len(wanted)
         if room < 2:
             raise BadState(f"the continuation has {len(wanted)} tokens, and the model {room + len(wanted)} positions")
         tokens, start = self._encode(prompt, room)
+        return float(self._logprobs(tokens, start, wanted).sum())
+
+    def _logprobs(self, tokens: list[int], start: int, wanted: list[int]) -> torch.Tensor:
+        """Return the log-probability of each of the tokens that follow `start`, float64 (K,)."""
+        model, first = self._model, len(tokens)
         tokens_1T = torch.tensor([[*tokens, start, *wanted]], device=model.device)
-        first = len(tokens)
         layout = None
         if model.config.prefix_lm:
             positions_1T = torch.arange(tokens_1T.shape[1], device=model.device)[None]
@@ -138,7 +172,47 @@ class OwnModel:
         at_K = torch.arange(first, first + len(wanted), device=model.device)
         logits_KV = model(tokens_1T, layout, at_K)[:, : self._tokenizer.eos + 1]
         logprobs_KV = logits_KV.double().log_softmax(dim=-1)
-        return float(logprobs_KV.gather(1, tokens_1T[0, first + 1 :, None]).sum())
+        return logprobs_KV.gather(1, tokens_1T[0, first + 1 :, None])[:, 0]
+
+    @torch.inference_mode()
+    def token_logprobs(self, text: str) -> list[tuple[str, float | None]]:
+        """Return the pieces that a text consists of, each with its log-probability after those before it, in nats.
+
+        A marker, and what is before it, has none: markers cannot be sampled, and a network of prefix-LM kind reads what
+        is before one in both directions. Raises BadState for a text that is longer than the model's positions.
+        """
+        before, marker, after = self._at_marker(text)
+        room = self._model.config.sequence_len
+        tokens, wanted = [self._tokenizer.bos], self._encode_text(after if marker else text)
+        if marker:
+            tokens += [*self._encode_text(before), self._markers[marker]]
+        if len(tokens) + len(wanted) > room:
+            raise BadState(f"the text has {len(tokens) + len(wanted)} tokens, and the model {room} positions")
+        values = self._logprobs(tokens[:-1], tokens[-1], wanted).tolist() if wanted else []
+        spelled = self._tokenizer.bpe.tokens
+        known = [(before, None), (marker, None)] if marker else []
+        return [*known, *zip(_characters([spelled[token] for token in wanted]), values, strict=True)]
+
+    def _encode_text(self, text: str) -> list[int]:
+        try:
+            return self._tokenizer.encode(text)
+        except UserError as error:
+            raise BadState(str(error)) from error
+
+    def values(self, texts: Sequence[str]) -> list[float]:
+        """Return the number of tactics that the value head expects after each text: a state and a line break.
+
+        Of a long text the end counts. Raises BadState and PolicyError as `generate` does.
+        """
+        room = self._model.config.sequence_len - 1
+        pending = []
+        for text in texts:
+            tokens = [self._tokenizer.bos, *self._encode_text(text)[-(room - 1) :]]
+            pending.append(self._worker.submit(tokens, SamplingOptions(1, 1), 0))
+        try:
+            return [max(1.0, self._worker.result(each).value) for each in pending]
+        except ModelFailed as error:
+            raise PolicyServerError(f"{self.name}: {error}") from error
 
     @torch.inference_mode()
     def embed(self, texts: Sequence[str]) -> np.ndarray:
@@ -152,5 +226,12 @@ class OwnModel:
         return unit_vectors(np.stack(vectors) if vectors else np.zeros((0, self._model.config.width)))
 
     def close(self) -> None:
-        """End the worker's thread; calls that still wait get PolicyClosed."""
-        self._worker.close()
+        """End the worker's thread, if it is this model's own; calls that still wait get PolicyClosed."""
+        if self._owns_worker:
+            self._worker.close()
+
+
+def _characters(pieces: Sequence[bytes]) -> list[str]:
+    """Decode the bytes of tokens: a character goes with the token that ends it, so that together they are the text."""
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    return [decoder.decode(piece) for piece in pieces]

@@ -148,6 +148,11 @@ class EngineWorker:
                 self._wake()
 
     @property
+    def engine(self) -> Engine:
+        """The engine, which only this worker's thread drives."""
+        return self._engine
+
+    @property
     def num_open(self) -> int:
         """Number of prompts without completion yet."""
         with self._lock:

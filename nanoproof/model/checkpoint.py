@@ -3,6 +3,9 @@
 Several ranks write their shares of the optimizer state side by side, as `optim_<step>_r<rank>of<ranks>.pt`; any number
 of ranks can take them up again. The JSON is written last, when all files are on disk, and says which belong together,
 with the SHA-256 of each: without it there is no checkpoint, and the one before is the latest.
+
+An exported network (`scripts.export_model`) is a checkpoint too, without optimizer state: its manifest is
+`config.json`, its weights are `model.safetensors`.
 """
 
 import hashlib
@@ -13,12 +16,15 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import IO, Any, cast
 
+import safetensors.torch
 import torch
+from safetensors import SafetensorError
 
 from nanoproof.common.config import to_dict
 from nanoproof.common.distributed import DistInfo, gather_json, on_all_ranks
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write, atomic_write_json, file_sha256, read_json, sync_directory
+from nanoproof.common.run_dir import HUB_CONFIG, is_exported
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.optim import MuonAdamW
 from nanoproof.model.tokenizer import TOKENIZER_FILE, Tokenizer
@@ -171,6 +177,9 @@ def find_checkpoint(path: Path | str) -> Path:
     Raises UserError where there is no finished checkpoint.
     """
     path = Path(path)
+    exported = path.parent if path.name == HUB_CONFIG else path
+    if exported.is_dir() and is_exported(exported) and not (path.is_dir() and finished_steps(path)):
+        return exported / HUB_CONFIG
     if path.is_dir():
         finished = finished_steps(path)
         if not finished:
@@ -284,10 +293,14 @@ def load_optimizer(path: Path | str, optimizer: MuonAdamW, dist: DistInfo | None
 
 def _load_tensors(path: Path) -> dict[str, Any]:
     """What `torch.save` wrote; tensors stay on disk until they are read, so that ranks read only what they need."""
+    tensors: dict[str, Any]
     try:
-        tensors: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+        if path.suffix == ".safetensors":
+            tensors = safetensors.torch.load_file(path)
+        else:
+            tensors = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
     except FileNotFoundError as error:
         raise UserError(f"no such file: {path}") from error
-    except (RuntimeError, EOFError, ValueError, pickle.UnpicklingError, OSError) as error:
+    except (RuntimeError, EOFError, ValueError, pickle.UnpicklingError, OSError, SafetensorError) as error:
         raise UserError(f"{path} is damaged or not a checkpoint: {str(error).splitlines()[0]}") from error
     return tensors

@@ -156,8 +156,10 @@ def load_network(name: PolicyName, model_path: str | None, dist: DistInfo) -> Ne
 def open_language_model(spec: str, dist: DistInfo, texts: TextModelOptions | None = None) -> Iterator[LanguageModel]:
     """Open a model that writes whole proofs, ours or another one, on the device of this rank; see `open_model`."""
     texts = texts or TextModelOptions()
-    chat = texts.format_for(spec, "proof").chat
-    with open_model(spec, texts.backend, chat=chat, device=dist.device, dtype=dist.dtype) as model:
+    how = texts.format_for(spec, "proof")
+    with open_model(
+        spec, texts.backend, chat=how.chat, special=how.special, device=dist.device, dtype=dist.dtype
+    ) as model:
         yield model
 
 
@@ -181,13 +183,19 @@ def open_text_policy(
         model: LanguageModel
         if network is None:
             opened = open_model(
-                spec, options.backend, chat=how.chat, device=dist.device, dtype=dist.dtype, threads=threads
+                spec,
+                options.backend,
+                chat=how.chat,
+                special=how.special,
+                device=dist.device,
+                dtype=dist.dtype,
+                threads=threads,
             )
             model = stack.enter_context(opened)
         else:
             if how.chat:
                 raise UserError(f"--prompt-format {how.name} is for chat models, which checkpoints of ours are not")
-            model = OwnModel(spec, *network, threads=threads)
+            model = OwnModel(spec, *network, threads=threads, special=how.special)
             stack.callback(model.close)
         values = stack.enter_context(open_values(options, dist, threads))
         yield stack.enter_context(TextPolicy(model, how, sampling, values))

@@ -33,7 +33,8 @@ class PromptFormat:
 
     `prompt` takes a proof state (kind `tactic`) or a statement up to and with its `:=` or `:= by` (kind `proof`), and
     the texts of premises that may help, the best first. A sample ends before the first of `stop`. With `chat` the
-    prompt is a message, which the model's own template wraps.
+    prompt is a message, which the model's own template wraps. With `special` it has a marker of our tokenizer, which an
+    endpoint reads as such only when it is asked to.
     """
 
     name: str
@@ -43,6 +44,7 @@ class PromptFormat:
     stop: tuple[str, ...] = ()
     chat: bool = False
     target: Callable[[str], str] = str
+    special: bool = False
 
     def example(self, text: str, wanted: str, premises: Sequence[str] = ()) -> tuple[str, str]:
         """Return prompt and continuation to train on; after the continuation follows the model's own end of a text.
@@ -155,7 +157,7 @@ FORMATS: dict[str, PromptFormat] = {
     each.name: each
     for each in (
         # Networks of this project: the state's text, a line break and the marker, as `encode_transitions` trains it.
-        PromptFormat("nanoproof", "tactic", _own),
+        PromptFormat("nanoproof", "tactic", _own, special=True),
         # BFS-Prover (Xin et al. 2025, arXiv 2502.03438), the card of ByteDance-Seed/BFS-Prover-V1-7B: state, `:::`.
         PromptFormat("bfs-prover", "tactic", _bfs_prover),
         # ReProver of LeanDojo (Yang et al. 2023, arXiv 2306.15626), `generator/model.py`: the state alone, or premises
@@ -169,7 +171,7 @@ FORMATS: dict[str, PromptFormat] = {
         PromptFormat("reap", "tactic", _reap, without_thoughts, chat=True),
         PromptFormat("chat", "tactic", _chat, in_block, chat=True, target="```lean4\n{}\n```".format),
         # Networks of this project that were finetuned for whole proofs.
-        PromptFormat("nanoproof-proof", "proof", _own_proof, whole_text),
+        PromptFormat("nanoproof-proof", "proof", _own_proof, whole_text, special=True),
         # DeepSeek-Prover-V1.5 (Xin et al. 2024, arXiv 2408.08152): its card's prompt, and that for chains of thought.
         # A proof goes on in the code block, and ends with it.
         PromptFormat("deepseek-v1.5", "proof", _deepseek, whole_text, ("\n```",), target="{}\n```".format),

@@ -76,6 +76,7 @@ class ServiceOptions:
     max_states: int = opt(1024, "States that one request may have.", min=1, advanced=True)
     max_samples: int = opt(128, "Tactics that a request may ask for, for each state.", min=1, advanced=True)
     longest_tactic: int = opt(256, "Tokens that a request may ask for, for each tactic.", min=1, advanced=True)
+    longest_text: int = opt(4096, "Tokens that a request to /v1/completions may ask for.", min=1, advanced=True)
     longest_seconds: float = opt(
         600.0, "How long a request may wait; longer timeouts are cut to this.", above=0, advanced=True
     )

@@ -1,15 +1,16 @@
-"""The HTTP service over a policy: `/generate`, `/status` and `/metrics`."""
+"""The HTTP service over a policy: `/generate`, `/status` and `/metrics`; and what `endpoints` has over its models."""
 
 import dataclasses
 import logging
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from typing import Annotated, Any, get_type_hints
 
-from flask import Blueprint, Flask, Response
+from flask import Blueprint, Flask, Response, request
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
@@ -18,14 +19,24 @@ from pydantic import FailFast, Field, create_model
 from nanoproof.common.run_dir import versions
 from nanoproof.common.web import flask_app
 from nanoproof.policy import protocol
+from nanoproof.policy.endpoints import CALLER_GONE, ExternalApi, NoSuchModel, is_external, openai_routes
+from nanoproof.policy.served_models import ServedModels
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.policy.text_policy import TextPolicy
-from nanoproof.search.policy import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout, Suggestion
+from nanoproof.search.policy import (
+    BadState,
+    ModelFailed,
+    PolicyCancelled,
+    PolicyClosed,
+    PolicyServerError,
+    PolicyTimeout,
+    PolicyUnavailable,
+    Suggestion,
+)
 
 log = logging.getLogger(__name__)
 
 _SECONDS_BUCKETS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
-_CALLER_GONE = 499
 
 
 class StatesBody(flask_app.Body, extra="forbid"):
@@ -53,9 +64,15 @@ ServedPolicy = TacticPolicy | TextPolicy
 class PolicyService:
     """A policy with the limits and metrics of its server."""
 
-    def __init__(self, policy: ServedPolicy, options: protocol.ServiceOptions, model: dict[str, Any]) -> None:
-        """`model` describes the model in `/status`."""
-        self.policy, self.options, self.model = policy, options, model
+    def __init__(
+        self,
+        policy: ServedPolicy,
+        options: protocol.ServiceOptions,
+        model: dict[str, Any],
+        models: ServedModels | None = None,
+    ) -> None:
+        """`model` describes the policy's model in `/status`; `models` are those served by name, which it closes."""
+        self.policy, self.options, self.model, self.models = policy, options, model, models
         self.registry = CollectorRegistry()
         self.requests = Counter(
             "nanoproof_policy_requests_total",
@@ -77,6 +94,12 @@ class PolicyService:
     def drain(self) -> None:
         """Refuse further requests."""
         self.closing = True
+
+    def close(self) -> None:
+        """End what is under way: those who wait are told so."""
+        if self.models is not None:
+            self.models.close()
+        self.policy.close()
 
     def generate(self, body: Generate) -> list[Suggestion]:
         """Answer the body of a request. Raises BadRequest, TooBusy, or what the policy raises."""
@@ -104,6 +127,14 @@ class PolicyService:
 
     @contextmanager
     def _admitted(self, num_states: int) -> Iterator[None]:
+        leave = self.admit(num_states)
+        try:
+            yield
+        finally:
+            leave()
+
+    def admit(self, num_states: int) -> Callable[[], None]:
+        """Count a request as one that waits for the model; what is returned counts it out. Raises TooBusy."""
         with self._lock:
             if self.open_requests >= self.options.max_requests:
                 raise TooBusy(f"{self.open_requests} requests are waiting for the model")
@@ -111,12 +142,12 @@ class PolicyService:
                 raise TooBusy(f"{self._open_states} states are waiting for the model")
             self.open_requests += 1
             self._open_states += num_states
-        try:
-            yield
-        finally:
-            with self._lock:
-                self.open_requests -= 1
-                self._open_states -= num_states
+        return partial(self._leave, num_states)
+
+    def _leave(self, num_states: int) -> None:
+        with self._lock:
+            self.open_requests -= 1
+            self._open_states -= num_states
 
     def _sampling(self, body: Generate) -> protocol.SamplingConfig:
         given = body.model_dump(include=set(protocol.SAMPLING_FIELDS), exclude_unset=True)
@@ -148,6 +179,7 @@ def status_of(service: PolicyService, active: list[dict[str, Any]]) -> dict[str,
     policy = service.policy
     return {
         "model": service.model,
+        **({} if service.models is None else {"models": list(service.models.by_name)}),
         "sampling": protocol.sampling_to_json(policy.sampling),
         "limits": service.limits(),
         "max_requests": service.options.max_requests,
@@ -203,31 +235,43 @@ def create_app(service: PolicyService, token: str | None = None) -> Flask:
     app = flask_app.guarded_app(
         __name__, token, on_loopback, service.requests, lambda: service.closing, served_while_closing
     )
-    app.register_blueprint(_routes(service, app.extensions["requests"].active))
+    external = None
+    if service.models is not None:
+        app.register_blueprint(openai_routes(service.models, service.options, service.admit))
+        external = ExternalApi(service.models, service.options, service.admit)
+    app.register_blueprint(_routes(service, app.extensions["requests"].active, external))
     app.register_error_handler(BadState, lambda error: flask_app.reply({"error": str(error)}, 400))
     app.register_error_handler(TooBusy, lambda error: flask_app.reply_later({"error": str(error)}, 429))
     app.register_error_handler(
         PolicyClosed, lambda _: flask_app.reply_later({"error": "the server is shutting down"}, 503)
     )
     app.register_error_handler(PolicyTimeout, lambda error: flask_app.reply({"error": str(error)}, 504))
-    app.register_error_handler(PolicyCancelled, lambda error: flask_app.reply({"error": str(error)}, _CALLER_GONE))
+    app.register_error_handler(PolicyCancelled, lambda error: flask_app.reply({"error": str(error)}, CALLER_GONE))
+    app.register_error_handler(NoSuchModel, lambda error: flask_app.reply({"error": str(error)}, 404))
+    app.register_error_handler(PolicyUnavailable, lambda error: flask_app.reply_later({"error": str(error)}, 503))
+    app.register_error_handler(PolicyServerError, _model_failed)
     app.register_error_handler(ModelFailed, _model_failed)
     return app
 
 
-def _model_failed(error: ModelFailed) -> Response:
+def _model_failed(error: Exception) -> Response:
     log.error("%s", error, exc_info=error)
     return flask_app.reply({"error": str(error)}, 500)
 
 
-def _routes(service: PolicyService, active: Any) -> Blueprint:
+def _routes(service: PolicyService, active: Any, external: ExternalApi | None) -> Blueprint:
     routes = Blueprint("policy", __name__)
 
     @routes.post("/generate")
     def generate() -> Response:
+        if external is not None and is_external(request.get_data()):
+            return external.generate()
         return flask_app.reply(
             {"suggestions": [protocol.suggestion_to_json(each) for each in service.generate(Generate.read())]}
         )
+
+    if external is not None:
+        routes.add_url_rule("/encode", "encode", external.encode, methods=["POST"])
 
     @routes.get("/status")
     def status() -> Response:

@@ -172,6 +172,11 @@ class TacticPolicy:
         self._worker.close()
 
     @property
+    def worker(self) -> EngineWorker:
+        """What drives the engine: whoever else has texts for this network shares its batches."""
+        return self._worker
+
+    @property
     def max_tactic_tokens(self) -> int:
         """Most tokens that a tactic may have: beside them the shortest prompt fits."""
         return self.engine.model.config.sequence_len - 2

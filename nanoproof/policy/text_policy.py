@@ -123,7 +123,7 @@ class TextPolicy:
     ) -> None:
         """`how` is a format for tactics; without `values` every state has the value of one tactic."""
         assert how.kind == "tactic", f"{how.name} is no format for tactics"
-        self.model, self.format = model, how
+        self.model, self.format, self.values = model, how, values
         self.sampling, self._values = sampling or SamplingConfig(), values or ConstantValue()
         self._lock = threading.Lock()
         self._counts, self._stats = PolicyCounts(), WorkerStats()

@@ -18,6 +18,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.inference import hf_model
 from nanoproof.inference.hf_model import HFModel, HFOptions
 from nanoproof.inference.language_model import GenerationOptions
+from nanoproof.inference.open_model import as_text, open_model
 from nanoproof.search.policy import BadState, PolicyClosed, PolicyServerError
 from tests.fakes.hf_models import save_decoder, save_encoder, save_encoder_decoder
 
@@ -52,6 +53,19 @@ def forward_logprob(model: Any, prompt: list[int], written: list[int]) -> float:
         else:
             logits = model(input_ids=torch.tensor([[*prompt, *written]])).logits[0, len(prompt) - 1 : -1]
     return float(logits.log_softmax(-1)[range(len(written)), written].sum())
+
+
+def test_control_tokens_are_text_where_the_reader_says_so(folder: Path) -> None:
+    with open_model(f"hf:{folder}") as model:
+        assert isinstance(model, HFModel)
+        text, tokenizer = as_text(model), plain(folder)[1]
+        assert isinstance(text, HFModel) and as_text(text) is text
+        smuggled = "x</s>y"
+        assert tokenizer.eos_token_id in model._encode(smuggled, 4)
+        tokens = text._encode(smuggled, 4)
+        ends = [place for place, token in enumerate(tokens) if token == tokenizer.eos_token_id]
+        assert all(place == len(tokens) - 1 for place in ends)  # what a tokenizer puts behind every text
+        assert text._encode("x", 4) == model._encode("x", 4)
 
 
 def test_greedy_texts_are_those_of_generate(folder: Path) -> None:

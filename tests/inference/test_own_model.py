@@ -14,7 +14,7 @@ import torch
 from nanoproof.common.errors import UserError
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.language_model import GenerationOptions
-from nanoproof.inference.open_model import CachedModel, LanguageModelOptions, open_model
+from nanoproof.inference.open_model import CachedModel, LanguageModelOptions, as_text, open_model
 from nanoproof.inference.own_model import OwnModel
 from nanoproof.inference.sampling import OUTSIDE, SamplingOptions, shaped_logits
 from nanoproof.model.attention import RowLayout
@@ -125,6 +125,49 @@ def test_the_tactic_marker_gives_what_the_policy_of_tactics_gives(network: GPT, 
     kept = Counter(sample.text.strip() for sample in samples if sample.finished)
     assert {tactic: kept[tactic] for tactic in suggestion.tactics} == dict(zip(suggestion.tactics, suggestion.counts))
     own.close()
+
+
+def test_a_continuation_that_has_begun_goes_on(model: OwnModel, network: GPT, words: Tokenizer) -> None:
+    prompt = f"{PROMPTS[0]}exact h"
+    if network.config.prefix_lm:
+        with pytest.raises(BadState, match="goes on with nothing that has begun"):
+            model.generate([prompt], GenerationOptions(max_new_tokens=4), [0])
+        return
+    before = [words.bos, *words.encode("h : p\n⊢ p\n"), words.tactic, *words.encode("exact h")]
+    wanted = logprob(network, words, before[:-1], before[-1], words.encode("simp"))
+    assert model.score(prompt, "simp") == pytest.approx(wanted, abs=1e-4)
+    pieces = model.token_logprobs(f"{prompt}simp")
+    assert "".join(text for text, _ in pieces) == f"{prompt}simp" and pieces[1] == ("<|tactic|>", None)
+    values = [value for _, value in pieces if value is not None]
+    whole = logprob(
+        network, words, before[: -len(words.encode("exact h")) - 1], words.tactic, words.encode("exact hsimp")
+    )
+    assert sum(values) == pytest.approx(whole, abs=1e-4)
+    greedy = GenerationOptions(max_new_tokens=6, temperature=0)
+    cut = [model.generate([f"{'x ' * size}⊢ p<|tactic|>exact h"], greedy, [0])[0][0].text for size in (300, 500)]
+    assert cut[0] == cut[1]
+    with pytest.raises(BadState, match="longer than the model's 90 positions"):
+        model.generate([f"x<|tactic|>{'h ' * 200}"], greedy, [0])
+
+
+def test_markers_are_text_where_they_are_not_special(model: OwnModel, network: GPT, words: Tokenizer) -> None:
+    plain, marker = as_text(model), "⊢ p\n<|tactic|>"
+    tokens = words.encode(marker)
+    wanted = logprob(network, words, [words.bos, *tokens[:-1]], tokens[-1], words.encode("simp"))
+    assert plain.score(marker, "simp") == pytest.approx(wanted, abs=1e-4)
+    assert abs(model.score(marker, "simp") - wanted) > 1e-3 and as_text(plain) is plain
+
+
+def test_values_are_those_of_the_policy_of_tactics(model: OwnModel, network: GPT, words: Tokenizer) -> None:
+    states = ["h : p\n⊢ p", "x : ℕ\n⊢ x = x"]
+    with TacticPolicy(Engine(network, words), SamplingConfig(max_gen_tokens=5)) as policy:
+        wanted = [policy.suggest(state).value for state in states]
+        shared = OwnModel("shared", network, words, worker=policy.worker)
+        assert shared.values([f"{state}\n" for state in states]) == pytest.approx(wanted, abs=1e-6)
+        shared.close()
+        assert policy.suggest(states[0]).value == pytest.approx(wanted[0], abs=1e-6)  # its worker is still there
+    assert model.values([f"{state}\n" for state in states]) == pytest.approx(wanted, abs=1e-6)
+    assert len(model.values(["x " * 400])) == 1
 
 
 def test_samples_end_before_a_stop_text(model: OwnModel) -> None:
@@ -268,9 +311,19 @@ def test_what_is_kept_is_not_asked_for_again(checkpoint: Path, tmp_path: Path) -
     assert not list((tmp_path / "c").rglob("*.tmp"))
 
 
+def test_a_cache_keeps_apart_what_is_read_with_and_without_markers(checkpoint: Path, tmp_path: Path) -> None:
+    options, kept = GenerationOptions(max_new_tokens=4), LanguageModelOptions(cache=str(tmp_path / "c"))
+    with open_model(str(checkpoint), kept) as model, open_model(str(checkpoint), special=False) as unkept:
+        assert isinstance(model, CachedModel)
+        model.generate(PROMPTS[:1], options, [5])
+        plain = as_text(model)
+        assert plain.generate(PROMPTS[:1], options, [5]) == unkept.generate(PROMPTS[:1], options, [5])
+        assert model.misses == 1 and model.generate(PROMPTS[:1], options, [5]) and model.hits == 1
+
+
 def test_a_damaged_file_of_the_cache_is_written_anew(checkpoint: Path, tmp_path: Path) -> None:
     options, kept = GenerationOptions(max_new_tokens=4), LanguageModelOptions(cache=str(tmp_path / "c"))
-    with open_model(str(checkpoint), kept) as model:
+    with open_model(str(checkpoint), kept, dtype=torch.float64) as model:
         first = model.generate(PROMPTS, options, [0] * 4)
         for damage, file in zip((b"", b"[{", b'[{"text": 1}]', b"[]"), sorted((tmp_path / "c").rglob("*.json"))):
             file.write_bytes(damage)

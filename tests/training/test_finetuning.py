@@ -29,6 +29,7 @@ from nanoproof.training.batches import (
 from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
 from nanoproof.training.options import BatchOptions, OptimizerOptions
 from nanoproof.training.step import StepSettings, build_optimizer, train_step
+from scripts import export_model
 from tests.data.installed import install
 from tests.helpers import run_ranks
 from tests.training import small
@@ -222,9 +223,20 @@ def test_steps_of_a_resumed_run_do_not_change_their_size(folder):
 def test_a_model_that_reads_states_both_ways_stays_so(tmp_path):
     sft.main(words(tmp_path, "first", "--prefix-lm", "--epochs", 0.5, "--no-save-epochs"))
     assert load_model(tmp_path / "first")[0].config.prefix_lm
-    options = ["--model-path", str(tmp_path / "first"), "--data", str(tmp_path / "data.jsonl"), "--epochs", "0"]
-    sft.main([*options, "--run-dir", str(tmp_path / "second"), "--device-type", "cpu", "--log-level", "warning"])
-    assert load_model(tmp_path / "second")[0].config.prefix_lm
+    export_model.main(["--model-path", str(tmp_path / "first"), "--to-hf", str(tmp_path / "hub")])
+    options = [
+        "--data",
+        str(tmp_path / "data.jsonl"),
+        "--epochs",
+        "0",
+        "--device-type",
+        "cpu",
+        "--log-level",
+        "warning",
+    ]
+    for spec, run in ((str(tmp_path / "first"), "second"), (f"hf:{tmp_path / 'hub'}", "third")):
+        sft.main([*options, "--log-level", "warning", "--model-path", spec, "--run-dir", str(tmp_path / run)])
+        assert load_model(tmp_path / run)[0].config.prefix_lm
 
 
 def test_without_data_the_proofs_of_mathlib_are_taken_where_they_are(tmp_path, monkeypatch):

@@ -1,0 +1,312 @@
+"""The models that a server offers by name, as models that continue text, suggest tactics with scores, and embed.
+
+Each was opened through `open_model`. What is asked of one runs on a thread of its own, so that the caller may leave.
+"""
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from nanoproof.common.distributed import DistInfo
+from nanoproof.common.errors import UserError
+from nanoproof.inference.hf_model import HFModel
+from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample
+from nanoproof.inference.open_model import CachedModel, as_text, is_foreign, open_model
+from nanoproof.inference.own_model import OwnModel
+from nanoproof.inference.worker import POLL_SECONDS
+from nanoproof.lean.forbidden import banned_reason
+from nanoproof.policy.factory import OWN_FORMAT, TextModelOptions
+from nanoproof.policy.prompt import prefix_text
+from nanoproof.policy.prompt_formats import FORMATS, PromptFormat, known_format
+from nanoproof.policy.protocol import SamplingConfig
+from nanoproof.policy.tactic_policy import REPLACEMENT_CHARACTER, TacticPolicy
+from nanoproof.policy.text_policy import TextPolicy, Value, ValueSource
+from nanoproof.search.policy import BadState, PolicyCancelled, PolicyClosed, PolicyTimeout
+
+T = TypeVar("T")
+
+# -- Steps remaining -------------------------------------------------------------------------------------------------
+
+
+class StepsScorer(Protocol):
+    """Says how many tactics a goal still needs once a tactic was run. Any number of threads may ask."""
+
+    def steps_remaining(self, goal: str, tactics: Sequence[str], prefix: str | None = None) -> list[float]:
+        """Return a number for each tactic, 0 or more; `prefix` is what the tactics begin with. Raises PolicyError."""
+        ...
+
+
+class OwnValue:
+    """The value head of a network of ours."""
+
+    def __init__(self, model: OwnModel) -> None:
+        self._model = model
+
+    def value(self, state_text: str) -> Value:
+        """Return the number of tactics that the network expects."""
+        return Value(self._model.values([prefix_text(state_text)])[0])
+
+
+class ValueScorer:
+    """A value of goals as a scorer. It reads the goal alone, so all tactics of a goal have the same number."""
+
+    def __init__(self, values: ValueSource) -> None:
+        self._values = values
+
+    def steps_remaining(self, goal: str, tactics: Sequence[str], prefix: str | None = None) -> list[float]:
+        """Return the goal's value for each tactic."""
+        return [self._values.value(goal).tactics] * len(tactics) if tactics else []
+
+
+# -- A model with a name ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A tactic with its score: the model's probability of it, or with a scorer the reward, minus the steps left."""
+
+    output: str
+    score: float
+    model_score: float | None = None
+    steps_remaining: float | None = None
+    reward: float | None = None
+
+
+@dataclass(frozen=True)
+class ServedModel:
+    """A model under the name that requests have for it.
+
+    `how` is the format that asks it for tactics and `sampling` how these are sampled; `how` None where it is unknown.
+    """
+
+    name: str
+    model: LanguageModel
+    how: PromptFormat | None
+    sampling: SamplingConfig
+    scorer: StepsScorer | None = None
+
+    @cached_property
+    def inner(self) -> LanguageModel:
+        """The model itself, without a cache around it."""
+        return self.model.model if isinstance(self.model, CachedModel) else self.model
+
+    @cached_property
+    def plain(self) -> LanguageModel:
+        """The model without control tokens in prompts."""
+        return as_text(self.model)
+
+    def reading(self, parse_special: bool) -> LanguageModel:
+        """Return the model for prompts with control tokens, or without. Raises BadState if it knows none."""
+        if parse_special and not getattr(self.inner, "special", False):
+            raise BadState(f"parse_special: model {self.name} reads no control tokens")
+        return self.model if parse_special else self.plain
+
+    def candidates(
+        self,
+        goal: str,
+        prefix: str | None = None,
+        use_reward: bool = False,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> list[Candidate]:
+        """Suggest tactics for a goal that begin with `prefix`, each once, by their scores, the best first.
+
+        A tactic's score is its probability, the highest of those of its samples; its share of the samples where the
+        model tells none. With `use_reward` it is minus the number of steps left; at equal ones the model's score
+        decides. Raises BadState, UserError, and what the model raises.
+        """
+        if use_reward and self.scorer is None:
+            raise BadState(f"use_reward: there is no scorer of the steps remaining for model {self.name}")
+        if self.how is None:
+            raise BadState(
+                f"it is not known how model {self.name} is asked for a tactic: serve it with --prompt-format"
+            )
+        begun = prefix or ""
+        self._check_prefix(begun)
+        options = GenerationOptions(
+            num_samples=self.sampling.num_sampled_tactics,
+            max_new_tokens=self.sampling.max_gen_tokens,
+            temperature=self.sampling.temperature,
+            top_p=self.sampling.top_p,
+            stop=self.how.stop,
+        )
+        model = self.model if self.how.special else self.plain
+        samples = generate(model, [self.how.prompt(goal, ()) + begun], options, [0], cancelled)[0]
+        scores = merged_scores(samples, lambda text: self.how.answer(begun + text))  # type: ignore[union-attr]
+        found = [Candidate(output, score) for output, score in scores.items()]
+        if use_reward and self.scorer is not None:
+            steps = self.scorer.steps_remaining(goal, list(scores), prefix)
+            found = [
+                replace(each, score=-left, model_score=each.score, steps_remaining=left, reward=-left)
+                for each, left in zip(found, steps, strict=True)
+            ]
+        return sorted(found, key=lambda each: (-each.score, -(each.model_score or 0.0)))
+
+    def _check_prefix(self, begun: str) -> None:
+        assert self.how is not None
+        if not begun:
+            return
+        if self.how.chat or (isinstance(self.inner, HFModel) and self.inner.encoder_decoder):
+            raise BadState(f"prefix: model {self.name} writes answers of its own, it goes on with nothing")
+        if self.how.special and "<|" in begun:
+            raise BadState("prefix: it may hold no control tokens (<|...|>)")
+
+
+def merged_scores(samples: Sequence[TextSample], read: Callable[[str], str]) -> dict[str, float]:
+    """Return the score of each distinct tactic that samples read to: see `ServedModel.candidates`.
+
+    What did not end, is empty or no text, or is a tactic that no proof may use, is left out.
+    """
+    scores: dict[str, float] = {}
+    for sample in samples:
+        tactic = read(sample.text) if sample.finished else ""
+        if not tactic or REPLACEMENT_CHARACTER in tactic or banned_reason(tactic) is not None:
+            continue
+        if sample.logprob is None:
+            scores[tactic] = scores.get(tactic, 0.0) + 1 / len(samples)
+        else:
+            scores[tactic] = max(scores.get(tactic, 0.0), math.exp(min(0.0, sample.logprob)))
+    return scores
+
+
+def generate(
+    model: LanguageModel,
+    prompts: Sequence[str],
+    options: GenerationOptions,
+    seeds: Sequence[int],
+    cancelled: Callable[[], bool] | None,
+) -> list[list[TextSample]]:
+    """Continue prompts; where the model is ours, samples are dropped when `cancelled()`."""
+    if isinstance(model, OwnModel):
+        return model.generate(prompts, options, seeds, cancelled=cancelled)
+    return model.generate(prompts, options, seeds)
+
+
+# -- All of them -----------------------------------------------------------------------------------------------------
+
+
+class ServedModels:
+    """Models by name, in order: the first is the default. Any number of threads may ask."""
+
+    def __init__(self, models: Sequence[ServedModel], threads: int = 64) -> None:
+        """Raises UserError for a name that two of them have."""
+        self.by_name: Mapping[str, ServedModel] = {each.name: each for each in models}
+        if len(self.by_name) < len(models):
+            twice = next(each.name for each in models if sum(other.name == each.name for other in models) > 1)
+            raise UserError(f"--model {twice}=...: there is another model of this name")
+        self.created = int(time.time())
+        self._threads = ThreadPoolExecutor(threads, "served-model")
+
+    def find(self, name: str | None) -> ServedModel | None:
+        """Return the model of this name, without a name the first one; None if there is none."""
+        return next(iter(self.by_name.values())) if name is None else self.by_name.get(name)
+
+    def submit(self, work: Callable[[Callable[[], bool]], T], ended: Callable[[], None]) -> "ModelCall[T]":
+        """Begin `work` on a thread; it is given a function that tells whether nobody waits any more.
+
+        `ended` is called when it has ended. Raises PolicyClosed after `close`.
+        """
+        return ModelCall(self._threads, work, ended)
+
+    def close(self) -> None:
+        """Begin nothing more; what has begun ends with its model."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+class ModelCall(Generic[T]):
+    """Work for a model that has begun."""
+
+    def __init__(
+        self, threads: ThreadPoolExecutor, work: Callable[[Callable[[], bool]], T], ended: Callable[[], None]
+    ) -> None:
+        self._left = threading.Event()
+        try:
+            self._pending: Future[T] = threads.submit(work, self._left.is_set)
+        except RuntimeError as error:
+            ended()
+            raise PolicyClosed("the server is closed") from error
+        self._pending.add_done_callback(lambda _: ended())
+
+    def done_within(self, seconds: float) -> bool:
+        """Wait for the end; returns False if `seconds` passed before."""
+        return bool(wait([self._pending], timeout=seconds).done)
+
+    def result(self, deadline: float, cancelled: Callable[[], bool]) -> T:
+        """Wait until `deadline` (of `time.monotonic()`), or until `cancelled()`, polled twice a second.
+
+        Raises PolicyTimeout or PolicyCancelled then, and what the work raises.
+        """
+        while not self.done_within(max(0.0, min(POLL_SECONDS, deadline - time.monotonic()))):
+            if time.monotonic() >= deadline:
+                self.leave()
+                raise PolicyTimeout("the model did not answer before the deadline")
+            if cancelled():
+                self.leave()
+                raise PolicyCancelled("the request was cancelled")
+        try:
+            return self._pending.result()
+        except CancelledError as error:
+            raise PolicyClosed("the server was closed") from error
+
+    def leave(self) -> None:
+        """Wait no more: a model of ours drops what it has begun."""
+        self._left.set()
+        self._pending.cancel()
+
+
+# -- Opening ---------------------------------------------------------------------------------------------------------
+
+
+def short_name(spec: str) -> str:
+    """Return the name of a model that was given none: the last word of its SPEC, without folders of this machine."""
+    kind, _, rest = spec.partition(":")
+    if kind == "openai":
+        return rest.partition("#")[2] or rest
+    if kind == "hf" and not Path(rest).expanduser().is_dir():
+        return rest
+    path = Path(rest if kind == "hf" else spec)
+    return f"{path.parent.name}/{path.stem}".lstrip("/") if path.suffix in (".pt", ".json") else path.name or spec
+
+
+def served_policy(name: str, spec: str, policy: TacticPolicy | TextPolicy) -> ServedModel:
+    """Return the model of a policy, which stays open as long as the policy."""
+    if isinstance(policy, TextPolicy):
+        return ServedModel(name, policy.model, policy.format, policy.sampling, scorer_of(policy.model, policy.values))
+    own = OwnModel(spec, policy.engine.model, policy.engine.tokenizer, worker=policy.worker)
+    return ServedModel(name, own, FORMATS[OWN_FORMAT], policy.sampling, scorer_of(own))
+
+
+def scorer_of(model: LanguageModel, values: ValueSource | None = None) -> StepsScorer | None:
+    """Return a scorer by other `values` where there are any, else by those of a network of ours."""
+    inner = model.model if isinstance(model, CachedModel) else model
+    if values is None and isinstance(inner, OwnModel):
+        values = OwnValue(inner)
+    return None if values is None else ValueScorer(values)
+
+
+@contextmanager
+def open_served_model(
+    name: str, spec: str, sampling: SamplingConfig, options: TextModelOptions, dist: DistInfo, threads: int | None
+) -> Iterator[ServedModel]:
+    """Open one more model of a server. Without a known format it continues texts and suggests no tactics."""
+    how = known_format(spec, "tactic") if is_foreign(spec) else FORMATS[OWN_FORMAT]
+    if how is None and options.prompt_format is not None:
+        how = options.format_for(spec)
+    if is_foreign(spec):
+        sampling = replace(sampling, max_gen_tokens=options.model_tactic_tokens)
+    with open_model(
+        spec,
+        options.backend,
+        chat=how is not None and how.chat,
+        special=None if how is None else how.special,
+        device=dist.device,
+        dtype=dist.dtype,
+        threads=threads,
+    ) as model:
+        yield ServedModel(name, model, how, sampling, scorer_of(model))
