@@ -96,6 +96,11 @@ WORK = [
     "python -m scripts.inspect_parquet nemotron",
     "python -m scripts.tok_show 'theorem t'",
     "python -m scripts.tok_eval",
+    # repositories
+    "python -m nanoproof.repos add https://host/owner/name@1f3e5c7 --name mine --lean-servers H:8000 --no-trace",
+    "python -m nanoproof.repos list --by difficulty --json",
+    "python -m nanoproof.repos export A B --format leandojo --splits leandojo --redraw --out DIR",
+    "python -m nanoproof.repos import dynamic_database.json --store F.sqlite",
     "python -m nanoproof.doctor --for rl",
     "python tests/test_cli.py",
 ]
