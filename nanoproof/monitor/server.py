@@ -77,6 +77,10 @@ class Monitor:
         """From now on show this run."""
         self._current.show(run_path, every_seconds)
 
+    def show_runs(self, folder: Path, every_seconds: float = 0.5) -> None:
+        """From now on show the runs below this folder."""
+        self._current.show_runs(folder, every_seconds)
+
     def _serve(self) -> None:
         try:
             self._server.run()
@@ -121,8 +125,15 @@ class MonitorProcess:
 
     def show(self, run_path: Path) -> None:
         """Start the child, which shows this run."""
+        self._start(run_path, "run")
+
+    def show_runs(self, folder: Path) -> None:
+        """Start the child, which shows the runs below this folder."""
+        self._start(folder, "runs")
+
+    def _start(self, path: Path, what: str) -> None:
         handle = self._listener.fileno()
-        command = [sys.executable, "-m", "nanoproof.monitor.server", str(handle), str(Path(run_path).absolute())]
+        command = [sys.executable, "-m", "nanoproof.monitor.server", str(handle), str(Path(path).absolute()), what]
         try:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[handle], start_new_session=True)
             assert self._process.stdin is not None
@@ -180,7 +191,8 @@ def main() -> None:
         os.nice(_NICENESS)  # the run comes first
     settings = json.loads(sys.stdin.readline() or "{}")
     listener = socket.socket(fileno=int(sys.argv[1]))
-    monitor = Monitor(listener, settings.get("token"), Path(sys.argv[2]))
+    monitor = Monitor(listener, settings.get("token"))
+    (monitor.show_runs if sys.argv[3] == "runs" else monitor.show)(Path(sys.argv[2]))
     while sys.stdin.readline():
         pass
     monitor.close()

@@ -27,7 +27,7 @@ from nanoproof.rl.learner import Learner, RLState
 from nanoproof.rl.options import RLConfig
 from nanoproof.rl.recorder import Recorder
 from nanoproof.rl.updates import Updates
-from nanoproof.training.schedule import Trigger, clock, duration, peak_memory_bytes, run_name, short
+from nanoproof.training.schedule import Trigger, clock, duration, peak_memory_bytes, short
 from nanoproof.training.setup import Stage
 
 log = logging.getLogger(__name__)

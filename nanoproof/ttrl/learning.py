@@ -34,7 +34,7 @@ from nanoproof.rl.loop import ReinforcementLearning
 from nanoproof.rl.matchmaker import Assignment, is_settled
 from nanoproof.rl.options import RLConfig
 from nanoproof.search.node import Node
-from nanoproof.training.schedule import clock, run_name
+from nanoproof.training.schedule import clock
 from nanoproof.training.setup import Stage
 from nanoproof.ttrl.variants import Counts, Variant, VariantMaker, open_in_trees
 
