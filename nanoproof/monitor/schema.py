@@ -293,7 +293,7 @@ class Actor(TypedDict):
 
     actor: int
     state: str
-    """model, lean, idle, or error."""
+    """model, lean, idle, error, or paused: waiting for a model that is paused for training."""
     theorem: str
     simulations: int
     budget: int | None
@@ -394,6 +394,8 @@ class EvaluationRow(TypedDict):
     """An evaluation; `done` of `total` theorems if it is not over."""
 
     name: str
+    about: str
+    """What was evaluated: checkpoint or policy, seed, tactics of a state; tells evaluations of one directory apart."""
     dataset: str
     split: str
     step: int | None

@@ -252,9 +252,10 @@ class ReinforcementLearning:
             self.save()  # a signal in the midst of a restart leaves weights that are worth nothing
         self._enter("train")
         policy = self.collection.policy
-        policy.pause(release=self.dist.device.type == "cuda")
-        losses = self.updates.run(self.stage, self.recorder, self._progress())
-        policy.resume()
+        with self.collection.pool.pauses.paused():
+            policy.pause(release=self.dist.device.type == "cuda")
+            losses = self.updates.run(self.stage, self.recorder, self._progress())
+            policy.resume()
         return losses
 
     def evaluate(self) -> None:

@@ -606,6 +606,8 @@ export interface Trace {
 /** An evaluation; `done` of `total` theorems if it is not over. */
 export interface EvaluationRow {
   name: string;
+  /** What was evaluated: checkpoint or policy, seed, tactics of a state; tells evaluations of one directory apart. */
+  about: string;
   dataset: string;
   split: string;
   step: number | null;

@@ -1,7 +1,7 @@
 // The run at a glance: what it does now, how it goes, what it costs.
 
 import { useState } from "react";
-import type { Overview } from "../../api/types";
+import type { Event, Overview } from "../../api/types";
 import { href } from "../../app/router";
 import { compact, count, dateTime, duration, integer, measure, rate, signed } from "../../lib/format";
 import { phaseWord, progressOf, shownSteps, stateSentence, stateTone } from "../../lib/state";
@@ -9,6 +9,7 @@ import { Card, CopyButton, Stat, Title, useNow } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { useLive } from "../../state/store";
+import { evaluationHref } from "../evaluations/links";
 import { ScoresCard, SolveRateCard } from "./Benchmarks";
 import { Machines } from "./Machines";
 import { ACCURACY, COLLECTION, LOSS, MetricCard, OwnMetricCard, STEP_TIME, TIME, useMetrics, VALIDATION } from "./MetricCharts";
@@ -125,6 +126,14 @@ function Progress({ now, all, word, label = word ?? "steps" }: { now: number; al
   );
 }
 
+/** The evaluation that an event tells of, where it is known; else the list of all. */
+function evaluationOf(event: Event, overview: Overview): string {
+  const { dataset, split, step } = event.fields;
+  const points = overview.benchmarks.filter((one) => one.dataset === dataset && (!split || one.split === split)).flatMap((one) => one.points);
+  const found = points.filter((point) => point.step === step);
+  return found.length === 1 ? evaluationHref(found[0]!.name) : href("evaluations");
+}
+
 const TONES: Record<string, string> = { warning: "warn", error: "bad", evaluation: "accent", checkpoint: "", nan: "bad" };
 
 function Events({ overview }: { overview: Overview }) {
@@ -140,8 +149,8 @@ function Events({ overview }: { overview: Overview }) {
       {events.slice(0, 12).map((event) => (
         <li key={`${event.time} ${event.kind} ${event.rank} ${event.text}`}>
           <time className="num muted">{dateTime(event.time)}</time>
-          <span className={`badge ${TONES[event.kind] ?? ""}`}>{event.kind}</span>
-          {event.kind === "evaluation" ? <a href={href("evaluations")}>{event.text}</a> : <span>{event.text}</span>}
+          <span className={`badge ${TONES[event.kind] ?? ""}`}>{event.kind.replaceAll("_", " ")}</span>
+          {event.kind === "evaluation" ? <a href={evaluationOf(event, overview)}>{event.text}</a> : <span>{event.text}</span>}
         </li>
       ))}
     </ol>

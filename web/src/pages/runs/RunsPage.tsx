@@ -16,7 +16,7 @@ const SIZE = 50;
 const REST = 3000;
 
 const COLUMNS: Column<RunRow>[] = [
-  { key: "name", title: "Run", sort: true, cell: (row) => <a href={runHref(row.name)}>{row.name}</a> },
+  { key: "name", title: "Run", sort: true, cell: (row) => <a href={hrefOf(row)}>{row.name}</a> },
   { key: "stage", title: "Stage", sort: true, cell: (row) => row.stage || "–" },
   { key: "state", title: "State", sort: true, cell: (row) => <span className={`badge ${stateTone(row.state)}`}>{stateWord(row.state)}</span> },
   { key: "step", title: "Step", sort: true, right: true, cell: (row) => <>{integer(row.step)}{row.num_steps ? <span className="muted"> of {integer(row.num_steps)}</span> : ""}</> },
@@ -26,6 +26,8 @@ const COLUMNS: Column<RunRow>[] = [
   { key: "commit", title: "Commit", right: true, cell: (row) => <span className="mono muted" title={row.changed ? `${row.commit}, with changes` : row.commit}>{row.commit.slice(0, 7) || "–"}{row.changed && "+"}</span> },
   { key: "seed", title: "Seed", right: true, cell: (row) => integer(row.seed) },
 ];
+
+const hrefOf = (row: RunRow): string => runHref(row.name, row.stage === "evaluation" ? "#/evaluations" : "#/");
 
 function Score({ row: { score } }: { row: RunRow }) {
   if (!score) return <span className="muted">–</span>;
@@ -58,7 +60,7 @@ export function RunsPage({ first }: { first: Runs }) {
           {rows.length === 0
             ? <Empty title={runs.total ? "No run fits" : "No run yet"}>{runs.total ? "Each word must stand in its name, stage, state, commit, data set or machine." : "Each run appears here as soon as it has made its folder."}</Empty>
             : <DataTable caption="Runs" columns={COLUMNS} rows={rows.slice((page - 1) * SIZE, page * SIZE)} rowKey={(row) => row.name}
-                sort={sort} order={order} onSort={(key, next) => setSort([key, next])} onOpen={(row) => location.assign(runHref(row.name))}
+                sort={sort} order={order} onSort={(key, next) => setSort([key, next])} onOpen={(row) => location.assign(hrefOf(row))}
                 page={page} size={SIZE} total={rows.length} onPage={setPage} />}
         </Card>
       </main>
