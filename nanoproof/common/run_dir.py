@@ -303,7 +303,7 @@ class RunDir:
         atomic_write_json(self.path / "args.json", without_secrets(args))
 
     def write_meta(self, decisions: dict[str, str]) -> None:
-        """Write `meta.json`: command, versions, hardware, and decisions taken from the surroundings with their reasons."""
+        """Write `meta.json`: command, versions, hardware, and decisions from the surroundings with their reasons."""
         meta = {
             "command": hide_secrets(sys.argv),
             "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),

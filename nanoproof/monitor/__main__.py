@@ -6,7 +6,7 @@ from nanoproof.common.config import Parser, add_flags, change, check, from_args,
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.option_groups import MonitorAddress
 from nanoproof.common.run_dir import home, resolve_run_dir
-from nanoproof.monitor.runs import is_run
+from nanoproof.monitor.runs import RunList, is_run
 from nanoproof.monitor.server import start_monitor
 
 
@@ -42,7 +42,7 @@ def main(argv: list[str] | None = None) -> int:
         raise UserError(f"{path} is not there yet: no run has been made; --run-dir names another folder")
     address = options.address
     monitor = start_monitor(address.port or 0, address.host, address.token)
-    one = is_run(path)
+    one = options.run_dir is not None and (is_run(path) or not RunList(path).names())
     (monitor.show if one else monitor.show_runs)(path)
     what = path.name if one else f"the runs in {path}"
     print(f"monitor of {what}: {monitor.address} (Ctrl-C ends it)", flush=True)

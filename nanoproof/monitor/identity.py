@@ -147,11 +147,8 @@ def module_of(words: list[str]) -> str:
     if not words:
         return ""
     parts = list(Path(words[0]).with_suffix("").parts)
-    for package in ("nanoproof", "scripts"):
-        if package in parts[:-1]:
-            parts = parts[len(parts) - 1 - parts[::-1].index(package) :]
-            return ".".join(parts).removesuffix(".__main__")
-    return words[0]
+    packages = [at for at, part in enumerate(parts[:-1]) if part in ("nanoproof", "scripts")]
+    return ".".join(parts[packages[-1] :]).removesuffix(".__main__") if packages else words[0]
 
 
 def stage_of(words: list[str]) -> str:

@@ -180,9 +180,9 @@ class RunReader:
 
     def state(self, now: float) -> RunState:
         """Tell whether the run goes on, or how it ended."""
-        statuses = self.ranks.statuses.values()
+        statuses = list(self.ranks.statuses.values())
         times = [moment for status in statuses if (moment := as_float(status.get("time"))) is not None]
-        stopped = bool(statuses) and all(status.get("phase") == "stopped" for status in statuses)
+        stopped = bool(statuses) and statuses[0].get("phase") == "stopped"  # the first rank is the last to stop
         return run_state(self.path, max(times, default=None), stopped, self.active.last, now)
 
     def _live(self, now: float) -> bool:

@@ -61,12 +61,15 @@ def open_listener(port: int, host: str = "127.0.0.1", token: str | None = None) 
 class Monitor:
     """A monitor that serves from a thread of this process."""
 
-    def __init__(self, listener: socket.socket, token: str | None = None, run_path: Path | None = None) -> None:
-        """Begin to serve; until there is a run to show (`run_path`, `show`), requests get status 503."""
+    def __init__(
+        self, listener: socket.socket, token: str | None = None, path: Path | None = None, is_folder: bool = False
+    ) -> None:
+        """Begin to serve the run in `path`, or if that `is_folder`, the runs below it; until there is something to show
+        (`show`, `show_runs`), requests get status 503."""
         self.address = browser_url(listener)
         self._current = CurrentRun()
-        if run_path is not None:
-            self.show(run_path)
+        if path is not None:
+            (self.show_runs if is_folder else self.show)(path)
         allow_many_connections()
         app = create_app(self._current, token, on_loopback(listener.getsockname()[0]))
         self._server = HttpServer(app, ListenOptions(), listener)
@@ -191,8 +194,7 @@ def main() -> None:
         os.nice(_NICENESS)  # the run comes first
     settings = json.loads(sys.stdin.readline() or "{}")
     listener = socket.socket(fileno=int(sys.argv[1]))
-    monitor = Monitor(listener, settings.get("token"))
-    (monitor.show_runs if sys.argv[3] == "runs" else monitor.show)(Path(sys.argv[2]))
+    monitor = Monitor(listener, settings.get("token"), Path(sys.argv[2]), is_folder=sys.argv[3] == "runs")
     while sys.stdin.readline():
         pass
     monitor.close()

@@ -16,7 +16,7 @@ from nanoproof.actors.tasks import Interrupted, ProofsLost
 from nanoproof.common.distributed import DistInfo, StopSignal, broadcast_json
 from nanoproof.common.errors import UserError, is_full_disk
 from nanoproof.common.process import freeze_gc, gpu_status
-from nanoproof.common.run_dir import FINISHED, SCRIPTS
+from nanoproof.common.run_dir import FINISHED, SCRIPTS, run_name
 from nanoproof.data.theorems.theorem_sets import parse_set_names, splits_of
 from nanoproof.data.theorems.whitelists import LeanChoice, choose_lean
 from nanoproof.model.checkpoint import finished_steps

@@ -515,7 +515,7 @@ export interface Series {
 /** One thread. */
 export interface Actor {
   actor: number;
-  /** model, lean, idle, or error. */
+  /** model, lean, idle, error, or paused: waiting for a model that is paused for training. */
   state: string;
   theorem: string;
   simulations: number;
