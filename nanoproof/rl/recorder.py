@@ -10,7 +10,8 @@
      "memory": 1200000000, "gpu": {"name": ..., "utilization": 0.9, "memory": ..., "memory_total": ...},
      "servers": [{"address": "host:8000", "state": "up", "actors": 16}],
      "actors": [{"actor": 0, "state": "lean", "state_seconds": 0.1, "theorem": "lists_17", "simulations": 12,
-                 "budget": 64, "server": "host:8000", "seconds": {"model": 1.0, "lean": 7.5, "idle": 0.2, "error": 0, "paused": 3.0}}]}
+                 "budget": 64, "server": "host:8000",
+                 "seconds": {"model": 1.0, "lean": 7.5, "idle": 0.2, "error": 0, "paused": 3.0}}]}
 
 "paused" are the waits for a model that is paused for training; "model" are those for one that computes.
 

@@ -53,7 +53,8 @@ def test_a_run_that_is_killed_has_died_at_once(look: Look, tmp_path: Path) -> No
         process.send_signal(signal.SIGKILL)
         process.wait()
     killed = os.stat(path / LOCK).st_mtime
-    overview = wait_for(lambda: (found := asker.get("/api/overview")) and not found["live"] and found)
+    wait_for(lambda: not asker.get("/api/overview")["live"])
+    overview = asker.get("/api/overview")
     assert overview["state"] == {"name": "died", "since": pytest.approx(killed, abs=0.01)}
     assert overview["resume"] == f"torchrun --standalone --nproc_per_node=2 -m nanoproof.rl --resume-from {path}"
 
@@ -218,8 +219,13 @@ def test_evaluations_of_one_directory_are_told_apart(look: Look, tmp_path: Path)
     for name, path in (("eval_a", "/runs/sft/model_10.pt"), ("eval_b", None)):
         (tmp_path / name).mkdir()
         model = {"path": path, "step": 10} if path else None
-        record = {"solved": 1, "total": 2, "policy": "uniform" if path is None else "model", "model": model}
-        record["settings"] = {"dataset": "nanolean", "seed": 4, "num_sampled_tactics": 6}  # type: ignore[assignment]
+        record: dict[str, Any] = {
+            "solved": 1,
+            "total": 2,
+            "policy": "uniform" if path is None else "model",
+            "model": model,
+        }
+        record["settings"] = {"dataset": "nanolean", "seed": 4, "num_sampled_tactics": 6}
         (tmp_path / name / "summary.json").write_text(json.dumps(record))
     rows = {row["name"]: row["about"] for row in look(tmp_path).get("/api/evaluations")["items"]}
     assert rows == {"eval_a": "sft/model_10.pt, seed 4, 6 tactics each", "eval_b": "uniform, seed 4, 6 tactics each"}
