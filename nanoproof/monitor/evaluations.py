@@ -319,9 +319,8 @@ def _file_stamp(file: Path) -> _Stamp:
 def _about(record: dict[str, Any], settings: dict[str, Any]) -> str:
     """What was evaluated, in a few words: checkpoint or policy, seed, and how many tactics of each state."""
     model = tail.as_text(tail.as_dict(record.get("model")).get("path"), 1000)
-    words = (
-        ["/".join(Path(model).parts[-2:])] if model else [tail.as_text(record.get("policy") or settings.get("policy"))]
-    )
+    policy = tail.as_text(record.get("policy") or settings.get("policy"), 100)
+    words = ["/".join(Path(model).parts[-2:]) or policy]
     for name, word in (("seed", "seed {}"), ("num_sampled_tactics", "{} tactics each")):
         if isinstance(settings.get(name), int):
             words.append(word.format(settings[name]))

@@ -73,10 +73,8 @@ def _event_text(kind: str, fields: dict[str, Any]) -> str:
         return _policy_evaluation_text(fields)
     if kind == "resumed":
         changed = as_dict(fields.get("changed"))
-        return (
-            f"from step {fields.get('step')}"
-            + (f", with other {', '.join(changed)}" if changed else "")[:_MAX_EVENT_TEXT]
-        )
+        others = f", with other {', '.join(changed)}" if changed else ""
+        return f"from step {fields.get('step')}{others}"[:_MAX_EVENT_TEXT]
     if kind == "checkpoint":
         return f"step {fields.get('step')} saved as {fields.get('path', 'a checkpoint')}"
     if kind == "phase":

@@ -44,7 +44,7 @@ export function MetricCard({ of, group }: { of: Resource<Series>; group: Group }
 
 /** Any other metric of the run, by its name. */
 export function OwnMetricCard({ of, own, onOwn }: { of: Resource<Series>; own: string; onOwn: (name: string) => void }) {
-  const tools = of.data && <Select label="" value={own} choices={choices(of.data, own)} onChange={onOwn} />;
+  const tools = of.data && <Select label="" name="Metric" value={own} choices={choices(of.data, own)} onChange={onOwn} />;
   return (
     <Card title="Any metric" tools={tools}>
       <Loaded of={of} height={HEIGHT}>
