@@ -1,7 +1,6 @@
 """What a wheel holds beside the packages: parts of the repository, below `nanoproof/shipped` in the same places.
 
-There `nanoproof.common.run_dir.REPO_ROOT` finds them. The page of the monitor is among them where it was built
-(`cd web && npm run build`); without it the monitor serves a small page of its own. `pyproject.toml` says all the rest.
+There `nanoproof.common.run_dir.REPO_ROOT` finds them. `pyproject.toml` says all the rest.
 """
 
 import shutil
@@ -10,7 +9,7 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-SHIPPED = ("data/nanolean/*.lean", "data/nanolean/*.jsonl", "data/whitelists/*.json", "scripts/*.py", "web/dist/**/*")
+SHIPPED = ("data/nanolean/*.lean", "data/nanolean/*.jsonl", "data/whitelists/*.json", "scripts/*.py")
 FOR_THE_REPOSITORY = (
     "bench_inference.py",
     "check_flags.py",

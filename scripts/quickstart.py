@@ -5,8 +5,10 @@ memory, and puts the scores side by side. It writes `summary.json` and `learning
 """
 
 import os
+import select
+import shlex
 import shutil
-import socket
+import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,13 +18,15 @@ from nanoproof.common.config import Parser, add_flags, change, from_args, group,
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json, read_text
 from nanoproof.common.option_groups import MonitorAddress
-from nanoproof.common.run_dir import home, versions
+from nanoproof.common.run_dir import SCRIPTS, home, run_name, versions
+from nanoproof.monitor.server import MonitorProcess, start_monitor_process
 from scripts import small_runs
 from scripts.quickstart_report import plot, print_proofs, print_table
 
 SIMULATIONS = 32
 THEOREMS = 50  # of each test set, from its beginning: a fair sample of it
 THEOREMS_DURING_RL = 40  # of the hard set's valid split, during RL
+OPEN_MINUTES = 30  # for which the page stays there for a person who watches, once all is done
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class QuickstartOptions:
         MonitorAddress,
         "monitor-",
         without=("host", "token"),
-        port=change(5050, help="Port of the dashboard during RL; none turns it off."),
+        port=change(5050, help="Port of the page that shows all stages, from the first on; none turns it off."),
     )
     rl_seconds: int = opt(210, "Time for reinforcement learning, but for its last evaluation.", min=1)
     sft_epochs: float = opt(3.0, "Epochs of supervised finetuning.", above=0)
@@ -66,7 +70,7 @@ class Quickstart:
         self.score("no_network", "the second one: general tactics, equally likely", ["--policy", "uniform"])
         self.score("sft", "the finetuned network", ["--model-path", str(sft)])
         seconds = self.options.rl_seconds
-        title = f"Reinforcement learning: proving theorems and learning from the proofs{self.monitor_hint()}"
+        title = "Reinforcement learning: proving theorems and learning from the proofs"
         length = ["--max-time", small_runs.hms(seconds), "--eval-every", small_runs.hms(seconds * 0.6)]
         commands.train("rl", title, [*self.rl_command(sft), *length], rl)
         self.score("rl", "the network after RL (best step on valid)", ["--model-path", str(best_checkpoint(rl))])
@@ -81,23 +85,18 @@ class Quickstart:
         names = ("solved", "total", "low", "high", "simulations", "tactic_samples")
         self.stages[stage] = {dataset: {name: summary[name] for name in names} for dataset, summary in found.items()}
 
-    def monitor_hint(self) -> str:
-        """Return the hint where to watch RL; empty without a dashboard."""
-        port = self.options.monitor.port
-        return f"; watch it on http://localhost:{port}" if port else ""
-
     def run_control(self, sft: Path, steps: int, run_dir: Path) -> None:
         """Train the SFT model further, as many updates as RL made, on supervised data alone, and score it."""
-        words = [*self.rl_command(sft), *small_runs.SFT_ONLY, "--monitor-port", "none", "--num-steps", str(steps)]
+        words = [*self.rl_command(sft), *small_runs.SFT_ONLY, "--num-steps", str(steps)]
         words += ["--eval-every", f"{max(1, steps // 2)}steps"]
         self.commands.train("control", "Control: as many updates on the supervised data alone", words, run_dir)
         self.score("control", "the control", ["--model-path", str(best_checkpoint(run_dir))])
 
     def rl_command(self, sft: Path) -> list[str]:
         """Return the command for reinforcement learning, without its length."""
-        port, lean_processes = self.options.monitor.port, self.commands.lean_processes
+        lean_processes = self.commands.lean_processes
         words = ["nanoproof.rl", "--model-path", str(sft), "--seed", str(self.options.seed), *small_runs.RL]
-        words += ["--monitor-port", str(port).lower(), "--lean-processes", str(lean_processes), "--save-every", "never"]
+        words += ["--monitor-port", "none", "--lean-processes", str(lean_processes), "--save-every", "never"]
         words += ["--num-simulations-eval", str(SIMULATIONS), "--max-eval-theorems", str(THEOREMS_DURING_RL)]
         return [*words, "--mm-base-simulations", str(SIMULATIONS // 2), "--mm-max-simulations", str(2 * SIMULATIONS)]
 
@@ -136,8 +135,20 @@ def main(argv: list[str] | None = None) -> int:
     options = from_args(QuickstartOptions, parser.parse_args(argv))
     started = options.started or time.time()
     out = Path(options.out) if options.out else home() / "quickstart"
-    check_port(options.monitor.port)
+    page = open_page(options.monitor.port)
+    try:
+        return run_all(options, out, started, page)
+    finally:
+        if page is not None:
+            page.close()
+
+
+def run_all(options: QuickstartOptions, out: Path, started: float, page: MonitorProcess | None) -> int:
+    """Run all stages, with the page open if there is one, and print the report."""
     make_output_dir(out)
+    if page is not None:
+        page.show_runs(out)
+        print(f"watch all stages on {page.address}", flush=True)
     memory = small_runs.PeakMemory()
     memory.start()
     commands = small_runs.Commands(seconds={"setup": round(time.time() - started, 1)})
@@ -161,16 +172,34 @@ def main(argv: list[str] | None = None) -> int:
     print(f"Proofs: {counts}")
     print(f"Peak memory: {summary['peak_rss_mb']} MB")
     print(f"Written: {out / 'summary.json'}, {out / 'learning_curve.png'}, {out / 'proofs'}")
+    for line in what_next(out):
+        print(line)
+    if page is not None and sys.stdin.isatty() and sys.stdout.isatty():
+        print(f"\nThe page stays open on {page.address} for {OPEN_MINUTES} minutes, or until Enter.", flush=True)
+        select.select([sys.stdin], [], [], 60 * OPEN_MINUTES)
     return 0
 
 
-def check_port(port: int | None) -> None:
-    """Raise UserError if RL could not open the dashboard later, when minutes have passed."""
-    if port:
-        try:
-            socket.create_server(("127.0.0.1", port)).close()
-        except OSError as error:
-            raise UserError(f"--monitor-port {port}: {error.strerror}; take another one, or none") from error
+def what_next(out: Path) -> list[str]:
+    """Return the commands that come next for a user, for the networks in `out`."""
+    best = run_name(best_checkpoint(out / "rl"))
+    theorem = shlex.quote("theorem t (p q : Prop) (h : p ∧ q) : q ∧ p")
+    commands = {
+        f"python -m nanoproof.monitor --run-dir {run_name(out)}": "look at all of it again",
+        f"{SCRIPTS}prove {theorem} --model-path {best}": "prove a theorem of your own",
+        f"python -m nanoproof.rl --resume-from {run_name(out / 'rl')} --max-time 1:00:00": "let it learn for longer",
+    }
+    return ["", "Next (after `source .venv/bin/activate`):", *(f"  {one}  # {why}" for one, why in commands.items())]
+
+
+def open_page(port: int | None) -> MonitorProcess | None:
+    """Open the port of the page, before anything takes time. Raises UserError if it is taken."""
+    if port is None:
+        return None
+    try:
+        return start_monitor_process(port)
+    except UserError as error:
+        raise UserError(f"--monitor-port {port}: {error}") from error
 
 
 def make_output_dir(out: Path) -> None:

@@ -227,6 +227,17 @@ def test_a_stage_that_outlives_its_script_keeps_others_out(tmp_path: Path) -> No
 
 
 def test_the_quickstart_finds_a_busy_port_before_it_begins() -> None:
-    with taken_port() as port, pytest.raises(UserError, match=f"--monitor-port {port}: Address already in use"):
-        quickstart.check_port(port)
-    quickstart.check_port(port)
+    with taken_port() as port, pytest.raises(UserError, match=f"--monitor-port {port}: .*Address already in use"):
+        quickstart.open_page(port)
+    page = quickstart.open_page(0)
+    assert page is not None and page.address.startswith("http://localhost:")
+    page.close()
+    assert quickstart.open_page(None) is None
+
+
+def test_the_last_lines_of_the_quickstart_name_commands_that_can_be_typed(tmp_path: Path) -> None:
+    (tmp_path / "rl").mkdir()
+    (tmp_path / "rl" / "best.json").write_text('{"step": 12, "solved": 3}')
+    lines = quickstart.what_next(tmp_path)
+    assert f"  python -m nanoproof.monitor --run-dir {tmp_path}  # look at all of it again" in lines
+    assert any("prove 'theorem t " in line and f"--model-path {tmp_path}/rl/model_12.pt" in line for line in lines)

@@ -17,6 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = "from setuptools import build_meta as b; print(b.build_sdist('out')); print(b.build_wheel('out'))"
 PAGE = {"index.html": "<!doctype html><title>built</title>", "assets/index-12345678.js": "1"}
+PAGE_FOLDER = "nanoproof/monitor/static/page"
 NOT_PACKED = ("nanolean/README.md", "nanolean/docs", "nanolean/tests", "nanoproof/web")
 """What lies in the packages' folders for those who work on them."""
 FOR_THE_REPOSITORY = {"bench_inference", "check_flags", "draw_search", "make_nanolean_benchmark", "make_nanolean_hard"}
@@ -75,7 +76,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Wheel:
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy / name)
     for name, text in PAGE.items():
-        file = copy / "web" / "dist" / name
+        file = copy / PAGE_FOLDER / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     done = subprocess.run([sys.executable, "-c", BUILD], cwd=copy, capture_output=True, text=True, timeout=120)
@@ -107,7 +108,7 @@ def test_it_holds_the_packages_their_data_and_what_is_shipped(wheel: Wheel) -> N
     scripts = {f"scripts/{Path(name).name}" for name in tracked if name.startswith("scripts/")}
     shipped = {name for name in tracked if name.startswith("data/") and name != "data/README.md"}
     shipped |= scripts - {f"scripts/{name}.py" for name in FOR_THE_REPOSITORY}
-    shipped |= {f"web/dist/{name}" for name in PAGE}
+    packed |= {f"{PAGE_FOLDER}/{name}" for name in PAGE}
     found = {name for name in wheel.names if ".dist-info/" not in name}
     assert found == packed | {f"nanoproof/shipped/{name}" for name in shipped}
     assert wheel.source >= packed | shipped

@@ -5,10 +5,12 @@ first, so nothing half-done is thrown away.
 """
 
 import logging
+import math
 import random
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -47,6 +49,41 @@ SWITCH_SECONDS = 0.0005
 back from the actors; Python's 5 ms would cost more than the operation."""
 
 
+class Pauses:
+    """When the model was paused for training: what waits for it then does not wait because it is slow.
+
+    Times are those of `time.monotonic`.
+    """
+
+    def __init__(self) -> None:
+        self._times: deque[tuple[float, float]] = deque(maxlen=64)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Count the time in the block as a pause."""
+        self._times.append((time.monotonic(), math.inf))
+        try:
+            yield
+        finally:
+            self._times[-1] = (self._times[-1][0], time.monotonic())
+
+    @property
+    def now(self) -> bool:
+        """Whether there is a pause at this moment."""
+        return bool(self._times) and self._times[-1][1] == math.inf
+
+    def outside(self, began: float, ended: float) -> list[tuple[float, float]]:
+        """Return the parts of a span that lie in no pause, in order."""
+        parts = []
+        for start, end in tuple(self._times):
+            if end <= began or start >= ended:
+                continue
+            if start > began:
+                parts.append((began, start))
+            began = min(end, ended)
+        return [*parts, (began, ended)] if began < ended else parts
+
+
 class Actor(threading.Thread, AttemptObserver):
     """One thread with one leased process, which watches its attempt. `snapshot` is for the monitor."""
 
@@ -60,14 +97,17 @@ class Actor(threading.Thread, AttemptObserver):
         self.theorem, self.budget = "", 0
         self.search = SearchLog()
         self.trace: AttemptObserver = NULL_ATTEMPT_OBSERVER
-        self.seconds: dict[str, float] = {"model": 0.0, "lean": 0.0, "idle": 0.0, "error": 0.0}
+        self.seconds: dict[str, float] = dict.fromkeys(("model", "lean", "idle", "error", "paused"), 0.0)
         self.since = time.monotonic()
 
     def snapshot(self) -> dict[str, Any]:
-        """Return state (idle, model, lean or error) and for how long, theorem, simulations, seconds in each state."""
+        """Return the state and for how long, theorem, simulations, and the seconds spent in each state so far.
+
+        States are idle, model, lean, error, and paused: waiting for a model that is paused for training.
+        """
         return {
             "actor": self.number,
-            "state": self.state,
+            "state": "paused" if self.paused else self.state,
             "state_seconds": round(time.monotonic() - self.since, 2),
             "theorem": self.theorem,
             "simulations": self.search.counts.simulations,
@@ -76,13 +116,22 @@ class Actor(threading.Thread, AttemptObserver):
             "seconds": {name: round(value, 2) for name, value in self.seconds.items()},
         }
 
+    @property
+    def paused(self) -> bool:
+        """Whether it waits for a model that is paused for training."""
+        return self.state == "model" and self._pool.pauses.now
+
     def enter(self, state: str) -> str:
         """Note that the actor is now in `state`; returns the state that it left."""
         now = time.monotonic()
         previous = self.state
-        self.seconds[previous] += now - self.since
+        spans = self._pool.pauses.outside(self.since, now) if previous == "model" else [(self.since, now)]
+        seconds = sum(end - began for began, end in spans)
+        self.seconds[previous] += seconds
+        self.seconds["paused"] += now - self.since - seconds
         if previous != "idle":
-            self._pool.observer.span(self.number, previous, self.since, now)
+            for began, end in spans:
+                self._pool.observer.span(self.number, previous, began, end)
         self.state, self.since = state, now
         return previous
 
@@ -256,6 +305,7 @@ class ActorPool:
         self._closing = threading.Event()
         self._check, self._patience_seconds = check, patience_seconds
         self._asked_to_end, self.observer = asked_to_end, observer
+        self.pauses = Pauses()
         self._error: Exception | None = None
         self._defects = 0
         addresses = [client.address for client in slots]

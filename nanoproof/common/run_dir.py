@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Protocol
@@ -73,6 +74,11 @@ def traced_file(name: str, file: str) -> Path:
     if not path.is_file():
         raise UserError(f"{REPO_PREFIX}{name} is not traced: python -m nanoproof.repos trace DIR --name {name}")
     return path
+
+
+def run_name(path: Path) -> str:
+    """Name a run directory as `--model-path` and `--resume-from` take it: relative to `home()` if in it."""
+    return str(path.relative_to(home())) if path.is_relative_to(home()) else str(path)
 
 
 FOREIGN_SPECS = ("hf:", "openai:")
@@ -189,7 +195,71 @@ def hide_secrets(words: list[str]) -> list[str]:
     return ["***" if hidden else word for word, hidden in zip(shown, follows)]
 
 
+def hardware() -> dict[str, Any]:
+    """Return what this machine is: host, processor, number of cores and memory in bytes."""
+    return {
+        "host": platform.node(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": _processor_name(),
+        "cores": os.cpu_count(),
+        "memory": psutil.virtual_memory().total,
+    }
+
+
+def _processor_name() -> str:
+    with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor()
+
+
 # -- The run directory -----------------------------------------------------------------------------------------------
+
+LOCK = "run.lock"
+"""File in the directory of a run that is being written, see `RunLock`."""
+
+
+@dataclass(frozen=True)
+class LockSigns:
+    """What `run.lock` tells of the process that writes a run."""
+
+    host: str
+    pid: int | None
+    alive: bool | None
+    """None for a process of another machine, which cannot be looked at from here."""
+    began: float
+    """When it began, in seconds since the epoch; 0 if that is unknown."""
+    heartbeat: float
+    """Its last sign of life; there is one every 15 s."""
+
+
+def read_lock(run_path: Path) -> LockSigns | None:
+    """Return what the lock of a run tells; None if nobody holds one."""
+    file = run_path / LOCK
+    try:
+        heartbeat = file.stat().st_mtime
+    except OSError:
+        return None
+    holder = _lock_holder(file)
+    here = holder.get("machine") == machine_id()
+    pid, began = holder.get("pid"), holder.get("created")
+    return LockSigns(
+        host=str(holder.get("host", "")),
+        pid=pid if isinstance(pid, int) else None,
+        alive=_runs(holder) if here else None,
+        began=float(began) if isinstance(began, (int, float)) else 0.0,
+        heartbeat=heartbeat,
+    )
+
+
+def _lock_holder(file: Path) -> dict[str, Any]:
+    """Return the content of a lock file; nothing where it is torn or gone."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 class RunLock:
@@ -204,7 +274,7 @@ class RunLock:
 
     def __init__(self, path: Path, force: bool = False) -> None:
         """Take the lock of the run in `path`; raises UserError that names who has it."""
-        self.file = path / "run.lock"
+        self.file = path / LOCK
         self._own = {**_this_process(), "token": secrets.token_hex(8)}
         self._ended = threading.Event()
         self._take(force)
@@ -245,12 +315,7 @@ class RunLock:
         self.file.unlink(missing_ok=True)
 
     def _holder(self) -> dict[str, Any]:
-        """Return the content of the file; nothing where it is torn or gone."""
-        try:
-            found = json.loads(self.file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return found if isinstance(found, dict) else {}
+        return _lock_holder(self.file)
 
     def _send_heartbeats(self) -> None:
         while not self._ended.wait(self._HEARTBEAT_SECONDS):
@@ -305,11 +370,12 @@ class RunDir:
         atomic_write_json(self.path / "args.json", without_secrets(args))
 
     def write_meta(self, decisions: dict[str, str]) -> None:
-        """Write `meta.json`: command, versions, and decisions taken from the surroundings with their reasons."""
+        """Write `meta.json`: command, versions, hardware, and decisions from the surroundings with their reasons."""
         meta = {
             "command": hide_secrets(sys.argv),
             "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
             "versions": versions(),
+            "hardware": hardware(),
         }
         atomic_write_json(self.path / "meta.json", {**meta, "decisions": decisions})
 

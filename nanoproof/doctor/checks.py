@@ -331,14 +331,10 @@ def dashboard(inputs: CheckInputs) -> list[Finding]:
 
 
 def _dashboard() -> Finding:
-    built, page = REPO_ROOT / "web" / "dist" / "index.html", Path(__file__).parents[1] / "monitor" / "static"
-    if built.exists():
-        return Finding("dashboard", "ok", f"{built.parent}")
-    if not (page / "index.html").exists():
+    page = Path(__file__).parents[1] / "monitor" / "static"
+    if not (page / "page" / "index.html").exists():
         return Finding("dashboard", "broken", f"there is no page in {page}", "git checkout nanoproof/monitor/static")
-    source = (REPO_ROOT / "web" / "package.json").exists()
-    build = "cd web && npm ci && npm run build" if source else ""
-    return Finding("dashboard", "ok", "no browser build in web/dist: the built-in page is served", build)
+    return Finding("dashboard", "ok", f"{page / 'page'}")
 
 
 # -- `$NANOPROOF_HOME`: tokenizer, data sets, runs and their checkpoints --------------------------------------------

@@ -1,11 +1,12 @@
-"""Show a run that is over, or that another process writes: `python -m nanoproof.monitor --run-dir rl/<run>`."""
+"""Show all runs of $NANOPROOF_HOME, or one of them: `python -m nanoproof.monitor --run-dir rl/<run>`."""
 
 from dataclasses import dataclass
 
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
-from nanoproof.common.errors import run_main
+from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.option_groups import MonitorAddress
-from nanoproof.common.run_dir import resolve_run_dir
+from nanoproof.common.run_dir import home, resolve_run_dir
+from nanoproof.monitor.runs import RunList, is_run
 from nanoproof.monitor.server import start_monitor
 
 
@@ -13,7 +14,10 @@ from nanoproof.monitor.server import start_monitor
 class MonitorOptions:
     """Monitor."""
 
-    run_dir: str = opt(help="Run directory: absolute, or relative to $NANOPROOF_HOME.")
+    run_dir: str | None = opt(
+        None,
+        "Run directory, or a folder of runs: absolute, or relative to $NANOPROOF_HOME (default: all of that).",
+    )
     address: MonitorAddress = group(
         MonitorAddress,
         port=change(help="Port; 0 takes a free one."),
@@ -33,11 +37,15 @@ def main(argv: list[str] | None = None) -> int:
     parser = Parser(prog="python -m nanoproof.monitor", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, MonitorOptions)
     options = from_args(MonitorOptions, parser.parse_args(argv))
-    run_path = resolve_run_dir(options.run_dir)
+    path = home() if options.run_dir is None else resolve_run_dir(options.run_dir)
+    if not path.is_dir():
+        raise UserError(f"{path} is not there yet: no run has been made; --run-dir names another folder")
     address = options.address
     monitor = start_monitor(address.port or 0, address.host, address.token)
-    monitor.show(run_path)
-    print(f"monitor of {run_path.name}: {monitor.address} (Ctrl-C ends it)", flush=True)
+    one = options.run_dir is not None and (is_run(path) or not RunList(path).names())
+    (monitor.show if one else monitor.show_runs)(path)
+    what = path.name if one else f"the runs in {path}"
+    print(f"monitor of {what}: {monitor.address} (Ctrl-C ends it)", flush=True)
     try:
         monitor.wait()
     finally:

@@ -14,7 +14,6 @@ from prometheus_client import CollectorRegistry, Counter
 from werkzeug.utils import safe_join
 from werkzeug.wrappers import Response as AnyResponse
 
-from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.common.web.flask_app import guarded_app, metrics_response
 from nanoproof.monitor import routes
 
@@ -51,9 +50,9 @@ class Login:
         return f"nanoproof_{request.environ.get('SERVER_PORT', '')}"  # cookies are not kept apart by ports
 
 
-# -- Static pages: those built in `web/dist` if there are any, else one that needs no build --------------------------
+# -- Static pages: the page that is built of web/ and comes with the package; without it one that needs no build -----
 
-BUILT_PAGE = REPO_ROOT / "web" / "dist"
+BUILT_PAGE = Path(__file__).parent / "static" / "page"
 FALLBACK_PAGE = Path(__file__).parent / "static" / "index.html"
 LOGIN_PAGE = Path(__file__).parent / "static" / "login.html"
 _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
@@ -169,6 +168,7 @@ def create_app(current: routes.CurrentRun, token: str | None = None, on_loopback
     ):
         app.register_blueprint(make(current))
     app.register_error_handler(404, lambda error: routes.json_response({"error": "no such page"}, 404))
+    app.register_error_handler(routes.NoSuchRun, lambda error: routes.json_response({"error": str(error)}, 404))
     app.register_error_handler(routes.NoRun, lambda error: routes.json_response({"error": str(error)}, 503))
 
     @app.after_request

@@ -321,7 +321,7 @@ _SORT_KEYS: dict[str, Callable[[TheoremStats], Any]] = {
     "seconds": lambda one: one.seconds,
     "tactics": lambda one: _NO_PROOF if one.tactics is None else one.tactics,
     "first": lambda one: _NO_PROOF if one.first_proven is None else one.first_proven,
-    "last": lambda one: one.last,
+    "last": lambda one: (one.last_time or 0.0, one.last),
 }
 
 

@@ -316,6 +316,17 @@ def _file_stamp(file: Path) -> _Stamp:
     return None if found is None else (found.st_mtime_ns, found.st_size)
 
 
+def _about(record: dict[str, Any], settings: dict[str, Any]) -> str:
+    """What was evaluated, in a few words: checkpoint or policy, seed, and how many tactics of each state."""
+    model = tail.as_text(tail.as_dict(record.get("model")).get("path"), 1000)
+    policy = tail.as_text(record.get("policy") or settings.get("policy"), 100)
+    words = ["/".join(Path(model).parts[-2:]) or policy]
+    for name, word in (("seed", "seed {}"), ("num_sampled_tactics", "{} tactics each")):
+        if isinstance(settings.get(name), int):
+            words.append(word.format(settings[name]))
+    return ", ".join(word for word in words if word)[:300]
+
+
 def _to_row(name: str, record: dict[str, Any], results: Results | None) -> schema.EvaluationRow:
     """An evaluation in short; one that is under way counts the results so far."""
     settings, parts = tail.as_dict(record.get("settings")), record.get("parts")
@@ -335,6 +346,7 @@ def _to_row(name: str, record: dict[str, Any], results: Results | None) -> schem
     low, high = wilson(min(solved, tried), tried)
     return {
         "name": name,
+        "about": _about(record, settings),
         "dataset": tail.as_text(record.get("dataset")) or tail.as_text(settings.get("dataset")) or "unknown",
         "split": tail.as_text(record.get("split")) or tail.as_text(settings.get("split")),
         "step": step,

@@ -13,11 +13,12 @@ from typing import Any
 
 from nanoproof.monitor.attempts import AttemptStore, TheoremTable
 from nanoproof.monitor.evaluations import EvaluationStore
+from nanoproof.monitor.identity import ActiveTime, identity, planned_steps, resume_command, run_state, stage_of
 from nanoproof.monitor.ranks import MAX_ACTORS, RankStore
 from nanoproof.monitor.records import CalibrationSums, LineFiles
-from nanoproof.monitor.schema import Actors, LiveOverview, Overview, RunInfo
+from nanoproof.monitor.schema import Actors, LiveOverview, Overview, RunInfo, RunState
 from nanoproof.monitor.series import EventStore, MetricStore
-from nanoproof.monitor.tail import Tail, as_float, as_int, parse_object, read_object
+from nanoproof.monitor.tail import Tail, as_dict, as_float, as_int, file_stat, parse_object, read_object
 from nanoproof.monitor.timeline import TimelineReader
 
 log = logging.getLogger(__name__)
@@ -50,6 +51,8 @@ class RunReader:
         self.samples = LineFiles(self.path, "samples_r*", self.calibration.add)
         self.train_samples = LineFiles(self.path, "train_samples")
         self.timeline = TimelineReader(self.path)
+        self.active = ActiveTime()
+        self._options: tuple[Any, dict[str, Any], dict[str, Any]] = (None, {}, {})
         self._metrics_tail = Tail(self.path / "metrics.jsonl")
         self._event_tails: dict[int, Tail] = {}
         self._has_more = True
@@ -107,10 +110,6 @@ class RunReader:
             self._has_more = more
 
     def _poll_once(self) -> bool:
-        for line in self._metrics_tail.read():
-            record = parse_object(line.text)
-            if record is not None:
-                self.metrics.add(record)
         for file in self.path.glob("events*.jsonl"):
             rank = file.stem.removeprefix("events").removeprefix("_r")
             if rank == "" or rank.isdigit():
@@ -120,17 +119,29 @@ class RunReader:
                 record = parse_object(line.text)
                 if record is not None:
                     self.events.add(record, number)
+                    self._note_time(record)
+        for line in self._metrics_tail.read():
+            record = parse_object(line.text)
+            if record is not None:
+                self.metrics.add(record)
+                self._note_time(record)
         self.ranks.poll()
         more = [self.attempts.poll(), self.samples.poll(), self.train_samples.poll(), self.evaluations.poll()]
         tails = (self._metrics_tail, *self._event_tails.values())
         return any(more) or any(tail.behind > 1 << 20 for tail in tails)
+
+    def _note_time(self, record: dict[str, Any]) -> None:
+        moment = as_float(record.get("time"))
+        if record.get("kind") == "resumed" and moment is not None:
+            self.active.resumed(moment)
+        self.active.heard(moment)
 
     # -- responses -----------------------------------------------------------------------------------------------
 
     def run_info(self) -> RunInfo:
         """Describe the run: name, options, and which files it has."""
         now = time.time()
-        options = [read_object(self.path / name, _MAX_JSON_BYTES) or {} for name in ("args.json", "meta.json")]
+        args, meta = self._args_and_meta()
         return {
             "name": self.path.name,
             "exists": self.path.is_dir(),
@@ -139,8 +150,9 @@ class RunReader:
             "server": self.server,
             "ranks": list(self.ranks.statuses),
             "datasets": sorted(self.attempts.datasets),
-            "args": options[0],
-            "meta": options[1],
+            "args": args,
+            "meta": meta,
+            "identity": identity(self.path, args, meta),
             "indexing": {
                 "done": not self._has_more,
                 "bytes": self.attempts.covered,
@@ -157,15 +169,33 @@ class RunReader:
             },
         }
 
+    def _args_and_meta(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The run's `args.json` and `meta.json`; empty where they are missing or damaged."""
+        files = [self.path / name for name in ("args.json", "meta.json")]
+        stamps = [(stat.st_mtime_ns, stat.st_size) if (stat := file_stat(file)) else None for file in files]
+        if stamps != self._options[0]:
+            args, meta = (read_object(file, _MAX_JSON_BYTES) or {} for file in files)
+            self._options = stamps, args, meta
+        return self._options[1:]
+
+    def state(self, now: float) -> RunState:
+        """Tell whether the run goes on, or how it ended."""
+        statuses = list(self.ranks.statuses.values())
+        times = [moment for status in statuses if (moment := as_float(status.get("time"))) is not None]
+        stopped = bool(statuses) and statuses[0].get("phase") == "stopped"  # the first rank is the last to stop
+        return run_state(self.path, max(times, default=None), stopped, self.active.last, now)
+
     def _live(self, now: float) -> bool:
-        return any(self.ranks.is_live(rank, now) for rank in self.ranks.statuses)
+        return self.state(now)["name"] == "running"
 
     def live_overview(self) -> LiveOverview:
         """Return the part of the overview that changes all the time."""
         now = time.time()
-        live = self._live(now)
+        state = self.state(now)
+        live = state["name"] == "running"
         main = next(iter(self.ranks.statuses.values()), {})
         step = main.get("step", self.metrics.rows[-1].step if self.metrics.rows else None)
+        num_steps = as_float(main.get("num_steps")) or planned_steps(*self._args_and_meta())
 
         def number(name: str) -> int | None:
             return None if as_float(main.get(name)) is None else as_int(main.get(name), round(main[name]))
@@ -174,11 +204,14 @@ class RunReader:
         return {
             "time": now,
             "live": live,
+            "state": state,
             "phase": str(main.get("phase") or "")[:100],
             "step": step if isinstance(step, int) else None,
-            "num_steps": number("num_steps"),
-            "elapsed": as_float(main.get("seconds")),
-            "remaining": self._remaining(main, step, now) if live else None,
+            "num_steps": None if num_steps is None else int(num_steps),
+            "elapsed": self._elapsed(main, now if live else None),
+            "seconds": as_float(main.get("seconds")),
+            "max_seconds": as_float(main.get("max_seconds")),
+            "remaining": self._remaining(main, step, num_steps, now) if live else None,
             "collected": number("collected"),
             "collect_transitions": number("collect_transitions"),
             "attempts": len(self.attempts),
@@ -200,22 +233,32 @@ class RunReader:
             "servers": self.ranks.servers(self.events.servers, now),
         }
 
-    def _remaining(self, main: dict[str, Any], step: Any, now: float) -> float | None:
+    def _elapsed(self, main: dict[str, Any], now: float | None) -> float | None:
+        """Seconds at work, over all parts of the run: never fewer than the run counts itself."""
+        at_work, own = self.active.seconds(now), as_float(main.get("seconds"))
+        return max((one for one in (at_work, own) if one is not None), default=None)
+
+    def _remaining(self, main: dict[str, Any], step: Any, num_steps: float | None, now: float) -> float | None:
         """Seconds that the run reports itself, or an estimate from its newest steps."""
         reported = as_float(main.get("remaining"))
         if reported is not None:
             return max(0.0, reported - (now - (as_float(main.get("time")) or now)))
-        steps, pace = as_float(main.get("num_steps")), self.metrics.seconds_per_step()
-        known = isinstance(step, int) and steps is not None and pace is not None
-        return max(0.0, (steps - step) * pace) if known else None
+        pace = self.metrics.seconds_per_step()
+        known = isinstance(step, int) and num_steps is not None and pace is not None
+        return max(0.0, (num_steps - step) * pace) if known else None
 
     def overview(self) -> Overview:
         """Return what the first page shows."""
         best = read_object(self.path / "best.json", _MAX_JSON_BYTES) or {}
         known = isinstance(best.get("step"), int) and isinstance(best.get("solved"), int)
+        meta = self._args_and_meta()[1]
+        command = meta.get("command")
+        words = [str(word) for word in command] if isinstance(command, list) else []
         return {
             **self.live_overview(),
             "run": self.path.name,
+            "stage": stage_of(words),
+            "resume": resume_command(self.path, words, as_dict(meta.get("decisions"))),
             "benchmarks": self.evaluations.benchmarks(),
             "best": {"step": best["step"], "solved": best["solved"]} if known else None,
             "checkpoints": list(self.events.checkpoints),

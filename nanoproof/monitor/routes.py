@@ -2,6 +2,8 @@
 
 import json
 import math
+import threading
+from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,8 @@ from nanoproof.monitor.attempts import OUTCOMES, SORTS, to_theorem_row
 from nanoproof.monitor.reader import RunReader
 from nanoproof.monitor.record_schema import Attempt
 from nanoproof.monitor.records import read_tree, to_attempt, to_sample, to_train_sample
-from nanoproof.monitor.schema import Evaluations
+from nanoproof.monitor.runs import RunList
+from nanoproof.monitor.schema import Evaluations, Runs
 from nanoproof.monitor.stream import UpdateStream
 from nanoproof.monitor.tail import LEVELS, MAX_LINE, LogReader, parse_object, read_cursor, read_range
 from nanoproof.monitor.timeline import chrome_trace
@@ -118,42 +121,95 @@ class NoRun(BadRequest):
     """There is no run to show yet."""
 
 
+class NoSuchRun(BadRequest):
+    """The request names no run, or one that does not exist."""
+
+
+MAX_OPEN_RUNS = 12
+"""Runs of a folder that are followed at a time; the one that was asked for longest ago is closed for another."""
+
+
+class _Open:
+    """The reader and the live updates of one run."""
+
+    def __init__(self, run_path: Path, every_seconds: float) -> None:
+        reader = RunReader(run_path, every_seconds)
+        self.reader = reader.start() if every_seconds else reader
+        self.updates = UpdateStream(self.reader)
+
+    def close(self) -> None:
+        self.updates.close()
+        self.reader.close()
+
+
 class CurrentRun:
-    """Reader and live updates of the run that is shown, which may be replaced by another."""
+    """The run that is shown, which may be replaced by another; or all runs below a folder, of which each request names
+    one as `run`."""
 
     def __init__(self) -> None:
-        self._reader: RunReader | None = None
-        self._updates: UpdateStream | None = None
+        self._lock = threading.Lock()
+        self._open: OrderedDict[str, _Open] = OrderedDict()
+        self._runs: RunList | None = None
+        self._every_seconds = 0.5
 
     def show(self, run_path: Path, every_seconds: float = 0.5) -> None:
         """Show this run from now on; if `every_seconds` is 0, it is read at each request only."""
         self.close()
-        reader = RunReader(run_path, every_seconds)
-        self._reader = reader.start() if every_seconds else reader
-        self._updates = UpdateStream(self._reader)
+        with self._lock:
+            self._open[""] = _Open(run_path, every_seconds)
+
+    def show_runs(self, folder: Path, every_seconds: float = 0.5) -> None:
+        """Show the runs below a folder from now on."""
+        self.close()
+        self._runs, self._every_seconds = RunList(folder), every_seconds
 
     def close(self) -> None:
         """Show nothing."""
-        if self._updates is not None:
-            self._updates.close()
-        if self._reader is not None:
-            self._reader.close()
-        self._reader = self._updates = None
+        with self._lock:
+            opened, self._runs = list(self._open.values()), None
+            self._open.clear()
+        for one in opened:
+            one.close()
+
+    def runs(self) -> Runs:
+        """Return the list of runs; empty where one run only is shown."""
+        return {"folder": "", "items": [], "total": 0} if self._runs is None else self._runs.runs()
+
+    def _current(self) -> _Open:
+        if self._runs is None:
+            with self._lock:
+                if "" not in self._open:
+                    raise NoRun("no run yet")
+                return self._open[""]
+        name = text_param("run")
+        if not name:
+            raise NoSuchRun("`run` is needed: this monitor shows the runs of a folder, see /api/runs")
+        surplus = None
+        with self._lock:
+            if name not in self._open:
+                path = self._runs.path(name)
+                if path is None:
+                    raise NoSuchRun(f"there is no run {name}")
+                self._open[name] = _Open(path, self._every_seconds)
+                if len(self._open) > MAX_OPEN_RUNS:
+                    surplus = self._open.popitem(last=False)[1]
+            self._open.move_to_end(name)
+            found = self._open[name]
+        if surplus is not None:
+            surplus.close()
+        return found
 
     @property
     def reader(self) -> RunReader:
-        """The reader, brought up to date. Raises NoRun."""
-        if self._reader is None:
-            raise NoRun("no run yet")
-        self._reader.refresh()
-        return self._reader
+        """The reader, brought up to date. Raises NoRun, NoSuchRun."""
+        reader = self._current().reader
+        reader.refresh()
+        return reader
 
     @property
     def updates(self) -> UpdateStream:
-        """The live updates. Raises NoRun."""
-        if self._updates is None:
-            raise NoRun("no run yet")
-        return self._updates
+        """The live updates. Raises NoRun, NoSuchRun."""
+        return self._current().updates
 
 
 # -- Overview, metrics and actors --------------------------------------------------------------------------------------
@@ -163,8 +219,12 @@ MAX_NAMES = 100
 
 
 def run_routes(current: CurrentRun) -> Blueprint:
-    """/api/run, /api/overview, /api/series, /api/actors"""
+    """/api/runs, /api/run, /api/overview, /api/series, /api/actors"""
     routes = Blueprint("run", __name__)
+
+    @routes.get("/api/runs")
+    def runs() -> Response:
+        return json_response(current.runs())
 
     @routes.get("/api/run")
     def run() -> Response:

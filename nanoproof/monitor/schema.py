@@ -9,6 +9,7 @@ from nanoproof.monitor.record_schema import AttemptRow, Outcome, Page, Transitio
 
 Level = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 Order = Literal["asc", "desc"]
+StateName = Literal["running", "stalled", "silent", "finished", "stopped", "died", "unknown"]
 StreamKind = Literal["hello", "status", "metrics", "event", "attempt", "log", "reset"]
 
 
@@ -29,6 +30,90 @@ class Indexing(TypedDict):
     total_bytes: int
 
 
+class RunState(TypedDict):
+    """How a run fares."""
+
+    name: StateName
+    """stalled: its process lives but writes nothing; silent: on another machine, without a sign of life; stopped: ended
+    before its time, by a signal or an error; died: its process is gone and left its lock."""
+    since: float | None
+    """When it was heard of last; null while it is running."""
+
+
+class RunFile(TypedDict):
+    """A file of a run; a folder, with a slash, counts as one."""
+
+    name: str
+    bytes: int
+    time: float
+
+
+class RunIdentity(TypedDict):
+    """What a run is."""
+
+    path: str
+    stage: str
+    """Such as sft or rl; empty if it is unknown."""
+    command: str
+    """As one would type it."""
+    resume: str
+    """The command that resumes it; empty if there is nothing to resume from."""
+    started: float | None
+    """When it was started, or resumed, last."""
+    seed: int | None
+    commit: str
+    changed: bool
+    """Whether the code had changes beside the commit."""
+    versions: dict[str, str]
+    hardware: dict[str, str | float | None]
+    """host, system, processor, cores, memory; empty in runs of earlier versions."""
+    decisions: dict[str, str]
+    parent: str
+    """The checkpoint that it started from."""
+    files: list[RunFile]
+    """The largest first."""
+    bytes: int
+
+
+class RunRow(TypedDict):
+    """One run in the list of runs."""
+
+    name: str
+    """Its folder below the one that is shown."""
+    stage: str
+    state: RunState
+    step: int | None
+    num_steps: int | None
+    loss: float | None
+    score: "EvaluationScore | None"
+    """Its newest evaluation."""
+    started: float | None
+    updated: float | None
+    commit: str
+    changed: bool
+    seed: int | None
+    host: str
+
+
+class EvaluationScore(TypedDict):
+    """A score, with its 95% interval."""
+
+    dataset: str
+    solved: int
+    total: int
+    low: float
+    high: float
+
+
+class Runs(TypedDict):
+    """/api/runs: the runs below a folder, newest first; none of a monitor that shows one run only."""
+
+    folder: str
+    """Empty if one run only is shown."""
+    items: list[RunRow]
+    total: int
+
+
 class RunInfo(TypedDict):
     """/api/run: description of the run and its files."""
 
@@ -42,6 +127,7 @@ class RunInfo(TypedDict):
     datasets: list[str]
     args: dict[str, Any]
     meta: dict[str, Any]
+    identity: RunIdentity
     indexing: Indexing
     has: dict[str, bool]
     """Whether there are attempts, trees, timeline, samples, train_samples, evaluations, logs."""
@@ -131,10 +217,16 @@ class LiveOverview(TypedDict):
 
     time: float
     live: bool
+    state: RunState
     phase: str
     step: int | None
     num_steps: int | None
     elapsed: float | None
+    """At work, over all its parts; never less than before."""
+    seconds: float | None
+    """As the run counts them towards `max_seconds`: a checkpoint restores them."""
+    max_seconds: float | None
+    """The time limit, if it has one."""
     remaining: float | None
     """Expected time to the last step, estimated from the newest steps."""
     collected: int | None
@@ -169,6 +261,9 @@ class Overview(LiveOverview):
     """/api/overview"""
 
     run: str
+    stage: str
+    resume: str
+    """The command that resumes it; empty if there is nothing to resume from."""
     benchmarks: list[Benchmark]
     best: Best | None
     checkpoints: list[int]
@@ -198,7 +293,7 @@ class Actor(TypedDict):
 
     actor: int
     state: str
-    """model, lean, idle, or error."""
+    """model, lean, idle, error, or paused: waiting for a model that is paused for training."""
     theorem: str
     simulations: int
     budget: int | None
@@ -299,6 +394,8 @@ class EvaluationRow(TypedDict):
     """An evaluation; `done` of `total` theorems if it is not over."""
 
     name: str
+    about: str
+    """What was evaluated: checkpoint or policy, seed, tactics of a state; tells evaluations of one directory apart."""
     dataset: str
     split: str
     step: int | None

@@ -69,6 +69,12 @@ def parse_event(record: dict[str, Any], rank: int) -> Event | None:
 def _event_text(kind: str, fields: dict[str, Any]) -> str:
     if kind == "evaluation":
         return f"{fields.get('dataset')} {fields.get('split')}: {fields.get('solved')} of {fields.get('total')} solved"
+    if kind == "policy_evaluation":
+        return _policy_evaluation_text(fields)
+    if kind == "resumed":
+        changed = as_dict(fields.get("changed"))
+        others = f", with other {', '.join(changed)}" if changed else ""
+        return f"from step {fields.get('step')}{others}"[:_MAX_EVENT_TEXT]
     if kind == "checkpoint":
         return f"step {fields.get('step')} saved as {fields.get('path', 'a checkpoint')}"
     if kind == "phase":
@@ -80,6 +86,20 @@ def _event_text(kind: str, fields: dict[str, Any]) -> str:
         return message
     plain = {name: value for name, value in fields.items() if isinstance(value, (str, int, float))}
     return ", ".join(f"{name} {value}" for name, value in as_dict(plain).items())[:_MAX_EVENT_TEXT]
+
+
+def _policy_evaluation_text(fields: dict[str, Any]) -> str:
+    """What an evaluation on validation data found, in the three figures that say most."""
+    parts = [f"step {fields.get('step')}"]
+    for name, word, scale, unit in (
+        ("tactic_loss", "loss of tactics", 1.0, ""),
+        ("tactic_exact_match", "tactics exactly right", 100.0, "%"),
+        ("value_loss", "loss of values", 1.0, ""),
+    ):
+        value = as_float(fields.get(name))
+        if value is not None:
+            parts.append(f"{word} {scale * value:.{1 if unit else 3}f}{unit}")
+    return ", ".join(parts)
 
 
 # -- Metrics by step; in a long run, old steps are merged --------------------------------------------------------------

@@ -61,12 +61,15 @@ def open_listener(port: int, host: str = "127.0.0.1", token: str | None = None) 
 class Monitor:
     """A monitor that serves from a thread of this process."""
 
-    def __init__(self, listener: socket.socket, token: str | None = None, run_path: Path | None = None) -> None:
-        """Begin to serve; until there is a run to show (`run_path`, `show`), requests get status 503."""
+    def __init__(
+        self, listener: socket.socket, token: str | None = None, path: Path | None = None, is_folder: bool = False
+    ) -> None:
+        """Begin to serve the run in `path`, or if that `is_folder`, the runs below it; until there is something to show
+        (`show`, `show_runs`), requests get status 503."""
         self.address = browser_url(listener)
         self._current = CurrentRun()
-        if run_path is not None:
-            self.show(run_path)
+        if path is not None:
+            (self.show_runs if is_folder else self.show)(path)
         allow_many_connections()
         app = create_app(self._current, token, on_loopback(listener.getsockname()[0]))
         self._server = HttpServer(app, ListenOptions(), listener)
@@ -76,6 +79,10 @@ class Monitor:
     def show(self, run_path: Path, every_seconds: float = 0.5) -> None:
         """From now on show this run."""
         self._current.show(run_path, every_seconds)
+
+    def show_runs(self, folder: Path, every_seconds: float = 0.5) -> None:
+        """From now on show the runs below this folder."""
+        self._current.show_runs(folder, every_seconds)
 
     def _serve(self) -> None:
         try:
@@ -121,8 +128,15 @@ class MonitorProcess:
 
     def show(self, run_path: Path) -> None:
         """Start the child, which shows this run."""
+        self._start(run_path, "run")
+
+    def show_runs(self, folder: Path) -> None:
+        """Start the child, which shows the runs below this folder."""
+        self._start(folder, "runs")
+
+    def _start(self, path: Path, what: str) -> None:
         handle = self._listener.fileno()
-        command = [sys.executable, "-m", "nanoproof.monitor.server", str(handle), str(Path(run_path).absolute())]
+        command = [sys.executable, "-m", "nanoproof.monitor.server", str(handle), str(Path(path).absolute()), what]
         try:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[handle], start_new_session=True)
             assert self._process.stdin is not None
@@ -180,7 +194,7 @@ def main() -> None:
         os.nice(_NICENESS)  # the run comes first
     settings = json.loads(sys.stdin.readline() or "{}")
     listener = socket.socket(fileno=int(sys.argv[1]))
-    monitor = Monitor(listener, settings.get("token"), Path(sys.argv[2]))
+    monitor = Monitor(listener, settings.get("token"), Path(sys.argv[2]), is_folder=sys.argv[3] == "runs")
     while sys.stdin.readline():
         pass
     monitor.close()

@@ -16,7 +16,7 @@ from nanoproof.actors.tasks import Interrupted, ProofsLost
 from nanoproof.common.distributed import DistInfo, StopSignal, broadcast_json
 from nanoproof.common.errors import UserError, is_full_disk
 from nanoproof.common.process import freeze_gc, gpu_status
-from nanoproof.common.run_dir import FINISHED, SCRIPTS
+from nanoproof.common.run_dir import FINISHED, SCRIPTS, run_name
 from nanoproof.data.theorems.theorem_sets import parse_set_names, splits_of
 from nanoproof.data.theorems.whitelists import LeanChoice, choose_lean
 from nanoproof.model.checkpoint import finished_steps
@@ -27,7 +27,7 @@ from nanoproof.rl.learner import Learner, RLState
 from nanoproof.rl.options import RLConfig
 from nanoproof.rl.recorder import Recorder
 from nanoproof.rl.updates import Updates
-from nanoproof.training.schedule import Trigger, clock, duration, peak_memory_bytes, run_name, short
+from nanoproof.training.schedule import Trigger, clock, duration, peak_memory_bytes, short
 from nanoproof.training.setup import Stage
 
 log = logging.getLogger(__name__)
@@ -252,9 +252,10 @@ class ReinforcementLearning:
             self.save()  # a signal in the midst of a restart leaves weights that are worth nothing
         self._enter("train")
         policy = self.collection.policy
-        policy.pause(release=self.dist.device.type == "cuda")
-        losses = self.updates.run(self.stage, self.recorder, self._progress())
-        policy.resume()
+        with self.collection.pool.pauses.paused():
+            policy.pause(release=self.dist.device.type == "cuda")
+            losses = self.updates.run(self.stage, self.recorder, self._progress())
+            policy.resume()
         return losses
 
     def evaluate(self) -> None:

@@ -10,7 +10,10 @@
      "memory": 1200000000, "gpu": {"name": ..., "utilization": 0.9, "memory": ..., "memory_total": ...},
      "servers": [{"address": "host:8000", "state": "up", "actors": 16}],
      "actors": [{"actor": 0, "state": "lean", "state_seconds": 0.1, "theorem": "lists_17", "simulations": 12,
-                 "budget": 64, "server": "host:8000", "seconds": {"model": 1.0, "lean": 7.5, "idle": 0.2, "error": 0}}]}
+                 "budget": 64, "server": "host:8000",
+                 "seconds": {"model": 1.0, "lean": 7.5, "idle": 0.2, "error": 0, "paused": 3.0}}]}
+
+"paused" are the waits for a model that is paused for training; "model" are those for one that computes.
 
 A run that was killed leaves its last status; `time` says how old it is. The last phase of one that ended is `stopped`.
 
@@ -187,6 +190,9 @@ class WatchedActor(Protocol):
     state: str
     since: float
 
+    @property
+    def paused(self) -> bool: ...
+
 
 class Recorder:
     """Records one rank; use it as a context manager. An `Observer` for actors and task sources."""
@@ -323,7 +329,8 @@ class Recorder:
         if self._snapshot is None:
             return
         if self._timeline is not None:
-            self._timeline.flush((actor.number, actor.state, actor.since) for actor in self._actors)
+            states = ((one.number, records.IDLE if one.paused else one.state, one.since) for one in self._actors)
+            self._timeline.flush(states)
         self._status.write(self._snapshot())
 
     def _write_attempts(self, limit: int = MAX_WAITING) -> None:

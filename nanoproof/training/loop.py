@@ -18,14 +18,14 @@ from typing import Any, ClassVar
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.distributed import DistInfo, StopSignal, cleanup
 from nanoproof.common.errors import UserError
-from nanoproof.common.run_dir import SCRIPTS, resolve_model_path
+from nanoproof.common.run_dir import SCRIPTS, resolve_model_path, run_name
 from nanoproof.common.terminal import Progress
 from nanoproof.model.checkpoint import find_checkpoint
 from nanoproof.model.compute import choose_compute
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.training import options
-from nanoproof.training.schedule import Trigger, clock, peak_memory_bytes, run_name, short
+from nanoproof.training.schedule import Trigger, clock, peak_memory_bytes, short
 from nanoproof.training.setup import Stage, load_or_build_model, parse_resumable, start_ranks, start_stage
 from nanoproof.training.trainer import LoopState, Trainer
 

@@ -7,7 +7,6 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import ClassVar
 
 import torch
@@ -15,7 +14,6 @@ import torch
 from nanoproof.common.config import check, opt, validate
 from nanoproof.common.distributed import broadcast_json
 from nanoproof.common.errors import UserError
-from nanoproof.common.run_dir import home
 from nanoproof.model.gpt import GPT
 
 UNITS = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -53,11 +51,6 @@ def describe_model(model: GPT) -> str:
         f"{model.num_parameters():,} parameters: depth {config.depth}, width {config.width}, {heads}, "
         f"windows {config.window_pattern}, sequence {config.sequence_len}, vocabulary {config.vocab_size:,}"
     )
-
-
-def run_name(path: Path) -> str:
-    """Name a run directory as `--model-path` and `--resume-from` take it: relative to `$NANOPROOF_HOME` if in it."""
-    return str(path.relative_to(home())) if path.is_relative_to(home()) else str(path)
 
 
 # -- Learning rates, and triggers of evaluation and saving -----------------------------------------------------------

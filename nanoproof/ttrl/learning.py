@@ -21,7 +21,7 @@ from nanoproof.common.config import opt, validate
 from nanoproof.common.distributed import DistInfo, broadcast_json, gather_json
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, atomic_write_text, json_line, read_jsonl, read_object
-from nanoproof.common.run_dir import FINISHED
+from nanoproof.common.run_dir import FINISHED, run_name
 from nanoproof.data.nanolean import statement_key, statement_variants
 from nanoproof.data.theorems.whitelists import LeanChoice
 from nanoproof.lean.source import parse_declaration, rename_theorem, theorem_name
@@ -34,7 +34,7 @@ from nanoproof.rl.loop import ReinforcementLearning
 from nanoproof.rl.matchmaker import Assignment, is_settled
 from nanoproof.rl.options import RLConfig
 from nanoproof.search.node import Node
-from nanoproof.training.schedule import clock, run_name
+from nanoproof.training.schedule import clock
 from nanoproof.training.setup import Stage
 from nanoproof.ttrl.variants import Counts, Variant, VariantMaker, open_in_trees
 

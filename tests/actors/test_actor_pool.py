@@ -1,3 +1,7 @@
+import math
+import threading
+import time
+
 import pytest
 
 from nanoproof.actors import actor as actor_pool
@@ -7,6 +11,7 @@ from nanoproof.evaluation.evaluate import Workload, try_theorems
 from nanoproof.lean.types import ProcessLost, ServerBusy, ServerUnavailable
 from nanoproof.search.policy import BadState, ModelFailed, PolicyServerError, PolicyTimeout
 from tests.fakes.policy import suggestion
+from tests.helpers import wait_for
 from tests.rl.small import ScriptedClient, make_prover, policy, theorems
 
 
@@ -195,3 +200,49 @@ def test_a_signal_that_comes_of_the_death_of_another_rank_is_not_why_the_run_end
     monkeypatch.setattr(actor_pool, "gather_json", broken_collective)
     with pytest.raises(RankLost, match="rank 1 has died"):
         wait_together(pool, lambda: False)
+
+
+# -- Pauses of the model -----------------------------------------------------------------------------------------------
+
+
+def test_a_span_is_cut_at_pauses():
+    pauses = actor_pool.Pauses()
+    pauses._times.extend([(10.0, 14.0), (20.0, 21.0), (30.0, math.inf)])
+    assert pauses.outside(0.0, 5.0) == [(0.0, 5.0)]
+    assert pauses.outside(9.0, 20.5) == [(9.0, 10.0), (14.0, 20.0)]
+    assert pauses.outside(11.0, 13.0) == [] and pauses.outside(14.0, 20.0) == [(14.0, 20.0)]
+    assert pauses.outside(20.5, 40.0) == [(21.0, 30.0)] and pauses.now
+
+
+class SlowPolicy:
+    """Answers when it is told to."""
+
+    def __init__(self):
+        self.answers, self.asked, self.release = policy(), threading.Event(), threading.Event()
+
+    def suggest(self, state_text, seed=0):
+        self.asked.set()
+        assert self.release.wait(30)
+        return self.answers.suggest(state_text, seed)
+
+
+def test_waits_for_a_model_that_is_paused_do_not_count_as_waits_for_the_model(pool_of):
+    slow = SlowPolicy()
+    pool = pool_of(ScriptedClient(), ask=slow)
+    (actor,) = pool.actors
+
+    def train():
+        with pool.pauses.paused():
+            assert slow.asked.wait(30)
+            wait_for(lambda: actor.snapshot()["state"] == "paused")
+            began.append(actor.since)
+            ended.append(time.monotonic())
+        slow.release.set()
+
+    began, ended = [], []
+    trainer = threading.Thread(target=train)
+    trainer.start()
+    assert outcomes(run(pool, 1)) == ["proven"]
+    trainer.join()
+    assert actor.seconds["paused"] >= ended[0] - began[0] > 0
+    assert actor.snapshot()["seconds"].keys() == {"model", "lean", "idle", "error", "paused"}

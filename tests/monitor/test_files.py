@@ -155,9 +155,7 @@ def test_a_log_without_an_index_is_read_in_parts_while_pages_are_served(look: Lo
         for number in range(3000):
             log.write(lines({**big, "number": {"step": 0, "rank": 0, "sequence": number}}))
     asker = look(tmp_path)
-    asker.current._reader._polled = time.monotonic()  # type: ignore[union-attr]
-    reader = asker.current._reader
-    assert reader is not None
+    reader = asker.current._open[""].reader
     reader._poll_once()
     first = len(reader.attempts)
     assert 0 < first < 3000

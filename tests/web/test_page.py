@@ -14,11 +14,9 @@ import pytest
 
 from tests.fakes.simulated_run import write_history
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).resolve().parents[2]
 WEB = ROOT / "web"
-STAMP = WEB / "node_modules" / ".nanoproof-built"
+PAGE = ROOT / "nanoproof" / "monitor" / "static" / "page"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 GROUPS = re.compile(r'^describe\("([^"]+)"|^  it\("([^"]+)"', re.MULTILINE)
 
@@ -33,23 +31,31 @@ def full_names() -> list[str]:
     return found
 
 
-@pytest.fixture(scope="session")
-def built_page() -> Path:
-    """web/dist, made of web/ as it is now."""
-    if shutil.which("npm") is None or not (WEB / "node_modules" / ".bin" / "vite").exists():
-        pytest.skip("the page cannot be built: there is no node, or web/node_modules is missing (runs/setup_web.sh)")
+def digest_of_sources() -> str:
+    """As tools/bundle_size.mjs computes it."""
+    sources = [file for file in (WEB / "src").rglob("*") if file.is_file() and not file.name.endswith(".test.ts")]
+    sources += [WEB / name for name in ("index.html", "package.json", "package-lock.json", "vite.config.ts")]
     digest = hashlib.sha256()
-    sources = [file for file in (WEB / "src").rglob("*") if file.is_file()]
-    for file in sorted([*sources, *WEB.glob("*.json"), *WEB.glob("*.ts"), WEB / "index.html"]):
-        digest.update(f"{file.relative_to(WEB)}\0".encode() + file.read_bytes())
-    if not (WEB / "dist" / "index.html").exists() or not STAMP.exists() or STAMP.read_text() != digest.hexdigest():
-        subprocess.run(["npm", "run", "--silent", "build"], cwd=WEB, check=True, timeout=120, capture_output=True)
-        STAMP.write_text(digest.hexdigest())
-    return WEB / "dist"
+    for name in sorted(file.relative_to(WEB).as_posix() for file in sources):
+        digest.update(f"{name}\0".encode() + (WEB / name).read_bytes())
+    return digest.hexdigest()
+
+
+def test_the_page_of_the_package_is_as_new_as_its_sources() -> None:
+    stamp = PAGE / "sources.txt"
+    assert stamp.read_text().strip() == digest_of_sources(), "cd web && npm run build, and commit what it makes"
+    scripts = re.findall(r'(?:src|href)="\./(assets/[^"]+)"', (PAGE / "index.html").read_text(encoding="utf-8"))
+    assert scripts and all((PAGE / name).is_file() for name in scripts)
 
 
 @pytest.fixture(scope="session")
-def in_browser(built_page: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+def with_node() -> None:
+    if shutil.which("npm") is None or not (WEB / "node_modules" / ".bin" / "vite").exists():
+        pytest.skip("there is no node, or web/node_modules is missing (runs/setup_web.sh)")
+
+
+@pytest.fixture(scope="session")
+def in_browser(with_node: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """What became of each test in the browser."""
     if "NANOPROOF_BROWSER" not in os.environ and not any(map(shutil.which, BROWSERS)):
         pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed")
@@ -65,13 +71,16 @@ def in_browser(built_page: Path, tmp_path_factory: pytest.TempPathFactory) -> di
     return {result["fullName"]: result for result in results}
 
 
-def test_the_page_is_at_most_300_kilobytes_when_sent(built_page: Path) -> None:
+@pytest.mark.slow
+@pytest.mark.usefixtures("with_node")
+def test_the_page_is_at_most_300_kilobytes_when_sent() -> None:
     said = subprocess.run(
         ["node", "tools/bundle_size.mjs"], cwd=WEB, timeout=60, capture_output=True, text=True, check=False
     )
     assert said.returncode == 0, said.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", full_names())
 def test_in_a_browser(in_browser: dict[str, dict[str, Any]], name: str) -> None:
     result = in_browser[name]

@@ -8,7 +8,7 @@ import type { Browser, Page } from "playwright-core";
 import { launch, Monitor, open, type Watched } from "./harness";
 
 const RECORDED = process.env.NANOPROOF_RECORDED_RUN ?? "";
-const TABS = ["Overview", "Actors", "Theorems", "Search trees", "Model", "Evaluations", "Profile", "Logs"];
+const TABS = ["Overview", "Run", "Actors", "Theorems", "Search trees", "Model", "Evaluations", "Profile", "Logs"];
 
 let browser: Browser;
 let recorded: Monitor;
@@ -51,7 +51,7 @@ async function openEveryTab(page: Page): Promise<void> {
 describe("a run that is over", () => {
   it("shows every tab without a complaint", () =>
     withPage(recorded.address, async ({ page }) => {
-      await page.getByText("not running").waitFor();
+      await page.locator(".link-state", { hasText: /^stopped$/ }).waitFor();
       await openEveryTab(page);
     }));
 
@@ -237,18 +237,89 @@ describe("a monitor that is started anew", () => {
     const { page } = await open(browser, first.address);
     let second: Monitor | undefined;
     try {
-      await page.getByText("not running").waitFor();
+      await page.locator(".link-state", { hasText: /^stopped$/ }).waitFor();
       await first.stop();
       await page.getByText("reconnecting").waitFor();
       expect(await page.getByText("Theorems proved", { exact: true }).count()).toBe(1);
       second = await Monitor.start(["-m", "nanoproof.monitor", "--run-dir", RECORDED, "--port", first.port]);
-      await page.getByText("not running").waitFor();
+      await page.locator(".link-state", { hasText: /^stopped$/ }).waitFor();
       await tab(page, "Theorems").click();
       await page.locator("tbody tr").first().waitFor();
     } finally {
       await page.context().close();
       await first.stop();
       await second?.stop();
+    }
+  });
+});
+
+describe("a folder of runs", () => {
+  let folder: string;
+  let monitor: Monitor;
+  const lines = (...records: object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join("");
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "nanoproof-"));
+    const died = join(folder, "rl", "killed");
+    const sft = join(folder, "sft", "small");
+    for (const path of [died, sft]) mkdirSync(path, { recursive: true });
+    const versions = { nanoproof: "0123456789abcdef+", torch: "2.13" };
+    const meta = { command: ["/x/nanoproof/rl/__main__.py", "--seed", "7", "--max-time", "1:00:00"], started: "2026-11-24T06:00:00+0000", versions, decisions: {} };
+    writeFileSync(join(died, "meta.json"), JSON.stringify(meta));
+    writeFileSync(join(died, "args.json"), JSON.stringify({ seed: 7, max_time: "1:00:00" }));
+    writeFileSync(join(died, "metrics.jsonl"), lines({ step: 1, time: 1_795_500_100, loss: 0.5, unlikelihood_loss: 0 }));
+    writeFileSync(join(died, "model_1.json"), "{}");
+    writeFileSync(join(died, "status_r0.json"), JSON.stringify({
+      time: 1_795_500_120, phase: "train", step: 1, num_steps: 1_000_000, seconds: 900, max_seconds: 3600, theorems: 9, negative: 0, replay: 5,
+      servers: [{ address: "host:1", state: "up" }], actors: [],
+    }));
+    writeFileSync(join(sft, "meta.json"), JSON.stringify({ ...meta, command: ["/x/nanoproof/sft.py"], decisions: { steps: "3 of 64 examples" } }));
+    writeFileSync(join(sft, "metrics.jsonl"), lines(...[1, 2, 3].map((step) => ({ step, time: 1_795_500_000 + step, loss: 1 / step, step_seconds: 1, "valid/loss": 2 / step }))));
+    writeFileSync(join(sft, "finished"), "");
+    monitor = await Monitor.start(["-m", "nanoproof.monitor", "--run-dir", folder, "--port", "0"]);
+  });
+  afterAll(async () => {
+    await monitor?.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it("is searched, and leads to a run that died, which says so and how to resume it", () =>
+    withPage(monitor.address, async ({ page }) => {
+      await page.getByRole("heading", { name: "2 runs" }).waitFor();
+      expect(await page.locator("tbody tr").allInnerTexts()).toEqual([expect.stringMatching(/rl\/killed.*Died/s), expect.stringMatching(/sft\/small.*Finished.*3 of 3/s)]);
+      await page.getByRole("searchbox").fill("killed");
+      await page.getByText("sft/small").waitFor({ state: "detached" });
+      await page.getByRole("link", { name: "rl/killed" }).click();
+      await page.getByText("The run died at").waitFor();
+      await page.getByText("python -m nanoproof.rl --resume-from", { exact: false }).first().waitFor();
+      const text = await page.locator("main").innerText();
+      expect(text).toContain("of 1 h 00 m");
+      expect(text).not.toContain("1,000,000");
+      expect(text).not.toContain("failed tactics");
+      expect(text).not.toContain("unlikelihood_loss");
+      expect(text).toContain("was up");
+      await tab(page, "Run").click();
+      await page.getByText("with changes that no commit holds").waitFor();
+      expect(await page.locator("main").innerText()).toMatch(/--seed\s+7/);
+      await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "All runs" }).click();
+      await page.getByRole("heading", { name: "2 runs" }).waitFor();
+    }));
+
+  it("shows finetuning with its validation, and nothing of proofs", () =>
+    withPage(`${monitor.address}/?run=sft%2Fsmall`, async ({ page }) => {
+      await page.getByRole("img", { name: /^Validation loss by step: valid\/loss 0\.667/ }).waitFor();
+      expect(await page.getByText("Theorems proved").count()).toBe(0);
+      expect(await tab(page, "Actors").count()).toBe(0);
+    }));
+
+  it("fits every width, and axes keep their letters at every pixel ratio", async () => {
+    for (const [width, ratio] of [[360, 3], [768, 2], [1440, 1], [2560, 1]] as const) {
+      await withPage(`${monitor.address}/?run=rl%2Fkilled`, async ({ page }) => {
+        await page.locator(".chart canvas").first().waitFor();
+        expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth), `${width} px`).toBeLessThanOrEqual(0);
+        const font = await page.evaluate(() => document.querySelector<HTMLCanvasElement>(".chart canvas")!.getContext("2d")!.font);
+        expect(parseFloat(/([\d.]+)px/.exec(font)![1]!)).toBeCloseTo(12 * ratio, 0);
+      }, { viewport: { width, height: 900 }, deviceScaleFactor: ratio });
     }
   });
 });

@@ -1,11 +1,20 @@
 import { createRoot } from "react-dom/client";
+import { ask, chosenRun } from "./api/client";
+import type { Runs } from "./api/types";
 import { Frame } from "./app/Frame";
 import { startTheme } from "./app/theme";
+import { RunsPage } from "./pages/runs/RunsPage";
 import { startLive } from "./state/store";
 import "./styles/base.css";
 import "./styles/parts.css";
 import "./styles/layout.css";
 
 startTheme();
-startLive();
-createRoot(document.getElementById("root") as HTMLElement).render(<Frame />);
+const root = createRoot(document.getElementById("root") as HTMLElement);
+const one = (): void => {
+  startLive();
+  root.render(<Frame />);
+};
+// A monitor of a folder shows the list of its runs until one is chosen.
+if (chosenRun() !== null) one();
+else ask<Runs>("runs").then((runs) => (runs.folder ? root.render(<RunsPage first={runs} />) : one()), one);

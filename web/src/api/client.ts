@@ -14,9 +14,21 @@ export class ApiFailure extends Error {
   }
 }
 
+/** The run that the page shows, where the monitor shows the runs of a folder: `?run=rl/NAME` before the hash. */
+export function chosenRun(search: string = typeof location === "undefined" ? "" : location.search): string | null {
+  return new URLSearchParams(search).get("run") || null;
+}
+
+/** The address of the page of a run of the folder; null: of the list of all runs. */
+export function runHref(name: string | null, hash = "#/"): string {
+  return name === null ? "./" : `./?${new URLSearchParams({ run: name })}${hash}`;
+}
+
 /** The address of an API path relative to the page, without the parameters that are empty. */
 export function apiUrl(path: string, params: Params = {}): string {
   const query = new URLSearchParams();
+  const run = chosenRun();
+  if (run !== null) query.set("run", run);
   for (const [name, value] of Object.entries(params)) {
     if (value !== null && value !== undefined && value !== "") query.set(name, String(value));
   }

@@ -230,6 +230,8 @@ export type Level = "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL";
 
 export type Order = "asc" | "desc";
 
+export type StateName = "running" | "stalled" | "silent" | "finished" | "stopped" | "died" | "unknown";
+
 export type StreamKind = "hello" | "status" | "metrics" | "event" | "attempt" | "log" | "reset";
 
 /** The body of every response with a status from 400 on. */
@@ -244,6 +246,83 @@ export interface Indexing {
   total_bytes: number;
 }
 
+/** How a run fares. */
+export interface RunState {
+  /** stalled: its process lives but writes nothing; silent: on another machine, without a sign of life; stopped: ended before its time, by a signal or an error; died: its process is gone and left its lock. */
+  name: "running" | "stalled" | "silent" | "finished" | "stopped" | "died" | "unknown";
+  /** When it was heard of last; null while it is running. */
+  since: number | null;
+}
+
+/** A file of a run; a folder, with a slash, counts as one. */
+export interface RunFile {
+  name: string;
+  bytes: number;
+  time: number;
+}
+
+/** What a run is. */
+export interface RunIdentity {
+  path: string;
+  /** Such as sft or rl; empty if it is unknown. */
+  stage: string;
+  /** As one would type it. */
+  command: string;
+  /** The command that resumes it; empty if there is nothing to resume from. */
+  resume: string;
+  /** When it was started, or resumed, last. */
+  started: number | null;
+  seed: number | null;
+  commit: string;
+  /** Whether the code had changes beside the commit. */
+  changed: boolean;
+  versions: Record<string, string>;
+  /** host, system, processor, cores, memory; empty in runs of earlier versions. */
+  hardware: Record<string, string | number | null>;
+  decisions: Record<string, string>;
+  /** The checkpoint that it started from. */
+  parent: string;
+  /** The largest first. */
+  files: RunFile[];
+  bytes: number;
+}
+
+/** One run in the list of runs. */
+export interface RunRow {
+  /** Its folder below the one that is shown. */
+  name: string;
+  stage: string;
+  state: RunState;
+  step: number | null;
+  num_steps: number | null;
+  loss: number | null;
+  /** Its newest evaluation. */
+  score: EvaluationScore | null;
+  started: number | null;
+  updated: number | null;
+  commit: string;
+  changed: boolean;
+  seed: number | null;
+  host: string;
+}
+
+/** A score, with its 95% interval. */
+export interface EvaluationScore {
+  dataset: string;
+  solved: number;
+  total: number;
+  low: number;
+  high: number;
+}
+
+/** /api/runs: the runs below a folder, newest first; none of a monitor that shows one run only. */
+export interface Runs {
+  /** Empty if one run only is shown. */
+  folder: string;
+  items: RunRow[];
+  total: number;
+}
+
 /** /api/run: description of the run and its files. */
 export interface RunInfo {
   name: string;
@@ -256,6 +335,7 @@ export interface RunInfo {
   datasets: string[];
   args: Record<string, unknown>;
   meta: Record<string, unknown>;
+  identity: RunIdentity;
   indexing: Indexing;
   /** Whether there are attempts, trees, timeline, samples, train_samples, evaluations, logs. */
   has: Record<string, boolean>;
@@ -337,10 +417,16 @@ export interface Best {
 export interface LiveOverview {
   time: number;
   live: boolean;
+  state: RunState;
   phase: string;
   step: number | null;
   num_steps: number | null;
+  /** At work, over all its parts; never less than before. */
   elapsed: number | null;
+  /** As the run counts them towards `max_seconds`: a checkpoint restores them. */
+  seconds: number | null;
+  /** The time limit, if it has one. */
+  max_seconds: number | null;
   /** Expected time to the last step, estimated from the newest steps. */
   remaining: number | null;
   collected: number | null;
@@ -375,10 +461,13 @@ export interface LiveOverview {
 export interface Overview {
   time: number;
   live: boolean;
+  state: RunState;
   phase: string;
   step: number | null;
   num_steps: number | null;
   elapsed: number | null;
+  seconds: number | null;
+  max_seconds: number | null;
   remaining: number | null;
   collected: number | null;
   collect_transitions: number | null;
@@ -400,6 +489,9 @@ export interface Overview {
   ranks: RankStatus[];
   servers: LeanServer[];
   run: string;
+  stage: string;
+  /** The command that resumes it; empty if there is nothing to resume from. */
+  resume: string;
   benchmarks: Benchmark[];
   best: Best | null;
   checkpoints: number[];
@@ -423,7 +515,7 @@ export interface Series {
 /** One thread. */
 export interface Actor {
   actor: number;
-  /** model, lean, idle, or error. */
+  /** model, lean, idle, error, or paused: waiting for a model that is paused for training. */
   state: string;
   theorem: string;
   simulations: number;
@@ -514,6 +606,8 @@ export interface Trace {
 /** An evaluation; `done` of `total` theorems if it is not over. */
 export interface EvaluationRow {
   name: string;
+  /** What was evaluated: checkpoint or policy, seed, tactics of a state; tells evaluations of one directory apart. */
+  about: string;
   dataset: string;
   split: string;
   step: number | null;

@@ -1,8 +1,11 @@
 // The frame around every page: skip link, navigation, the head line of the run, and the state of the connection.
 
 import { useEffect, useRef } from "react";
+import { chosenRun, runHref } from "../api/client";
 import type { Link } from "../api/sse";
+import type { RunState } from "../api/types";
 import { duration, integer } from "../lib/format";
+import { phaseWord, progressOf, shownSteps, stateTone, stateWord } from "../lib/state";
 import { Segments } from "../parts/basics";
 import { Boundary } from "../parts/states";
 import { useLive } from "../state/store";
@@ -30,7 +33,7 @@ export function Frame() {
     <>
       <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>Skip to the page</a>
       <div className="frame">
-        <Side current={page.under ?? page.path} />
+        <Side current={page.under ?? page.path} run={chosenRun()} />
         <div>
           <Head />
           <main className="page" id="main" ref={main} tabIndex={-1}>
@@ -46,8 +49,10 @@ export function Frame() {
 
 const THEMES = [["system", "Auto"], ["light", "Light"], ["dark", "Dark"]] as const satisfies readonly (readonly [Choice, string])[];
 
-function Side({ current }: { current: string }) {
+/** The navigation: of a run, or where none is chosen yet, of the list of runs. */
+export function Side({ current, run }: { current: string; run?: string | null }) {
   const choice = useChoice();
+  const without = useLive((live) => live.overview !== null && ["pretrain", "midtrain", "sft", "evaluation"].includes(live.overview.stage));
   const nav = useRef<HTMLElement>(null);
   useEffect(() => { // on a phone the pages are a line that scrolls
     const box = nav.current;
@@ -56,7 +61,7 @@ function Side({ current }: { current: string }) {
   }, [current]);
   return (
     <div className="side">
-      <a className="brand" href={href("")} aria-label="nanoproof, overview">
+      <a className="brand" href={run === null ? runHref(null) : href("")} aria-label={run === null ? "nanoproof, runs" : "nanoproof, overview"}>
         <svg width="20" height="20" viewBox="0 0 16 16" aria-hidden="true">
           <rect width="16" height="16" rx="4" fill="var(--accent)" />
           <path d="M5 3.5v9M5 8h6.5" stroke="var(--on-accent)" strokeWidth="1.8" strokeLinecap="round" fill="none" />
@@ -64,7 +69,8 @@ function Side({ current }: { current: string }) {
         <span>nanoproof</span>
       </a>
       <nav aria-label="Pages" ref={nav}>
-        {PAGES.filter((page) => page.icon).map((page) => (
+        {run && <a href={runHref(null)}><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M9.5 3.5 5 8l4.5 4.5" /></svg>All runs</a>}
+        {run !== null && PAGES.filter((page) => page.icon && !(page.proofs && without)).map((page) => (
           <a key={page.path} href={href(page.path)} aria-current={page.path === current ? "page" : undefined}>
             <svg viewBox="0 0 16 16" aria-hidden="true"><path d={page.icon} /></svg>
             {page.title}
@@ -81,24 +87,26 @@ function Side({ current }: { current: string }) {
 function Head() {
   const overview = useLive((live) => live.overview);
   const link = useLive((live) => live.link);
+  const steps = overview && shownSteps(overview);
+  const progress = overview && progressOf(overview);
   return (
     <div className="head">
       <span className="run clip" title={overview?.run}>{overview?.run ?? "nanoproof"}</span>
-      <LinkState link={link} live={overview?.live ?? false} known={overview !== null} />
+      <LinkState link={link} state={overview?.state ?? null} />
       {overview && (
         <div className="facts">
-          <span>{overview.phase}</span>
-          <span>step <b>{integer(overview.step)}</b>{overview.num_steps ? ` of ${integer(overview.num_steps)}` : ""}</span>
-          <span><b>{integer(overview.theorems_proven)}</b> theorems proved</span>
-          <span>{duration(overview.elapsed)}</span>
+          {overview.live && <span>{phaseWord(overview).toLowerCase()}</span>}
+          <span>step <b>{integer(overview.step)}</b>{steps ? ` of ${integer(steps)}` : ""}</span>
+          {overview.attempts > 0 && <span><b>{integer(overview.theorems_proven)}</b> theorems proved</span>}
+          <span>{duration(overview.elapsed)}{progress?.by === "time" && overview.live ? ` of ${duration(overview.max_seconds)}` : ""}</span>
         </div>
       )}
     </div>
   );
 }
 
-function LinkState({ link, live, known }: { link: Link; live: boolean; known: boolean }) {
-  const [dot, text] = describeLink(link, live, known);
+function LinkState({ link, state }: { link: Link; state: RunState | null }) {
+  const [dot, text] = describeLink(link, state);
   return (
     <span className="link-state" role="status">
       <span className={`dot ${dot}`} aria-hidden="true" />
@@ -108,9 +116,9 @@ function LinkState({ link, live, known }: { link: Link; live: boolean; known: bo
 }
 
 /** The dot's look and the words for the state of the connection. */
-export function describeLink(link: Link, live: boolean, known: boolean): [dot: string, text: string] {
-  if (link.state === "waiting") return ["wait", known ? "reconnecting, last state shown" : "waiting for the monitor"];
+export function describeLink(link: Link, state: RunState | null): [dot: string, text: string] {
+  if (link.state === "waiting") return ["wait", state ? "reconnecting, last state shown" : "waiting for the monitor"];
   if (link.state === "refused") return ["wait", "the monitor asks for its token"];
-  if (link.state === "connecting" || !known) return ["", "connecting"];
-  return live ? ["live", "live"] : ["over", "not running"];
+  if (link.state === "connecting" || !state) return ["", "connecting"];
+  return state.name === "running" ? ["live", "live"] : [stateTone(state) === "bad" ? "bad" : "over", stateWord(state).toLowerCase()];
 }

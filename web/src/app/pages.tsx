@@ -9,6 +9,7 @@ import { LogsPage } from "../pages/logs/LogsPage";
 import { ModelPage } from "../pages/model/ModelPage";
 import { OverviewPage } from "../pages/overview/OverviewPage";
 import { ProfilePage } from "../pages/profile/ProfilePage";
+import { RunPage } from "../pages/run/RunPage";
 import { TheoremPage } from "../pages/theorems/TheoremPage";
 import { TheoremsPage } from "../pages/theorems/TheoremsPage";
 import { TreePage } from "../pages/tree/TreePage";
@@ -19,6 +20,8 @@ export interface PageEntry {
   title: string;
   /** A path drawn on 16 by 16. */
   icon?: string;
+  /** Whether only runs that prove have something to show there. */
+  proofs?: boolean;
   /** The page of the navigation that it belongs to. */
   under?: string;
   Page: ComponentType;
@@ -26,15 +29,16 @@ export interface PageEntry {
 
 export const PAGES: PageEntry[] = [
   { path: "", title: "Overview", icon: "M2 9.5 5.5 6l3 3L14 3.5M2 13.5h12", Page: OverviewPage },
-  { path: "actors", title: "Actors", icon: "M2.5 2.5h4.5v4.5H2.5zM9 2.5h4.5v4.5H9zM2.5 9h4.5v4.5H2.5zM9 9h4.5v4.5H9z", Page: ActorsPage },
-  { path: "theorems", title: "Theorems", icon: "M2.5 8.5 6 12l7.5-8", Page: TheoremsPage },
+  { path: "run", title: "Run", icon: "M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8ZM8 7.2v4M8 4.8v.2", Page: RunPage },
+  { path: "actors", title: "Actors", proofs: true, icon: "M2.5 2.5h4.5v4.5H2.5zM9 2.5h4.5v4.5H9zM2.5 9h4.5v4.5H2.5zM9 9h4.5v4.5H9z", Page: ActorsPage },
+  { path: "theorems", title: "Theorems", proofs: true, icon: "M2.5 8.5 6 12l7.5-8", Page: TheoremsPage },
   { path: "theorem", title: "Theorem", under: "theorems", Page: TheoremPage },
-  { path: "tree", title: "Search trees", icon: "M4.5 8h2.5M7 8C9 8 8 3.5 10.5 3.5M7 8h3.5M7 8C9 8 8 12.5 10.5 12.5M4.5 8a1.25 1.25 0 1 1-2.5 0 1.25 1.25 0 0 1 2.5 0ZM13.5 3.5a1.25 1.25 0 1 1-2.5 0 1.25 1.25 0 0 1 2.5 0ZM13.5 8A1.25 1.25 0 1 1 11 8a1.25 1.25 0 0 1 2.5 0ZM13.5 12.5a1.25 1.25 0 1 1-2.5 0 1.25 1.25 0 0 1 2.5 0Z", Page: TreePage },
-  { path: "model", title: "Model", icon: "M2.5 13.5V9M5.5 13.5V5M8.5 13.5v-11M11.5 13.5V7M14 13.5H2", Page: ModelPage },
+  { path: "tree", title: "Search trees", proofs: true, icon: "M4.5 8h2.5M7 8C9 8 8 3.5 10.5 3.5M7 8h3.5M7 8C9 8 8 12.5 10.5 12.5M4.5 8a1.25 1.25 0 1 1-2.5 0 1.25 1.25 0 0 1 2.5 0ZM13.5 3.5a1.25 1.25 0 1 1-2.5 0 1.25 1.25 0 0 1 2.5 0ZM13.5 8A1.25 1.25 0 1 1 11 8a1.25 1.25 0 0 1 2.5 0ZM13.5 12.5a1.25 1.25 0 1 1-2.5 0 1.25 1.25 0 0 1 2.5 0Z", Page: TreePage },
+  { path: "model", title: "Model", proofs: true, icon: "M2.5 13.5V9M5.5 13.5V5M8.5 13.5v-11M11.5 13.5V7M14 13.5H2", Page: ModelPage },
   { path: "evaluations", title: "Evaluations", icon: "M8 2.5v11M4.5 4.5 8 2.5l3.5 2M2.5 9.5 4.5 4.5l2 5a2.2 2.2 0 0 1-4 0ZM9.5 9.5l2-5 2 5a2.2 2.2 0 0 1-4 0ZM5 13.5h6", Page: EvaluationsPage },
   { path: "evaluation", title: "Evaluation", under: "evaluations", Page: EvaluationPage },
   { path: "compare", title: "Two evaluations", under: "evaluations", Page: DiffPage },
-  { path: "profile", title: "Profile", icon: "M2 4h6M5 8h8M3 12h5M11 12h3", Page: ProfilePage },
+  { path: "profile", title: "Profile", proofs: true, icon: "M2 4h6M5 8h8M3 12h5M11 12h3", Page: ProfilePage },
   { path: "logs", title: "Logs", icon: "M2.5 3.5h11M2.5 6.5h8M2.5 9.5h11M2.5 12.5h6", Page: LogsPage },
 ];
 

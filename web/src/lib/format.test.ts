@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { ago, bytes, compact, count, duration, integer, measure, percent, rate, signed } from "./format";
+import { ago, bytes, compact, count, duration, integer, level, measure, percent, rate, signed } from "./format";
+
+it("axes show no digits that say nothing", () => {
+  expect([0, 0.8, 0.6, 1, 2.5, 1e-5, 2000, 0.30000000000000004].map(level)).toEqual(["0", "0.8", "0.6", "1", "2.5", "0.00001", "2,000", "0.3"]);
+});
 
 describe("missing values", () => {
   it("are a dash in every format", () => {

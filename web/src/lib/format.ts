@@ -11,6 +11,11 @@ export function integer(value: Maybe): string {
   return there(value) ? grouped.format(value) : NONE;
 }
 
+/** The step of an attempt as charts count it: an attempt made before the first update belongs to step 1. */
+export function attemptStep(step: Maybe): string {
+  return there(step) ? integer(step + 1) : NONE;
+}
+
 /** At most four characters and a letter: 950, 1.2k, 34k, 5.6M. */
 export function compact(value: Maybe): string {
   if (!there(value)) return NONE;
@@ -32,6 +37,11 @@ export function measure(value: Maybe): string {
   if (size < 0.001) return value.toExponential(1);
   if (Number.isInteger(value)) return String(value);
   return value.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : size >= 0.1 ? 3 : 4);
+}
+
+/** A round value on an axis, without digits that say nothing: 0.8, 1, 2,000. */
+export function level(value: Maybe): string {
+  return there(value) && Math.abs(value) < 1000 && value !== 0 ? String(Number(value.toPrecision(4))) : measure(value);
 }
 
 /** 0.1234 -> "12.3%". */

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react"
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { cssColor, useTheme } from "../app/theme";
-import { measure, NONE, timeOfDay } from "../lib/format";
+import { level as roundLevel, measure, NONE, timeOfDay } from "../lib/format";
 import { DASHES, joinColumns, lastValue, padded, zoomed, type Line } from "./chart_data";
 
 interface Props {
@@ -30,7 +30,7 @@ interface Props {
   onRange?: (from: number, to: number) => void;
 }
 
-export function Chart({ label, lines, height = 200, x = (value) => `step ${value.toLocaleString("en")}`, y = measure, level = y, tick, time = false, range, shape = "line", onRange }: Props) {
+export function Chart({ label, lines, height = 200, x = (value) => `step ${value.toLocaleString("en")}`, y = measure, level = y === measure ? roundLevel : y, tick, time = false, range, shape = "line", onRange }: Props) {
   const theme = useTheme();
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -129,6 +129,11 @@ function xText(value: number, time: boolean, tick?: (value: number) => string): 
   return Number.isInteger(value) ? (tick?.(value) ?? value.toLocaleString("en")) : "";
 }
 
+/** As wide as the widest text needs. */
+function axisWidth(texts: string[] | null): number {
+  return Math.max(54, 14 + 7 * Math.max(0, ...(texts ?? []).map((text) => text.length)));
+}
+
 type Latest = { current: { lines: Line[]; places: ReturnType<typeof joinColumns>["places"]; columns: (number | null)[][] } & Pick<Props, "level" | "tick" | "range" | "onRange"> };
 
 function applyHidden(plot: uPlot, { lines, places }: Latest["current"], hidden: ReadonlySet<string>): void {
@@ -168,7 +173,7 @@ function options(width: number, height: number, time: boolean, shape: string, la
     scales: { x: { time }, y: { range: (_, low, high) => padded(low, high, latest.current.range) } },
     axes: [
       { ...axis, grid: { show: false }, space: 64, size: 26, ...(time ? { incrs: TIME_STEPS } : {}), values: (_, ticks) => ticks.map((tick) => xText(tick, time, latest.current.tick)) },
-      { ...axis, size: 54, space: 34, values: (_, ticks) => ticks.map((tick) => (latest.current.level ?? measure)(tick)) },
+      { ...axis, size: (_, texts) => axisWidth(texts), space: 34, values: (_, ticks) => ticks.map((tick) => (latest.current.level ?? roundLevel)(tick)) },
     ],
     cursor: { y: false, points: { size: 7 }, drag: { x: true, y: false, setScale: !latest.current.onRange } },
     hooks: {

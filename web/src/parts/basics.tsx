@@ -41,7 +41,7 @@ export function Stat({ name, unit, note, children }: { name: string; unit?: Reac
         {children}
         {unit && <small> {unit}</small>}
       </dd>
-      {note && <p>{note}</p>}
+      {note && <dd className="note">{note}</dd>}
     </div>
   );
 }
@@ -60,13 +60,14 @@ export function Segments<T extends string>({ label, value, choices, onChange }: 
 }
 
 /** One choice of many. */
-export function Select({ label, value, choices, onChange }: {
-  label: string; value: string; choices: readonly (readonly [string, string])[]; onChange: (value: string) => void;
+/** One choice of many. A `name` for screen readers is needed where there is no `label` to see. */
+export function Select({ label, name, value, choices, onChange }: {
+  label: string; name?: string; value: string; choices: readonly (readonly [string, string])[]; onChange: (value: string) => void;
 }) {
   return (
     <label className="label">
       {label}
-      <select className="field" value={value} onChange={(event) => onChange(event.target.value)}>
+      <select className="field" aria-label={name} value={value} onChange={(event) => onChange(event.target.value)}>
         {choices.map(([key, text]) => <option key={key} value={key}>{text}</option>)}
       </select>
     </label>

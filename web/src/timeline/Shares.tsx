@@ -4,7 +4,7 @@ import { percent } from "../lib/format";
 import { stateName } from "./Timeline";
 import "./timeline.css";
 
-const ORDER = ["model", "lean", "idle", "error"];
+const ORDER = ["model", "lean", "paused", "idle", "error"];
 
 export function Shares({ label, shares }: { label: string; shares: Record<string, number> }) {
   const total = ORDER.reduce((sum, state) => sum + (shares[state] ?? 0), 0) || 1;

@@ -107,5 +107,5 @@ function laneName(lane: Lane): string {
 }
 
 export function stateName(state: string): string {
-  return { model: "waits for the model", lean: "waits for Lean", idle: "idle", error: "server out of reach", batch: "computes" }[state] ?? state;
+  return { model: "waits for the model", lean: "waits for Lean", idle: "idle", paused: "paused for training", error: "server out of reach", batch: "computes" }[state] ?? state;
 }

@@ -1,12 +1,12 @@
 // The tree on a canvas: drag and pinch to pan and zoom, click to select, the keyboard for all of it.
 
-import { useEffect, useImperativeHandle, useMemo, useRef, type KeyboardEvent, type PointerEvent, type Ref } from "react";
+import { useEffect, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type PointerEvent, type Ref } from "react";
 import { useTheme } from "../app/theme";
 import { draw, readPalette, type Scene } from "./draw";
-import { handleAt, HEIGHT, layoutTree, nodeAt, WIDTH } from "./layout";
+import { handleAt, HEIGHT, layoutTree, NARROW, nodeAt, WIDTH } from "./layout";
 import { fateOf, FATE_WORD, goalOf, nameOf, type Tree } from "./model";
 import type { Direction, TreeAction, TreeState } from "./state";
-import { fitted, inSight, type Size, type View, zoomed } from "./view";
+import { fitted, inSight, ONE_LINE, sameView, type Size, type View, zoomed } from "./view";
 
 /** At this scale texts can be read; a tree that does not fit at it is shown from its root on. */
 const READABLE = 0.78;
@@ -29,12 +29,21 @@ interface Props {
 export function TreeCanvas({ tree, state, act, onFind, handle }: Props) {
   const theme = useTheme();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const layout = useMemo(() => layoutTree(tree, state), [tree, state.folded, state.untried]);
+  const [down, setDown] = useState(false);
+  const layout = useMemo(() => layoutTree(tree, state, down), [tree, state.folded, state.untried, down]);
   const palette = useMemo(readPalette, [theme]);
   const scene = useRef<Scene>({ tree, layout, state, palette, hover: -1 });
   scene.current = { tree, layout, state, palette, hover: scene.current.hover };
   const painter = useRef<Painter | null>(null);
   const shown = useRef({ selected: state.selected, layout });
+
+  useLayoutEffect(() => {
+    const box = canvas.current!;
+    const observer = new ResizeObserver(() => setDown(box.clientWidth < NARROW));
+    setDown(box.clientWidth < NARROW);
+    observer.observe(box);
+    return () => observer.disconnect();
+  }, []);
 
   useEffect(() => {
     const made = new Painter(canvas.current!, scene);
@@ -48,6 +57,7 @@ export function TreeCanvas({ tree, state, act, onFind, handle }: Props) {
   useEffect(() => {
     const { selected, layout: before } = shown.current;
     shown.current = { selected: state.selected, layout };
+    if (before.down !== layout.down) return painter.current?.open();
     // What was under the eye stays there when something is folded: the selected node does not move.
     if (before !== layout) painter.current?.hold(state.selected, before.y[state.selected] ?? NaN);
     if (selected !== state.selected) painter.current?.reveal(state.selected);
@@ -148,8 +158,16 @@ class Painter {
     this.zoom(factor, seen ? x : width / 2, seen ? y : height / 2);
   }
 
+  /** Shows all of it with texts, as far as that goes; a second time, all of it however small. */
   fit(): void {
-    this.glideTo(fitted(this.scene.current.layout, this.size));
+    const { layout } = this.scene.current;
+    const readable = fitted(layout, this.size, ONE_LINE * 1.25);
+    this.glideTo(sameView(readable, this.view) ? fitted(layout, this.size) : readable);
+  }
+
+  /** The first view: all of it where it can be read, else from its root on. */
+  open(): void {
+    if (this.size.width) this.set(fitted(this.scene.current.layout, this.size, READABLE));
   }
 
   hover(x: number, y: number): void {
@@ -201,7 +219,7 @@ class Painter {
     this.size = { width: this.canvas.clientWidth, height: this.canvas.clientHeight };
     this.canvas.width = Math.round(this.size.width * ratio);
     this.canvas.height = Math.round(this.size.height * ratio);
-    if (first) this.view = fitted(this.scene.current.layout, this.size, READABLE);
+    if (first) this.open();
     this.now();
   }
 

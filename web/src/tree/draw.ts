@@ -1,17 +1,21 @@
 // Draws a tree on a canvas: what is in sight only, with less detail the smaller it is shown.
 
 import { cssColor } from "../app/theme";
-import { COLUMN, HEIGHT, type Layout, WIDTH } from "./layout";
+import { COLUMN, HEIGHT, type Layout, ROW_DOWN, WIDTH } from "./layout";
 import { fateOf, goalOf, nameOf, type Tree, type TreeNode } from "./model";
 import type { TreeState } from "./state";
-import type { Size, View } from "./view";
+import { ONE_LINE, oneLineSize, type Size, type View } from "./view";
 
-/** From this scale on boxes have texts, and from that one on outlines and marks. */
-const TEXTS = 0.42;
+/** From this scale on boxes have two lines of text, and from that one on outlines and marks. */
+const TEXTS = 0.72;
 const OUTLINES = 0.16;
+const LETTER = 0.604;
 /** What a search did not find is covered that much. */
 const FADED = 0.72;
 const BEND = (COLUMN - WIDTH) * 0.55;
+const BEND_DOWN = (ROW_DOWN - HEIGHT) * 0.8;
+/** Where edges leave and reach the boxes of a tree that grows downwards. */
+const DOWN_AT = 40;
 const STEPS = 64;
 const MONO = '"SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 
@@ -138,11 +142,11 @@ function drawEdges(context: CanvasRenderingContext2D, { tree, layout, palette, s
   for (const node of layout.nodes) {
     const parent = node.parent;
     if (!parent) continue;
-    const x0 = x[parent.index]! + WIDTH;
-    const y0 = y[parent.index]! + HEIGHT / 2;
-    const x1 = x[node.index]!;
-    const y1 = y[node.index]! + HEIGHT / 2;
-    if (x0 > frame.right || x1 < frame.left || Math.min(y0, y1) > frame.bottom || Math.max(y0, y1) < frame.top) continue;
+    const x0 = x[parent.index]! + (layout.down ? DOWN_AT : WIDTH);
+    const y0 = y[parent.index]! + (layout.down ? HEIGHT : HEIGHT / 2);
+    const x1 = x[node.index]! + (layout.down ? DOWN_AT : 0);
+    const y1 = y[node.index]! + (layout.down ? 0 : HEIGHT / 2);
+    if (Math.min(x0, x1) > frame.right || Math.max(x0, x1) < frame.left || Math.min(y0, y1) > frame.bottom || Math.max(y0, y1) < frame.top) continue;
     const width = Math.max(Math.round(2 * edgeWidth(node, tree.root)) / 2, 0.6 / view.k);
     const near = parent.index === state.selected || ways.has(node);
     const look = near && !node.proof ? "near" : node.proof ? "proof" : node.dead ? "dead" : node.visits || node.solved ? "open" : "untried";
@@ -151,6 +155,7 @@ function drawEdges(context: CanvasRenderingContext2D, { tree, layout, palette, s
     if (!entry) paths.set(key, (entry = { path: new Path2D(), width, node }));
     entry.path.moveTo(x0, y0);
     if (far) entry.path.lineTo(x1, y1);
+    else if (layout.down) entry.path.bezierCurveTo(x0, y0 + BEND_DOWN, x1, y1 - BEND_DOWN, x1, y1);
     else entry.path.bezierCurveTo(x0 + BEND, y0, x0 + BEND, y1, x1, y1);
   }
   for (const rank of [0, 1, 2]) {
@@ -199,7 +204,7 @@ function drawNode(context: CanvasRenderingContext2D, scene: Scene, node: TreeNod
   context.fillStyle = state.hits.has(node.index) ? palette.match : node.index === scene.hover ? palette.wash : palette.surface;
   context.fill(box);
   context.fillStyle = fill(scene, node);
-  if (k < TEXTS) {
+  if (k < ONE_LINE) {
     context.globalAlpha = quiet ? 0.3 : 0.85;
     context.fill(box);
     context.globalAlpha = 1;
@@ -216,6 +221,7 @@ function drawNode(context: CanvasRenderingContext2D, scene: Scene, node: TreeNod
   context.globalAlpha = 1;
   context.setLineDash([]);
   if (k >= TEXTS) drawTexts(context, scene, node, x, y, quiet);
+  else if (k >= ONE_LINE) drawOneLine(context, scene, node, x, y, k, quiet);
   else drawMark(context, scene, node, x, y);
   if (node.children.length) drawHandle(context, scene, node, x + WIDTH, y + HEIGHT / 2);
 }
@@ -244,6 +250,24 @@ function drawTexts(context: CanvasRenderingContext2D, scene: Scene, node: TreeNo
   context.fillStyle = quiet || node.dead ? palette.muted : palette.text;
   const width = x + WIDTH - 14 - at;
   context.fillText(cut(name, Math.floor(width / 7.55)), at, y + 14.5, width);
+}
+
+/** From some way off: what the node is, in letters that are as large as they can be. */
+function drawOneLine(context: CanvasRenderingContext2D, scene: Scene, node: TreeNode, x: number, y: number, k: number, quiet: boolean): void {
+  const { palette } = scene;
+  const size = oneLineSize(k);
+  const mark = MARK[fateOf(node)];
+  context.font = `${node.proof ? "600 " : ""}${size}px ${MONO}`;
+  context.textAlign = "left";
+  let at = x + 18;
+  if (mark) {
+    context.fillStyle = mark === "✓" ? palette.good : palette.bad;
+    context.fillText(mark, at, y + HEIGHT / 2 + 1);
+    at += size;
+  }
+  context.fillStyle = quiet || node.dead ? palette.muted : palette.text;
+  const room = x + WIDTH - 8 - at;
+  context.fillText(cut(labelsOf(node)[0], Math.max(1, Math.floor(room / (LETTER * size)))), at, y + HEIGHT / 2 + 1, room);
 }
 
 /** Between far and near: one large sign, so that colour is not all there is. */

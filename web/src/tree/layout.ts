@@ -1,5 +1,6 @@
 // Where the nodes of a tree stand: a column for each depth, filled from the top without gaps. A node is never above its
-// parent, and edges do not cross; the proof (or else the line that was visited most) runs along the top.
+// parent, and edges do not cross; the proof (or else the line that was visited most) runs along the top. In a narrow
+// window a row takes the place of each column: the proof runs down the left edge, with each text at its full width.
 
 import type { Tree, TreeNode } from "./model";
 
@@ -7,6 +8,11 @@ export const WIDTH = 236;
 export const HEIGHT = 44;
 export const ROW = 54;
 export const COLUMN = 292;
+/** The same in a tree that grows downwards. */
+export const ROW_DOWN = 74;
+export const COLUMN_DOWN = 252;
+/** Narrower windows show trees that grow downwards. */
+export const NARROW = 620;
 
 /** What is shown of a tree. */
 export interface Showing {
@@ -25,6 +31,8 @@ export interface Layout {
   hidden: Uint32Array;
   width: number;
   height: number;
+  /** Whether the tree grows downwards, and not to the right. */
+  down: boolean;
 }
 
 /** The children of a node that are shown. */
@@ -34,27 +42,30 @@ export function shownChildren(node: TreeNode, showing: Showing): TreeNode[] {
   return node.children.filter((child) => child.visits > 0 || child.solved);
 }
 
-export function layoutTree(tree: Tree, showing: Showing): Layout {
+export function layoutTree(tree: Tree, showing: Showing, down = false): Layout {
   const count = tree.nodes.length;
   const x = new Float64Array(count).fill(NaN);
   const y = new Float64Array(count).fill(NaN);
   const hidden = new Uint32Array(count);
   const nodes: TreeNode[] = [];
   const free: number[] = [];
+  const rowOf = new Float64Array(count);
   const stack = [tree.root];
   for (let node = stack.pop(); node; node = stack.pop()) {
     const children = shownChildren(node, showing);
     nodes.push(node);
     hidden[node.index] = node.children.length - children.length;
-    const above = node.parent ? y[node.parent.index]! / ROW : 0;
+    const above = node.parent ? rowOf[node.parent.index]! : 0;
     const row = Math.max(above, free[node.depth] ?? 0);
     free[node.depth] = row + 1;
-    x[node.index] = node.depth * COLUMN;
-    y[node.index] = row * ROW;
+    rowOf[node.index] = row;
+    x[node.index] = down ? row * COLUMN_DOWN : node.depth * COLUMN;
+    y[node.index] = down ? node.depth * ROW_DOWN : row * ROW;
     for (let i = children.length - 1; i >= 0; i--) stack.push(children[i]!);
   }
   const rows = free.reduce((most, next) => Math.max(most, next), 1);
-  return { nodes, x, y, hidden, width: (free.length - 1) * COLUMN + WIDTH, height: (rows - 1) * ROW + HEIGHT };
+  const [wide, high] = down ? [(rows - 1) * COLUMN_DOWN, (free.length - 1) * ROW_DOWN] : [(free.length - 1) * COLUMN, (rows - 1) * ROW];
+  return { nodes, x, y, hidden, width: wide + WIDTH, height: high + HEIGHT, down };
 }
 
 /** The node whose box holds the point. */

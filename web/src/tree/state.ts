@@ -100,10 +100,14 @@ function toggle(tree: Tree, state: TreeState, index: number): TreeState {
   return { ...chosen, folded };
 }
 
+/** In a tree that grows downwards, down is what right is in one that grows to the right. */
+const TURNED = { up: "left", down: "right", left: "up", right: "down" } as const;
+
 function neighbour(tree: Tree, state: TreeState, direction: Direction, layout: Layout): TreeNode | null {
   const node = tree.nodes[state.selected];
   if (!node) return null;
   if (direction === "home") return tree.root;
+  if (layout.down) direction = TURNED[direction];
   if (direction === "left") return node.parent;
   if (direction === "right") {
     const open = { folded: new Set<number>(), untried: state.untried };
@@ -111,12 +115,13 @@ function neighbour(tree: Tree, state: TreeState, direction: Direction, layout: L
     return children[0] ?? null;
   }
   const sign = direction === "up" ? -1 : 1;
-  const here = layout.y[node.index]!;
+  const across = layout.down ? layout.x : layout.y;
+  const here = across[node.index]!;
   let best: TreeNode | null = null;
   for (const other of layout.nodes) {
-    const distance = (layout.y[other.index]! - here) * sign;
+    const distance = (across[other.index]! - here) * sign;
     if (other.depth !== node.depth || distance <= 0) continue;
-    if (!best || distance < (layout.y[best.index]! - here) * sign) best = other;
+    if (!best || distance < (across[best.index]! - here) * sign) best = other;
   }
   return best;
 }

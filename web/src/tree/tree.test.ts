@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { SearchTree } from "../api/types";
-import { COLUMN, handleAt, HEIGHT, layoutTree, nodeAt, ROW, WIDTH } from "./layout";
+import { COLUMN, COLUMN_DOWN, handleAt, HEIGHT, layoutTree, nodeAt, ROW, ROW_DOWN, WIDTH } from "./layout";
 import { buildTree, fateOf, find, goalOf, nameOf, pathTo } from "./model";
 import { initialState, treeReducer, type TreeAction, type TreeState } from "./state";
-import { fitted, inSight, zoomed } from "./view";
+import { fitted, inSight, oneLineSize, zoomed } from "./view";
 
 type Row = [kind: string, parent: number, tactic: string | null, visits: number, solved?: boolean];
 
@@ -117,6 +117,38 @@ describe("layoutTree", () => {
     expect(handleAt(all, all.x[4]! + WIDTH + 6, all.y[4]! + HEIGHT / 2)?.index).toBe(4);
     expect(handleAt(all, all.x[5]! + WIDTH, all.y[5]! + HEIGHT / 2)).toBeNull();
   });
+});
+
+describe("a tree that grows downwards", () => {
+  const down = layoutTree(tree, { folded: new Set(), untried: true }, true);
+  it("has the proof along the left edge, a row for each depth, and no two boxes that meet", () => {
+    expect([0, 2, 3, 5].map((i) => [down.x[i], down.y[i]! / ROW_DOWN])).toEqual([[0, 0], [0, 1], [0, 2], [0, 3]]);
+    expect(down.x[1]).toBe(COLUMN_DOWN);
+    const places = down.nodes.map((node) => [down.x[node.index]!, down.y[node.index]!] as const);
+    for (const [i, a] of places.entries()) {
+      for (const b of places.slice(i + 1)) expect(Math.abs(a[0] - b[0]) >= WIDTH || Math.abs(a[1] - b[1]) >= HEIGHT).toBe(true);
+    }
+  });
+  it("is moved through as it is seen", () => {
+    const move = (selected: number, direction: "up" | "down" | "left" | "right"): number =>
+      treeReducer(tree, { ...initialState(tree), selected }, { type: "move", direction, layout: down }).selected;
+    expect(move(0, "down")).toBe(2);
+    expect(move(2, "right")).toBe(1);
+    expect(move(1, "left")).toBe(2);
+    expect(move(2, "up")).toBe(0);
+  });
+  it("fits a phone from the root on, at a scale at which its texts can be read", () => {
+    const view = fitted(down, { width: 360, height: 400 }, 0.78);
+    expect(view.k).toBeGreaterThanOrEqual(0.78);
+    expect(view.dx + WIDTH * view.k).toBeLessThanOrEqual(360);
+    expect(view.dy).toBe(12);
+  });
+});
+
+it("letters of a single line are 11 pixels high on the screen, and never higher than their box", () => {
+  expect(oneLineSize(0.5)).toBe(22);
+  expect(oneLineSize(0.25)).toBeCloseTo(36.08);
+  expect(0.25 * oneLineSize(0.25)).toBeGreaterThan(9);
 });
 
 describe("treeReducer", () => {

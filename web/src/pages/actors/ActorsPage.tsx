@@ -20,16 +20,16 @@ export function ActorsPage() {
   return live ? <Everyone actors={live} /> : <><Title>Actors</Title><Loaded of={asked} height={420}>{(actors) => <Everyone actors={actors} bare />}</Loaded></>;
 }
 
-type State = "all" | "model" | "lean" | "idle" | "error";
-const WORDS: Record<string, string> = { model: "model", lean: "Lean", idle: "idle", error: "error" };
-const MARKS: Record<string, string> = { model: "◆", lean: "▲", idle: "○", error: "!" };
+type State = "all" | "model" | "lean" | "paused" | "idle" | "error";
+const WORDS: Record<string, string> = { model: "model", lean: "Lean", paused: "paused", idle: "idle", error: "error" };
+const MARKS: Record<string, string> = { model: "◆", lean: "▲", paused: "‖", idle: "○", error: "!" };
 
 function Everyone({ actors, bare = false }: { actors: Actors; bare?: boolean }) {
   const [query, change] = useQuery();
   const state = (query.get("state") ?? "all") as State;
   const counts = sums(present(actors.ranks).map((rank) => rank.states));
   const total = Object.values(counts).reduce((sum, value) => sum + value, 0);
-  const choices = (["all", "model", "lean", "idle", "error"] as const).map((key): [State, string] =>
+  const choices = (["all", "model", "lean", "paused", "idle", "error"] as const).map((key): [State, string] =>
     [key, `${key === "all" ? "All" : `${MARKS[key]} ${WORDS[key]}`} ${integer(key === "all" ? total : counts[key] ?? 0)}`]);
   const tools = <Segments label="State" value={state} choices={choices} onChange={(next) => change({ state: next === "all" ? null : next }, true)} />;
   return (

@@ -86,7 +86,7 @@ function columnsOf(chosen: string[], pick: (row: EvaluationRow) => void): Column
       key: "choose", title: "",
       cell: (row) => <input type="checkbox" aria-label={`Compare ${row.name}`} checked={chosen.includes(row.name)} onChange={() => pick(row)} />,
     },
-    { key: "name", title: "Benchmark", cell: (row) => <a href={evaluationHref(row.name)} title={row.name}>{benchmarkName(row)}</a> },
+    { key: "name", title: "Benchmark", cell: (row) => <><a href={evaluationHref(row.name)}>{benchmarkName(row)}</a><span className="which small muted">{row.name}{row.about && ` · ${row.about}`}</span></> },
     { key: "step", title: "Step", right: true, cell: (row) => integer(row.step) },
     { key: "solved", title: "Solved", right: true, cell: (row) => <><b>{rate(row.solved, row.done)}</b> <span className="muted">{integer(row.solved)} of {integer(row.done)}</span></> },
     { key: "interval", title: "95% interval", cell: (row) => <Interval row={row} /> },

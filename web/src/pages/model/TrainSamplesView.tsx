@@ -3,7 +3,7 @@
 import { Fragment, useState } from "react";
 import type { Page, TrainSample } from "../../api/types";
 import { useQuery } from "../../app/router";
-import { ago, count, integer, measure, percent } from "../../lib/format";
+import { ago, attemptStep, count, measure, percent } from "../../lib/format";
 import { Card, useNow } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useAsked } from "../../state/calm";
@@ -43,7 +43,7 @@ function OneExample({ sample, values, now }: { sample: TrainSample; values: bool
   const hard = hardest(sample.tokens, sample.losses, 6);
   const trained = sample.losses.filter((loss) => loss !== null).length;
   return (
-    <Card title={`Step ${integer(sample.step)}`} note={`${KINDS[sample.kind] ?? sample.kind} · loss ${measure(sample.loss)} over ${count(trained, "token")} · ${ago(sample.time, now)}`}>
+    <Card title={`Step ${attemptStep(sample.step)}`} note={`${KINDS[sample.kind] ?? sample.kind} · loss ${measure(sample.loss)} over ${count(trained, "token")} · ${ago(sample.time, now)}`}>
       <p className={values ? "tokens mono with-values" : "tokens mono"}>
         {sample.tokens.map((token, i) => <Token key={i} token={token} loss={sample.losses[i] ?? null} values={values} />)}
       </p>

@@ -43,35 +43,31 @@ export function lineOf(benchmark: Benchmark): Line {
   };
 }
 
+/** One benchmark below the other, so that nothing is cut at any width. */
 function Scores({ benchmarks }: { benchmarks: Benchmark[] }) {
   return (
-    <div className="table-wrap">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">Benchmark</th><th scope="col" className="right">Solved</th><th scope="col" className="right">Rate</th>
-            <th scope="col" className="wide">0 to 100%</th><th scope="col" className="right">Since first</th>
-          </tr>
-        </thead>
-        <tbody>
-          {benchmarks.map((benchmark) => {
-            const last = benchmark.points[benchmark.points.length - 1];
-            const first = benchmark.points[0];
-            if (!last || !first) return null;
-            const gain = last.solved / (last.total || 1) - first.solved / (first.total || 1);
-            return (
-              <tr key={benchmark.name}>
-                <td className="name"><a href={href("evaluations", { dataset: benchmark.dataset })}>{benchmark.name}</a></td>
-                <td className="right">{integer(last.solved)} / {integer(last.total)}</td>
-                <td className="right">{rate(last.solved, last.total)}</td>
-                <td><Whiskers low={last.low} high={last.high} value={last.solved / (last.total || 1)} /></td>
-                <td className="right">{signed(gain, (value) => `${(100 * value).toFixed(1)}`)}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
+    <ul className="scores num">
+      {benchmarks.map((benchmark) => {
+        const last = benchmark.points[benchmark.points.length - 1];
+        const first = benchmark.points[0];
+        if (!last || !first) return null;
+        const solved = last.solved / (last.total || 1);
+        const gain = solved - first.solved / (first.total || 1);
+        return (
+          <li key={benchmark.name}>
+            <div className="line">
+              <a href={href("evaluations", { dataset: benchmark.dataset })}>{benchmark.name}</a>
+              <span className="figure"><b>{rate(last.solved, last.total)}</b> <span className="muted">{integer(last.solved)} of {integer(last.total)}</span></span>
+            </div>
+            <Whiskers low={last.low} high={last.high} value={solved} />
+            <div className="line small muted">
+              <span>{percent(last.low)} to {percent(last.high)}</span>
+              <span className="figure">{benchmark.points.length > 1 ? `${signed(gain, (value) => (100 * value).toFixed(1))} points since the first` : "the first score"}</span>
+            </div>
+          </li>
+        );
+      })}
+    </ul>
   );
 }
 

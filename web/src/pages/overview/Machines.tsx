@@ -13,7 +13,7 @@ export function Machines({ overview }: { overview: Overview }) {
           ? <Empty title="No rank has reported">The run writes its state once a second as soon as it has started.</Empty>
           : <div className="machines">{overview.ranks.map((rank) => <Rank key={rank.rank} rank={rank} time={overview.time} />)}</div>}
       </Card>
-      <Card title="Lean servers" flush><Servers servers={overview.servers} /></Card>
+      <Card title="Lean servers" flush note={overview.live || overview.servers.length === 0 ? undefined : "as the run saw them last"}><Servers servers={overview.servers} live={overview.live} /></Card>
     </div>
   );
 }
@@ -53,7 +53,7 @@ function Bar({ share, label }: { share: number; label: string }) {
 
 const STATES: Record<string, [tone: string, mark: string]> = { up: ["good", "✓"], down: ["bad", "!"] };
 
-function Servers({ servers }: { servers: LeanServer[] }) {
+function Servers({ servers, live }: { servers: LeanServer[]; live: boolean }) {
   if (servers.length === 0) return <Empty title="No Lean server known">Servers are listed as soon as actors use them.</Empty>;
   return (
     <div className="table-wrap">
@@ -63,11 +63,11 @@ function Servers({ servers }: { servers: LeanServer[] }) {
         </thead>
         <tbody>
           {servers.map((server) => {
-            const [tone, mark] = STATES[server.state] ?? ["", "?"];
+            const [tone, mark] = (live ? STATES[server.state] : undefined) ?? ["", live ? "?" : "·"];
             return (
               <tr key={server.address}>
                 <td className="mono">{server.address}</td>
-                <td><span className={`badge ${tone}`}><span aria-hidden="true">{mark}</span>{server.state}</span></td>
+                <td><span className={`badge ${tone}`}><span aria-hidden="true">{mark}</span>{live ? server.state : `was ${server.state}`}</span></td>
                 <td className="right">{integer(server.actors)}</td>
                 <td className="right">{integer(server.errors)}</td>
               </tr>

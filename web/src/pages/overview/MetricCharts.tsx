@@ -2,7 +2,7 @@
 
 import { useMemo } from "react";
 import type { Series } from "../../api/types";
-import { duration, integer, measure } from "../../lib/format";
+import { duration, integer, measure, percent } from "../../lib/format";
 import { Card, Select } from "../../parts/basics";
 import { Chart } from "../../parts/Chart";
 import type { Line } from "../../parts/chart_data";
@@ -14,12 +14,17 @@ export interface Group {
   title: string;
   names: string[];
   format: (value: number) => string;
+  /** Of values that most steps do not have. */
+  shape?: "points";
 }
 
 export const LOSS: Group = { title: "Loss", names: ["loss", "tactic_loss", "value_loss", "unlikelihood_loss"], format: measure };
+export const VALIDATION: Group = { title: "Validation loss", names: ["valid/loss", "valid/tactic_loss", "valid/value_loss"], format: measure, shape: "points" };
+export const ACCURACY: Group = { title: "Accuracy", names: ["tactic_token_accuracy", "valid/tactic_token_accuracy", "valid/tactic_exact_match"], format: percent };
+export const STEP_TIME: Group = { title: "Time of a step", names: ["step_seconds", "wait_seconds"], format: duration };
 export const COLLECTION: Group = { title: "Each collection", names: ["attempts", "proofs", "errors"], format: integer };
 export const TIME: Group = { title: "Time of a step", names: ["seconds/collect", "seconds/train"], format: duration };
-const SHOWN = [LOSS, COLLECTION, TIME].flatMap((group) => group.names);
+const SHOWN = [LOSS, COLLECTION, TIME, VALIDATION, ACCURACY, STEP_TIME].flatMap((group) => group.names);
 
 /** The metrics of the charts below, asked for anew when a step has ended. */
 export function useMetrics(own: string): Resource<Series> {
@@ -31,7 +36,7 @@ export function MetricCard({ of, group }: { of: Resource<Series>; group: Group }
   return (
     <Card title={group.title} note={of.data?.thinned ? `${integer(of.data.total)} steps, means with lowest and highest` : undefined}>
       <Loaded of={of} height={HEIGHT}>
-        {(data) => <Lines label={`${group.title} by step`} data={data} names={group.names} format={group.format} />}
+        {(data) => <Lines label={`${group.title} by step`} data={data} names={group.names} format={group.format} shape={group.shape} />}
       </Loaded>
     </Card>
   );
@@ -39,7 +44,7 @@ export function MetricCard({ of, group }: { of: Resource<Series>; group: Group }
 
 /** Any other metric of the run, by its name. */
 export function OwnMetricCard({ of, own, onOwn }: { of: Resource<Series>; own: string; onOwn: (name: string) => void }) {
-  const tools = of.data && <Select label="" value={own} choices={choices(of.data, own)} onChange={onOwn} />;
+  const tools = of.data && <Select label="" name="Metric" value={own} choices={choices(of.data, own)} onChange={onOwn} />;
   return (
     <Card title="Any metric" tools={tools}>
       <Loaded of={of} height={HEIGHT}>
@@ -51,17 +56,20 @@ export function OwnMetricCard({ of, own, onOwn }: { of: Resource<Series>; own: s
 
 const HEIGHT = 200;
 
-function Lines({ label, data, names, format }: { label: string; data: Series; names: string[]; format: (value: number) => string }) {
+function Lines({ label, data, names, format, shape }: { label: string; data: Series } & Pick<Group, "names" | "format" | "shape">) {
   const lines = useMemo(() => linesOf(data, names), [data, ...names]);
   if (lines.length === 0) return <Empty title="Nothing to draw yet">The first step has not been finished.</Empty>;
-  return <Chart label={label} lines={lines} y={format} height={HEIGHT} />;
+  return <Chart label={label} lines={lines} y={format} height={HEIGHT} {...(shape ? { shape } : {})} />;
 }
+
+/** Terms that are 0 where what they belong to is turned off. */
+const OPTIONAL = ["unlikelihood_loss", "wait_seconds"];
 
 /** Those of `names` that have values; where steps were put together, with a band from lowest to highest. */
 export function linesOf(data: Series, names: string[]): Line[] {
   return names.flatMap((name) => {
     const y = data.values[name];
-    if (!y || y.every((value) => value === null)) return [];
+    if (!y || y.every((value) => value === null || (value === 0 && OPTIONAL.includes(name)))) return [];
     const line: Line = { name, x: data.steps, y };
     const low = data.low[name];
     const high = data.high[name];

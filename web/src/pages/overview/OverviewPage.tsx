@@ -1,16 +1,18 @@
 // The run at a glance: what it does now, how it goes, what it costs.
 
 import { useState } from "react";
-import type { Overview } from "../../api/types";
+import type { Event, Overview } from "../../api/types";
 import { href } from "../../app/router";
-import { compact, count, duration, integer, measure, rate, signed, timeOfDay } from "../../lib/format";
-import { Card, Stat, Title } from "../../parts/basics";
+import { compact, count, dateTime, duration, integer, measure, rate, signed } from "../../lib/format";
+import { phaseWord, progressOf, shownSteps, stateSentence, stateTone } from "../../lib/state";
+import { Card, CopyButton, Stat, Title, useNow } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { useLive } from "../../state/store";
+import { evaluationHref } from "../evaluations/links";
 import { ScoresCard, SolveRateCard } from "./Benchmarks";
 import { Machines } from "./Machines";
-import { COLLECTION, LOSS, MetricCard, OwnMetricCard, TIME, useMetrics } from "./MetricCharts";
+import { ACCURACY, COLLECTION, LOSS, MetricCard, OwnMetricCard, STEP_TIME, TIME, useMetrics, VALIDATION } from "./MetricCharts";
 import "./overview.css";
 
 export function OverviewPage() {
@@ -25,29 +27,43 @@ export function OverviewPage() {
 }
 
 function Glance({ overview }: { overview: Overview }) {
-  const [own, setOwn] = useState("theorems_proven");
-  const metrics = useMetrics(own);
+  const [own, setOwn] = useState("");
+  const validates = overview.attempts === 0 && Object.keys(overview.metrics).some((name) => name === "step_seconds");
+  const metrics = useMetrics(own || (validates ? "lr_factor" : "theorems_proven"));
   return (
     <>
+      <Trouble overview={overview} />
       <section className="card figures" aria-label="Figures"><Figures overview={overview} /></section>
       <div className="two">
         <MetricCard of={metrics} group={LOSS} />
-        <SolveRateCard benchmarks={overview.benchmarks} best={overview.best} />
-        <MetricCard of={metrics} group={COLLECTION} />
-        <ScoresCard benchmarks={overview.benchmarks} />
-        <MetricCard of={metrics} group={TIME} />
-        <OwnMetricCard of={metrics} own={own} onOwn={setOwn} />
+        {validates
+          ? <><MetricCard of={metrics} group={VALIDATION} /><MetricCard of={metrics} group={ACCURACY} /></>
+          : <><SolveRateCard benchmarks={overview.benchmarks} best={overview.best} /><MetricCard of={metrics} group={COLLECTION} /><ScoresCard benchmarks={overview.benchmarks} /></>}
+        <MetricCard of={metrics} group={validates ? STEP_TIME : TIME} />
+        <OwnMetricCard of={metrics} own={own || (validates ? "lr_factor" : "theorems_proven")} onOwn={setOwn} />
       </div>
-      <Machines overview={overview} />
+      {(overview.ranks.length > 0 || overview.servers.length > 0) && <Machines overview={overview} />}
       <Card title="Events" note="newest first"><Events overview={overview} /></Card>
     </>
   );
 }
 
-const PHASES: Record<string, string> = {
-  starting: "Starting", collect: "Collecting", exchange: "Exchanging", train: "Training", evaluate: "Evaluating",
-  save: "Saving", stopped: "Stopped",
-};
+/** What happened to a run that should be running and is not, and how to go on. */
+function Trouble({ overview }: { overview: Overview }) {
+  const now = useNow();
+  const sentence = stateSentence(overview.state, now);
+  if (sentence === null) return null;
+  const goesOn = overview.state.name === "stalled" || overview.state.name === "silent";
+  return (
+    <section className={`card trouble ${stateTone(overview.state)}`} role="status" aria-label="What happened">
+      <p><strong>{sentence}</strong> <a href={href("logs")}>Its log</a></p>
+      {!goesOn && overview.resume && (
+        <div className="command"><span className="muted small">Resume it from its last checkpoint:</span><code>{overview.resume}</code><CopyButton text={overview.resume} /></div>
+      )}
+      {!goesOn && !overview.resume && <p className="muted small">It has no checkpoint to resume from.</p>}
+    </section>
+  );
+}
 
 function Figures({ overview }: { overview: Overview }) {
   const { metrics, previous } = overview;
@@ -55,19 +71,25 @@ function Figures({ overview }: { overview: Overview }) {
   const before = previous["loss"];
   const change = typeof loss === "number" && typeof before === "number" ? `${signed(loss - before)} since the last step` : undefined;
   const remaining = overview.remaining === null ? undefined : `about ${duration(overview.remaining)} to go`;
-  const collecting = overview.phase === "collect" && overview.collect_transitions;
+  const collecting = overview.live && overview.phase === "collect" && overview.collect_transitions;
+  const progress = progressOf(overview);
+  const steps = shownSteps(overview);
+  const proves = overview.attempts > 0 || overview.theorems !== null;
   return (
     <dl className="stats">
       <Stat name="Phase" note={collecting ? <Progress now={overview.collected ?? 0} all={overview.collect_transitions ?? 0} word="transitions" /> : undefined}>
-        {PHASES[overview.phase] ?? overview.phase}
+        {phaseWord(overview)}
       </Stat>
-      <Stat name="Step" unit={overview.num_steps ? `of ${integer(overview.num_steps)}` : undefined}
-        note={overview.num_steps && overview.step !== null ? <Progress now={overview.step} all={overview.num_steps} /> : undefined}>
+      <Stat name="Step" unit={steps ? `of ${integer(steps)}` : undefined}
+        note={progress?.by === "step" ? <Progress now={overview.step ?? 0} all={overview.num_steps ?? 0} /> : undefined}>
         {integer(overview.step)}
       </Stat>
-      <Stat name="Time" note={remaining}>{duration(overview.elapsed)}</Stat>
+      <Stat name="Time" unit={progress?.by === "time" ? `of ${duration(overview.max_seconds)}` : undefined}
+        note={progress?.by === "time" ? <><Progress now={Math.round(overview.seconds ?? 0)} all={overview.max_seconds ?? 0} label="seconds" />{remaining}</> : remaining}>
+        {duration(overview.elapsed)}
+      </Stat>
       <Stat name="Loss" note={change}>{measure(loss)}</Stat>
-      <Stat name="Theorems proved" unit={overview.theorems ? `of ${compact(overview.theorems)}` : undefined}
+      {proves && <><Stat name="Theorems proved" unit={overview.theorems ? `of ${compact(overview.theorems)}` : undefined}
         note={overview.theorems ? rate(overview.theorems_proven ?? 0, overview.theorems) : undefined}>
         {integer(overview.theorems_proven)}
       </Stat>
@@ -75,7 +97,7 @@ function Figures({ overview }: { overview: Overview }) {
       <Stat name="Attempts" note={`${count(overview.disproofs, "disproof")}, ${count(overview.errors, "error")}`}>{integer(overview.attempts)}</Stat>
       <Stat name="Replay buffer" unit="transitions" note={bufferNote(overview)}>
         {compact(overview.replay)}
-      </Stat>
+      </Stat></>}
       {(overview.lost_proofs > 0 || overview.refused_proofs > 0) && (
         <Stat name="Found proofs lost" unit={`and ${integer(overview.refused_proofs)} refused`}
           note={overview.last_loss && <span title={overview.last_loss}>{`last: ${overview.last_loss.slice(0, 120)}`}</span>}>
@@ -89,19 +111,27 @@ function Figures({ overview }: { overview: Overview }) {
 /** What is learned from besides the replay buffer. */
 function bufferNote({ negative, hindsight }: Overview) {
   const subgoals = hindsight ? `${integer(hindsight)} of solved subgoals` : undefined;
-  return [subgoals, negative === null ? undefined : `${integer(negative)} failed tactics`].filter(Boolean).join(", ") || undefined;
+  return [subgoals, negative ? `${integer(negative)} failed tactics` : undefined].filter(Boolean).join(", ") || undefined;
 }
 
-function Progress({ now, all, word }: { now: number; all: number; word?: string }) {
+function Progress({ now, all, word, label = word ?? "steps" }: { now: number; all: number; word?: string; label?: string }) {
   const share = all > 0 ? Math.min(1, now / all) : 0;
   return (
     <span className="progress">
-      <span className="bar" role="progressbar" aria-valuenow={now} aria-valuemin={0} aria-valuemax={all} aria-label={word ?? "steps"}>
+      <span className="bar" role="progressbar" aria-valuenow={now} aria-valuemin={0} aria-valuemax={all} aria-label={label}>
         <span style={{ width: `${100 * share}%` }} />
       </span>
       {word && <span className="progress-text">{integer(now)} of {integer(all)} {word}</span>}
     </span>
   );
+}
+
+/** The evaluation that an event tells of, where it is known; else the list of all. */
+function evaluationOf(event: Event, overview: Overview): string {
+  const { dataset, split, step } = event.fields;
+  const points = overview.benchmarks.filter((one) => one.dataset === dataset && (!split || one.split === split)).flatMap((one) => one.points);
+  const found = points.filter((point) => point.step === step);
+  return found.length === 1 ? evaluationHref(found[0]!.name) : href("evaluations");
 }
 
 const TONES: Record<string, string> = { warning: "warn", error: "bad", evaluation: "accent", checkpoint: "", nan: "bad" };
@@ -118,9 +148,9 @@ function Events({ overview }: { overview: Overview }) {
     <ol className="events">
       {events.slice(0, 12).map((event) => (
         <li key={`${event.time} ${event.kind} ${event.rank} ${event.text}`}>
-          <time className="num muted">{timeOfDay(event.time)}</time>
-          <span className={`badge ${TONES[event.kind] ?? ""}`}>{event.kind}</span>
-          {event.kind === "evaluation" ? <a href={href("evaluations")}>{event.text}</a> : <span>{event.text}</span>}
+          <time className="num muted">{dateTime(event.time)}</time>
+          <span className={`badge ${TONES[event.kind] ?? ""}`}>{event.kind.replaceAll("_", " ")}</span>
+          {event.kind === "evaluation" ? <a href={evaluationOf(event, overview)}>{event.text}</a> : <span>{event.text}</span>}
         </li>
       ))}
     </ol>

@@ -11,9 +11,15 @@ const drawn = (overview: Partial<Overview>): string => renderToStaticMarkup(crea
 afterEach(() => void vi.useRealTimers());
 
 it("a server that is down looks like it, and one that is up does too", () => {
-  const text = drawn({ servers: [server("a:1", "up"), server("b:1", "down")] });
+  const text = drawn({ live: true, servers: [server("a:1", "up"), server("b:1", "down")] });
   expect(text).toMatch(/badge good"><span[^>]*>✓<\/span>up/);
   expect(text).toMatch(/badge bad"><span[^>]*>!<\/span>down/);
+});
+
+it("a server of a run that is over is not called up", () => {
+  const text = drawn({ live: false, servers: [server("a:1", "up")] });
+  expect(text).toContain("was up");
+  expect(text).not.toContain("badge good");
 });
 
 it("a rank is silent for longer as time goes on, though nothing is heard of it", () => {

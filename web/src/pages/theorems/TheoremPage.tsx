@@ -2,7 +2,7 @@
 
 import type { Attempt, AttemptRow, Theorem } from "../../api/types";
 import { href, useQuery, useRoute } from "../../app/router";
-import { count, dateTime, duration, integer } from "../../lib/format";
+import { attemptStep, count, dateTime, duration, integer } from "../../lib/format";
 import { Card, Outcome, Stat, Title } from "../../parts/basics";
 import { DataTable, type Column } from "../../parts/DataTable";
 import { Empty, Loaded } from "../../parts/states";
@@ -17,7 +17,7 @@ const SIZE = 25;
 const REST = 4000;
 
 const COLUMNS: Column<AttemptRow>[] = [
-  { key: "step", title: "Step", cell: (row) => integer(row.step) },
+  { key: "step", title: "Step", cell: (row) => attemptStep(row.step) },
   { key: "outcome", title: "Outcome", cell: (row) => <span className="row"><Outcome of={row.outcome} />{row.disproving && row.outcome !== "disproven" && <span className="small muted">of the negation</span>}</span> },
   { key: "simulations", title: "Simulations", right: true, hint: "Used, of those allowed", cell: (row) => <>{integer(row.simulations)} <span className="muted">of {integer(row.budget)}</span></> },
   { key: "tactics", title: "Proof", right: true, hint: "Tactics of the proof", cell: (row) => (row.tactics ? integer(row.tactics) : "–") },
@@ -58,7 +58,7 @@ function Contents({ data }: { data: Theorem }) {
         <dl className="stats">
           <Stat name="Attempts" note={theorem.errors ? count(theorem.errors, "error") : undefined}>{integer(theorem.attempts)}</Stat>
           <Stat name="Proved" unit={`of ${integer(theorem.attempts)}`} note={theorem.disproven ? `${integer(theorem.disproven)} disproofs` : undefined}>{integer(theorem.proven)}</Stat>
-          <Stat name="First proof" unit={theorem.first_proven === null ? "" : undefined}>{theorem.first_proven === null ? "–" : `step ${integer(theorem.first_proven)}`}</Stat>
+          <Stat name="First proof" unit={theorem.first_proven === null ? "" : undefined}>{theorem.first_proven === null ? "–" : `step ${attemptStep(theorem.first_proven)}`}</Stat>
           <Stat name="Shortest proof" unit={theorem.tactics === null ? "" : theorem.tactics === 1 ? "tactic" : "tactics"}>{integer(theorem.tactics)}</Stat>
           <Stat name="Simulations">{integer(theorem.simulations)}</Stat>
           <Stat name="Time">{duration(theorem.seconds)}</Stat>

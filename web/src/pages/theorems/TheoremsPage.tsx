@@ -2,7 +2,7 @@
 
 import type { TheoremRow, Theorems } from "../../api/types";
 import { go, useQuery } from "../../app/router";
-import { ago, count, duration, integer } from "../../lib/format";
+import { ago, attemptStep, count, duration, integer } from "../../lib/format";
 import { Card, Outcome, Search, Segments, Select, Title, useNow } from "../../parts/basics";
 import { DataTable, type Column } from "../../parts/DataTable";
 import { Empty, Loaded } from "../../parts/states";
@@ -22,11 +22,11 @@ function columnsAt(now: number): Column<TheoremRow>[] {
     { key: "outcome", title: "Outcome", sort: true, hint: "The best so far", cell: (row) => <Outcome of={row.outcome} /> },
     { key: "attempts", title: "Attempts", sort: true, right: true, hint: "How many of them proved it", cell: (row) => <>{row.proven > 0 && <span className="muted">{integer(row.proven)} of </span>}{integer(row.attempts)}</> },
     { key: "tactics", title: "Proof", sort: true, right: true, hint: "Tactics of the shortest proof", cell: (row) => integer(row.tactics) },
-    { key: "first", title: "First proof", sort: true, right: true, hint: "Step of the first proof", cell: (row) => (row.first_proven === null ? "–" : `step ${integer(row.first_proven)}`) },
+    { key: "first", title: "First proof", sort: true, right: true, hint: "Step of the first proof", cell: (row) => (row.first_proven === null ? "–" : `step ${attemptStep(row.first_proven)}`) },
     { key: "budget", title: "Budget", sort: true, right: true, hint: "Simulations allowed in the last attempt", cell: (row) => integer(row.budget) },
     { key: "simulations", title: "Simulations", sort: true, right: true, hint: "Of all attempts", cell: (row) => integer(row.simulations) },
     { key: "seconds", title: "Time", sort: true, right: true, hint: "Of all attempts", cell: (row) => duration(row.seconds) },
-    { key: "last", title: "Last attempt", sort: true, right: true, cell: (row) => <span className="muted" title={`step ${row.last_step}`}>{ago(row.last_time, now)}</span> },
+    { key: "last", title: "Last attempt", sort: true, right: true, cell: (row) => <span className="muted" title={`step ${attemptStep(row.last_step)}`}>{ago(row.last_time, now)}</span> },
   ];
 }
 

@@ -2,7 +2,7 @@
 
 import type { AttemptRow, Page } from "../../api/types";
 import { go, useQuery } from "../../app/router";
-import { ago, duration, integer } from "../../lib/format";
+import { ago, attemptStep, duration, integer } from "../../lib/format";
 import { Card, Outcome, Segments, Title, useNow } from "../../parts/basics";
 import { DataTable, type Column } from "../../parts/DataTable";
 import { Empty, Loaded } from "../../parts/states";
@@ -20,7 +20,7 @@ function columnsAt(now: number): Column<AttemptRow>[] {
     { key: "id", title: "Theorem", cell: (row) => <a className="mono theorem-id" href={treeHref(row)}>{row.id}</a> },
     { key: "dataset", title: "Data set", cell: (row) => <span className="muted">{row.dataset}</span> },
     { key: "outcome", title: "Outcome", cell: (row) => <Outcome of={row.outcome} /> },
-    { key: "step", title: "Step", right: true, cell: (row) => integer(row.step) },
+    { key: "step", title: "Step", right: true, cell: (row) => attemptStep(row.step) },
     { key: "simulations", title: "Simulations", right: true, cell: (row) => integer(row.simulations) },
     { key: "seconds", title: "Time", right: true, cell: (row) => duration(row.seconds) },
     { key: "time", title: "When", right: true, cell: (row) => <span className="muted">{ago(row.time, now)}</span> },

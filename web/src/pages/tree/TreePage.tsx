@@ -3,7 +3,7 @@
 import { useCallback, useDeferredValue, useMemo, useReducer, useRef } from "react";
 import type { TreeAnswer } from "../../api/types";
 import { href, useRoute } from "../../app/router";
-import { count, duration, integer } from "../../lib/format";
+import { attemptStep, count, duration, integer } from "../../lib/format";
 import { Outcome, Title } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
@@ -26,7 +26,7 @@ function OneTree({ name }: { name: string[] }) {
   return (
     <>
       <Title
-        note={attempt && <>{attempt.dataset} · step {integer(attempt.step)} · {count(attempt.simulations, "simulation")} · {duration(attempt.seconds)}</>}
+        note={attempt && <>{attempt.dataset} · step {attemptStep(attempt.step)} · {count(attempt.simulations, "simulation")} · {duration(attempt.seconds)}</>}
         tools={<a className="button" href={href("tree")}>Other trees</a>}
       >
         {attempt ? <a href={theoremHref(attempt)}>{attempt.id}</a> : "Search tree"}
@@ -72,7 +72,7 @@ function Explorer({ tree, answer }: { tree: Tree; answer: TreeAnswer }) {
           <span className="segments">
             <button type="button" aria-label="Zoom out" onClick={() => canvas.current?.zoom(0.8)}>−</button>
             <button type="button" aria-label="Zoom in" onClick={() => canvas.current?.zoom(1.25)}>+</button>
-            <button type="button" onClick={() => canvas.current?.fit()} title="Show all of it (F)">Fit</button>
+            <button type="button" onClick={() => canvas.current?.fit()} title="Show it with its texts; again: all of it (F)">Fit</button>
           </span>
         </div>
         <div className="tree-view">

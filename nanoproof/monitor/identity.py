@@ -1,0 +1,215 @@
+"""What a run is (command, seed, commit, machine, files) and how it fares: does it go on, has it ended, has it died?
+
+The lock of a run says whether its process lives; where there is none (a copy, a run of an earlier version), its status
+files do. A run without the file `finished` that nobody writes was stopped, or has died if it left its lock.
+"""
+
+import os
+import re
+import shlex
+from bisect import bisect_right
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.run_dir import FINISHED, LockSigns, read_lock, run_name
+from nanoproof.monitor.ranks import STALE_SECONDS
+from nanoproof.monitor.schema import RunFile, RunIdentity, RunState, StateName
+from nanoproof.monitor.tail import as_dict, as_float, as_text, file_stat
+
+STALLED_SECONDS = 30.0
+"""A process that lives, but has not written its status for so long, is stalled (it does once a second)."""
+SILENT_SECONDS = 60.0
+"""A process of another machine whose lock has no sign of life for so long is silent (it gives one every 15 s)."""
+MAX_FILES = 500
+_LEADING_NUMBER = re.compile(r"[\d,]+")
+_RANKS = re.compile(r"(\d+) \(torchrun\)")
+_CHECKPOINT = re.compile(r"model_(\d+)\.json")
+
+# -- How it fares --------------------------------------------------------------------------------------------------
+
+
+def run_state(path: Path, status_time: float | None, stopped: bool, last_heard: float | None, now: float) -> RunState:
+    """Tell how a run fares.
+
+    `status_time` is when a status file was last written, if there is one, `stopped` whether that says that the run has
+    ended, and `last_heard` the newest time in any of its records.
+    """
+    lock, finished = read_lock(path), file_stat(path / FINISHED)
+    heard = max((one for one in (status_time, last_heard) if one is not None), default=None)
+    writes = status_time is not None and not stopped
+    if lock is not None and lock.alive is not False:
+        state = _alive(lock, status_time if writes else None, now)
+        return _state(state, None if state == "running" else heard)
+    if lock is None and writes and status_time is not None and now - status_time < STALE_SECONDS:
+        return _state("running", None)
+    if finished is not None:
+        return _state("finished", finished.st_mtime if heard is None else min(heard, finished.st_mtime))
+    if lock is not None:
+        return _state("died", max(heard or 0.0, lock.heartbeat))
+    if heard is None:
+        return _state("unknown", None)
+    return _state("died" if writes else "stopped", heard)
+
+
+def _alive(lock: LockSigns, status_time: float | None, now: float) -> StateName:
+    """How a run fares whose process lives, or may live on another machine."""
+    quiet = float("inf") if status_time is None else now - status_time
+    if lock.alive is None:
+        return "running" if min(quiet, now - lock.heartbeat) < SILENT_SECONDS else "silent"
+    return "stalled" if status_time is not None and quiet >= STALLED_SECONDS and status_time > lock.began else "running"
+
+
+def _state(name: StateName, since: float | None) -> RunState:
+    return {"name": name, "since": since}
+
+
+class ActiveTime:
+    """How long a run was at work, over all its parts: the pause before it was resumed does not count.
+
+    Unlike the seconds that a run counts itself, which a checkpoint restores, this never goes back.
+    """
+
+    def __init__(self) -> None:
+        self._starts: list[float] = []
+        self._ends: list[float] = []
+
+    def resumed(self, moment: float) -> None:
+        """Note that a part begins."""
+        at = bisect_right(self._starts, moment)
+        before = self._ends[at - 1] if at else moment
+        self._starts.insert(at, moment)
+        self._ends.insert(at, max(moment, before))
+        if at:
+            self._ends[at - 1] = min(before, moment)
+
+    def heard(self, moment: float | None) -> None:
+        """Note that the run was at work at a moment."""
+        if moment is None or moment <= 0:
+            return
+        at = bisect_right(self._starts, moment) - 1
+        if at < 0:
+            if self._starts:
+                self._starts[0] = moment
+                return
+            self._starts, self._ends = [moment], [moment]
+        else:
+            self._ends[at] = max(self._ends[at], moment)
+
+    @property
+    def last(self) -> float | None:
+        """The newest moment; None if there was none."""
+        return self._ends[-1] if self._ends else None
+
+    def seconds(self, until: float | None = None) -> float | None:
+        """Return the seconds at work, up to `until` if it is at work still; None if nothing was heard."""
+        if not self._starts:
+            return None
+        ends = [*self._ends[:-1], max(self._ends[-1], until or 0.0)]
+        return sum(end - start for start, end in zip(self._starts, ends, strict=True))
+
+
+# -- What it is ----------------------------------------------------------------------------------------------------
+
+
+def identity(path: Path, args: dict[str, Any], meta: dict[str, Any]) -> RunIdentity:
+    """Describe a run from its `args.json` and `meta.json`."""
+    versions = {name: as_text(value, 200) for name, value in as_dict(meta.get("versions")).items()}
+    commit = versions.pop("nanoproof", "")
+    words = [str(word) for word in meta["command"]] if isinstance(meta.get("command"), list) else []
+    decisions = {name: as_text(value, 2000) for name, value in as_dict(meta.get("decisions")).items()}
+    seed = args.get("seed")
+    files, total = _files(path)
+    return {
+        "path": str(path),
+        "stage": stage_of(words),
+        "command": shown_command(words, decisions),
+        "resume": resume_command(path, words, decisions),
+        "started": to_time(as_text(meta.get("started"))),
+        "seed": seed if isinstance(seed, int) else None,
+        "commit": commit.removesuffix("+"),
+        "changed": commit.endswith("+"),
+        "versions": versions,
+        "hardware": _plain(as_dict(meta.get("hardware"))),
+        "decisions": decisions,
+        "parent": as_text(args.get("model_path"), 1000),
+        "files": files,
+        "bytes": total,
+    }
+
+
+def _plain(values: dict[str, Any]) -> dict[str, str | float | None]:
+    return {name: value for name, value in values.items() if value is None or isinstance(value, (str, int, float))}
+
+
+def module_of(words: list[str]) -> str:
+    """Name the module that a recorded command ran: `/a/nanoproof/rl/__main__.py` is `nanoproof.rl`."""
+    if not words:
+        return ""
+    parts = list(Path(words[0]).with_suffix("").parts)
+    packages = [at for at, part in enumerate(parts[:-1]) if part in ("nanoproof", "scripts")]
+    return ".".join(parts[packages[-1] :]).removesuffix(".__main__") if packages else words[0]
+
+
+def stage_of(words: list[str]) -> str:
+    """Name the stage of a recorded command, such as `sft` or `rl`; empty if it is unknown."""
+    return module_of(words).rpartition(".")[2]
+
+
+def shown_command(words: list[str], decisions: dict[str, str]) -> str:
+    """Spell a recorded command as one would type it, under torchrun if it had several ranks on one machine."""
+    return _launch(module_of(words), words[1:], decisions) if words else ""
+
+
+def _launch(module: str, arguments: list[str], decisions: dict[str, str]) -> str:
+    ranks = _RANKS.match(decisions.get("ranks", ""))
+    how = f"torchrun --standalone --nproc_per_node={ranks[1]} -m" if ranks and int(ranks[1]) > 1 else "python -m"
+    return f"{how} {module} {shlex.join(arguments)}".strip()
+
+
+def resume_command(path: Path, words: list[str], decisions: dict[str, str]) -> str:
+    """Return the command that resumes a run; empty if it has no checkpoint yet, or is none that can be resumed."""
+    module = module_of(words)
+    if not module.startswith("nanoproof.") or not any(_CHECKPOINT.fullmatch(name) for name in _names(path)):
+        return ""
+    return _launch(module, ["--resume-from", run_name(path)], decisions)
+
+
+def planned_steps(args: dict[str, Any], meta: dict[str, Any]) -> int | None:
+    """Return how many steps a run is to make: what it decided, else its option; None if that is unknown."""
+    decided = _LEADING_NUMBER.match(as_text(as_dict(meta.get("decisions")).get("steps")))
+    if decided and decided[0].strip(","):
+        return int(decided[0].replace(",", ""))
+    steps = as_float(args.get("num_steps"))
+    return None if steps is None or steps < 1 else int(steps)
+
+
+def _names(path: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(path))
+    except OSError:
+        return []
+
+
+def _files(path: Path) -> tuple[list[RunFile], int]:
+    """The files of a run with their sizes, the largest first, and the size of all; folders count as one each."""
+    found: list[RunFile] = []
+    for name in _names(path):
+        entry = path / name
+        stat = file_stat(entry)
+        if stat is not None:
+            found.append({"name": name, "bytes": stat.st_size, "time": stat.st_mtime})
+        elif entry.is_dir() and not entry.is_symlink():
+            stats = [one for file in entry.glob("*") if (one := file_stat(file)) is not None]
+            newest = max((one.st_mtime for one in stats), default=0.0)
+            found.append({"name": f"{name}/", "bytes": sum(one.st_size for one in stats), "time": newest})
+    total = sum(one["bytes"] for one in found)
+    return sorted(found, key=lambda one: -one["bytes"])[:MAX_FILES], total
+
+
+def to_time(text: str) -> float | None:
+    """Parse the time that `meta.json` holds as seconds since the epoch; None if it is none."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S%z").timestamp()
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,184 @@
+"""The runs below a folder such as `$NANOPROOF_HOME`: found, and described in one row each from a few small reads."""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.run_dir import FINISHED, LOCK
+from nanoproof.evaluation.summary import wilson
+from nanoproof.monitor.identity import planned_steps, run_state, stage_of, to_time
+from nanoproof.monitor.schema import EvaluationScore, RunRow, Runs
+from nanoproof.monitor.tail import as_dict, as_float, as_int, as_text, file_stat, parse_object, read_object, read_range
+
+MAX_DEPTH = 4
+MAX_RUNS = 5000
+MAX_FOLDERS = 50_000
+_TAIL_BYTES = 64 << 10
+_JSON_BYTES = 1 << 20
+_LOOK_SECONDS = 2.0
+_SIGNS = ("args.json", "metrics.jsonl", "status_r0.json")
+"""A folder with one of these is a run; one with folders `eval_*` of evaluations is a run of the stage `evaluation`."""
+_NOT_LOOKED_INTO = frozenset({"trees", "evals", "proofs", "data", "models", "tokenizer", "node_modules"})
+_PLAIN = ("meta.json", "args.json", "metrics.jsonl", "events.jsonl", "status_r0.json", FINISHED, LOCK)
+
+
+def is_run(path: Path) -> bool:
+    """Tell whether a folder holds a run, or evaluations."""
+    return any(file_stat(path / name) for name in _SIGNS) or bool(_evaluations(path))
+
+
+def _evaluations(path: Path) -> list[Path]:
+    """The evaluations in a folder, such as scripts.prover_eval writes."""
+    try:
+        with os.scandir(path) as entries:
+            names = [one.name for one in entries if one.name.startswith(("eval_", "whole_")) and _is_folder(one)]
+    except OSError:
+        return []
+    return [path / name for name in sorted(names) if file_stat(path / name / "settings.json")]
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    return entry.is_dir(follow_symlinks=False)
+
+
+class RunList:
+    """Follows the runs below a folder; each is read again when one of its files has changed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = Path(folder)
+        self._lock = threading.Lock()
+        self._names: list[str] = []
+        self._looked = float("-inf")
+        self._rows: dict[str, tuple[Any, RunRow]] = {}
+
+    def path(self, name: str) -> Path | None:
+        """Return the folder of a run of this name; None if there is no such run."""
+        known = name in self.names() or name in self.names(again=True)
+        return self.folder / name if known else None
+
+    def names(self, again: bool = False) -> list[str]:
+        """Return the names of all runs: their folders below `folder`."""
+        with self._lock:
+            if again or time.monotonic() - self._looked > _LOOK_SECONDS:
+                self._names = [str(path.relative_to(self.folder)) for path in self._find()]
+                self._looked = time.monotonic()
+            return self._names
+
+    def _find(self) -> Iterator[Path]:
+        found, looked_at = 0, 0
+        level = [self.folder]
+        for depth in range(MAX_DEPTH):
+            below: list[Path] = []
+            for folder in level:
+                looked_at += 1
+                if looked_at > MAX_FOLDERS or found >= MAX_RUNS:
+                    return
+                if depth and is_run(folder):
+                    found += 1
+                    yield folder
+                    continue
+                try:
+                    with os.scandir(folder) as entries:
+                        names = [one.name for one in entries if _is_folder(one)]
+                except OSError:
+                    continue
+                below += [folder / name for name in sorted(names) if name[0] != "." and name not in _NOT_LOOKED_INTO]
+            level = below
+
+    def runs(self) -> Runs:
+        """Return a row for each run, newest first."""
+        now = time.time()
+        rows = [self._row(name, now) for name in self.names()]
+        rows.sort(key=lambda row: (row["updated"] or 0.0, row["name"]), reverse=True)
+        return {"folder": str(self.folder), "items": rows, "total": len(rows)}
+
+    def _row(self, name: str, now: float) -> RunRow:
+        path = self.folder / name
+        stamps = [(stat.st_mtime_ns, stat.st_size) if (stat := file_stat(path / one)) else None for one in _PLAIN]
+        evaluations = [] if any(stamps) else _evaluations(path)
+        stamps += [(stat.st_mtime_ns, 0) if (stat := file_stat(one / "summary.json")) else None for one in evaluations]
+        known = self._rows.get(name)
+        if known is None or known[0] != stamps:
+            known = stamps, _evaluation_row(name, evaluations) if evaluations else _run_row(name, path)
+            self._rows[name] = known
+        row = known[1]
+        return row if evaluations else {**row, "state": _state(path, row["updated"], now)}
+
+
+def _state(path: Path, updated: float | None, now: float) -> Any:
+    status = read_object(path / "status_r0.json", _JSON_BYTES) or {}
+    return run_state(path, as_float(status.get("time")), status.get("phase") == "stopped", updated, now)
+
+
+def _last_objects(file: Path) -> list[dict[str, Any]]:
+    """The records at the end of a JSONL file, newest first."""
+    stat = file_stat(file)
+    if stat is None:
+        return []
+    start = max(0, stat.st_size - _TAIL_BYTES)
+    lines = read_range(file, start, _TAIL_BYTES).split(b"\n")
+    records = (parse_object(line) for line in reversed(lines[1:] if start else lines) if line.strip())
+    return [record for record in records if record is not None]
+
+
+def _run_row(name: str, path: Path) -> RunRow:
+    args, meta = (read_object(path / one, _JSON_BYTES) or {} for one in ("args.json", "meta.json"))
+    metrics, events = _last_objects(path / "metrics.jsonl"), _last_objects(path / "events.jsonl")
+    newest = metrics[0] if metrics else {}
+    words = [str(word) for word in meta["command"]] if isinstance(meta.get("command"), list) else []
+    times = [moment for one in (*metrics[:1], *events[:1]) if (moment := as_float(one.get("time"))) is not None]
+    started = to_time(as_text(meta.get("started")))
+    commit = as_text(as_dict(meta.get("versions")).get("nanoproof"), 100)
+    score = next((one for one in events if one.get("kind") == "evaluation" and one.get("total")), None)
+    seed = args.get("seed")
+    return {
+        "name": name,
+        "stage": stage_of(words),
+        "state": {"name": "unknown", "since": None},
+        "step": as_int(newest["step"]) if "step" in newest else None,
+        "num_steps": None if args.get("max_time") else planned_steps(args, meta),
+        "loss": as_float(newest.get("loss")),
+        "score": None if score is None else _score(score),
+        "started": started,
+        "updated": max(times, default=started),
+        "commit": commit.removesuffix("+"),
+        "changed": commit.endswith("+"),
+        "seed": seed if isinstance(seed, int) else None,
+        "host": as_text(as_dict(meta.get("hardware")).get("host"), 200),
+    }
+
+
+def _score(record: dict[str, Any]) -> EvaluationScore:
+    solved, total = as_int(record.get("solved")), as_int(record.get("total"))
+    low, high = wilson(solved, total)
+    dataset = "/".join(filter(None, (as_text(record.get("dataset"), 200), as_text(record.get("split"), 50))))
+    return {"dataset": dataset, "solved": solved, "total": total, "low": low, "high": high}
+
+
+def _evaluation_row(name: str, evaluations: list[Path]) -> RunRow:
+    """The row of a folder of evaluations: the score is that of the newest."""
+    found = [(stat.st_mtime, path) for path in evaluations if (stat := file_stat(path / "summary.json"))]
+    newest = max(found, default=None)
+    summary = {} if newest is None else read_object(newest[1] / "summary.json", _JSON_BYTES) or {}
+    settings = as_dict(summary.get("settings"))
+    parts = summary.get("parts")
+    part = as_dict(parts[-1]) if isinstance(parts, list) and parts else summary
+    commit = as_text(as_dict(part.get("versions")).get("nanoproof"), 100)
+    return {
+        "name": name,
+        "stage": "evaluation",
+        "state": {"name": "finished" if len(found) == len(evaluations) else "unknown", "since": newest and newest[0]},
+        "step": None,
+        "num_steps": None,
+        "loss": None,
+        "score": _score({**settings, **summary}) if "solved" in summary else None,
+        "started": None,
+        "updated": newest and newest[0],
+        "commit": commit.removesuffix("+"),
+        "changed": commit.endswith("+"),
+        "seed": settings["seed"] if isinstance(settings.get("seed"), int) else None,
+        "host": "",
+    }

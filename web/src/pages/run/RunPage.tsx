@@ -1,0 +1,82 @@
+// What the run is: its command, seed, commit, machine, versions, decisions, options and files.
+
+import type { ReactNode } from "react";
+import { runHref } from "../../api/client";
+import type { RunInfo } from "../../api/types";
+import { bytes, count, dateTime, integer } from "../../lib/format";
+import { stateTone, stateWord } from "../../lib/state";
+import { Card, CopyButton, Title } from "../../parts/basics";
+import { Empty, Loaded } from "../../parts/states";
+import { useResource } from "../../state/resource";
+import { useLive } from "../../state/store";
+import { flagsOf } from "./flags";
+import "./run.css";
+
+export function RunPage() {
+  const state = useLive((live) => live.overview?.state);
+  const answer = useResource<RunInfo>("run", {}, { every: 10_000 });
+  return (
+    <>
+      <Title note={state && <span className={`badge ${stateTone(state)}`}>{stateWord(state)}</span>}>Run</Title>
+      <Loaded of={answer} height={480}>{(run) => <Contents run={run} />}</Loaded>
+    </>
+  );
+}
+
+function Contents({ run }: { run: RunInfo }) {
+  const { identity } = run;
+  const flags = flagsOf(run.meta["command"]);
+  return (
+    <>
+      <Card title="Command" tools={identity.command && <CopyButton text={identity.command} />}>
+        {identity.command ? <pre>{identity.command}</pre> : <Empty title="Not recorded">The run has no meta.json.</Empty>}
+        {identity.resume && <div className="command resume"><span className="muted small">To resume it:</span><code>{identity.resume}</code><CopyButton text={identity.resume} /></div>}
+      </Card>
+      <div className="two">
+        <Card title="What it is">
+          <Facts of={[
+            ["Stage", identity.stage],
+            ["Folder", <span className="mono">{identity.path}</span>],
+            ["Started from", identity.parent && <span className="mono">{identity.parent}</span>],
+            ["Started", identity.started === null ? "" : `${dateTime(identity.started)} (or resumed then)`],
+            ["Seed", identity.seed === null ? "" : integer(identity.seed)],
+            ["Commit", identity.commit && <><span className="mono">{identity.commit}</span> {identity.changed ? <span className="badge warn">with changes that no commit holds</span> : <span className="muted">clean</span>}</>],
+            ...Object.entries(identity.versions),
+          ]} />
+        </Card>
+        <Card title="Where it runs">
+          <Facts of={[
+            ["Host", text(identity.hardware["host"])],
+            ["Processor", text(identity.hardware["processor"])],
+            ["Cores", text(identity.hardware["cores"])],
+            ["Memory", typeof identity.hardware["memory"] === "number" ? bytes(identity.hardware["memory"]) : ""],
+            ["System", text(identity.hardware["system"])],
+            ...Object.entries(identity.decisions),
+          ]} />
+        </Card>
+        <Card title="Flags that were given" note={count(flags.length, "flag")}>
+          {flags.length === 0
+            ? <Empty title="None">Every option has its default.</Empty>
+            : <Facts of={flags.map(([name, value]) => [name, <span className="mono">{value || "yes"}</span>])} mono />}
+        </Card>
+        <Card title="Files" note={`${bytes(identity.bytes)} in all`}>
+          <Facts of={identity.files.map((file) => [file.name, <>{bytes(file.bytes)} <span className="muted">{dateTime(file.time)}</span></>])} mono />
+        </Card>
+      </div>
+      <details className="card">
+        <summary>All options, with defaults · {count(Object.keys(run.args).length, "option")}</summary>
+        <Facts of={Object.entries(run.args).map(([name, value]) => [name, <span className="mono">{JSON.stringify(value)}</span>])} mono />
+      </details>
+      {run.name && <p className="small muted">As data: <a href={`api/run${location.search}`}>api/run</a>. <a href={runHref(null)} hidden={!location.search}>All runs</a></p>}
+    </>
+  );
+}
+
+const text = (value: string | number | null | undefined): string => (value === null || value === undefined ? "" : String(value));
+
+/** Names with values; those without a value are left out. */
+function Facts({ of, mono = false }: { of: (readonly [string, ReactNode])[]; mono?: boolean }) {
+  const known = of.filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  if (known.length === 0) return <p className="muted">Not recorded.</p>;
+  return <dl className="about">{known.map(([name, value]) => <div key={name}><dt className={mono ? "mono" : undefined}>{name}</dt><dd>{value}</dd></div>)}</dl>;
+}

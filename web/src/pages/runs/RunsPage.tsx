@@ -1,0 +1,69 @@
+// The runs of a folder: how each fares, how far it is, its newest score. Search, sort, open one.
+
+import { useEffect, useMemo, useState } from "react";
+import { runHref } from "../../api/client";
+import type { RunRow, Runs } from "../../api/types";
+import { Side } from "../../app/Frame";
+import { count, dateTime, integer, measure, percent, rate } from "../../lib/format";
+import { stateTone, stateWord } from "../../lib/state";
+import { Card, Search, Title } from "../../parts/basics";
+import { DataTable, type Column } from "../../parts/DataTable";
+import { Empty } from "../../parts/states";
+import { useResource } from "../../state/resource";
+import { matching, sorted } from "./rows";
+
+const SIZE = 50;
+const REST = 3000;
+
+const COLUMNS: Column<RunRow>[] = [
+  { key: "name", title: "Run", sort: true, cell: (row) => <a href={hrefOf(row)}>{row.name}</a> },
+  { key: "stage", title: "Stage", sort: true, cell: (row) => row.stage || "–" },
+  { key: "state", title: "State", sort: true, cell: (row) => <span className={`badge ${stateTone(row.state)}`}>{stateWord(row.state)}</span> },
+  { key: "step", title: "Step", sort: true, right: true, cell: (row) => <>{integer(row.step)}{row.num_steps ? <span className="muted"> of {integer(row.num_steps)}</span> : ""}</> },
+  { key: "loss", title: "Loss", sort: true, right: true, cell: (row) => measure(row.loss) },
+  { key: "score", title: "Newest score", sort: true, right: true, hint: "With its 95% interval", cell: (row) => <Score row={row} /> },
+  { key: "updated", title: "Last heard of", sort: true, right: true, cell: (row) => <span className="muted">{dateTime(row.updated)}</span> },
+  { key: "commit", title: "Commit", right: true, cell: (row) => <span className="mono muted" title={row.changed ? `${row.commit}, with changes` : row.commit}>{row.commit.slice(0, 7) || "–"}{row.changed && "+"}</span> },
+  { key: "seed", title: "Seed", right: true, cell: (row) => integer(row.seed) },
+];
+
+const hrefOf = (row: RunRow): string => runHref(row.name, row.stage === "evaluation" ? "#/evaluations" : "#/");
+
+function Score({ row: { score } }: { row: RunRow }) {
+  if (!score) return <span className="muted">–</span>;
+  return (
+    <span title={`${integer(score.solved)} of ${integer(score.total)} of ${score.dataset}`}>
+      <b>{rate(score.solved, score.total)}</b> <span className="muted">{percent(score.low, 0)} to {percent(score.high, 0)} · {score.dataset}</span>
+    </span>
+  );
+}
+
+export function RunsPage({ first }: { first: Runs }) {
+  const answer = useResource<Runs>("runs", {}, { every: REST });
+  const runs = answer.data ?? first;
+  const [words, setWords] = useState("");
+  const [[sort, order], setSort] = useState<[string, "asc" | "desc"]>(["updated", "desc"]);
+  const [page, setPage] = useState(1);
+  useEffect(() => {
+    document.title = "runs · nanoproof";
+  }, []);
+  const rows = useMemo(() => sorted(matching(runs.items, words), sort, order), [runs, words, sort, order]);
+  const running = runs.items.filter((row) => row.state.name === "running").length;
+  return (
+    <div className="frame">
+      <Side current="" run={null} />
+      <main className="page" id="main" tabIndex={-1}>
+        <Title note={<>{running > 0 && `${integer(running)} running · `}<span className="mono small">{runs.folder}</span></>}>{count(runs.total, "run")}</Title>
+        {answer.error && <p className="warn" role="status">{answer.error.message} The list is as it was.</p>}
+        <div className="row"><Search label="Search name, stage, commit" value={words} onChange={(text) => { setWords(text); setPage(1); }} width="30ch" /></div>
+        <Card flush>
+          {rows.length === 0
+            ? <Empty title={runs.total ? "No run fits" : "No run yet"}>{runs.total ? "Each word must stand in its name, stage, state, commit, data set or machine." : "Each run appears here as soon as it has made its folder."}</Empty>
+            : <DataTable caption="Runs" columns={COLUMNS} rows={rows.slice((page - 1) * SIZE, page * SIZE)} rowKey={(row) => row.name}
+                sort={sort} order={order} onSort={(key, next) => setSort([key, next])} onOpen={(row) => location.assign(hrefOf(row))}
+                page={page} size={SIZE} total={rows.length} onPage={setPage} />}
+        </Card>
+      </main>
+    </div>
+  );
+}
