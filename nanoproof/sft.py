@@ -11,6 +11,7 @@ import argparse
 
 from nanoproof.common.torch_command import run_main
 
+from nanoproof.model.lora import LoraOptions
 from nanoproof.training import options
 from nanoproof.training.batches import chosen_transitions
 from nanoproof.training.finetuning import Finetuning, SFTOptions
@@ -21,6 +22,7 @@ GROUPS = (
     options.StartOptions,
     options.TriggerOptions,
     SFTOptions,
+    LoraOptions,
     options.ModelOptions,
     options.BatchOptions,
     options.OptimizerOptions,

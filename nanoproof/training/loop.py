@@ -23,6 +23,7 @@ from nanoproof.common.terminal import Progress
 from nanoproof.model.checkpoint import find_checkpoint
 from nanoproof.model.compute import choose_compute
 from nanoproof.model.gpt import GPT
+from nanoproof.model.lora import LoraOptions
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.training import options
 from nanoproof.training.schedule import Trigger, clock, peak_memory_bytes, run_name, short
@@ -56,6 +57,7 @@ class TrainingLoop(Trainer[StageState], ABC):
         model_options: options.ModelOptions,
         optim: options.OptimizerOptions,
         dist: DistInfo,
+        lora: LoraOptions | None = None,
     ) -> None:
         """Load a fresh model, the one of `--model-path`, or the last checkpoint of `--resume-from`."""
         self.run_options = run_options
@@ -67,7 +69,7 @@ class TrainingLoop(Trainer[StageState], ABC):
             model, tokenizer = load_or_build_model(model_options, start.checkpoint.model_path, dist, run_options.seed)
             return self.adapt(model), tokenizer
 
-        super().__init__(start, optim, dist, StageState(), load)
+        super().__init__(start, optim, dist, StageState(), load, lora, run_options.seed)
         if start.resume_from is not None:
             self.eval_trigger.resume(self.state.since_evaluation)
         self.stop = StopSignal()

@@ -14,13 +14,14 @@ import torch
 
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
-from nanoproof.common.run_dir import RunDir, resolve_run_dir
+from nanoproof.common.run_dir import RunDir, resolve_model_path, resolve_run_dir
 from nanoproof.model import checkpoint
 from nanoproof.model.gpt import GPT
-from nanoproof.model.optim import NonFiniteLoss
+from nanoproof.model.lora import LoraOptions, LoraSettings, add_adapters, describe_adapters, settings_of
+from nanoproof.model.optim import MuonAdamW, NonFiniteLoss
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.training.options import OptimizerOptions, StartOptions
-from nanoproof.training.schedule import learning_rate_factor, peak_memory_bytes, short
+from nanoproof.training.schedule import learning_rate_factor, peak_memory_bytes, run_name, short
 from nanoproof.training.setup import check_stage
 from nanoproof.training.step import FailedStep, build_optimizer
 
@@ -55,32 +56,61 @@ class Trainer(Generic[S]):
         dist: DistInfo,
         state: S,
         load: Callable[[], tuple[GPT, Tokenizer]],
+        lora: LoraOptions | None = None,
+        seed: int = 0,
     ) -> None:
         """Resume the run `--resume-from`; without one, take the model that `load` returns, and `state` as it is.
+
+        With a rank in `lora` only adapters are trained, drawn from `seed`.
 
         Raises UserError if there is no checkpoint, or if it is of another stage.
         """
         self.start, self.optim, self.dist = start, optim, dist
+        self.lora = lora or LoraOptions()
         self.state = state
         self.saved_step = -1
         """The step of the last checkpoint; -1 before the first one."""
         if start.resume_from is None:
             self.model, self.tokenizer = load()
-            self.optimizer = build_optimizer(self.model, optim)
+            if self.lora.lora is not None:
+                self._adapt_to_base(seed)
+            self.optimizer = self.fresh_optimizer()
         else:
             self._resume(resolve_run_dir(start.resume_from, "--resume-from"))
 
     def _resume(self, path: Path) -> None:
         check_stage(checkpoint.read_manifest(path), self.stage_name, path)
-        self.model, self.tokenizer, manifest = checkpoint.load_model(path, self.dist.device, self.dist.dtype)
+        self.model, self.tokenizer, manifest = checkpoint.load_trained(path, self.dist.device, self.dist.dtype)
+        adapters = settings_of(self.model)
+        if adapters is None and self.lora.lora is not None:
+            raise UserError(f"--lora {self.lora.lora}: --resume-from {path} trains the whole network")
+        if adapters is not None and (differences := adapters.differences(self.lora)):
+            raise UserError(f"--resume-from {path} trains adapters: {'; '.join(differences)}")
         try:
             self.state = type(self.state)(**manifest["extra"]["loop"])
         except (KeyError, TypeError) as error:
             raise UserError(f"--resume-from {path}: the checkpoint does not say where the loop was: {error}") from error
         self.saved_step = self.state.step
-        self.optimizer = build_optimizer(self.model, self.optim)
+        self.optimizer = self.fresh_optimizer()
         if not self.start.resume_fresh_optimizer:
             checkpoint.load_optimizer(path, self.optimizer, self.dist)
+
+    def _adapt_to_base(self, seed: int) -> None:
+        """Put fresh adapters into the model of `--model-path`."""
+        if self.start.checkpoint.model_path is None:
+            raise UserError(f"--lora {self.lora.lora} adapts a network that there is: give --model-path")
+        base = checkpoint.find_checkpoint(resolve_model_path(self.start.checkpoint.model_path))
+        name = run_name(base.with_suffix(".pt").resolve())
+        add_adapters(self.model, LoraSettings.of(self.lora, seed, name, checkpoint.weights_sha256(base)))
+
+    def fresh_optimizer(self) -> MuonAdamW:
+        """Make the optimizer of the model, which knows nothing yet."""
+        return build_optimizer(self.model, self.optim, self.lora.lora_lr)
+
+    def adapter_decisions(self) -> dict[str, str]:
+        """Describe the adapters that are trained, for the log; nothing where the whole network is."""
+        adapters = settings_of(self.model)
+        return {} if adapters is None else {"lora": describe_adapters(self.model, adapters)}
 
     @property
     def saved(self) -> bool:
