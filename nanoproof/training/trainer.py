@@ -4,11 +4,12 @@ A trainer loads or resumes them, saves them to checkpoints, and explains a step 
 not suffice, or whose loss or gradient is not finite.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
 
@@ -42,12 +43,64 @@ class LoopState:
 S = TypeVar("S", bound=LoopState)
 
 
-class Trainer(Generic[S]):
-    """Model, tokenizer, optimizer and `state` of a loop: fresh ones, or those of the last checkpoint of a run."""
+class BaseTrainer(ABC, Generic[S]):
+    """What a loop on any network has: its `state`, its schedule, and an explanation of steps that fail."""
 
     stage_name: ClassVar[str]
     memory_advice: ClassVar[str] = "try a smaller --device-batch-size"
     """What may help when a step runs out of memory."""
+    model: Any
+
+    def __init__(self, start: StartOptions, optim: OptimizerOptions, dist: DistInfo, state: S) -> None:
+        self.start, self.optim, self.dist = start, optim, dist
+        self.state = state
+        self.saved_step = -1
+        """The step of the last checkpoint; -1 before the first one."""
+
+    @property
+    def saved(self) -> bool:
+        """Whether there is a checkpoint of the present weights."""
+        return self.saved_step == self.state.step
+
+    def lr_factor_at(self, progress: float) -> float:
+        """Return the schedule's factor on the learning rates at `progress` (0 to 1) through the run."""
+        options = self.optim
+        return learning_rate_factor(
+            progress, options.warmup_frac, options.warmdown_frac, options.init_lr_frac, options.final_lr_frac
+        )
+
+    @abstractmethod
+    def write_checkpoint(self, run_path: Path, keep: int | None, protect: Collection[int] = ()) -> Path:
+        """Save a checkpoint and prune all but the newest `keep` and those of the steps `protect` (a collective)."""
+
+    @contextmanager
+    def failures_explained(self, run: RunDir) -> Iterator[None]:
+        """Raise what ends a step anew, with its number and what a user can do or read.
+
+        Raises UserError for memory that does not suffice. Raises NonFiniteLoss for a loss or gradient that is not
+        finite, once each rank has written its batch to the run directory (`FailedStep.write_to`).
+        """
+        try:
+            yield
+        except torch.OutOfMemoryError as error:
+            raise UserError(
+                f"step {self.state.step + 1}: out of memory on {self.dist.device} "
+                f"({short(peak_memory_bytes(self.dist.device))}B in use at most); {self.memory_advice}"
+            ) from error
+        except NonFiniteLoss as error:
+            step = self.state.step + 1
+            kept = f"the last checkpoint is of step {self.saved_step}" if self.saved_step >= 0 else "nothing is saved"
+            if isinstance(error, FailedStep):
+                record = error.write_to(run.path, step, self.dist.rank, self.model)
+                run.event("not_finite", step=step, problem=str(error), path=record.name)
+                kept += f"; {record} tells of the step"
+            raise NonFiniteLoss(f"step {step}: {error}; the run ends here, {kept}") from error
+
+
+class Trainer(BaseTrainer[S]):
+    """Model, tokenizer, optimizer and `state` of a loop: fresh ones, or those of the last checkpoint of a run."""
+
+    model: GPT
 
     def __init__(
         self,
@@ -65,11 +118,8 @@ class Trainer(Generic[S]):
 
         Raises UserError if there is no checkpoint, or if it is of another stage.
         """
-        self.start, self.optim, self.dist = start, optim, dist
+        super().__init__(start, optim, dist, state)
         self.lora = lora or LoraOptions()
-        self.state = state
-        self.saved_step = -1
-        """The step of the last checkpoint; -1 before the first one."""
         if start.resume_from is None:
             self.model, self.tokenizer = load()
             if self.lora.lora is not None:
@@ -112,18 +162,6 @@ class Trainer(Generic[S]):
         adapters = settings_of(self.model)
         return {} if adapters is None else {"lora": describe_adapters(self.model, adapters)}
 
-    @property
-    def saved(self) -> bool:
-        """Whether there is a checkpoint of the present weights."""
-        return self.saved_step == self.state.step
-
-    def lr_factor_at(self, progress: float) -> float:
-        """Return the schedule's factor on the learning rates at `progress` (0 to 1) through the run."""
-        options = self.optim
-        return learning_rate_factor(
-            progress, options.warmup_frac, options.warmdown_frac, options.init_lr_frac, options.final_lr_frac
-        )
-
     def write_checkpoint(self, run_path: Path, keep: int | None, protect: Collection[int] = ()) -> Path:
         """Save a checkpoint and prune all but the newest `keep` and those of the steps `protect` (a collective)."""
         step = self.saved_step = self.state.step
@@ -132,26 +170,3 @@ class Trainer(Generic[S]):
         if self.dist.is_main:
             checkpoint.prune_checkpoints(run_path, keep, protect=protect)
         return path
-
-    @contextmanager
-    def failures_explained(self, run: RunDir) -> Iterator[None]:
-        """Raise what ends a step anew, with its number and what a user can do or read.
-
-        Raises UserError for memory that does not suffice. Raises NonFiniteLoss for a loss or gradient that is not
-        finite, once each rank has written its batch to the run directory (`FailedStep.write_to`).
-        """
-        try:
-            yield
-        except torch.OutOfMemoryError as error:
-            raise UserError(
-                f"step {self.state.step + 1}: out of memory on {self.dist.device} "
-                f"({short(peak_memory_bytes(self.dist.device))}B in use at most); {self.memory_advice}"
-            ) from error
-        except NonFiniteLoss as error:
-            step = self.state.step + 1
-            kept = f"the last checkpoint is of step {self.saved_step}" if self.saved_step >= 0 else "nothing is saved"
-            if isinstance(error, FailedStep):
-                record = error.write_to(run.path, step, self.dist.rank, self.model)
-                run.event("not_finite", step=step, problem=str(error), path=record.name)
-                kept += f"; {record} tells of the step"
-            raise NonFiniteLoss(f"step {step}: {error}; the run ends here, {kept}") from error

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from nanoproof import sft
-from nanoproof.common.distributed import DistInfo
+from nanoproof.common.distributed import DistInfo, cleanup, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
 from nanoproof.inference.engine import Engine
@@ -19,10 +19,12 @@ from nanoproof.model.checkpoint import load_model, load_trained, save_checkpoint
 from nanoproof.model.compute import convert_to_fp8
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.lora import LoraOptions, LoraSettings
+from nanoproof.training.batches import shard
 from nanoproof.training.loss import LossWeights, tactic_logprobs
 from nanoproof.training.options import BatchOptions, OptimizerOptions
 from nanoproof.training.step import StepSettings, build_optimizer, train_step
 from scripts import export_model
+from tests.helpers import run_ranks
 from tests.training import small
 
 WORDS = small.tokenizer()
@@ -148,10 +150,9 @@ def test_the_engine_samples_from_merged_weights_and_follows_the_adapters() -> No
     def sampled(one: Engine) -> list[list[int]]:
         request = one.submit(TOKENS[0].tolist(), options, 7)
         while not one.idle:
-            for done, completion in one.step():
-                assert done is request
-                return [sample.tokens for sample in completion.samples + completion.unfinished]
-        raise AssertionError
+            one.step()
+        assert request.completion is not None
+        return [list(sample.tokens) for sample in request.completion.samples + request.completion.unfinished]
 
     def merged() -> GPT:
         copy = adapted()
@@ -174,6 +175,27 @@ def test_the_engine_samples_from_merged_weights_and_follows_the_adapters() -> No
 def test_8_bit_products_and_adapters_exclude_each_other() -> None:
     with pytest.raises(ValueError, match="not with adapters"):
         convert_to_fp8(adapted())
+
+
+def adapters_of_ranks(folder: Path) -> None:
+    """Three steps in the process of each rank, with dropout; keeps the adapters."""
+    torch.set_num_threads(1)
+    dist = init_distributed("cpu")
+    model = adapted(LoraSettings(4, 8.0, ("q", "k", "v", "o"), 0.3, 0, "", ""))
+    optimizer = build_optimizer(model, OptimizerOptions(), 0.01)
+    settings = StepSettings(BATCH, LossWeights(0.1), 1.0, WORDS.pad)
+    for _ in range(3):
+        train_step(model, optimizer, list(shard(small.examples(WORDS, 20), dist)), 1.0, settings, dist)
+    torch.save(lora.adapter_state(model), folder / f"{dist.rank}.pt")
+    cleanup()
+
+
+def test_ranks_keep_the_same_adapters(tmp_path: Path) -> None:
+    run_ranks(2, adapters_of_ranks, tmp_path)
+    first, second = (torch.load(tmp_path / f"{rank}.pt") for rank in range(2))
+    before = lora.adapter_state(adapted())
+    assert set(first) == set(second) == set(before)
+    assert all(torch.equal(first[name], second[name]) and not torch.equal(first[name], before[name]) for name in first)
 
 
 # -- what is saved -----------------------------------------------------------------------------------------------------

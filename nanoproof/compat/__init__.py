@@ -1,0 +1,1 @@
+"""Classes under the names and constructors that users of LeanDojo know; thin, over the commands of this project."""
