@@ -40,6 +40,7 @@ LAYERS = {
     "rl": 8,
     "ttrl": 9,
     "monitor": 9,
+    "compat": 10,
     "doctor": 10,
 }
 TORCH_FREE = ("lean", "search", "prover", "monitor")
@@ -55,6 +56,7 @@ PAGES = (
     "docs/data.md",
     "docs/lean-servers.md",
     "docs/training.md",
+    "docs/trainers.md",
     "docs/benchmarks.md",
     "docs/search.md",
     "docs/evaluation.md",

@@ -78,8 +78,8 @@ class HubOptions:
 
     data: str = opt(
         batches.AUTO,
-        "Transitions: `nanolean`, `leantree`, a file of LeanTree JSONL, or a folder as LeanDojo exports; auto: leantree "
-        "if it is here, else this has to be given.",
+        "Transitions: `nanolean`, `leantree`, a file of LeanTree JSONL, or a folder as LeanDojo exports; auto: "
+        "leantree if it is here, else this has to be given.",
     )
     prompt_format: str | None = opt(
         None, "How a state is asked for a tactic (default: the format that the model was trained with, or `chat`)."
@@ -556,7 +556,7 @@ def means_hub(argv: Sequence[str] | None) -> bool:
     if known.resume_from is not None:
         with contextlib.suppress(UserError):
             saved = read_object(resolve_run_dir(known.resume_from, "--resume-from") / "args.json") or {}
-            return str(saved.get("model_path")).startswith(PREFIX)
+            return "prompt_format" in saved
         return False
     return str(known.model_path).startswith(PREFIX)
 
@@ -577,7 +577,7 @@ def hub_main(argv: Sequence[str] | None, description: str) -> int:
     values: list[Any] = [from_args(each, args) for each in GROUPS]
     dist = start_ranks(values[0])
     try:
-        run_loop(HubFinetuning(*values, dist), {}, args, values[0], dist)
+        run_loop(HubFinetuning(*values, dist), None, args, values[0], dist)
     finally:
         cleanup()
     return 0

@@ -21,7 +21,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import SCRIPTS, resolve_model_path
 from nanoproof.common.terminal import Progress
 from nanoproof.model.checkpoint import find_checkpoint
-from nanoproof.model.compute import choose_compute
+from nanoproof.model.compute import Compute, choose_compute
 from nanoproof.model.gpt import GPT
 from nanoproof.model.lora import LoraOptions
 from nanoproof.model.tokenizer import Tokenizer
@@ -266,30 +266,26 @@ def train_main(
     build: Callable[..., TrainingLoop] = loop_class
     try:
         compute = choose_compute(dist.device, dist.dtype, wanted.attention, wanted.compile, wanted.fp8)
-        loop = build(*values, dist)
-        compute.apply(loop.model)
-        run_loop(loop, compute.decisions(), args, run_options, dist)
+        run_loop(build(*values, dist), compute, args, run_options, dist)
     finally:
         cleanup()
     return 0
 
 
 def run_loop(
-    loop: StageLoop,
-    decisions: dict[str, str],
-    args: argparse.Namespace,
-    run_options: options.RunOptions,
-    dist: DistInfo,
+    loop: StageLoop, compute: Compute | None, args: argparse.Namespace, run_options: options.RunOptions, dist: DistInfo
 ) -> None:
-    """Make the run directory of a loop, and run it to its end."""
+    """Make the run directory of a loop, and run it to its end; `compute` is for networks of ours."""
     with ExitStack() as stack:
         stack.callback(loop.close)
         loop.check_length()
+        decisions = loop.decisions()
+        if compute is not None:
+            compute.apply(loop.model)
+            decisions = {**compute.decisions(), **decisions}
         resumed = args.resume_from is not None
-        stage = start_stage(
-            *(loop.stage_name, run_options, vars(args), dist, {**decisions, **loop.decisions()}, resumed),
-            step=loop.saved_step if resumed else None,
-        )
+        step = loop.saved_step if resumed else None
+        stage = start_stage(loop.stage_name, run_options, vars(args), dist, decisions, resumed, step)
         stack.callback(stage.run.close)
         stack.callback(stage.tracker.close)
         loop.run(stage)

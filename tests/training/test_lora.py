@@ -152,7 +152,7 @@ def test_the_engine_samples_from_merged_weights_and_follows_the_adapters() -> No
         while not one.idle:
             one.step()
         assert request.completion is not None
-        return [list(sample.tokens) for sample in request.completion.samples + request.completion.unfinished]
+        return [list(sample.tokens) for sample in (*request.completion.samples, *request.completion.unfinished)]
 
     def merged() -> GPT:
         copy = adapted()

@@ -29,7 +29,7 @@ def is_export(path: Path) -> bool:
 def load_export(folder: Path) -> tuple[list[Transition], list[Transition], Counter[str]]:
     """Load what an export has to train on and to validate, and what was left out, by reason.
 
-    Without `val.json` nothing is held out. Raises UserError naming the file, and the theorem and field of another shape.
+    Without `val.json` nothing is held out. Raises UserError naming the file, and the theorem of another shape.
     """
     left_out: Counter[str] = Counter()
     train = _read(folder / SPLITS / TRAIN_FILE, left_out)
