@@ -13,6 +13,7 @@ import faulthandler
 import logging
 import math
 import os
+import pickle
 import random
 import re
 import shutil
@@ -344,7 +345,7 @@ class HubFinetuning(StageLoop):
         try:
             state = torch.load(folder / OPTIMIZER_FILE, map_location="cpu", weights_only=True)
             self.optimizer.load_state_dict(state)
-        except (OSError, RuntimeError, ValueError, EOFError) as error:
+        except (OSError, RuntimeError, ValueError, EOFError, LookupError, pickle.UnpicklingError) as error:
             raise UserError(
                 f"{folder / OPTIMIZER_FILE} is missing, damaged or does not fit ({first_line(error)}); "
                 "--resume-fresh-optimizer continues with fresh optimizer state"
