@@ -18,7 +18,7 @@ import random
 import re
 import shutil
 import signal
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -577,8 +577,9 @@ def hub_main(argv: Sequence[str] | None, description: str) -> int:
         args.model_path = PREFIX + _source(args.model_path)
     values: list[Any] = [from_args(each, args) for each in GROUPS]
     dist = start_ranks(values[0])
+    build: Callable[..., HubFinetuning] = HubFinetuning
     try:
-        run_loop(HubFinetuning(*values, dist), None, args, values[0], dist)
+        run_loop(build(*values, dist), None, args, values[0], dist)
     finally:
         cleanup()
     return 0
