@@ -8,6 +8,7 @@ beside; it is written under another name and renamed.
 Shapes: R rows, L tokens of the longest row, N tokens of all answers, V tokens of the vocabulary.
 """
 
+import argparse
 import contextlib
 import faulthandler
 import logging
@@ -550,9 +551,9 @@ def write_folder(folder: Path, model: Any, tokenizer: Any, optimizer: Any | None
 
 def means_hub(argv: Sequence[str] | None) -> bool:
     """Tell whether a command line is about a model of transformers: it names one, or a run that trains one."""
-    parser = Parser(add_help=False)
-    parser.add_argument("--model-path", "--model")
-    parser.add_argument("--resume-from")
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--model-path", "--model_path", "--model")
+    parser.add_argument("--resume-from", "--resume_from")
     known, _ = parser.parse_known_args(argv)
     if known.resume_from is not None:
         with contextlib.suppress(UserError):
