@@ -5,15 +5,19 @@ python -m nanoproof.sft --depth 4 --aspect-ratio 48 --head-dim 32 --data nanolea
 torchrun --standalone --nproc_per_node=2 -m nanoproof.sft ...
 python -m nanoproof.sft --resume-from sft/RUN
 python -m nanoproof.sft --model-path sft/RUN --data nanolean --continuations proof      # statement -> whole proof
+python -m nanoproof.sft --model-path sft/RUN --data nanolean --lora 16                  # adapters alone
+python -m nanoproof.sft --model-path hf:PATH_OR_ID --data nanolean                      # a model of transformers
 """
 
 import argparse
 
 from nanoproof.common.torch_command import run_main
 
+from nanoproof.model.lora import LoraOptions
 from nanoproof.training import options
 from nanoproof.training.batches import chosen_transitions
 from nanoproof.training.finetuning import Finetuning, SFTOptions
+from nanoproof.training.hub_finetuning import hub_main, means_hub
 from nanoproof.training.loop import train_main
 
 GROUPS = (
@@ -21,6 +25,7 @@ GROUPS = (
     options.StartOptions,
     options.TriggerOptions,
     SFTOptions,
+    LoraOptions,
     options.ModelOptions,
     options.BatchOptions,
     options.OptimizerOptions,
@@ -34,6 +39,8 @@ def choose_data(args: argparse.Namespace) -> None:
 
 def main(argv: list[str] | None = None) -> int:
     """Train, and return the exit code."""
+    if means_hub(argv):
+        return hub_main(argv, __doc__.splitlines()[0] if __doc__ else "")
     return train_main(Finetuning, GROUPS, __doc__ or "", argv, choose=choose_data)
 
 

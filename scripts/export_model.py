@@ -3,11 +3,13 @@
 python -m scripts.export_model --model-path sft/RUN --output-dir my_model
 python -m scripts.export_model --model-path sft/RUN/model_1000.pt --dtype bfloat16
 python -m scripts.export_model --model-path rl/RUN --to-hf my_model --evaluations rl/RUN/eval_9_nanolean --license mit
+python -m scripts.export_model --model-path sft/LORA_RUN --merge --output-dir merged
 
 Three files come side by side: `model.safetensors` (weights by parameter name), `config.json` (size and shape of the
 network, the step and stage that the weights are from, and the SHA-256 of the files) and `tokenizer.json` (for the
 library `tokenizers`). With `--to-hf` there are also `tokenizer_config.json` and a model card, `README.md`. Either
-folder is opened again by `--model-path hf:FOLDER`.
+folder is opened again by `--model-path hf:FOLDER`. Adapters are merged into their base. With `--merge` a checkpoint is
+written instead, a plain one that needs no base.
 """
 
 from dataclasses import dataclass
@@ -31,7 +33,7 @@ from nanoproof.common.files import (
 from nanoproof.common.option_groups import CheckpointOption
 from nanoproof.common.run_dir import HUB_CONFIG, HUB_MODEL_TYPE, resolve_model_path
 from nanoproof.evaluation.model_card import Score, model_card, read_score
-from nanoproof.model.checkpoint import find_checkpoint, load_model, weights_sha256
+from nanoproof.model.checkpoint import find_checkpoint, load_model, save_checkpoint, weights_sha256
 from nanoproof.model.tokenizer import MARKERS, TOKENIZER_FILE, Tokenizer
 
 WEIGHTS_FILE = "model.safetensors"
@@ -52,11 +54,16 @@ class ExportOptions:
     )
     license: str = opt("unknown", "Licence of the weights, by the hub's name for it (mit, apache-2.0 ...).")
     dtype: Literal["float32", "bfloat16", "float16"] = opt("float32", "Number format of the weights.")
+    merge: bool = opt(
+        False,
+        "Write a plain checkpoint, adapters merged into their base; default directory <checkpoint dir>/merged_<step>.",
+    )
 
     def __post_init__(self) -> None:
         validate(self, "export")
         check(self.checkpoint.model_path is not None, "give --model-path, the checkpoint to export")
         check(self.to_hf is None or self.output_dir is None, "--to-hf and --output-dir both say where: give one")
+        check(not (self.merge and self.to_hf), "--merge writes a checkpoint, --to-hf a folder for the hub: give one")
         check(self.to_hf is not None or not self.evaluations, "--evaluations are for the card of --to-hf")
 
 
@@ -112,6 +119,12 @@ def write_tokenizer_config(tokenizer: Tokenizer, sequence_len: int, directory: P
     atomic_write_json(directory / TOKENIZER_CONFIG_FILE, content)
 
 
+def write_merged(checkpoint: Path, directory: Path) -> Path:
+    """Write a checkpoint as a plain one: adapters are merged into their base, and no base is needed any more."""
+    model, tokenizer, manifest = load_model(checkpoint)
+    return save_checkpoint(directory, manifest["step"], model, tokenizer, extra=manifest["extra"])
+
+
 def main(argv: list[str] | None = None) -> int:
     """Write the model's files."""
     parser = Parser(prog="python -m scripts.export_model", description=(__doc__ or "").splitlines()[0])
@@ -123,6 +136,11 @@ def main(argv: list[str] | None = None) -> int:
     ]
     chosen = options.to_hf or options.output_dir
     step = checkpoint.stem.removeprefix("model_")
+    if options.merge:
+        directory = Path(chosen).expanduser() if chosen else checkpoint.parent / f"merged_{step}"
+        directory.mkdir(parents=True, exist_ok=True)
+        print(f"{write_merged(checkpoint, directory)}: a plain checkpoint")
+        return 0
     directory = Path(chosen).expanduser() if chosen else checkpoint.parent / f"export_{step}"
     config = export(checkpoint, directory, options.dtype)
     files = [HUB_CONFIG, TOKENIZER_FILE, TOKENIZER_CONFIG_FILE]

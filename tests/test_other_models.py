@@ -209,6 +209,8 @@ def test_a_policy_server_serves_a_model_of_others(server: OpenAIServer) -> None:
 @pytest.mark.parametrize("spec", ["hf:owner/name", "openai:http://me:hunter2@127.0.0.1:1/v1#m"])
 @pytest.mark.parametrize("module", ["nanoproof.rl", "nanoproof.sft", "scripts.export_model", "scripts.policy_eval"])
 def test_what_works_on_the_network_itself_refuses_models_of_others(module: str, spec: str, tmp_path: Path) -> None:
+    if module == "nanoproof.sft" and spec.startswith("hf:"):
+        pytest.skip("finetunes models of transformers")
     words = ["--model-path", spec, *(["--monitor-port", "none"] if module == "nanoproof.rl" else [])]
     with pytest.raises(UserError, match="works on the network itself, so it takes checkpoints of ours only") as caught:
         main_of(module)(words)

@@ -57,6 +57,7 @@ PAGES = (
     "docs/data.md",
     "docs/lean-servers.md",
     "docs/training.md",
+    "docs/trainers.md",
     "docs/benchmarks.md",
     "docs/search.md",
     "docs/evaluation.md",

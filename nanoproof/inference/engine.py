@@ -20,6 +20,7 @@ from nanoproof.inference.prefill import PrefillJob, PrefillMasks, PrefixCache, p
 from nanoproof.inference.sampling import Completion, EngineLimits, EngineRequest, EngineStats, Sample, SamplingOptions
 from nanoproof.model.flash_attention import Kernel, flash_kernel, missing_for_flash
 from nanoproof.model.gpt import GPT
+from nanoproof.model.lora import merged_parameters, settings_of, share_frozen
 from nanoproof.model.tokenizer import Tokenizer
 
 log = logging.getLogger(__name__)
@@ -52,7 +53,8 @@ class Engine:
     """Answers requests with one model. Not thread-safe: one thread drives it.
 
     Where the model computes in another dtype than fp32, the engine works on a copy of the weights in that dtype, so
-    that no step has to convert them: call `refresh` when the weights have changed.
+    that no step has to convert them: call `refresh` when the weights have changed. Adapters are merged: of the
+    matrices that have some it works on a copy, too.
     """
 
     def __init__(
@@ -76,10 +78,13 @@ class Engine:
         self.limits = limits or EngineLimits()
         on_cuda = model.device.type == "cuda"
         self._network = model
-        if model.compute_dtype != torch.float32:
+        adapted = settings_of(model) is not None
+        if adapted or model.compute_dtype != torch.float32:
             self._network = GPT.allocate(model.config, model.device, model.compute_dtype).requires_grad_(False)
             for parameter in self._network.parameters():
                 parameter.data = parameter.data.to(model.compute_dtype)
+            if model.compute_dtype == torch.float32:
+                share_frozen(self._network, model)
         self._batch_invariant = self.limits.batch_invariant
         if self._batch_invariant:
             check_batch_invariance(model, tokenizer.eos + 1)
@@ -181,8 +186,9 @@ class Engine:
         assert self.idle, "the weights changed while requests were active"
         self._prefix_cache.clear()
         if self._network is not self.model:
-            for ours, theirs in zip(self._network.parameters(), self.model.parameters(), strict=True):
-                ours.copy_(theirs)
+            for ours, theirs in zip(self._network.parameters(), merged_parameters(self.model), strict=True):
+                if ours.data_ptr() != theirs.data_ptr():
+                    ours.copy_(theirs)
 
     def release(self) -> None:
         """Give back the memory for keys and values, and what was recorded with it, until there are requests again.

@@ -10,6 +10,7 @@ V tokens of the vocabulary, C channels.
 """
 
 import hashlib
+import json
 import threading
 from collections import deque
 from collections.abc import Sequence
@@ -52,6 +53,37 @@ class HFOptions:
 
     def __post_init__(self) -> None:
         validate(self, "model")
+
+
+class PromptCodec:
+    """Prompts and continuations as tokens of a model: the same for sampling, for scores and for training."""
+
+    def __init__(self, tokenizer: Any, encoder_decoder: bool, chat: bool, ends: Sequence[int]) -> None:
+        """`ends` are the tokens that end a text. With `chat` prompts are messages of a user."""
+        self._tokenizer, self._encoder_decoder, self._chat, self._ends = tokenizer, encoder_decoder, chat, ends
+
+    def prompt(self, text: str, special: bool = True) -> list[int]:
+        """Return the tokens of a prompt; without `special` the names of special tokens in it are text."""
+        if self._chat:
+            messages = [{"role": "user", "content": text}]
+            rendered = self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+            tokens: list[int] = self._tokenizer(rendered, add_special_tokens=False)["input_ids"]
+            return tokens
+        tokens = self._tokenizer(text, **({} if special else {"split_special_tokens": True}))["input_ids"]
+        if not self._encoder_decoder and len(tokens) > 1 and tokens[-1] in self._ends:
+            return tokens[:-1]  # some tokenizers end every text
+        return tokens
+
+    def continuation(self, prompt: str, text: str) -> list[int]:
+        """Return the tokens of a continuation: those it has behind the prompt, where they do not melt into it."""
+        plain = {"add_special_tokens": False}
+        if not self._encoder_decoder and not self._chat:
+            before: list[int] = self._tokenizer(prompt, **plain)["input_ids"]
+            both: list[int] = self._tokenizer(prompt + text, **plain)["input_ids"]
+            if both[: len(before)] == before:
+                return both[len(before) :]
+        alone: list[int] = self._tokenizer(text, **plain)["input_ids"]
+        return alone
 
 
 @dataclass
@@ -99,10 +131,10 @@ class HFModel:
         library, folder = transformers_library(), str(Path(source).expanduser())
         source = folder if Path(folder).is_dir() else source
         try:
-            self._model, self._writes = _load(library, source, self._options, torch.device(device))
-            self._tokenizer = library.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+            self._model, self._writes = load_network(library, source, self._options, torch.device(device))
+            self._tokenizer = load_tokenizer(library, source)
         except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
-            raise UserError(f"{self.name} cannot be loaded: {_first_line(error)}") from error
+            raise UserError(f"{self.name} cannot be loaded: {first_line(error)}") from error
         if chat and not getattr(self._tokenizer, "chat_template", None):
             raise UserError(f"{self.name} has no chat template: choose another --prompt-format")
         config = self._model.config
@@ -111,6 +143,7 @@ class HFModel:
         self._room = None if self.encoder_decoder else getattr(config, "max_position_embeddings", None)
         self._device = self._model.device
         self._eos, self._pad, self._start = self._clean_generation(library) if self._writes else ([], 0, 0)
+        self._codec = PromptCodec(self._tokenizer, self.encoder_decoder, chat, self._eos)
         self._library = library
         self._lock, self._waiting = threading.Lock(), deque[_Job]()
         self._thread = ThreadPoolExecutor(1, "hf-model", lambda: compute_here(self._device, threads))
@@ -120,18 +153,12 @@ class HFModel:
 
         Returns the tokens that end a text, the one that pads, and the one that begins the text of a decoder.
         """
-        found, tokenizer = self._model.generation_config, self._tokenizer
-        eos = tokenizer.eos_token_id if found.eos_token_id is None else found.eos_token_id
-        ends = [int(token) for token in (eos if isinstance(eos, list | tuple) else [eos]) if token is not None]
-        pads = (tokenizer.pad_token_id, found.pad_token_id, *ends, 0)
-        pad = next(int(token) for token in pads if token is not None)
-        start = found.decoder_start_token_id
-        start = getattr(self._model.config, "decoder_start_token_id", None) if start is None else start
-        start = pad if start is None else start
+        ends, pad, start = special_tokens(self._model, self._tokenizer)
+        bos = self._model.generation_config.bos_token_id
         self._model.generation_config = library.GenerationConfig(
-            eos_token_id=ends or None, pad_token_id=pad, decoder_start_token_id=start, bos_token_id=found.bos_token_id
+            eos_token_id=ends or None, pad_token_id=pad, decoder_start_token_id=start, bos_token_id=bos
         )
-        return ends, pad, int(start)
+        return ends, pad, start
 
     # -- texts -----------------------------------------------------------------------------------------------------
 
@@ -158,15 +185,7 @@ class HFModel:
 
     def _encode(self, prompt: str, new_tokens: int) -> list[int]:
         """Return the tokens of a prompt, cut on the left where the model's positions ask for it."""
-        tokenizer = self._tokenizer
-        if self._chat:
-            messages = [{"role": "user", "content": prompt}]
-            text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-            tokens: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
-        else:
-            tokens = tokenizer(prompt, **({} if self.special else {"split_special_tokens": True}))["input_ids"]
-            if not self.encoder_decoder and tokens and tokens[-1] in self._eos and len(tokens) > 1:
-                tokens = tokens[:-1]  # some tokenizers end every text
+        tokens = self._codec.prompt(prompt, self.special)
         if not tokens:
             raise BadState("the prompt is empty")
         if self._room is None:
@@ -181,7 +200,7 @@ class HFModel:
             try:
                 texts = self._write([(job, number) for job in jobs for number in range(job.options.num_samples)])
             except Exception as error:
-                failed = PolicyServerError(f"{self.name} failed: {type(error).__name__}: {_first_line(error)}")
+                failed = PolicyServerError(f"{self.name} failed: {type(error).__name__}: {first_line(error)}")
                 failed.__cause__ = error
                 for job in jobs:
                     job.done.set_exception(failed)
@@ -249,22 +268,11 @@ class HFModel:
         """Return the log-probability of a continuation, by one forward pass, in nats."""
         if not self._writes:
             raise UserError(f"{self.name} is an encoder: it scores no texts")
-        wanted = self._continuation(prompt, continuation)
+        wanted = self._codec.continuation(prompt, continuation)
         if not wanted:
             return 0.0
         tokens = self._encode(prompt, len(wanted))
         return self._on_thread(lambda: self._score(tokens, wanted))
-
-    def _continuation(self, prompt: str, continuation: str) -> list[int]:
-        """Return the tokens of a continuation: those it has behind the prompt, where they do not melt into it."""
-        plain = {"add_special_tokens": False}
-        if not self.encoder_decoder and not self._chat:
-            before: list[int] = self._tokenizer(prompt, **plain)["input_ids"]
-            both: list[int] = self._tokenizer(prompt + continuation, **plain)["input_ids"]
-            if both[: len(before)] == before:
-                return both[len(before) :]
-        alone: list[int] = self._tokenizer(continuation, **plain)["input_ids"]
-        return alone
 
     @torch.inference_mode()
     def _score(self, tokens: list[int], wanted: list[int]) -> float:
@@ -306,7 +314,7 @@ class HFModel:
         try:
             return self._thread.submit(work).result()
         except (RuntimeError, ValueError) as error:
-            raise PolicyServerError(f"{self.name} failed: {_first_line(error)}") from error
+            raise PolicyServerError(f"{self.name} failed: {first_line(error)}") from error
 
     def close(self) -> None:
         """End the model's thread when it has written what waits."""
@@ -387,8 +395,56 @@ class _Draw:
 # -- Loading ---------------------------------------------------------------------------------------------------------
 
 
-def _load(library: Any, source: str, options: HFOptions, device: torch.device) -> tuple[Any, bool]:
-    """Load a network, ready for inference; also returns whether it writes texts."""
+ADAPTER_FILE = "adapter_config.json"
+"""File of a folder that holds adapters (peft), not a whole model."""
+
+
+def peft_library() -> Any:
+    """Import peft. Raises UserError where it is not installed."""
+    if find_spec("peft") is None:
+        raise UserError("adapters of models hf: need peft, which is not installed: pip install 'nanoproof[hf]'")
+    import peft
+
+    return peft
+
+
+def adapter_base(source: str) -> str | None:
+    """Return the base of the adapters in a folder; None if it holds none. Raises ValueError if it does not say."""
+    file = Path(source) / ADAPTER_FILE
+    if not file.is_file():
+        return None
+    base = json.loads(file.read_text(encoding="utf-8")).get("base_model_name_or_path")
+    if not isinstance(base, str):
+        raise ValueError(f"{file} names no base_model_name_or_path")
+    return base
+
+
+def load_tokenizer(library: Any, source: str) -> Any:
+    """Load the tokenizer of a model; adapters without one have that of their base."""
+    base = adapter_base(source)
+    source = source if base is None or (Path(source) / "tokenizer_config.json").is_file() else base
+    return library.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+
+
+def special_tokens(model: Any, tokenizer: Any) -> tuple[list[int], int, int]:
+    """Return the tokens that end a text, the one that pads, and the one that begins the text of a decoder."""
+    found = model.generation_config
+    eos = tokenizer.eos_token_id if found.eos_token_id is None else found.eos_token_id
+    ends = [int(token) for token in (eos if isinstance(eos, list | tuple) else [eos]) if token is not None]
+    pads = (tokenizer.pad_token_id, found.pad_token_id, *ends, 0)
+    pad = next(int(token) for token in pads if token is not None)
+    start = found.decoder_start_token_id
+    start = getattr(model.config, "decoder_start_token_id", None) if start is None else start
+    return ends, pad, int(pad if start is None else start)
+
+
+def load_network(library: Any, source: str, options: HFOptions, device: torch.device) -> tuple[Any, bool]:
+    """Load a network, ready for inference, adapters merged into it; also returns whether it writes texts."""
+    base = adapter_base(source)
+    if base is not None:
+        network, writes = load_network(library, base, options, device)
+        adapted = peft_library().PeftModel.from_pretrained(network, source)
+        return (adapted if options.load_4bit else adapted.merge_and_unload()).eval(), writes
     config = library.AutoConfig.from_pretrained(source, trust_remote_code=False)
     names = " ".join(config.architectures or ())
     writes = "ForCausalLM" in names or "LMHead" in names or "ForConditionalGeneration" in names
@@ -429,5 +485,5 @@ def _identity(source: str, config: Any) -> str:
     return digest.hexdigest()
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]

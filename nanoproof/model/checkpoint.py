@@ -3,6 +3,7 @@
 Several ranks write their shares of the optimizer state side by side, as `optim_<step>_r<rank>of<ranks>.pt`; any number
 of ranks can take them up again. The JSON is written last, when all files are on disk, and says which belong together,
 with the SHA-256 of each: without it there is no checkpoint, and the one before is the latest.
+Of a network with adapters (`lora.py`) the adapters alone are written; the manifest names their base.
 
 An exported network (`scripts.export_model`) is a checkpoint too, without optimizer state: its manifest is
 `config.json`, its weights are `model.safetensors`.
@@ -13,6 +14,7 @@ import io
 import pickle
 import re
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -24,8 +26,9 @@ from nanoproof.common.config import to_dict
 from nanoproof.common.distributed import DistInfo, gather_json, on_all_ranks
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write, atomic_write_json, file_sha256, read_json, sync_directory
-from nanoproof.common.run_dir import HUB_CONFIG, is_exported
+from nanoproof.common.run_dir import HUB_CONFIG, is_exported, resolve_model_path
 from nanoproof.model.gpt import GPT, GPTConfig
+from nanoproof.model.lora import LoraSettings, adapter_state, add_adapters, merge_adapters, settings_of
 from nanoproof.model.optim import MuonAdamW
 from nanoproof.model.tokenizer import TOKENIZER_FILE, Tokenizer
 
@@ -58,9 +61,11 @@ def save_checkpoint(
     )
     manifest = weights.with_suffix(".json")
     digests: dict[str, str] = {}
+    adapters = settings_of(model)
     contents = {
         "step": step,
         "config": to_dict(model.config),
+        **({} if adapters is None else {"lora": adapters.to_json()}),
         "weights": weights.name,
         "optimizer": shares,
         "tokenizer": TOKENIZER_FILE,
@@ -75,7 +80,8 @@ def save_checkpoint(
         if rank == 0:
             tokenizer.save(directory / TOKENIZER_FILE)
             digests[TOKENIZER_FILE] = file_sha256(directory / TOKENIZER_FILE)
-            digests[weights.name] = _write_tensors(weights, model.state_dict())
+            state = model.state_dict() if adapters is None else adapter_state(model)
+            digests[weights.name] = _write_tensors(weights, state)
         if optimizer is not None:
             digests[shares[rank]] = _write_tensors(directory / shares[rank], optimizer.state_dict())
         sync_directory(directory)
@@ -202,9 +208,19 @@ def load_model(
 ) -> tuple[GPT, Tokenizer, dict[str, Any]]:
     """Load model, tokenizer and manifest (`step`, `config`, `extra` ...) of a checkpoint file or a directory's latest.
 
-    Raises UserError naming what is missing, damaged or does not fit. What the manifest has no digest of (as those of
-    older checkpoints) is taken as it is.
+    Adapters are merged into their base: the model is a plain one. Raises UserError naming what is missing, damaged or
+    does not fit. What the manifest has no digest of (as those of older checkpoints) is taken as it is.
     """
+    model, tokenizer, manifest = load_trained(path, device, compute_dtype)
+    if settings_of(model) is not None:
+        merge_adapters(model)
+    return model, tokenizer, manifest
+
+
+def load_trained(
+    path: Path | str, device: torch.device | str = "cpu", compute_dtype: torch.dtype = torch.float32
+) -> tuple[GPT, Tokenizer, dict[str, Any]]:
+    """Load as `load_model` does, with adapters as they were trained, beside their base."""
     manifest_path = find_checkpoint(path)
     manifest = read_json(manifest_path)
     try:
@@ -219,9 +235,48 @@ def load_model(
         raise UserError(
             f"{manifest_path.parent / tokenizer_file} has {tokenizer.vocab_size} tokens, the model {config.vocab_size}"
         )
+    if "lora" in manifest:
+        model = _load_base(manifest_path, manifest, config, device, compute_dtype)
+        load_adapters(model, _load_tensors(weights), str(weights))
+        return model, tokenizer, manifest
     model = GPT.allocate(config, device, compute_dtype)
     load_weights(model, _load_tensors(weights), str(weights))
     return model, tokenizer, manifest
+
+
+def _load_base(
+    manifest_path: Path, manifest: dict[str, Any], config: GPTConfig, device: torch.device | str, dtype: torch.dtype
+) -> GPT:
+    """Load the base of adapters, which may be a base with adapters itself, and put fresh ones into it."""
+    try:
+        settings = LoraSettings.from_json(manifest["lora"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(f"{manifest_path} does not describe adapters: {error}") from error
+    about = f"{manifest_path.with_suffix('.pt')} holds adapters of {settings.base}"
+    try:
+        base = find_checkpoint(resolve_model_path(settings.base))
+    except UserError as error:
+        raise UserError(
+            f"{about}, which is not there; put it back, or use a merged copy (export_model --merge)"
+        ) from error
+    found = weights_sha256(base)
+    if found != settings.base_sha256:
+        raise UserError(
+            f"{about}, whose weights are others now: their SHA-256 is {found[:12]}..., "
+            f"and was {settings.base_sha256[:12]}..."
+        )
+    model, _, _ = load_model(base, device, dtype)
+    if replace(model.config, prefix_lm=config.prefix_lm) != config:
+        raise UserError(f"{about}, but its network is of another shape")
+    model.config = config
+    add_adapters(model, settings)
+    return model
+
+
+def load_adapters(model: GPT, state: dict[str, torch.Tensor], source: str) -> None:
+    """Copy adapters into a model that has such. Raises UserError naming those that are missing or do not fit."""
+    frozen = {name: tensor for name, tensor in model.state_dict().items() if ".lora_" not in name}
+    load_weights(model, {**frozen, **state}, source)
 
 
 def load_weights(model: GPT, state: dict[str, torch.Tensor], source: str) -> None:
@@ -242,13 +297,16 @@ def load_weights(model: GPT, state: dict[str, torch.Tensor], source: str) -> Non
 def weights_sha256(manifest_path: Path) -> str:
     """Return the SHA-256 of a checkpoint's weights: the recorded one, or that of the file where there is none.
 
-    Raises UserError if there are no weights.
+    Of adapters it is that of their digest and their base's. Raises UserError if there are no weights.
     """
     manifest = read_json(manifest_path)
     weights = manifest_path.parent / str(manifest.get("weights", ""))
     if not weights.is_file():
         raise UserError(f"{manifest_path}: its weights {weights} are not there")
-    return _recorded(manifest, weights.name) or file_sha256(weights)
+    own = _recorded(manifest, weights.name) or file_sha256(weights)
+    if "lora" in manifest:
+        return hashlib.sha256(f"{own} {manifest['lora'].get('base_sha256')}".encode()).hexdigest()
+    return own
 
 
 def _recorded(manifest: dict[str, Any], name: str) -> str | None:

@@ -19,6 +19,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.model.attention import RowLayout, window_mask
 from nanoproof.model.flash_attention import SHAPES_DIFFER, choose_attention, make_path
 from nanoproof.model.gpt import GPT, GPTConfig, Linear
+from nanoproof.model.lora import settings_of
 
 log = logging.getLogger(__name__)
 
@@ -96,8 +97,10 @@ def missing_for_fp8(device: torch.device, dtype: torch.dtype) -> str | None:
 def convert_to_fp8(model: GPT) -> int:
     """Replace the linear layers of the blocks, keeping their parameters (and names); returns how many.
 
-    Raises ValueError if a size does not suit the kernels.
+    Raises ValueError if a size does not suit the kernels, and for a model with adapters.
     """
+    if settings_of(model) is not None:
+        raise ValueError("not with adapters (--lora)")
     layers = [(block, name, child) for block in model.layers for name, child in block.named_children()]
     for _, name, linear in layers:
         assert isinstance(linear, Linear)

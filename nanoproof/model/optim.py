@@ -20,6 +20,7 @@ import torch.distributed as dist
 from nanoproof.common.distributed import all_reduce_sum
 from nanoproof.common.errors import UserError
 from nanoproof.model.gpt import GPT
+from nanoproof.model.lora import adapter_state, settings_of
 
 # -- Stacks of parameters, sharded over ranks ------------------------------------------------------------------------
 
@@ -318,16 +319,25 @@ class MuonAdamW:
         weight_decay: float = 0.0,
         momentum: float = 0.95,
         momentum_warmup_steps: int = 0,
+        adapter_lr: float = 0.001,
     ) -> "MuonAdamW":
         """Make the optimizer of a model.
 
         Learning rates are for width 768; those of embedding and head are scaled by (width / 768)^-0.5.
 
         `weight_decay` acts on matrices only, and only where decay and update agree in sign. Muon's momentum rises from
-        0.85 to `momentum` over the first `momentum_warmup_steps`.
+        0.85 to `momentum` over the first `momentum_warmup_steps`. Of a model with adapters these alone are updated, by
+        AdamW with `adapter_lr`.
         """
         rank, world_size = (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
         parameters = dict(model.named_parameters())
+        if settings_of(model) is not None:
+            by_row: dict[torch.Size, list[RowSpan]] = {}
+            for name in adapter_state(model):
+                parameter = parameters[name]
+                by_row.setdefault(parameter.shape[1:], []).append(RowSpan(name, parameter, 0, len(parameter)))
+            stacks = [Stack(spans, shape, rank, world_size) for shape, spans in by_row.items()]
+            return cls([ParamGroup("adapter", adapter_lr, stacks, (0.9, 0.95))])
         matrices: dict[tuple[int, int], list[RowSpan]] = {}
         for name, row_counts in model.matrix_rows().items():
             start, parameter = 0, parameters.pop(name)

@@ -8,12 +8,17 @@ to what completes it. Where it was published is said at each; `tests/policy/test
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.files import read_object
 from nanoproof.policy.prompt import prefix_text
 
 Kind = Literal["tactic", "proof"]
+
+TRAINED_FILE = "nanoproof.json"
+"""File in the folder of a model of transformers that was trained here: with which prompt format, and how far."""
 
 LEAN_HEADER = (
     "import Mathlib\nimport Aesop\n\nset_option maxHeartbeats 400000\n\nopen BigOperators Real Nat Topology Rat\n\n"
@@ -211,7 +216,11 @@ _KNOWN: tuple[tuple[str, dict[Kind, str]], ...] = (
 
 
 def known_format(spec: str, kind: Kind) -> PromptFormat | None:
-    """Return the format that a model was trained with, by its SPEC, where it is published; None otherwise."""
+    """Return the format that a model was trained with, by its SPEC: as published, or as the folder says; or None."""
+    trained = read_object(Path(spec.removeprefix("hf:")) / TRAINED_FILE) if spec.startswith("hf:") else None
+    name = None if trained is None else trained.get("prompt_format")
+    if isinstance(name, str) and name in FORMATS and FORMATS[name].kind == kind:
+        return FORMATS[name]
     for part, names in _KNOWN:
         if part in spec.lower() and kind in names:
             return FORMATS[names[kind]]

@@ -12,12 +12,12 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_object
 from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
 from nanoproof.data.transitions.packing import Example
-from nanoproof.model.checkpoint import load_model
+from nanoproof.model.checkpoint import load_model, load_trained
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.rl.options import RLConfig
 from nanoproof.training.loss import LossWeights, tactic_logprobs
-from nanoproof.training.step import MicroBatches, StepSettings, build_optimizer, memory_snapshots, train_step
+from nanoproof.training.step import MicroBatches, StepSettings, memory_snapshots, train_step
 from nanoproof.training.trainer import LoopState, Trainer
 
 BEST = "best.json"
@@ -56,7 +56,7 @@ class Learner(Trainer[RLState]):
                 "--resume-from rl/RUN (resume one)"
             )
         self._config = config
-        super().__init__(start, config.optim, dist, RLState(), self._load_first)
+        super().__init__(start, config.optim, dist, RLState(), self._load_first, config.lora, config.run.seed)
         self._micro_batches = MicroBatches(
             config.batch.device_batch_size, memory_snapshots(config.rl.memory_profile, dist)
         )
@@ -113,9 +113,9 @@ class Learner(Trainer[RLState]):
 
     def restart(self, run_path: Path) -> None:
         """Go back to the weights that the run began with, and forget what the optimizer knows of later ones."""
-        first, _, _ = load_model(run_path / FIRST_WEIGHTS, torch.device("cpu"), self.dist.dtype)
+        first, _, _ = load_trained(run_path / FIRST_WEIGHTS, torch.device("cpu"), self.dist.dtype)
         self.model.load_state_dict(first.state_dict())
-        self.optimizer = build_optimizer(self.model, self._config.optim)
+        self.optimizer = self.fresh_optimizer()
 
     def save(self, run_path: Path) -> Path:
         """Save a checkpoint, and prune older ones but for the best. All ranks call it together."""

@@ -156,6 +156,7 @@ class ReinforcementLearning:
         num_theorems = len(self.collection.experience.theorems)
         return {
             "model": f"{self.learner.model.num_parameters():,} parameters",
+            **self.learner.adapter_decisions(),
             "theorems": f"{num_theorems} to train on, evaluation on {self.evaluations.decision()}",
             "whitelists": self.whitelists,
             "sft": f"{len(self.batch_sampler.sft)} transitions mixed in",

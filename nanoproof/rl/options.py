@@ -9,6 +9,7 @@ from nanoproof.common.config import Parser, add_flags, change, check, from_args,
 from nanoproof.common.option_groups import MonitorAddress
 from nanoproof.data.theorems.theorem_sets import FIXED, parse_set_names
 from nanoproof.lean.solvers import AUTO
+from nanoproof.model.lora import LoraOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.hindsight import HindsightLimits
 from nanoproof.prover.prover import ProverOptions
@@ -235,6 +236,7 @@ class RLConfig:
     fleet: FleetOptions = group(FleetOptions)
     sampling: SamplingConfig = group(SamplingConfig, temperature=change(advanced=True))
     batch: options.BatchOptions = group(options.BatchOptions)
+    lora: LoraOptions = group(LoraOptions)
     optim: options.OptimizerOptions = group(
         options.OptimizerOptions, weight_decay=change(advanced=True), warmdown_frac=change(advanced=True)
     )

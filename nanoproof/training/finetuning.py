@@ -13,6 +13,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.data.transitions.packing import ExampleLimits
 from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT, with_reserved_markers
+from nanoproof.model.lora import LoraOptions
 from nanoproof.training import batches, options
 from nanoproof.training.loop import TrainingLoop
 from nanoproof.training.loss import LossWeights
@@ -62,17 +63,18 @@ class Finetuning(TrainingLoop):
         start: options.StartOptions,
         triggers: options.TriggerOptions,
         sft: SFTOptions,
+        lora: LoraOptions,
         model_options: options.ModelOptions,
         batch: options.BatchOptions,
         optim: options.OptimizerOptions,
         dist: DistInfo,
     ) -> None:
-        self.options, self.batch = sft, batch
+        self.options, self.batch, self.lora = sft, batch, lora
         _check_combination(sft, batch, dist)
         self.whole_proofs = sft.continuations == "proof"
         load = batches.load_proofs if self.whole_proofs else batches.load_transitions
         train, valid = load(sft.data)
-        super().__init__(run_options, start, triggers, model_options, optim, dist)
+        super().__init__(run_options, start, triggers, model_options, optim, dist, lora)
         if sft.prefix_lm:
             self.model.config = replace(self.model.config, prefix_lm=True)
         if self.whole_proofs and not self.model.config.whole_proofs:
@@ -93,6 +95,11 @@ class Finetuning(TrainingLoop):
         self.evaluation: PolicyMetrics | None = None
 
     def adapt(self, model: GPT) -> GPT:
+        if self.whole_proofs and self.lora.lora is not None and not model.config.whole_proofs:
+            raise UserError(
+                f"--lora {self.lora.lora} leaves the embedding as it is, and this network does not know the marker of "
+                "--continuations proof: first finetune all of it on whole proofs"
+            )
         return with_reserved_markers(model) if self.whole_proofs else model
 
     def _make_sets(self, train: Sequence[Transition], valid: Sequence[Transition]) -> None:
@@ -128,6 +135,7 @@ class Finetuning(TrainingLoop):
         sets = f"{kind}{self.options.data}, {len(self.train)} to train, {len(self.valid)} to validate"
         decisions = {
             "model": describe_model(self.model),
+            **self.adapter_decisions(),
             "transitions": f"{sets}, {self.train.too_long + self.valid.too_long} left out as too long",
             "steps": f"{self.num_steps} of {self.batch.target_examples_per_step} examples",
         }

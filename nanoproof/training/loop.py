@@ -9,7 +9,7 @@ import faulthandler
 import logging
 import signal
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -21,13 +21,14 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import SCRIPTS, resolve_model_path, run_name
 from nanoproof.common.terminal import Progress
 from nanoproof.model.checkpoint import find_checkpoint
-from nanoproof.model.compute import choose_compute
+from nanoproof.model.compute import Compute, choose_compute
 from nanoproof.model.gpt import GPT
+from nanoproof.model.lora import LoraOptions
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.training import options
 from nanoproof.training.schedule import Trigger, clock, peak_memory_bytes, short
 from nanoproof.training.setup import Stage, load_or_build_model, parse_resumable, start_ranks, start_stage
-from nanoproof.training.trainer import LoopState, Trainer
+from nanoproof.training.trainer import BaseTrainer, LoopState, Trainer
 
 log = logging.getLogger(__name__)
 
@@ -40,42 +41,23 @@ class StageState(LoopState):
     evaluated: int = -1
 
 
-class TrainingLoop(Trainer[StageState], ABC):
-    """A stage of training. Everything that can be wrong with options and data is found in constructors, before any
-    file is written; subclasses set `num_steps` and continue from `self.state.data`."""
+class StageLoop(BaseTrainer[StageState]):
+    """A stage of training, on any network. Everything that can be wrong with options and data is found in constructors,
+    before any file is written; subclasses set `num_steps` and continue from `self.state.data`."""
 
     next_command: ClassVar[str] = f"{SCRIPTS}prover_eval --model-path {{run}}"
-    """The command that comes next for a user; `{run}` stands for the run directory."""
+    """The command that comes next for a user; `{run}` stands for the run directory, `{path}` for the whole path of it,
+    `{checkpoint}` for the last checkpoint in it."""
     num_steps: int
+    stop: StopSignal
 
-    def __init__(
-        self,
-        run_options: options.RunOptions,
-        start: options.StartOptions,
-        triggers: options.TriggerOptions,
-        model_options: options.ModelOptions,
-        optim: options.OptimizerOptions,
-        dist: DistInfo,
-    ) -> None:
-        """Load a fresh model, the one of `--model-path`, or the last checkpoint of `--resume-from`."""
+    def prepare(self, run_options: options.RunOptions, triggers: options.TriggerOptions) -> None:
+        """Set up triggers and signals; subclasses call it first, and `self.eval_trigger.resume` if they resume."""
         self.run_options = run_options
         self.eval_trigger = Trigger.parse(triggers.eval_every, "--eval-every")
         self.save_trigger = Trigger.parse(triggers.save_every, "--save-every")
         self.keep_checkpoints = triggers.keep_checkpoints
-
-        def load() -> tuple[GPT, Tokenizer]:
-            model, tokenizer = load_or_build_model(model_options, start.checkpoint.model_path, dist, run_options.seed)
-            return self.adapt(model), tokenizer
-
-        super().__init__(start, optim, dist, StageState(), load)
-        if start.resume_from is not None:
-            self.eval_trigger.resume(self.state.since_evaluation)
-        self.stop = StopSignal()
         self.last_metrics: dict[str, float] = {}
-
-    def adapt(self, model: GPT) -> GPT:
-        """Return the model that a new run trains, given the one that it starts from."""
-        return model
 
     def check_length(self) -> None:
         """Raise UserError if the run that is resumed is longer than it is to be."""
@@ -197,6 +179,11 @@ class TrainingLoop(Trainer[StageState], ABC):
             stage.run.event("checkpoint", step=self.state.step, path=path.name)
             log.info("saved %s", path)
 
+    @property
+    def checkpoint_name(self) -> str:
+        """The name of the checkpoint of the present step in the run directory."""
+        return f"model_{self.state.step}.pt"
+
     def summary(self) -> dict[str, str]:
         """Return what the last lines of the log report, in order; stages add their own numbers."""
         shown = {"steps": f"{self.state.step} of {self.num_steps} in {clock(self.state.seconds)}"}
@@ -210,11 +197,42 @@ class TrainingLoop(Trainer[StageState], ABC):
         run = run_name(stage.run.path)
         for name, text in self.summary().items():
             log.info("%s: %s", name, text)
-        log.info("checkpoint: %s", stage.run.path / f"model_{self.state.step}.pt")
+        log.info("checkpoint: %s", stage.run.path / self.checkpoint_name)
         if self.state.step < self.num_steps:
             log.info("to resume: python -m nanoproof.%s --resume-from %s", self.stage_name, run)
         else:
-            log.info("next: %s", self.next_command.format(run=run))
+            where = {"run": run, "path": stage.run.path, "checkpoint": self.checkpoint_name}
+            log.info("next: %s", self.next_command.format(**where))
+
+
+class TrainingLoop(StageLoop, Trainer[StageState]):
+    """A stage of training on a network of ours."""
+
+    def __init__(
+        self,
+        run_options: options.RunOptions,
+        start: options.StartOptions,
+        triggers: options.TriggerOptions,
+        model_options: options.ModelOptions,
+        optim: options.OptimizerOptions,
+        dist: DistInfo,
+        lora: LoraOptions | None = None,
+    ) -> None:
+        """Load a fresh model, the one of `--model-path`, or the last checkpoint of `--resume-from`."""
+        self.prepare(run_options, triggers)
+
+        def load() -> tuple[GPT, Tokenizer]:
+            model, tokenizer = load_or_build_model(model_options, start.checkpoint.model_path, dist, run_options.seed)
+            return self.adapt(model), tokenizer
+
+        super().__init__(start, optim, dist, StageState(), load, lora, run_options.seed)
+        if start.resume_from is not None:
+            self.eval_trigger.resume(self.state.since_evaluation)
+        self.stop = StopSignal()
+
+    def adapt(self, model: GPT) -> GPT:
+        """Return the model that a new run trains, given the one that it starts from."""
+        return model
 
 
 def train_main(
@@ -248,17 +266,26 @@ def train_main(
     build: Callable[..., TrainingLoop] = loop_class
     try:
         compute = choose_compute(dist.device, dist.dtype, wanted.attention, wanted.compile, wanted.fp8)
-        loop = build(*values, dist)
-        with ExitStack() as stack:
-            stack.callback(loop.close)
-            loop.check_length()
-            compute.apply(loop.model)
-            decisions = {**compute.decisions(), **loop.decisions()}
-            resumed = args.resume_from is not None
-            stage = start_stage(loop.stage_name, run_options, vars(args), dist, decisions, resumed)
-            stack.callback(stage.run.close)
-            stack.callback(stage.tracker.close)
-            loop.run(stage)
+        run_loop(build(*values, dist), compute, args, run_options, dist)
     finally:
         cleanup()
     return 0
+
+
+def run_loop(
+    loop: StageLoop, compute: Compute | None, args: argparse.Namespace, run_options: options.RunOptions, dist: DistInfo
+) -> None:
+    """Make the run directory of a loop, and run it to its end; `compute` is for networks of ours."""
+    with ExitStack() as stack:
+        stack.callback(loop.close)
+        loop.check_length()
+        decisions = loop.decisions()
+        if compute is not None:
+            compute.apply(loop.model)
+            decisions = {**compute.decisions(), **decisions}
+        resumed = args.resume_from is not None
+        step = loop.saved_step if resumed else None
+        stage = start_stage(loop.stage_name, run_options, vars(args), dist, decisions, resumed, step)
+        stack.callback(stage.run.close)
+        stack.callback(stage.tracker.close)
+        loop.run(stage)

@@ -120,6 +120,7 @@ def token_losses(
     Those of a failed tactic are -log(1 - p). The network sees them in the shape that it sees in training, so that a
     compiled one need not be compiled anew; what does not fit into `device_batch_size` rows is left out.
     """
+    model.eval()
     packed = pack_for(model, examples, options, tokenizer.pad).split(options.device_batch_size)[0]
     chosen_N, batch = to_device(packed.chosen(), model.device), packed.to(model.device)
     with torch.set_grad_enabled(model.compiled_stream is not None):
@@ -157,6 +158,7 @@ def _shown(tokenizer: Tokenizer, tokens: Sequence[int], losses: Sequence[float |
 
 def tactic_logprobs(model: GPT, pad: int, examples: Sequence[Example], options: BatchOptions) -> list[float]:
     """Sum the log-probabilities (nats) of the tokens of each example's tactic, its first continuation, with its EOS."""
+    model.eval()
     alone = [Example(item.prefix, item.continuations[:1]) for item in examples]
     sums = torch.zeros(len(alone), dtype=torch.float64)
     for rows in pack_for(model, alone, options, pad).split(options.device_batch_size) if alone else ():

@@ -208,8 +208,11 @@ def start_stage(
     dist: DistInfo,
     decisions: dict[str, str],
     resumed: bool = False,
+    step: int | None = None,
 ) -> Stage:
     """Make the run directory (rank 0 decides its name), the log and the tracker, and record how it was started.
+
+    A run that is `resumed` goes on from `step`, by default that of the last checkpoint of a network of ours.
 
     Raises UserError if the directory holds another run already, unless that is `resumed`, if another process writes
     there, and if not all ranks see it.
@@ -220,7 +223,8 @@ def start_stage(
     if broadcast_json((path / "args.json").exists()) and not resumed:
         raise UserError(f"--run-dir {path} holds a run already; choose another, or resume it")
     decisions = {**dist.decisions(), **decisions}
-    step = read_manifest(path)["step"] if resumed else None
+    if resumed and step is None:
+        step = read_manifest(path)["step"]
     changed = changes(path, args, decisions) if resumed else {}
     lock = take_lock(path, bool(args.get("force")))
     require_shared(path, dist)

@@ -18,6 +18,7 @@ from nanoproof.common.files import atomic_write, atomic_write_json
 from nanoproof.data.text.token_loader import TokenBatch
 from nanoproof.data.transitions.packing import Example, PackedBatch
 from nanoproof.model.gpt import GPT
+from nanoproof.model.lora import seed_dropout
 from nanoproof.model.optim import MuonAdamW, NonFiniteLoss
 from nanoproof.training.batches import pack_for
 from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
@@ -129,8 +130,8 @@ def memory_snapshots(directory: str | None, dist: DistInfo) -> Callable[[], None
 # -- One optimizer step on packed examples ---------------------------------------------------------------------------
 
 
-def build_optimizer(model: GPT, options: OptimizerOptions) -> MuonAdamW:
-    """Make the optimizer for `model` with the learning rates of `options`.
+def build_optimizer(model: GPT, options: OptimizerOptions, adapter_lr: float = 0.001) -> MuonAdamW:
+    """Make the optimizer for `model` with the learning rates of `options`, and that of adapters if it has some.
 
     Raises UserError if the model computes in fp16, where small gradients become 0 (losses are not scaled up for it).
     """
@@ -145,6 +146,7 @@ def build_optimizer(model: GPT, options: OptimizerOptions) -> MuonAdamW:
         weight_decay=options.weight_decay,
         momentum=options.momentum,
         momentum_warmup_steps=options.momentum_warmup_steps,
+        adapter_lr=adapter_lr,
     )
 
 
@@ -182,6 +184,7 @@ def train_step(
 
     def accumulate(rows: int) -> torch.Tensor:
         optimizer.zero_grad()
+        seed_dropout(model, optimizer.steps_done, dist.rank)
         sums = torch.zeros(len(names), device=dist.device)
         for piece in batch.split(rows):
             loss, parts = transition_loss(model, piece, weights, norms)

@@ -4,20 +4,22 @@ A trainer loads or resumes them, saves them to checkpoints, and explains a step 
 not suffice, or whose loss or gradient is not finite.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
 
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
-from nanoproof.common.run_dir import RunDir, resolve_run_dir
+from nanoproof.common.run_dir import RunDir, resolve_model_path, resolve_run_dir, run_name
 from nanoproof.model import checkpoint
 from nanoproof.model.gpt import GPT
-from nanoproof.model.optim import NonFiniteLoss
+from nanoproof.model.lora import LoraOptions, LoraSettings, add_adapters, describe_adapters, settings_of
+from nanoproof.model.optim import MuonAdamW, NonFiniteLoss
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.training.options import OptimizerOptions, StartOptions
 from nanoproof.training.schedule import learning_rate_factor, peak_memory_bytes, short
@@ -41,46 +43,19 @@ class LoopState:
 S = TypeVar("S", bound=LoopState)
 
 
-class Trainer(Generic[S]):
-    """Model, tokenizer, optimizer and `state` of a loop: fresh ones, or those of the last checkpoint of a run."""
+class BaseTrainer(ABC, Generic[S]):
+    """What a loop on any network has: its `state`, its schedule, and an explanation of steps that fail."""
 
     stage_name: ClassVar[str]
     memory_advice: ClassVar[str] = "try a smaller --device-batch-size"
     """What may help when a step runs out of memory."""
+    model: Any
 
-    def __init__(
-        self,
-        start: StartOptions,
-        optim: OptimizerOptions,
-        dist: DistInfo,
-        state: S,
-        load: Callable[[], tuple[GPT, Tokenizer]],
-    ) -> None:
-        """Resume the run `--resume-from`; without one, take the model that `load` returns, and `state` as it is.
-
-        Raises UserError if there is no checkpoint, or if it is of another stage.
-        """
+    def __init__(self, start: StartOptions, optim: OptimizerOptions, dist: DistInfo, state: S) -> None:
         self.start, self.optim, self.dist = start, optim, dist
         self.state = state
         self.saved_step = -1
         """The step of the last checkpoint; -1 before the first one."""
-        if start.resume_from is None:
-            self.model, self.tokenizer = load()
-            self.optimizer = build_optimizer(self.model, optim)
-        else:
-            self._resume(resolve_run_dir(start.resume_from, "--resume-from"))
-
-    def _resume(self, path: Path) -> None:
-        check_stage(checkpoint.read_manifest(path), self.stage_name, path)
-        self.model, self.tokenizer, manifest = checkpoint.load_model(path, self.dist.device, self.dist.dtype)
-        try:
-            self.state = type(self.state)(**manifest["extra"]["loop"])
-        except (KeyError, TypeError) as error:
-            raise UserError(f"--resume-from {path}: the checkpoint does not say where the loop was: {error}") from error
-        self.saved_step = self.state.step
-        self.optimizer = build_optimizer(self.model, self.optim)
-        if not self.start.resume_fresh_optimizer:
-            checkpoint.load_optimizer(path, self.optimizer, self.dist)
 
     @property
     def saved(self) -> bool:
@@ -94,14 +69,9 @@ class Trainer(Generic[S]):
             progress, options.warmup_frac, options.warmdown_frac, options.init_lr_frac, options.final_lr_frac
         )
 
+    @abstractmethod
     def write_checkpoint(self, run_path: Path, keep: int | None, protect: Collection[int] = ()) -> Path:
         """Save a checkpoint and prune all but the newest `keep` and those of the steps `protect` (a collective)."""
-        step = self.saved_step = self.state.step
-        extra = {"stage": self.stage_name, "loop": asdict(self.state)}
-        path = checkpoint.save_checkpoint(run_path, step, self.model, self.tokenizer, self.optimizer, extra, self.dist)
-        if self.dist.is_main:
-            checkpoint.prune_checkpoints(run_path, keep, protect=protect)
-        return path
 
     @contextmanager
     def failures_explained(self, run: RunDir) -> Iterator[None]:
@@ -125,3 +95,78 @@ class Trainer(Generic[S]):
                 run.event("not_finite", step=step, problem=str(error), path=record.name)
                 kept += f"; {record} tells of the step"
             raise NonFiniteLoss(f"step {step}: {error}; the run ends here, {kept}") from error
+
+
+class Trainer(BaseTrainer[S]):
+    """Model, tokenizer, optimizer and `state` of a loop: fresh ones, or those of the last checkpoint of a run."""
+
+    model: GPT
+
+    def __init__(
+        self,
+        start: StartOptions,
+        optim: OptimizerOptions,
+        dist: DistInfo,
+        state: S,
+        load: Callable[[], tuple[GPT, Tokenizer]],
+        lora: LoraOptions | None = None,
+        seed: int = 0,
+    ) -> None:
+        """Resume the run `--resume-from`; without one, take the model that `load` returns, and `state` as it is.
+
+        With a rank in `lora` only adapters are trained, drawn from `seed`.
+
+        Raises UserError if there is no checkpoint, or if it is of another stage.
+        """
+        super().__init__(start, optim, dist, state)
+        self.lora = lora or LoraOptions()
+        if start.resume_from is None:
+            self.model, self.tokenizer = load()
+            if self.lora.lora is not None:
+                self._adapt_to_base(seed)
+            self.optimizer = self.fresh_optimizer()
+        else:
+            self._resume(resolve_run_dir(start.resume_from, "--resume-from"))
+
+    def _resume(self, path: Path) -> None:
+        check_stage(checkpoint.read_manifest(path), self.stage_name, path)
+        self.model, self.tokenizer, manifest = checkpoint.load_trained(path, self.dist.device, self.dist.dtype)
+        adapters = settings_of(self.model)
+        if adapters is None and self.lora.lora is not None:
+            raise UserError(f"--lora {self.lora.lora}: --resume-from {path} trains the whole network")
+        if adapters is not None and (differences := adapters.differences(self.lora)):
+            raise UserError(f"--resume-from {path} trains adapters: {'; '.join(differences)}")
+        try:
+            self.state = type(self.state)(**manifest["extra"]["loop"])
+        except (KeyError, TypeError) as error:
+            raise UserError(f"--resume-from {path}: the checkpoint does not say where the loop was: {error}") from error
+        self.saved_step = self.state.step
+        self.optimizer = self.fresh_optimizer()
+        if not self.start.resume_fresh_optimizer:
+            checkpoint.load_optimizer(path, self.optimizer, self.dist)
+
+    def _adapt_to_base(self, seed: int) -> None:
+        """Put fresh adapters into the model of `--model-path`."""
+        if self.start.checkpoint.model_path is None:
+            raise UserError(f"--lora {self.lora.lora} adapts a network that there is: give --model-path")
+        base = checkpoint.find_checkpoint(resolve_model_path(self.start.checkpoint.model_path))
+        name = run_name(base.with_suffix(".pt").resolve())
+        add_adapters(self.model, LoraSettings.of(self.lora, seed, name, checkpoint.weights_sha256(base)))
+
+    def fresh_optimizer(self) -> MuonAdamW:
+        """Make the optimizer of the model, which knows nothing yet."""
+        return build_optimizer(self.model, self.optim, self.lora.lora_lr)
+
+    def adapter_decisions(self) -> dict[str, str]:
+        """Describe the adapters that are trained, for the log; nothing where the whole network is."""
+        adapters = settings_of(self.model)
+        return {} if adapters is None else {"lora": describe_adapters(self.model, adapters)}
+
+    def write_checkpoint(self, run_path: Path, keep: int | None, protect: Collection[int] = ()) -> Path:
+        """Save a checkpoint and prune all but the newest `keep` and those of the steps `protect` (a collective)."""
+        step = self.saved_step = self.state.step
+        extra = {"stage": self.stage_name, "loop": asdict(self.state)}
+        path = checkpoint.save_checkpoint(run_path, step, self.model, self.tokenizer, self.optimizer, extra, self.dist)
+        if self.dist.is_main:
+            checkpoint.prune_checkpoints(run_path, keep, protect=protect)
+        return path

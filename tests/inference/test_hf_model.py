@@ -154,7 +154,7 @@ def test_samples_end_before_a_stop_text(decoder: Path) -> None:
 
 def test_a_space_at_the_beginning_of_a_continuation_stays(decoder: Path) -> None:
     ours = HFModel(str(decoder))
-    assert ours._tokenizer.decode(ours._continuation("exact", " h")) == " h"
+    assert ours._tokenizer.decode(ours._codec.continuation("exact", " h")) == " h"
     ours.close()
 
 

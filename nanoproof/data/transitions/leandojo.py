@@ -1,0 +1,69 @@
+"""Transitions (state, tactic) from the export of a traced repository, as LeanDojo writes it.
+
+`FOLDER/random/train.json` is a list of theorems with `traced_tactics`, each with `state_before`, `tactic` and
+`state_after`; `val.json` beside it has those that are held out. Tactics that give up are left out and counted, and so
+are those of states without goals; marks `<a>` around the names of premises are removed.
+"""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.errors import UserError
+from nanoproof.lean.types import Transition
+
+SPLITS = "random"
+TRAIN_FILE, VALID_FILE = "train.json", "val.json"
+NO_GOALS = "no goals"
+_MARK = re.compile(r"</?a>")
+_GIVES_UP = re.compile(r"sorry|(?<![\w.'])admit(?![\w'])")
+
+
+def is_export(path: Path) -> bool:
+    """Tell whether a path is a folder that holds such an export."""
+    return (path / SPLITS / TRAIN_FILE).is_file()
+
+
+def load_export(folder: Path) -> tuple[list[Transition], list[Transition], Counter[str]]:
+    """Load what an export has to train on and to validate, and what was left out, by reason.
+
+    Without `val.json` nothing is held out. Raises UserError naming the file, and the theorem of another shape.
+    """
+    left_out: Counter[str] = Counter()
+    train = _read(folder / SPLITS / TRAIN_FILE, left_out)
+    valid_file = folder / SPLITS / VALID_FILE
+    return train, _read(valid_file, left_out) if valid_file.is_file() else [], left_out
+
+
+def _read(file: Path, left_out: Counter[str]) -> list[Transition]:
+    try:
+        theorems = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}") from error
+    except ValueError as error:
+        raise UserError(f"{file} is not JSON: {error}") from error
+    if not isinstance(theorems, list):
+        raise UserError(f"{file}: expected a list of theorems, got {type(theorems).__name__}")
+    found: list[Transition] = []
+    for number, theorem in enumerate(theorems):
+        try:
+            found += _of_theorem(theorem["traced_tactics"], left_out)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise UserError(f"{file}: theorem {number} is of another shape: {type(error).__name__} {error}") from error
+    return found
+
+
+def _of_theorem(traced: list[dict[str, Any]], left_out: Counter[str]) -> list[Transition]:
+    """The steps of one theorem; `depth` counts the tactics from a step to the last one."""
+    found = []
+    for index, step in enumerate(traced):
+        state, tactic = step["state_before"].strip(), _MARK.sub("", step["tactic"]).strip()
+        if _GIVES_UP.search(tactic):
+            left_out["a tactic that gives up (sorry, admit)"] += 1
+        elif not tactic or not state or state == NO_GOALS:
+            left_out["an empty tactic, or a state without goals"] += 1
+        else:
+            found.append(Transition(state, tactic, len(traced) - index))
+    return found

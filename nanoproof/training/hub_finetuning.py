@@ -1,0 +1,586 @@
+"""Supervised finetuning of models of transformers (`hf:`), whole or by adapters of peft.
+
+A prompt format's renderer writes prompt and answer, as in sampling; the loss is the mean -log p over the answers'
+tokens, the end of the text among them, over the whole step. Weights are fp32, products bf16 on a GPU. A checkpoint is a
+folder `checkpoint-<step>` that transformers (or peft) loads as it is, with the optimizer's state and `nanoproof.json`
+beside; it is written under another name and renamed.
+
+Shapes: R rows, L tokens of the longest row, N tokens of all answers, V tokens of the vocabulary.
+"""
+
+import argparse
+import contextlib
+import faulthandler
+import logging
+import math
+import os
+import pickle
+import random
+import re
+import shutil
+import signal
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors
+import torch
+import torch.distributed
+import torch.nn.functional as F
+
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.distributed import DistInfo, StopSignal, all_reduce_sum, cleanup, on_all_ranks
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_json, read_object, sync_directory
+from nanoproof.common.run_dir import SCRIPTS, resolve_run_dir
+from nanoproof.data.transitions import leandojo
+from nanoproof.inference.hf_model import (
+    HFOptions,
+    PromptCodec,
+    adapter_base,
+    first_line,
+    load_network,
+    load_tokenizer,
+    peft_library,
+    special_tokens,
+    transformers_library,
+)
+from nanoproof.lean.types import Transition
+from nanoproof.model.lora import LoraOptions
+from nanoproof.model.optim import NonFiniteLoss
+from nanoproof.policy.prompt_formats import FORMATS, TRAINED_FILE, PromptFormat, find_format, known_format
+from nanoproof.training import batches, options
+from nanoproof.training.loop import StageLoop, StageState, run_loop
+from nanoproof.training.schedule import short
+from nanoproof.training.setup import parse_resumable, start_ranks
+from nanoproof.training.step import MicroBatches
+
+log = logging.getLogger(__name__)
+
+PREFIX = "hf:"
+CHECKPOINT_NAME = re.compile(r"checkpoint-(\d+)")
+OPTIMIZER_FILE = "optimizer.pt"
+MODULES = {
+    "q": ("q_proj", "q", "query", "query_proj"),
+    "k": ("k_proj", "k", "key", "key_proj"),
+    "v": ("v_proj", "v", "value", "value_proj"),
+    "o": ("o_proj", "o", "out_proj", "dense"),
+    "up": ("up_proj", "wi", "wi_1", "fc1"),
+    "down": ("down_proj", "wo", "fc2"),
+}
+"""What `--lora-targets` are called in networks of transformers; the first that a network has counts."""
+ALL_LINEAR = "all-linear"
+
+
+@dataclass(frozen=True)
+class HubOptions:
+    """Finetuning of models of transformers."""
+
+    data: str = opt(
+        batches.AUTO,
+        "Transitions: `nanolean`, `leantree`, a file of LeanTree JSONL, or a folder as LeanDojo exports; auto: "
+        "leantree if it is here, else this has to be given.",
+    )
+    prompt_format: str | None = opt(
+        None, "How a state is asked for a tactic (default: the format that the model was trained with, or `chat`)."
+    )
+    epochs: float = opt(1.0, "How often each transition is seen; 0 saves the model as it is.", min=0)
+    lr: float = opt(2e-5, "Learning rate of the whole model (AdamW); adapters have --lora-lr.", min=0)
+    weight_decay: float = opt(0.0, "Weight decay.", min=0, advanced=True)
+    warmup_frac: float = opt(
+        0.0, "Fraction of training over which the learning rate rises from 0; then it falls to 0.", min=0, max=0.99
+    )
+    max_grad_norm: float = opt(1.0, "Gradients are clipped to this norm (0: never).", min=0, advanced=True)
+    target_examples_per_step: int = opt(32, "Examples in one optimizer step, over all ranks.", min=1)
+    device_batch_size: int = opt(8, "Examples in one forward pass.", min=1)
+    max_length: int = opt(
+        1024, "Most tokens of prompt and answer (of either, in an encoder-decoder); longer ones are left out.", min=2
+    )
+    max_eval_examples: int | None = opt(None, "Evaluate on so many validation transitions, evenly spread.", min=1)
+
+    def __post_init__(self) -> None:
+        validate(self, "sft")
+
+
+GROUPS = (options.RunOptions, options.StartOptions, options.TriggerOptions, HubOptions, LoraOptions)
+DEFAULTS = {"save_every": "0:30:00", "keep_checkpoints": 2}
+
+
+# -- Examples --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizedExample:
+    """The tokens of a prompt and of its answer, the end of the text included."""
+
+    prompt: np.ndarray
+    answer: np.ndarray
+
+
+def load_data(name: str) -> tuple[Sequence[Transition], Sequence[Transition]]:
+    """Load transitions to train on and to validate, of a LeanDojo export too."""
+    if leandojo.is_export(Path(name)):
+        train, valid, left_out = leandojo.load_export(Path(name))
+        for reason, count in left_out.items():
+            log.info("%s: left out %d x %s", name, count, reason)
+        return train, valid
+    return batches.load_transitions(name)
+
+
+def tokenize(
+    transitions: Sequence[Transition], how: PromptFormat, codec: PromptCodec, end: int, room: int, encoder_decoder: bool
+) -> tuple[list[TokenizedExample], int]:
+    """Tokenize transitions; returns those that have room, and how many do not."""
+    found, too_long = [], 0
+    for item in transitions:
+        prompt, answer = how.example(item.state, item.tactic)
+        prompt_tokens, answer_tokens = codec.prompt(prompt), [*codec.continuation(prompt, answer), end]
+        sizes = (len(prompt_tokens), len(answer_tokens))
+        if (max(sizes) if encoder_decoder else sum(sizes)) > room or not prompt_tokens:
+            too_long += 1
+        else:
+            found.append(TokenizedExample(np.array(prompt_tokens, np.int32), np.array(answer_tokens, np.int32)))
+    return found, too_long
+
+
+def _rows(parts: Sequence[np.ndarray], fill: int, device: torch.device) -> torch.Tensor:
+    """Lay rows of tokens side by side, padded on the right: (R, L)."""
+    rows_RL = torch.full((len(parts), max(map(len, parts))), fill, dtype=torch.long)
+    for row, part in enumerate(parts):
+        rows_RL[row, : len(part)] = torch.from_numpy(part)
+    return rows_RL.to(device)
+
+
+NO_TARGET = -100
+
+
+def answer_logits(
+    model: Any, examples: Sequence[TokenizedExample], pad: int, start: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return for the tokens of all answers the logits (N, V), the right tokens (N,), and their rows (N,).
+
+    A decoder reads prompt and answer as one text. An encoder-decoder reads the prompt, and writes the answer behind
+    `start`.
+    """
+    device = model.device
+    encoder_decoder = bool(model.config.is_encoder_decoder)
+    answers = [each.answer for each in examples]
+    if encoder_decoder:
+        prompts = [each.prompt for each in examples]
+        before = [np.concatenate([[start], answer[:-1]]) for answer in answers]
+        inputs = {"decoder_input_ids": _rows(before, pad, device)}
+        targets_RL = _rows(answers, NO_TARGET, device)
+    else:
+        prompts = [np.concatenate([each.prompt, each.answer[:-1]]) for each in examples]
+        inputs = {}
+        silent = [np.full(len(each.prompt) - 1, NO_TARGET) for each in examples]
+        targets_RL = _rows([np.concatenate(pair) for pair in zip(silent, answers)], NO_TARGET, device)
+    mask_RL = _rows([np.ones(len(prompt), np.int64) for prompt in prompts], 0, device)
+    logits_RLV = model(input_ids=_rows(prompts, pad, device), attention_mask=mask_RL, **inputs, use_cache=False).logits
+    chosen_RL = targets_RL != NO_TARGET
+    return logits_RLV[chosen_RL].float(), targets_RL[chosen_RL], chosen_RL.nonzero()[:, 0]
+
+
+# -- The network -----------------------------------------------------------------------------------------------------
+
+
+def trainable_network(library: Any, source: str, lora: LoraOptions, seed: int, device: torch.device) -> Any:
+    """Load a network to train: all of it, or with adapters, which alone are trained.
+
+    Adapters that `source` holds go on being trained if `lora` has a rank; else they are merged, and all is trained.
+    Raises UserError for what cannot be loaded or adapted.
+    """
+    precise = HFOptions(dtype="float32")
+    try:
+        base = adapter_base(source) if lora.lora is not None else None
+        network, writes = load_network(library, base or source, precise, device)
+    except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
+        raise UserError(f"{PREFIX}{source} cannot be loaded: {first_line(error)}") from error
+    if not writes:
+        raise UserError(f"{PREFIX}{source} is an encoder: it writes no texts")
+    if lora.lora is None:
+        network.requires_grad_(True)
+        return network
+    peft = peft_library()
+    torch.manual_seed(seed)
+    try:
+        if base is not None:
+            return _go_on(peft.PeftModel.from_pretrained(network, source, is_trainable=True), source, lora)
+        config = peft.LoraConfig(
+            r=lora.lora,
+            lora_alpha=lora.lora_alpha,
+            target_modules=target_modules(network, lora),
+            lora_dropout=lora.lora_dropout,
+            task_type="SEQ_2_SEQ_LM" if network.config.is_encoder_decoder else "CAUSAL_LM",
+        )
+        return peft.get_peft_model(network, config)
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        raise UserError(f"{PREFIX}{source}: no adapters: {first_line(error)}") from error
+
+
+def _go_on(network: Any, source: str, lora: LoraOptions) -> Any:
+    held = network.peft_config["default"]
+    if held.r != lora.lora:
+        raise UserError(f"--lora {lora.lora}: {PREFIX}{source} holds adapters of rank {held.r}")
+    return network
+
+
+def target_modules(network: Any, lora: LoraOptions) -> list[str] | str:
+    """Name the modules of a network that `--lora-targets` mean. Raises UserError where it has none of a name."""
+    if lora.targets == (ALL_LINEAR,):
+        return ALL_LINEAR
+    kinds: dict[str, str] = {}
+    for name, module in network.named_modules():
+        if "Linear" in type(module).__name__ or type(module).__name__ == "Conv1D":
+            kinds.setdefault(name.rpartition(".")[2], type(module).__name__)
+    found = []
+    for target in lora.targets:
+        matching = [name for name in (*MODULES.get(target, ()), target) if name in kinds]
+        if not matching:
+            raise UserError(f"--lora-targets {target}: this network has {', '.join(kinds)}; or say {ALL_LINEAR}")
+        found.append(matching[0])
+    return sorted(set(found))
+
+
+# -- The loop --------------------------------------------------------------------------------------------------------
+
+
+class HubFinetuning(StageLoop):
+    """Finetuning of a model of transformers on transitions."""
+
+    stage_name = "sft"
+    next_command = f"{SCRIPTS}prover_eval --model-path hf:{{path}}/{{checkpoint}}"
+
+    def __init__(
+        self,
+        run_options: options.RunOptions,
+        start: options.StartOptions,
+        triggers: options.TriggerOptions,
+        hub: HubOptions,
+        lora: LoraOptions,
+        dist: DistInfo,
+    ) -> None:
+        schedule = options.OptimizerOptions(
+            init_lr_frac=1.0, warmup_frac=hub.warmup_frac, warmdown_frac=1 - hub.warmup_frac, final_lr_frac=0.0
+        )
+        super().__init__(start, schedule, dist, StageState())
+        self.prepare(run_options, triggers)
+        self.hub, self.lora = hub, lora
+        self.data = load_data(hub.data)
+        library = transformers_library()
+        source = start.checkpoint.model_path
+        self._folder: Path | None = None
+        if start.resume_from is not None:
+            self._folder = last_checkpoint(resolve_run_dir(start.resume_from, "--resume-from"))
+            self._take_state(self._folder)
+            source = f"{PREFIX}{self._folder}"
+        assert source is not None and source.startswith(PREFIX)
+        self.source = _source(source)
+        self.model = trainable_network(library, self.source, lora, run_options.seed, dist.device)
+        try:
+            self.tokenizer = load_tokenizer(library, self.source)
+        except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
+            raise UserError(f"{PREFIX}{self.source} has no tokenizer: {first_line(error)}") from error
+        self.format, self._format_reason = choose_format(hub.prompt_format, source, self.tokenizer, self.model)
+        self._make_sets()
+        self.optimizer = torch.optim.AdamW(self.trained, lr=self.lr, weight_decay=hub.weight_decay)
+        if self._folder is not None and not start.resume_fresh_optimizer:
+            self._load_optimizer(self._folder)
+        self.micro_batches = MicroBatches(hub.device_batch_size)
+        self.num_steps = math.ceil(hub.epochs * len(self.train) / hub.target_examples_per_step)
+        self.sampler = batches.EpochSampler(len(self.train), run_options.seed, self._fingerprint())
+        if self._folder is not None:
+            self.eval_trigger.resume(self.state.since_evaluation)
+            try:
+                self.sampler.restore(self.state.data)
+            except (ValueError, KeyError) as error:
+                raise UserError(f"--data {hub.data} is not as in the resumed run: {error}") from error
+        self.stop = StopSignal()
+
+    @property
+    def trained(self) -> list[torch.nn.Parameter]:
+        """The parameters that are trained."""
+        return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+
+    @property
+    def lr(self) -> float:
+        """The learning rate before the schedule."""
+        return self.hub.lr if self.lora.lora is None else self.lora.lora_lr
+
+    def _make_sets(self) -> None:
+        ends, self.pad, self.begin = special_tokens(self.model, self.tokenizer)
+        own_end = self.tokenizer.eos_token_id
+        if own_end is None and not ends:
+            raise UserError(f"{PREFIX}{self.source}: its tokenizer has no token that ends a text (eos_token)")
+        end = own_end if own_end is not None else ends[0]
+        encoder_decoder = bool(self.model.config.is_encoder_decoder)
+        codec = PromptCodec(self.tokenizer, encoder_decoder, self.format.chat, ends)
+        positions = None if encoder_decoder else getattr(self.model.config, "max_position_embeddings", None)
+        room = min(self.hub.max_length, positions or self.hub.max_length)
+        train, valid = self.data
+        step = math.ceil(len(valid) / (self.hub.max_eval_examples or max(1, len(valid))))
+        held_out = valid[:: max(1, step)]
+        self.train, skipped = tokenize(train, self.format, codec, end, room, encoder_decoder)
+        self.valid, skipped_valid = tokenize(held_out, self.format, codec, end, room, encoder_decoder)
+        self.too_long = skipped + skipped_valid
+        if not self.train:
+            raise UserError(f"--data {self.hub.data}: no transition fits in {room} tokens (--max-length)")
+
+    def _fingerprint(self) -> int:
+        parts = [part for each in self.train for part in (each.prompt, each.answer)]
+        total = sum(int(part.astype(np.int64) @ np.arange(1, len(part) + 1)) * (i + 1) for i, part in enumerate(parts))
+        return total % 2**48
+
+    # -- checkpoints -----------------------------------------------------------------------------------------------
+
+    def _take_state(self, folder: Path) -> None:
+        try:
+            self.state = StageState(**(read_object(folder / TRAINED_FILE) or {})["loop"])
+        except (KeyError, TypeError) as error:
+            raise UserError(f"--resume-from: {folder / TRAINED_FILE} does not say where the loop was") from error
+        self.saved_step = self.state.step
+
+    def _load_optimizer(self, folder: Path) -> None:
+        try:
+            state = torch.load(folder / OPTIMIZER_FILE, map_location="cpu", weights_only=True)
+            self.optimizer.load_state_dict(state)
+        except (OSError, RuntimeError, ValueError, EOFError, LookupError, pickle.UnpicklingError) as error:
+            raise UserError(
+                f"{folder / OPTIMIZER_FILE} is missing, damaged or does not fit ({first_line(error)}); "
+                "--resume-fresh-optimizer continues with fresh optimizer state"
+            ) from error
+
+    @property
+    def checkpoint_name(self) -> str:
+        """The name of the folder of the present step."""
+        return f"checkpoint-{self.state.step}"
+
+    def write_checkpoint(self, run_path: Path, keep: int | None, protect: Collection[int] = ()) -> Path:
+        """Save a checkpoint and delete all but the newest `keep` (a collective)."""
+        self.saved_step = self.state.step
+        folder = run_path / self.checkpoint_name
+
+        def write() -> None:
+            if self.dist.is_main:
+                write_folder(folder, self.model, self.tokenizer, self.optimizer, self._about())
+                for step in checkpoint_steps(run_path)[: -keep if keep is not None else 0]:
+                    shutil.rmtree(run_path / f"checkpoint-{step}", ignore_errors=True)
+
+        on_all_ranks(write)
+        return folder
+
+    def _about(self) -> dict[str, Any]:
+        return {
+            "step": self.state.step,
+            "stage": self.stage_name,
+            "prompt_format": self.format.name,
+            "data": self.hub.data,
+            "loop": asdict(self.state),
+        }
+
+    # -- steps -----------------------------------------------------------------------------------------------------
+
+    def decisions(self) -> dict[str, str]:
+        """Describe what was decided from options and data, for the log."""
+        total, trained = (sum(p.numel() for p in some) for some in (self.model.parameters(), self.trained))
+        sets = f"{self.hub.data}, {len(self.train)} to train, {len(self.valid)} to validate"
+        adapters = (
+            f"rank {self.lora.lora}: {trained:,} of {total:,} parameters are trained ({100 * trained / total:.1f}%)"
+        )
+        return {
+            "model": f"{PREFIX}{self.source}, {short(total)} parameters",
+            **({} if self.lora.lora is None else {"lora": adapters}),
+            "prompt_format": f"{self.format.name} ({self._format_reason})",
+            "transitions": f"{sets}, {self.too_long} left out as too long",
+            "steps": f"{self.num_steps} of {self.hub.target_examples_per_step} examples",
+        }
+
+    def _chunks(self, examples: Sequence[TokenizedExample], rows: int) -> Iterator[Sequence[TokenizedExample]]:
+        """Batches of examples of about the same length."""
+        ordered = sorted(examples, key=lambda each: len(each.prompt) + len(each.answer))
+        for first in range(0, len(ordered), rows):
+            yield ordered[first : first + rows]
+
+    def _autocast(self) -> Any:
+        on_gpu = self.dist.device.type == "cuda"
+        return torch.autocast("cuda", torch.bfloat16) if on_gpu else contextlib.nullcontext()
+
+    def train_one(self) -> dict[str, float]:
+        hub, device = self.hub, self.dist.device
+        picks = list(batches.shard(self.sampler.picks(hub.target_examples_per_step), self.dist))
+        examples = [self.train[pick.index] for pick in picks]
+        (targets,) = all_reduce_sum([float(sum(len(each.answer) for each in examples))], device)
+        seed = random.Random(f"{self.run_options.seed} {self.state.step} {self.dist.rank}").getrandbits(63)
+        self.model.train()
+
+        def accumulate(rows: int) -> float:
+            torch.manual_seed(seed)  # dropout: a resumed run draws what it would have drawn
+            self.optimizer.zero_grad(set_to_none=True)
+            total = 0.0
+            for chunk in self._chunks(examples, rows):
+                with self._autocast():
+                    logits_NV, targets_N, _ = answer_logits(self.model, chunk, self.pad, self.begin)
+                loss = F.cross_entropy(logits_NV, targets_N, reduction="sum") / targets
+                loss.backward()
+                total += float(loss.detach())
+            return total
+
+        (loss,) = all_reduce_sum([self.micro_batches.run(accumulate)], device)
+        norm = self._update(loss)
+        seen = (self.state.step + 1) * hub.target_examples_per_step
+        return {"loss": loss, "grad_norm": norm, "lr_factor": self.lr_factor, "epoch": seen / len(self.train)}
+
+    def _update(self, loss: float) -> float:
+        """Sum gradients over ranks, clip them, and update; returns their norm. Raises NonFiniteLoss before that."""
+        if torch.distributed.is_initialized():
+            for parameter in self.trained:
+                if parameter.grad is None:
+                    parameter.grad = torch.zeros_like(parameter)
+                torch.distributed.all_reduce(parameter.grad)
+        limit = self.hub.max_grad_norm if self.hub.max_grad_norm > 0 else math.inf
+        norm = float(torch.nn.utils.clip_grad_norm_(self.trained, limit))
+        if not (math.isfinite(loss) and math.isfinite(norm)):
+            raise NonFiniteLoss(f"loss {loss}, gradient norm {norm}; the weights were left as they were")
+        for each in self.optimizer.param_groups:
+            each["lr"] = self.lr * self.lr_factor
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        return norm
+
+    @torch.no_grad()
+    def evaluate(self) -> dict[str, float]:
+        """Compute the held-out loss, and how many answers greedy decoding would write exactly.
+
+        It does if the likeliest token is the right one at each place, given the right ones before.
+        """
+        self.model.eval()
+        nll, tokens, exact, count = 0.0, 0.0, 0.0, 0.0
+        mine = self.valid[self.dist.rank :: self.dist.world_size]
+        size = self.hub.device_batch_size
+        for number in range(math.ceil(math.ceil(len(self.valid) / self.dist.world_size) / size)):
+            if self.stop.agreed(self.dist.device):
+                return {}
+            chunk = mine[number * size : (number + 1) * size]
+            if not chunk:
+                continue
+            with self._autocast():
+                logits_NV, targets_N, rows_N = answer_logits(self.model, chunk, self.pad, self.begin)
+            nll += float(F.cross_entropy(logits_NV, targets_N, reduction="sum"))
+            misses_R = torch.bincount(rows_N, weights=(logits_NV.argmax(-1) != targets_N).float(), minlength=len(chunk))
+            tokens, exact, count = tokens + len(targets_N), exact + int((misses_R == 0).sum()), count + len(chunk)
+        nll, tokens, exact, count = all_reduce_sum([nll, tokens, exact, count], self.dist.device)
+        return {"loss": nll / tokens, "tactic_exact_match": exact / count} if count else {}
+
+    def data_state(self) -> dict[str, Any]:
+        return self.sampler.state()
+
+
+def _source(spec: str) -> str:
+    """The folder or id of an `hf:` SPEC."""
+    text = spec.removeprefix(PREFIX)
+    folder = Path(text).expanduser()
+    if not text:
+        raise UserError(f"--model-path {spec}: expected hf:PATH_OR_ID")
+    return str(folder.resolve()) if folder.is_dir() else text
+
+
+def choose_format(name: str | None, spec: str, tokenizer: Any, model: Any) -> tuple[PromptFormat, str]:
+    """Choose the prompt format to train with; returns it with the reason."""
+    has_template = bool(getattr(tokenizer, "chat_template", None))
+    known = known_format(spec, "tactic")
+    if name is not None:
+        found, reason = find_format(name, "tactic"), "asked for"
+    elif known is not None:
+        found, reason = known, "the model was trained with it"
+    elif has_template:
+        found, reason = FORMATS["chat"], "the model has a chat template"
+    elif model.config.is_encoder_decoder:
+        found, reason = FORMATS["reprover"], "the usual one of encoder-decoders"
+    else:
+        found, reason = FORMATS["bfs-prover"], "the shortest one for a decoder"
+    if found.chat and not has_template:
+        raise UserError(f"{spec} has no chat template: choose another --prompt-format")
+    return found, reason
+
+
+def checkpoint_steps(run_path: Path) -> list[int]:
+    """List the steps of the checkpoints in a run directory, in ascending order."""
+    matches = [CHECKPOINT_NAME.fullmatch(each.name) for each in run_path.iterdir() if (each / TRAINED_FILE).is_file()]
+    return sorted(int(match[1]) for match in matches if match is not None)
+
+
+def last_checkpoint(run_path: Path) -> Path:
+    """Find the newest checkpoint of a run. Raises UserError if there is none."""
+    steps = checkpoint_steps(run_path)
+    if not steps:
+        raise UserError(f"--resume-from {run_path}: no checkpoint-<step> there yet; start it anew in another directory")
+    return run_path / f"checkpoint-{steps[-1]}"
+
+
+def write_folder(folder: Path, model: Any, tokenizer: Any, optimizer: Any | None, about: dict[str, Any]) -> None:
+    """Write a folder that transformers or peft loads, whole or not at all: under another name, then renamed.
+
+    Raises UserError, or OSError (a full disk), and leaves nothing behind then.
+    """
+    fresh = folder.with_name(f".{folder.name}.tmp")
+    shutil.rmtree(fresh, ignore_errors=True)
+    try:
+        model.save_pretrained(fresh)
+        tokenizer.save_pretrained(fresh)
+        if optimizer is not None:
+            torch.save(optimizer.state_dict(), fresh / OPTIMIZER_FILE)
+        atomic_write_json(fresh / TRAINED_FILE, about)
+        for file in fresh.iterdir():
+            with open(file, "rb") as opened:
+                os.fsync(opened.fileno())
+        shutil.rmtree(folder, ignore_errors=True)
+        fresh.rename(folder)
+        sync_directory(folder.parent)
+    except (safetensors.SafetensorError, RuntimeError) as error:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise UserError(f"{folder} cannot be written: {first_line(error)}") from error
+    except BaseException:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise
+
+
+# -- The command -----------------------------------------------------------------------------------------------------
+
+
+def means_hub(argv: Sequence[str] | None) -> bool:
+    """Tell whether a command line is about a model of transformers: it names one, or a run that trains one."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--model-path", "--model_path", "--model")
+    parser.add_argument("--resume-from", "--resume_from")
+    known, _ = parser.parse_known_args(argv)
+    if known.resume_from is not None:
+        with contextlib.suppress(UserError):
+            saved = read_object(resolve_run_dir(known.resume_from, "--resume-from") / "args.json") or {}
+            return "prompt_format" in saved
+        return False
+    return str(known.model_path).startswith(PREFIX)
+
+
+def hub_main(argv: Sequence[str] | None, description: str) -> int:
+    """Parse the command line, and finetune a model of transformers."""
+    parser = Parser(prog="python -m nanoproof.sft --model-path hf:PATH_OR_ID", description=description)
+    for each in GROUPS:
+        add_flags(parser, each)
+    parser.set_defaults(**DEFAULTS)
+    args = parse_resumable(parser, None if argv is None else list(argv))
+    if hasattr(signal, "SIGUSR1"):
+        faulthandler.register(signal.SIGUSR1, all_threads=True)
+    if not leandojo.is_export(Path(args.data)):
+        args.data = batches.chosen_transitions(args.data)
+    if args.model_path is not None:
+        args.model_path = PREFIX + _source(args.model_path)
+    values: list[Any] = [from_args(each, args) for each in GROUPS]
+    dist = start_ranks(values[0])
+    build: Callable[..., HubFinetuning] = HubFinetuning
+    try:
+        run_loop(build(*values, dist), None, args, values[0], dist)
+    finally:
+        cleanup()
+    return 0

@@ -1,0 +1,352 @@
+"""Finetuning of models of transformers: losses, gradients, folders that the plain libraries load, killed runs."""
+
+import json
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+pytest.importorskip("transformers")
+pytest.importorskip("peft")
+
+import peft
+import transformers
+
+from nanoproof import sft
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import read_json, read_jsonl
+from nanoproof.compat.trainers import SFTTrainer
+from nanoproof.data.transitions import leandojo
+from nanoproof.inference.hf_model import HFModel
+from nanoproof.inference.language_model import GenerationOptions
+from nanoproof.lean.types import Transition
+from nanoproof.model.lora import LoraOptions
+from nanoproof.policy.prompt_formats import FORMATS, known_format
+from nanoproof.training import hub_finetuning
+from nanoproof.training.hub_finetuning import HubFinetuning, PromptCodec, answer_logits, target_modules, tokenize
+from tests.fakes.hf_models import save_decoder, save_encoder, save_encoder_decoder
+from tests.training import small
+
+torch.set_num_threads(1)
+
+STEPS = [Transition("h : p\n⊢ p", "exact h", 1), Transition("⊢ ∀ x, x = x", "intro x", 2), Transition("⊢ p", "simp", 1)]
+
+
+@pytest.fixture(scope="module")
+def decoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_decoder(tmp_path_factory.mktemp("decoder"))
+
+
+@pytest.fixture(scope="module")
+def encoder_decoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_encoder_decoder(tmp_path_factory.mktemp("encoder_decoder"))
+
+
+@pytest.fixture(params=["decoder", "encoder_decoder"])
+def folder(request: pytest.FixtureRequest) -> Path:
+    found: Path = request.getfixturevalue(request.param)
+    return found
+
+
+def plain(folder: Path) -> Any:
+    """A whole model as one loads it by hand."""
+    config = transformers.AutoConfig.from_pretrained(folder)
+    kind = transformers.AutoModelForSeq2SeqLM if config.is_encoder_decoder else transformers.AutoModelForCausalLM
+    return kind.from_pretrained(folder).eval()
+
+
+def write_export(folder: Path, train: list[Transition], valid: list[Transition] | None = None, extra: str = "") -> Path:
+    """A folder as LeanDojo exports it, a theorem for each transition; `extra` is a tactic that each begins with."""
+
+    def theorem(number: int, item: Transition) -> dict[str, Any]:
+        steps = [{"tactic": extra, "annotated_tactic": [extra, []], "state_before": "⊢ x", "state_after": ""}]
+        steps = [*(steps if extra else []), {**steps[0], "tactic": item.tactic, "state_before": item.state}]
+        where = {"url": "u", "commit": "c", "file_path": "F.lean", "start": [1, 1], "end": [2, 1]}
+        return {**where, "full_name": f"t{number}", "theorem_statement": None, "traced_tactics": steps}
+
+    (folder / "random").mkdir(parents=True, exist_ok=True)
+    for name, items in (("train", train), ("val", valid)):
+        if items is not None:
+            rows = [theorem(number, item) for number, item in enumerate(items)]
+            (folder / "random" / f"{name}.json").write_text(json.dumps(rows, ensure_ascii=False))
+    return folder
+
+
+# -- losses ------------------------------------------------------------------------------------------------------------
+
+
+def by_hand(model: Any, tokenizer: Any, item: Transition, how: str) -> tuple[float, int, bool]:
+    """The summed -log p of an answer's tokens, their number, and whether each is the likeliest; by one plain pass."""
+    prompt, answer = FORMATS[how].example(item.state, item.tactic)
+    answer_ids = [*tokenizer(answer, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]
+    prompt_ids = tokenizer(prompt)["input_ids"]
+    with torch.no_grad():
+        if model.config.is_encoder_decoder:
+            before = torch.tensor([[0, *answer_ids[:-1]]])
+            logits = model(input_ids=torch.tensor([prompt_ids]), decoder_input_ids=before).logits[0]
+        else:
+            whole = tokenizer(prompt + answer)["input_ids"]
+            assert whole[: len(prompt_ids)] == prompt_ids
+            answer_ids = [*whole[len(prompt_ids) :], tokenizer.eos_token_id]
+            logits = model(torch.tensor([[*prompt_ids, *answer_ids]])).logits[0, len(prompt_ids) - 1 : -1]
+    nll = -logits.log_softmax(-1)[range(len(answer_ids)), answer_ids].sum()
+    return float(nll), len(answer_ids), logits.argmax(-1).tolist() == answer_ids
+
+
+def loop_of(folder: Path, data: Path, *words: str, run: str = "run") -> HubFinetuning:
+    """The loop of a command line, not run."""
+    from nanoproof.common.config import Parser, add_flags, from_args
+
+    parser = Parser()
+    for group in hub_finetuning.GROUPS:
+        add_flags(parser, group)
+    args = parser.parse_args(["--model-path", f"hf:{folder}", "--data", str(data), "--device-type", "cpu", *words])
+    return HubFinetuning(*(from_args(group, args) for group in hub_finetuning.GROUPS), small.ALONE)
+
+
+def test_the_loss_is_the_mean_over_the_tokens_of_answers_alone(folder: Path, tmp_path: Path) -> None:
+    data = write_export(tmp_path, STEPS, STEPS[:2])
+    loop = loop_of(folder, data, "--target-examples-per-step", "3", "--device-batch-size", "2")
+    model, how = plain(folder), loop.format.name
+    assert how == ("reprover" if model.config.is_encoder_decoder else "bfs-prover")
+    hands = [by_hand(model, loop.tokenizer, item, how) for item in STEPS]
+    loop.model.eval()
+    held_out = loop.evaluate()
+    assert held_out["loss"] == pytest.approx(sum(h[0] for h in hands[:2]) / sum(h[1] for h in hands[:2]), abs=1e-5)
+    loop.model.train = lambda mode=True: loop.model  # no dropout: as it was computed by hand
+    metrics = loop.train_one()
+    assert metrics["loss"] == pytest.approx(sum(h[0] for h in hands) / sum(h[1] for h in hands), abs=1e-5)
+    assert metrics["lr_factor"] == pytest.approx(0.5)  # in the middle of the only step of a line from 1 to 0
+
+
+def test_a_padded_batch_has_the_numbers_of_single_rows(folder: Path) -> None:
+    model, tokenizer = plain(folder), transformers.AutoTokenizer.from_pretrained(folder)
+    encoder_decoder = model.config.is_encoder_decoder
+    codec = PromptCodec(tokenizer, encoder_decoder, False, [tokenizer.eos_token_id])
+    examples, too_long = tokenize(STEPS, FORMATS["bfs-prover"], codec, tokenizer.eos_token_id, 100, encoder_decoder)
+    assert too_long == 0
+    with torch.no_grad():
+        logits_NV, targets_N, rows_N = answer_logits(model, examples, 0, 0)
+        for row, example in enumerate(examples):
+            alone_KV, wanted_K, _ = answer_logits(model, [example], 0, 0)
+            torch.testing.assert_close(logits_NV[rows_N == row], alone_KV, atol=1e-5, rtol=1e-5)
+            assert wanted_K.tolist() == targets_N[rows_N == row].tolist() == example.answer.tolist()
+    sizes = [len(each.prompt) + len(each.answer) for each in examples]
+    room = max(sizes) if not encoder_decoder else max(max(len(each.prompt), len(each.answer)) for each in examples)
+    assert tokenize(STEPS, FORMATS["bfs-prover"], codec, 1, room, encoder_decoder)[1] == 0
+    assert tokenize(STEPS, FORMATS["bfs-prover"], codec, 1, room - 1, encoder_decoder)[1] == 1
+
+
+def test_exact_matches_are_those_that_greedy_decoding_writes(decoder: Path, tmp_path: Path) -> None:
+    data = write_export(tmp_path / "data", STEPS, [STEPS[0], STEPS[0], STEPS[1], Transition("⊢ q", "rw [h]", 1)])
+    words = ["--model-path", f"hf:{decoder}", "--data", str(data), "--run-dir", str(tmp_path / "run")]
+    words += ["--device-type", "cpu", "--epochs", "25", "--lr", "0.01", "--target-examples-per-step", "3"]
+    assert sft.main([*words, "--log-level", "warning"]) == 0
+    records = list(read_jsonl(tmp_path / "run" / "metrics.jsonl"))
+    assert records[-1]["loss"] < 0.1 < records[0]["loss"] and records[-1]["step"] == 25
+    assert records[-1]["valid/tactic_exact_match"] == 0.75
+    assert (tmp_path / "run" / "finished").exists()
+    folder = tmp_path / "run" / "checkpoint-25"
+    assert known_format(f"hf:{folder}", "tactic") is FORMATS["bfs-prover"]
+    ours = HFModel(str(folder))
+    greedy = GenerationOptions(max_new_tokens=20, temperature=0)
+    answers = ours.generate([FORMATS["bfs-prover"].prompt(item.state, ()) for item in STEPS], greedy, [0] * 3)
+    assert [samples[0].text for samples in answers] == [item.tactic for item in STEPS]
+    assert all(samples[0].finished for samples in answers)
+    ours.close()
+
+
+# -- adapters ----------------------------------------------------------------------------------------------------------
+
+
+def test_adapters_alone_are_trained_and_begin_at_the_base(folder: Path, tmp_path: Path) -> None:
+    data = write_export(tmp_path, STEPS)
+    loop = loop_of(folder, data, "--lora", "4", "--lora-dropout", "0.1", "--lora-lr", "0.01", "--epochs", "9")
+    base = plain(folder)
+    loop.model.eval()
+    with torch.no_grad():
+        ours, theirs = (answer_logits(model, loop.train, loop.pad, loop.begin)[0] for model in (loop.model, base))
+    assert torch.equal(ours, theirs)
+    before = {name: tensor.clone() for name, tensor in loop.model.state_dict().items()}
+    loop.train_one()
+    loop.state.step += 1
+    loop.train_one()
+    changed = {name for name, tensor in loop.model.state_dict().items() if not torch.equal(tensor, before[name])}
+    assert changed == {name for name in before if "lora_" in name}
+    parts = {name.split(".lora_")[0].rpartition(".")[2] for name in changed}
+    assert parts == (
+        {"q", "k", "v", "o"} if base.config.is_encoder_decoder else {"q_proj", "k_proj", "v_proj", "o_proj"}
+    )
+    assert "parameters are trained" in loop.decisions()["lora"]
+
+
+def test_targets_are_named_as_the_network_does(decoder: Path) -> None:
+    network = plain(decoder)
+    assert target_modules(network, LoraOptions(lora=4, lora_targets="q,up,v_proj")) == ["q_proj", "up_proj", "v_proj"]
+    assert target_modules(network, LoraOptions(lora=4, lora_targets="all-linear")) == "all-linear"
+    with pytest.raises(UserError, match="--lora-targets c_attn: this network has q_proj, k_proj, v_proj, o_proj, gate"):
+        target_modules(network, LoraOptions(lora=4, lora_targets="c_attn"))
+
+
+class Stopped(HubFinetuning):
+    """One that is asked to end in its third step."""
+
+    def train_one(self) -> dict[str, float]:
+        self.stop.received = self.state.step == 2
+        return super().train_one()
+
+
+def test_a_run_with_adapters_resumes_to_the_last_bit_and_its_folder_loads_in_peft(
+    encoder_decoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = write_export(tmp_path / "data", STEPS, STEPS)
+
+    def words(run: str) -> list[str]:
+        line = ["--model-path", f"hf:{encoder_decoder}", "--data", str(data), "--run-dir", str(tmp_path / run)]
+        line += ["--lora", "4", "--lora-dropout", "0.2", "--lora-lr", "0.02", "--target-examples-per-step", "2"]
+        return [*line, "--device-type", "cpu", "--epochs", "4", "--log-level", "warning"]
+
+    assert sft.main(words("whole")) == 0
+    monkeypatch.setattr(hub_finetuning, "HubFinetuning", Stopped)
+    assert sft.main(words("parts")) == 0
+    monkeypatch.undo()
+    assert [each.name for each in (tmp_path / "parts").glob("checkpoint-*")] == ["checkpoint-3"]
+    assert sft.main(["--resume-from", str(tmp_path / "parts")]) == 0
+    assert sft.main(["--resume-from", str(tmp_path / "parts")]) == 0  # a resumed run is still known for what it is
+    whole, parts = (tmp_path / run / "checkpoint-6" for run in ("whole", "parts"))
+    tensors = [peft.utils.load_peft_weights(str(folder), device="cpu") for folder in (whole, parts)]
+    assert tensors[0] and all(torch.equal(tensors[0][name], tensors[1][name]) for name in tensors[0])
+    assert not (whole / "model.safetensors").exists()
+    losses = [
+        [
+            {name: value for name, value in record.items() if "loss" in name}
+            for record in read_jsonl(run / "metrics.jsonl")
+        ]
+        for run in (tmp_path / "whole", tmp_path / "parts")
+    ]
+    assert losses[0] == losses[1] and losses[0][-1]["loss"] < losses[0][0]["loss"]
+
+    adapted = peft.PeftModel.from_pretrained(plain(encoder_decoder), whole).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(whole)
+    ours, prompt = HFModel(str(whole)), FORMATS["reprover"].prompt(STEPS[0].state, ())
+    wanted = -by_hand(adapted, tokenizer, STEPS[0], "reprover")[0]
+    ending = [*tokenizer("exact h", add_special_tokens=False)["input_ids"], 1]
+    assert ours._score(tokenizer(prompt)["input_ids"], ending) == pytest.approx(wanted, abs=1e-4)  # merged as unmerged
+    assert not math.isclose(wanted, -by_hand(plain(encoder_decoder), tokenizer, STEPS[0], "reprover")[0], abs_tol=1e-2)
+    ours.close()
+    with pytest.raises(UserError, match=r"--lora 8: hf:.* holds adapters of rank 4"):
+        loop_of(whole, data, "--lora", "8")
+    assert loop_of(whole, data).lr == 2e-5  # merged, and all of it is trained
+
+
+def test_a_checkpoint_that_cannot_be_written_leaves_the_last_one(decoder: Path, tmp_path: Path) -> None:
+    loop = loop_of(decoder, write_export(tmp_path / "data", STEPS))
+    loop.write_checkpoint(tmp_path, None)
+    kept = sorted(file.name for file in (tmp_path / "checkpoint-0").iterdir())
+    assert {"config.json", "model.safetensors", "optimizer.pt", "nanoproof.json", "tokenizer.json"} <= set(kept)
+
+    def full(folder: Path) -> None:
+        folder.mkdir()
+        (folder / "half").write_text("")
+        raise OSError(28, "No space left on device")
+
+    loop.model.save_pretrained = full
+    with pytest.raises(OSError, match="No space left"):
+        loop.write_checkpoint(tmp_path, None)
+    assert sorted(file.name for file in (tmp_path / "checkpoint-0").iterdir()) == kept
+    assert not list(tmp_path.glob(".checkpoint*"))
+    for step in (1, 2):
+        loop.state.step = step
+        del loop.model.save_pretrained
+        loop.write_checkpoint(tmp_path, 2)
+        loop.model.save_pretrained = full
+    assert hub_finetuning.checkpoint_steps(tmp_path) == [1, 2]
+    (tmp_path / "checkpoint-2" / "optimizer.pt").write_bytes(b"torn")
+    with pytest.raises(UserError, match=r"optimizer\.pt is missing, damaged .* --resume-fresh-optimizer"):
+        loop._load_optimizer(tmp_path / "checkpoint-2")
+
+
+# -- data of LeanDojo, and the known constructor -----------------------------------------------------------------------
+
+
+def test_an_export_is_read_without_marks_and_without_what_gives_up(tmp_path: Path) -> None:
+    marked = Transition("⊢ p", " rw [<a>Nat.add_comm</a>]\n", 1)
+    gives_up = [Transition("⊢ p", tactic, 1) for tactic in ("sorry", "exact foo (by sorry)", "admit", "exact h.admit")]
+    done = Transition("no goals", "rfl", 1)
+    write_export(tmp_path, [marked, *gives_up, done], extra="intro x")
+    train, valid, left_out = leandojo.load_export(tmp_path)
+    assert [item.tactic for item in train if item.tactic != "intro x"] == ["rw [Nat.add_comm]", "exact h.admit"]
+    assert [item.depth for item in train[:2]] == [2, 1] and valid == []
+    assert sorted(left_out.values()) == [1, 3]
+    (tmp_path / "random" / "train.json").write_text('[{"full_name": "t"}]')
+    with pytest.raises(UserError, match=r"train\.json: theorem 0 is of another shape: KeyError 'traced_tactics'"):
+        leandojo.load_export(tmp_path)
+
+
+class Exports:
+    """A database that writes the transitions of the repositories it is asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[str]] = []
+
+    def export_merged_data(self, repositories: list[str], output_path: Path) -> None:
+        self.asked.append(repositories)
+        shutil.rmtree(output_path, ignore_errors=True)
+        write_export(output_path, STEPS[: len(repositories) + 1], STEPS[:1])
+
+
+def test_the_known_trainer_goes_through_repositories_and_saves_what_the_libraries_load(
+    decoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub_finetuning, "DEFAULTS", {**hub_finetuning.DEFAULTS, "device_type": "cpu"})
+    modules = ["q_proj", "k_proj", "v_proj", "o_proj"]
+    config = peft.LoraConfig(r=4, lora_alpha=8, target_modules=modules, lora_dropout=0.1, task_type="CAUSAL_LM")
+    out, database = tmp_path / "outputs", Exports()
+    trainer = SFTTrainer(
+        str(decoder), output_dir=str(out), epochs_per_repo=2, batch_size=1, lr=1e-3, lora_config=config
+    )
+    metrics = trainer.train(["owner/one", "owner/two"], database, tmp_path / "merged")
+    assert database.asked == [["owner/one"], ["owner/one", "owner/two"]]
+    assert metrics["step"] == 6 and math.isfinite(metrics["valid/loss"]) and "valid/tactic_exact_match" in metrics
+    saved = read_json(out / "adapter_config.json")
+    assert (saved["r"], saved["lora_alpha"], saved["base_model_name_or_path"]) == (4, 8, str(decoder))
+    peft.PeftModel.from_pretrained(plain(decoder), out)
+    assert transformers.AutoTokenizer.from_pretrained(out).eos_token == "</s>"
+    assert not (out / "optimizer.pt").exists()
+    assert trainer.train(["owner/one", "owner/two"], database, tmp_path / "merged") == metrics  # all of it is done
+    assert len(database.asked) == 2
+    with pytest.raises(UserError, match="there are no repositories to train on"):
+        trainer.train([], database, tmp_path / "merged")
+
+
+def test_the_known_trainer_with_its_defaults_saves_a_whole_model(
+    encoder_decoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub_finetuning, "DEFAULTS", {**hub_finetuning.DEFAULTS, "device_type": "cpu"})
+    monkeypatch.chdir(tmp_path)
+    trainer = SFTTrainer(model_name=str(encoder_decoder))
+    trainer.train([], None, write_export(tmp_path / "data", STEPS))
+    loaded, base = plain(tmp_path / "outputs"), plain(encoder_decoder)
+    assert any(not torch.equal(ours, theirs) for ours, theirs in zip(loaded.parameters(), base.parameters()))
+
+
+def test_what_cannot_be_finetuned_is_one_line(decoder: Path, tmp_path: Path) -> None:
+    data = write_export(tmp_path / "data", STEPS)
+    encoder = save_encoder(tmp_path / "encoder")
+    common = ["--data", str(data), "--device-type", "cpu"]
+    for words, message in (
+        (["--model-path", f"hf:{encoder}"], "is an encoder: it writes no texts"),
+        (["--model-path", f"hf:{tmp_path}"], "cannot be loaded"),
+        (["--model-path", "hf:"], "expected hf:PATH_OR_ID"),
+        (["--model-path", f"hf:{decoder}", "--prompt-format", "chat"], "has no chat template"),
+        (["--model-path", f"hf:{decoder}", "--prompt-format", "stp"], "stp is for whole proofs"),
+        (["--model-path", f"hf:{decoder}", "--max-length", "3"], "no transition fits in 3 tokens"),
+        (["--model-path", f"hf:{decoder}", "--data", str(tmp_path / "none.jsonl")], "none.jsonl"),
+    ):
+        with pytest.raises(UserError, match=message) as caught:
+            sft.main([*common, *words])
+        assert "\n" not in str(caught.value)
+    assert not list(tmp_path.glob("checkpoint*"))
