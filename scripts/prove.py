@@ -37,9 +37,8 @@ from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import LeanSession, SourceError, Theorem
 from nanoproof.policy.factory import (
     PolicyOptions,
-    load_network,
     open_language_model,
-    open_policy,
+    open_suggesting,
     whole_proof_prompts,
 )
 from nanoproof.policy.protocol import SamplingConfig
@@ -56,7 +55,6 @@ from nanoproof.prover.interactive import InteractiveProver, Proves, report, writ
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.prover.whole_proof import Verifier, WholeProofProver
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -149,18 +147,6 @@ def open_session(options: ProveOptions) -> Iterator[LeanSession]:
 
 
 @contextmanager
-def open_suggesting(options: PolicyOptions, sampling: SamplingConfig) -> Iterator[Policy]:
-    """Open the policy that a search asks."""
-    dist = init_distributed(options.device.device_type)
-    spec, server, token = options.checkpoint.model_path, options.server.server, options.server.token
-    network, texts = load_network(options.name, spec, dist), options.texts
-    with open_policy(
-        options.name, network, sampling, server=server, token=token, spec=spec, texts=texts, dist=dist
-    ) as policy:
-        yield policy
-
-
-@contextmanager
 def open_whole(options: ProveOptions) -> Iterator[Proves]:
     """Open the model that writes whole proofs."""
     spec, texts = options.suggesting.checkpoint.model_path or "", options.suggesting.texts
@@ -189,12 +175,12 @@ def prove_all(
 ) -> bool:
     """Prove the sorries of a file and write it with what was proved."""
     try:
-        filler = SorryFiller(file, session, lambda watched, theorem: prover.prove(watched, theorem, theorem.id))
+        filler = SorryFiller(file, session)
     except SourceError as error:
         raise UserError(f"{path}: {error}") from error
     print(f"{path}: {len(file.gaps)} {'sorry' if len(file.gaps) == 1 else 'sorries'}")
     try:
-        return prover.fill(filler)
+        return prover.fill(filler, session)
     finally:
         out = options.out or str(path.with_suffix(".proved.lean"))
         write(out, filler.file.written(), "--out")

@@ -155,7 +155,7 @@ class InteractiveProver:
             self._searches.append(SearchView(shown, f"{_outcome(attempt)}; {describe_effort(attempt)}", root, refused))
         return attempt
 
-    def fill(self, filler: SorryFiller) -> bool:
+    def fill(self, filler: SorryFiller, session: LeanCalls) -> bool:
         """Try every `sorry` of a file and print a line on each; returns whether the file is complete.
 
         It continues when the output is closed. Raises UserError if the server fails. `filler.file` always
@@ -165,7 +165,7 @@ class InteractiveProver:
         width = max(len(f"{gap.line} {gap.name}") for gap in gaps) + 1
         proved = 0
         for gap in gaps:
-            done = filler.fill(gap)
+            done = filler.fill(session, gap, lambda watched, theorem: self.prove(watched, theorem, theorem.id))
             proved += done.outcome == "proved"
             print_lines([f"  line {f'{gap.line} {gap.name}':<{width}} {_line(done)}"])
             if done.attempt is not None and done.attempt.outcome == "error" and not done.attempt.refused:

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import run_main
+from nanoproof.repos import prove
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code."""
     parser = Parser(prog="python -m nanoproof.repos", description=(__doc__ or "").split(": ", 1)[1])
-    parser.add_subparsers(dest="command", required=True)
+    commands = parser.add_subparsers(dest="command", required=True)
+    prove.add_parser(commands)
     args = parser.parse_args(argv)
     return int(args.run(args))
 
