@@ -27,7 +27,7 @@ from nanoproof.common.run_dir import RunLock, home, resolve_model_path
 from nanoproof.common.terminal import print_lines
 from nanoproof.inference.open_model import is_foreign
 from nanoproof.lean.client import LeanFleet
-from nanoproof.lean.solvers import AUTO
+from nanoproof.lean.solvers import AUTO, expand_solver_sets
 from nanoproof.model.checkpoint import find_checkpoint, weights_sha256
 from nanoproof.policy.baselines import SolverOnlyPolicy
 from nanoproof.policy.factory import PolicyOptions, open_suggesting
@@ -172,7 +172,7 @@ def _server_imports(options: FleetOptions) -> list[str]:
 
 def _open_rungs(args: argparse.Namespace, options: ProveProjectOptions, fleet: Fleet, stack: ExitStack) -> list[Rung]:
     """Open the policy, and list what is tried in turn: solvers alone, then the policy with rising budgets."""
-    solvers, suggesting = tuple(args.search_finishers), options.suggesting
+    solvers, suggesting = expand_solver_sets(args.search_finishers), options.suggesting
     prover_options = from_args(ProverOptions, args, keep_tree=True, disprove_fraction=0.0)
     alone = from_args(SearchConfig, args, "search_", finishers=())
     sampling = from_args(SamplingConfig, args)
