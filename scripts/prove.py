@@ -16,7 +16,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nanoproof.common.torch_command import run_main
@@ -54,6 +54,8 @@ from nanoproof.prover.cli_input import (
 from nanoproof.prover.interactive import InteractiveProver, Proves, report, write
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.prover.whole_proof import Verifier, WholeProofProver
+from nanoproof.repos.proving import server_imports
+from nanoproof.repos.sources import imported_text
 from nanoproof.search.config import SearchConfig
 
 
@@ -174,8 +176,9 @@ def prove_all(
     prover: InteractiveProver, session: LeanSession, path: Path, file: LeanFile, options: ProveOptions
 ) -> bool:
     """Prove the sorries of a file and write it with what was proved."""
+    before = imported_text(path, server_imports(options.servers))
     try:
-        filler = SorryFiller(file, session)
+        filler = SorryFiller(replace(file, before=before), session)
     except SourceError as error:
         raise UserError(f"{path}: {error}") from error
     print(f"{path}: {len(file.gaps)} {'sorry' if len(file.gaps) == 1 else 'sorries'}")

@@ -11,12 +11,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from nanoproof.lean.lexical import mask, without_header
-from nanoproof.lean.source import COMMAND, SORRY, insert_proof, is_tactic, parse_declaration
+from nanoproof.lean.source import COMMAND, NAME, SORRY, insert_proof, is_tactic, parse_declaration
 from nanoproof.lean.types import SourceError, Theorem
 
 PLACEHOLDER = "nanoproof_not_proved_yet"
 _AXIOM = f"axiom {PLACEHOLDER}.{{u}} {{α : Sort u}} : α"
 _BEHIND_NONCOMPUTABLE = re.compile(r"(?:(?:unsafe|partial|nonrec|scoped|local)\s+)*\Z")
+_NAMED = re.compile(rf"\s+(?P<name>{NAME})")
 _OWN_AXIOM = re.compile(r"^[ \t]*(?:private[ \t]+|protected[ \t]+)?axiom[ \t]+([^\s:({\[⦃]+)", re.MULTILINE)
 
 
@@ -154,8 +155,8 @@ def _classify_gap(gap: Gap, masked: str, text: str, commands: Sequence[re.Match[
     keyword = command["declaration"] if command is not None else None
     if command is None or keyword is None:
         return replace(gap, skip_reason="it is not in a theorem")
-    rest = text[command.end() :].split(None, 1)
-    name = keyword if keyword in ("example", "instance") or not rest else re.split(r"[\s:({\[⦃]", rest[0])[0]
+    named = None if keyword in ("example", "instance") else _NAMED.match(text, command.end())
+    name = keyword if named is None else named["name"]
     gap = replace(gap, name=name)
     if keyword not in ("theorem", "lemma", "example"):
         return replace(gap, skip_reason=f"it is in the {keyword} {name}, where it may stand for data")

@@ -26,7 +26,6 @@ from nanoproof.common.files import atomic_write_json, atomic_write_text
 from nanoproof.common.run_dir import RunLock, home, resolve_model_path
 from nanoproof.common.terminal import print_lines
 from nanoproof.inference.open_model import is_foreign
-from nanoproof.lean.client import LeanFleet
 from nanoproof.lean.solvers import AUTO, expand_solver_sets
 from nanoproof.model.checkpoint import find_checkpoint, weights_sha256
 from nanoproof.policy.baselines import SolverOnlyPolicy
@@ -34,7 +33,7 @@ from nanoproof.policy.factory import PolicyOptions, open_suggesting
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.repos.patch import overwrite, patch_text, require_branch, write_branch
-from nanoproof.repos.proving import Ledger, ProjectProver, Rung, Task, method_of, rising
+from nanoproof.repos.proving import Ledger, ProjectProver, Rung, Task, method_of, rising, server_imports
 from nanoproof.repos.sources import Project, read_project
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.policy import Policy, PolicyError
@@ -107,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
             rungs,
             fleet.slots[: max(1, total)],
             f"{fleet.lean}",
-            project.provided_by(_server_imports(options.lean)),
+            project.provided_by(server_imports(options.lean.lean)),
             options.seed,
             float("inf") if options.minutes is None else began + 60 * options.minutes,
             lambda line: print_lines([line]),
@@ -157,17 +156,6 @@ def _open_lean(options: FleetOptions, dist: DistInfo, sorries: int) -> Fleet:
         return open_fleet(options, dist)
     processes = max(1, min(options.lean_processes, sorries))
     return open_fleet(FleetOptions(options.lean, processes, options.lean_tactic_seconds), dist)
-
-
-def _server_imports(options: FleetOptions) -> list[str]:
-    """Return the modules that all servers have imported."""
-    if not options.lean.servers:
-        return []
-    found = [
-        set((report.status or {}).get("imports") or ())
-        for report in LeanFleet(options.lean.servers, options.lean.token).statuses()
-    ]
-    return sorted(set.intersection(*found)) if found else []
 
 
 def _open_rungs(args: argparse.Namespace, options: ProveProjectOptions, fleet: Fleet, stack: ExitStack) -> list[Rung]:

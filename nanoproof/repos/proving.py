@@ -23,7 +23,8 @@ from typing import Any, Literal
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import JsonlWriter, atomic_write_text, read_jsonl
-from nanoproof.lean.client import FleetServer
+from nanoproof.common.option_groups import LeanOptions
+from nanoproof.lean.client import FleetServer, LeanFleet
 from nanoproof.lean.lean_file import Gap, LeanFile
 from nanoproof.lean.lexical import blank, find_top_level, mask, spans, without_header
 from nanoproof.lean.source import ALLOWED_AXIOMS, COMMAND
@@ -549,6 +550,15 @@ class ProjectProver:
         known = " (known from before)" if task.from_before else f" ({task.effort})" if task.effort else ""
         reason = f": {task.message}" if task.message else ""
         self.tell(f"  {task.place} {task.gap.name}: {task.outcome}{known}{reason}")
+
+
+def server_imports(options: LeanOptions) -> list[str]:
+    """Return the modules that all the servers named by options have imported; none where none is named."""
+    if not options.servers:
+        return []
+    reports = LeanFleet(options.servers, options.token).statuses()
+    found = [set((report.status or {}).get("imports") or ()) for report in reports]
+    return sorted(set.intersection(*found)) if found else []
 
 
 def _lean_text(text: str) -> str:

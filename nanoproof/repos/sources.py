@@ -89,7 +89,7 @@ class Project:
     def provided_by(self, modules: Collection[str]) -> frozenset[str]:
         """Return the files that a server has already imported which imports these modules."""
         known = module_index(self.files)
-        direct = {known[module] for module in modules if known.get(module)}
+        direct = {known[name] for name in map(_unquoted, modules) if name in known}
         return frozenset(direct.union(*(self._closure(path) for path in direct)))
 
 
@@ -106,9 +106,7 @@ def read_project(path: Path) -> Project:
         raise UserError(f"{path}: no such folder or file")
     root = project_root(path)
     only = path.relative_to(root).as_posix()
-    files = {each.path: each for each in _read_folder(root)}
-    files.setdefault(only, read_source(root, only))
-    return _order(root, files, only)
+    return _order(root, _read_with_imports(root, only), only)
 
 
 def project_root(path: Path) -> Path:
@@ -150,6 +148,10 @@ def module_index(paths: Collection[str]) -> dict[str, str]:
             name = ".".join(parts[start:])
             shorter[name] = "" if name in shorter else path
     return {**{name: path for name, path in shorter.items() if path}, **index}
+
+
+def _unquoted(module: str) -> str:
+    return module.replace("«", "").replace("»", "")
 
 
 def enclosed(text: str) -> str:
@@ -195,6 +197,32 @@ def whole_text(project: Project, path: str, texts: Mapping[str, str], provided: 
     return before + without_header(texts[path])
 
 
+def _read_with_imports(root: Path, only: str) -> dict[str, SourceFile]:
+    """Read a file and those that it imports, found from the root or from a folder above the file itself."""
+    files: dict[str, SourceFile] = {}
+    folders = [root, *(folder for folder in (root / only).parents if folder.is_relative_to(root))]
+    todo = [only]
+    while todo:
+        path = todo.pop()
+        if path in files:
+            continue
+        files[path] = read_source(root, path)
+        for module in files[path].modules:
+            name = _unquoted(module).replace(".", "/") + ".lean"
+            found = next((folder / name for folder in folders if (folder / name).is_file()), None)
+            todo += [] if found is None else [found.relative_to(root).as_posix()]
+    return files
+
+
+def imported_text(path: Path, provided_modules: Collection[str] = ()) -> str:
+    """Return what comes before a file of a project when Lean reads it: the files that it imports, with the axiom for
+    their `sorry`s. Files that `provided_modules` are, or import, are left out.
+    """
+    project = read_project(path)
+    needed = [other for other in project.needed(project.only) if other not in project.provided_by(provided_modules)]
+    return before_text({other: LeanFile.parse(project.files[other].text).imported() for other in needed}, needed)
+
+
 def _read_folder(root: Path) -> Iterator[SourceFile]:
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(each for each in folders if each not in SKIPPED_FOLDERS and not each.startswith("."))
@@ -232,5 +260,8 @@ def _order(root: Path, files: dict[str, SourceFile], only: str) -> Project:
             else:
                 stack.append((other, iter(imports[other])))
                 on_way.append(other)
-    foreign = {path: tuple(module for module in file.modules if module not in index) for path, file in ordered.items()}
+    foreign = {
+        path: tuple(module for module in file.modules if _unquoted(module) not in index)
+        for path, file in ordered.items()
+    }
     return Project(root, ordered, {path: imports[path] for path in ordered}, foreign, only)
