@@ -67,7 +67,7 @@ def test_a_project_is_proved_into_a_patch_though_killed_and_a_second_run_adds_no
         [sys.executable, "-m", "nanoproof.repos", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        wait_for(lambda: (log.exists() and b'"proved"' in log.read_bytes()) or killed.poll() is not None, 300)
+        wait_for(lambda: (log.exists() and b'"proved"' in log.read_bytes()) or killed.poll() is not None, seconds=300)
     finally:
         os.kill(killed.pid, signal.SIGKILL)
         killed.wait()
