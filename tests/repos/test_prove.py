@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -168,13 +167,8 @@ class Server:
     def __init__(self, refuse: Callable[[str], str] = lambda source: "") -> None:
         self.refuse = refuse
 
-    @contextmanager
-    def _session(self) -> Any:
-        yield self
-
     def lease(self, timeout: float) -> Any:
-        session = Session(self.refuse)
-        return session
+        return Session(self.refuse)
 
 
 class Session:
@@ -198,7 +192,8 @@ class Tries:
     """A prover that proves a theorem with a word of `proofs` at a budget, and else thinks it is `left` tactics away."""
 
     def __init__(self, left: dict[str, float], proofs: dict[str, tuple[int, str]]) -> None:
-        self.left, self.proofs, self.log = left, proofs, []
+        self.left, self.proofs = left, proofs
+        self.log: list[tuple[str, int]] = []
 
     def prove(self, session: Any, theorem: Theorem, budget: int, rng: Any, should_stop: Any) -> Attempt:
         name = theorem.source.rpartition("theorem ")[2].split()[0]
