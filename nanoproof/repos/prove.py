@@ -165,11 +165,11 @@ def _open_rungs(args: argparse.Namespace, options: ProveProjectOptions, fleet: F
     alone = from_args(SearchConfig, args, "search_", finishers=())
     sampling = from_args(SamplingConfig, args)
     rungs = []
-    if solvers:
+    if solvers and suggesting.name != "solver-only":
         method = method_of({"solvers": solvers})
         budget = min(FIRST_BUDGET, options.num_simulations)
         rungs.append(Rung("solvers", method, budget, Prover(SolverOnlyPolicy(solvers), alone, prover_options)))
-    elif suggesting.name == "solver-only":
+    elif not solvers and suggesting.name == "solver-only":
         raise UserError("--policy solver-only needs solver tactics: --search-finishers")
     config = alone if suggesting.name == "solver-only" else from_args(SearchConfig, args, "search_")
     policy: Policy = stack.enter_context(open_suggesting(suggesting, sampling, solvers or ("rfl",)))

@@ -79,7 +79,7 @@ def test_a_project_is_proved_into_a_patch_though_killed_and_a_second_run_adds_no
     said = capsys.readouterr().out
     assert "3 of 5 proved" in said and "1 not proved, 1 left alone" in said and "(known from before)" in said
     assert read(repository) == FILES
-    tried = [(each["key"], each["budget"]) for each in records(report) if "simulations" in each]
+    tried = [(each["key"], each["method"], each["budget"]) for each in records(report) if "simulations" in each]
     assert len(tried) == len(set(tried)) and not [key for key in before if sum(key == each[0] for each in tried) > 1]
     gaps = {gap["name"]: gap for gap in json.loads((report / "report.json").read_text())["gaps"]}
     assert {name: gap["outcome"] for name, gap in gaps.items()} == {
