@@ -16,7 +16,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nanoproof.common.torch_command import run_main
@@ -37,9 +37,8 @@ from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import LeanSession, SourceError, Theorem
 from nanoproof.policy.factory import (
     PolicyOptions,
-    load_network,
     open_language_model,
-    open_policy,
+    open_suggesting,
     whole_proof_prompts,
 )
 from nanoproof.policy.protocol import SamplingConfig
@@ -55,8 +54,9 @@ from nanoproof.prover.cli_input import (
 from nanoproof.prover.interactive import InteractiveProver, Proves, report, write
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.prover.whole_proof import Verifier, WholeProofProver
+from nanoproof.repos.proving import server_imports
+from nanoproof.repos.sources import imported_text
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -149,18 +149,6 @@ def open_session(options: ProveOptions) -> Iterator[LeanSession]:
 
 
 @contextmanager
-def open_suggesting(options: PolicyOptions, sampling: SamplingConfig) -> Iterator[Policy]:
-    """Open the policy that a search asks."""
-    dist = init_distributed(options.device.device_type)
-    spec, server, token = options.checkpoint.model_path, options.server.server, options.server.token
-    network, texts = load_network(options.name, spec, dist), options.texts
-    with open_policy(
-        options.name, network, sampling, server=server, token=token, spec=spec, texts=texts, dist=dist
-    ) as policy:
-        yield policy
-
-
-@contextmanager
 def open_whole(options: ProveOptions) -> Iterator[Proves]:
     """Open the model that writes whole proofs."""
     spec, texts = options.suggesting.checkpoint.model_path or "", options.suggesting.texts
@@ -188,13 +176,14 @@ def prove_all(
     prover: InteractiveProver, session: LeanSession, path: Path, file: LeanFile, options: ProveOptions
 ) -> bool:
     """Prove the sorries of a file and write it with what was proved."""
+    before = imported_text(path, server_imports(options.servers))
     try:
-        filler = SorryFiller(file, session, lambda watched, theorem: prover.prove(watched, theorem, theorem.id))
+        filler = SorryFiller(replace(file, before=before), session)
     except SourceError as error:
         raise UserError(f"{path}: {error}") from error
     print(f"{path}: {len(file.gaps)} {'sorry' if len(file.gaps) == 1 else 'sorries'}")
     try:
-        return prover.fill(filler)
+        return prover.fill(filler, session)
     finally:
         out = options.out or str(path.with_suffix(".proved.lean"))
         write(out, filler.file.written(), "--out")

@@ -47,7 +47,7 @@ LAYERS = {
 TORCH_FREE = ("lean", "search", "prover", "monitor")
 ENTRY_POINT = 11
 LONGEST_MODULE = 600
-MOST_MODULES = 220
+MOST_MODULES = 226
 SHORT_MODULE, MOST_SHORT_MODULES = 50, 25
 MOST_IMPORT_LINES = 0.055
 """Part of all lines of the library."""
@@ -66,6 +66,7 @@ PAGES = (
     "docs/ttrl.md",
     "docs/your-repository.md",
     "docs/monitor.md",
+    "docs/your-repository.md",
 )
 """Pages whose commands are checked against the flags that exist."""
 

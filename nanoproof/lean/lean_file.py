@@ -11,12 +11,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from nanoproof.lean.lexical import mask, without_header
-from nanoproof.lean.source import COMMAND, SORRY, insert_proof, is_tactic, parse_declaration
+from nanoproof.lean.source import COMMAND, NAME, SORRY, insert_proof, is_tactic, parse_declaration
 from nanoproof.lean.types import SourceError, Theorem
 
 PLACEHOLDER = "nanoproof_not_proved_yet"
 _AXIOM = f"axiom {PLACEHOLDER}.{{u}} {{α : Sort u}} : α"
 _BEHIND_NONCOMPUTABLE = re.compile(r"(?:(?:unsafe|partial|nonrec|scoped|local)\s+)*\Z")
+_NAMED = re.compile(rf"\s+(?P<name>{NAME})")
 _OWN_AXIOM = re.compile(r"^[ \t]*(?:private[ \t]+|protected[ \t]+)?axiom[ \t]+([^\s:({\[⦃]+)", re.MULTILINE)
 
 
@@ -40,7 +41,8 @@ class LeanFile:
     """The text of a file and the proofs found so far.
 
     `flipped` are the `sorry`s that are a term although they look like a tactic, or the other way round. `newline` ends
-    the lines of the file; if all are alike, those of `text` end with a line feed.
+    the lines of the file; if all are alike, those of `text` end with a line feed. `before` is what Lean reads ahead of
+    the file: the text of files that it imports, with the axiom in place of their `sorry`s.
     """
 
     text: str
@@ -48,9 +50,10 @@ class LeanFile:
     filled: tuple[tuple[Gap, str], ...] = ()
     flipped: frozenset[Gap] = frozenset()
     newline: str = "\n"
+    before: str = ""
 
     @classmethod
-    def parse(cls, text: str) -> "LeanFile":
+    def parse(cls, text: str, before: str = "") -> "LeanFile":
         """Find the `sorry`s of a text. Raises `SourceError` if it contains the name of our axiom."""
         if PLACEHOLDER in text:
             raise SourceError(f"the name {PLACEHOLDER} is taken: it stands for what is not proved yet")
@@ -61,11 +64,11 @@ class LeanFile:
         starts = [command.start() for command in commands]
         gaps = []
         for match in SORRY.finditer(masked):
-            before = commands[: bisect_right(starts, match.start())]
+            above = commands[: bisect_right(starts, match.start())]
             line = text.count("\n", 0, match.start()) + 1
             column = match.start() - text.rfind("\n", 0, match.start()) - 1
-            gaps.append(_classify_gap(Gap(match.start(), match.end(), line, column, ""), masked, text, before))
-        return cls(text, tuple(gaps), newline=newline)
+            gaps.append(_classify_gap(Gap(match.start(), match.end(), line, column, ""), masked, text, above))
+        return cls(text, tuple(gaps), newline=newline, before=before)
 
     def written(self) -> str:
         """Return the text to write: `proved()` with the line ends of the file."""
@@ -89,20 +92,33 @@ class LeanFile:
         """Return the text with the proofs that were found."""
         return self._rewrite((), None)[0]
 
+    def checked(self) -> str:
+        """Return what Lean checks: the text with the proofs, without imports, behind what comes `before` it."""
+        text = without_header(self.proved())
+        return _with_axiom(self.before) + text if self.before else text
+
     def assuming(self, gaps: Collection[Gap]) -> str:
         """Return the text without imports, with the proofs, and with the axiom in place of some `sorry`s."""
-        return _with_axiom(self._rewrite(gaps, None)[0])
+        return _with_axiom(self.before + without_header(self._rewrite(gaps, None)[0]))
+
+    def imported(self) -> str:
+        """Return the text as a file that imports this one reads it: with the proofs, the axiom for other `sorry`s.
+
+        Neither what comes `before` it nor the axiom itself is in it.
+        """
+        return without_header(self._rewrite(self.gaps, None)[0])
 
     def theorem(self, gap: Gap, dataset: str, name: str) -> Theorem:
         """Return the theorem to prove for one `sorry`: its declaration and all before it, without imports."""
         text, start = self._rewrite(self.gaps, gap)
-        before, after = _with_axiom(text[:start]), text[start:]  # behind a `sorry` only comments hold such lines
+        before = _with_axiom(self.before + without_header(text[:start]))
+        after = text[start:]  # behind a `sorry` only comments hold such lines
         return Theorem(up_to_declaration(before + after, len(before)), dataset, name)
 
     @property
     def axioms(self) -> frozenset[str]:
-        """The names of the axioms that the file itself declares, without namespaces."""
-        masked = mask(self.text)
+        """The names of the axioms that the file, or what comes before it, declares, without namespaces."""
+        masked = mask(self.before + self.text)
         return frozenset(name.rpartition(".")[2] for name in _OWN_AXIOM.findall(masked))
 
     def _rewrite(self, assumed: Collection[Gap], subject: Gap | None) -> tuple[str, int]:
@@ -139,8 +155,8 @@ def _classify_gap(gap: Gap, masked: str, text: str, commands: Sequence[re.Match[
     keyword = command["declaration"] if command is not None else None
     if command is None or keyword is None:
         return replace(gap, skip_reason="it is not in a theorem")
-    rest = text[command.end() :].split(None, 1)
-    name = keyword if keyword in ("example", "instance") or not rest else re.split(r"[\s:({\[⦃]", rest[0])[0]
+    named = None if keyword in ("example", "instance") else _NAMED.match(text, command.end())
+    name = keyword if named is None else named["name"]
     gap = replace(gap, name=name)
     if keyword not in ("theorem", "lemma", "example"):
         return replace(gap, skip_reason=f"it is in the {keyword} {name}, where it may stand for data")
@@ -163,11 +179,10 @@ def _insert(text: str, start: int, end: int, proof: str) -> str:
 
 
 def _with_axiom(text: str) -> str:
-    """Replace the imports by the axiom, and make definitions that may depend on it `noncomputable`.
+    """Put the axiom before a text, and make definitions that may depend on it `noncomputable`.
 
     Those are all definitions from the first one with a placeholder on.
     """
-    text = without_header(text)
     masked = mask(text)
     commands = list(COMMAND.finditer(masked))
     pieces, position, resting = [f"{_AXIOM}\n"], 0, False

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from nanoproof.common.config import check, group, opt, validate
-from nanoproof.common.distributed import DistInfo
+from nanoproof.common.distributed import DistInfo, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption, PolicyServerOptions
 from nanoproof.common.run_dir import resolve_model_path
@@ -255,6 +255,21 @@ def open_policy(
         assert spec is not None and dist is not None, "a model needs a SPEC and a device"
         with open_text_policy(spec, sampling, texts, dist, network) as written:
             yield written
+
+
+@contextmanager
+def open_suggesting(
+    options: PolicyOptions, sampling: SamplingConfig, solvers: Sequence[str] = SOLVERS
+) -> Iterator[Policy]:
+    """Open the policy that the options of a command name. Raises what `load_network` and `open_policy` raise."""
+    dist = init_distributed(options.device.device_type)
+    spec, server, token = options.checkpoint.model_path, options.server.server, options.server.token
+    network = None if server is not None else load_network(options.name, spec, dist)
+    texts = options.texts
+    with open_policy(
+        options.name, network, sampling, solvers, server=server, token=token, spec=spec, texts=texts, dist=dist
+    ) as policy:
+        yield policy
 
 
 def whole_proof_prompts(

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -142,18 +143,21 @@ def read_lean_file(path: Path) -> LeanFile:
     return file
 
 
-def first_error(report: CheckReport, source: str) -> str:
-    """Describe the first error that Lean found in a text, with its position, on one line; empty if there is none."""
+def first_error(report: CheckReport, source: str, lines_before: int = 0) -> str:
+    """Describe the first error that Lean found in a text, with its position, on one line; empty if there is none.
+
+    Lines are counted from behind the first `lines_before`: an error in those has no position.
+    """
     if not report.errors:
         return ""
     positions = report.error_positions
     first = min(range(len(report.errors)), key=lambda i: positions[i] if i < len(positions) else (0, 0))
     said = " ".join(report.errors[first].split())
     line, column = positions[first] if first < len(positions) else (0, 0)
-    if not 1 <= line <= source.count("\n") + 1:
+    if not lines_before < line <= source.count("\n") + 1:
         return said
     as_checked, as_given = (len(text.split("\n")[line - 1]) for text in (name_examples(source), source))
-    return f"line {line}, column {max(0, column - max(0, as_checked - as_given))}: {said}"
+    return f"line {line - lines_before}, column {max(0, column - max(0, as_checked - as_given))}: {said}"
 
 
 Prove = Callable[[LeanCalls, Theorem], Attempt]
@@ -170,41 +174,55 @@ class Filled:
 
 
 class SorryFiller:
-    """Tries the `sorry`s of one file with one session; `file` holds the proofs found so far."""
+    """Fills the `sorry`s of one file; `file` holds the proofs found so far.
 
-    def __init__(self, file: LeanFile, session: LeanCalls, prove: Prove) -> None:
-        """Check the file; raises SourceError if Lean refuses it as it is."""
+    Sessions are arguments, so that several `sorry`s can be worked on at once; `accept` is for one thread at a time.
+    """
+
+    def __init__(self, file: LeanFile, session: LeanCalls, tolerant: bool = False) -> None:
+        """Check the file; raises SourceError if Lean refuses it as it is, unless `tolerant`: then its errors stay."""
         self.file = file
-        self._session = session
-        self._trusting = TrustingSession(session, file.axioms)
-        self._prove = prove
-        self._report = self._check(file)
-        if self._report.errors:
-            raise SourceError(f"Lean refuses the file: {first_error(self._report, without_header(file.text))}")
+        self._report = session.check(file.checked())
+        self.errors = Counter(self._report.errors)
+        self.first_error = first_error(self._report, file.checked(), _lines_before(file))
+        if self.errors and not tolerant:
+            raise SourceError(f"Lean refuses the file: {self.first_error}")
         self._without_stand_in: dict[Gap, str] = {}
-        self._correct_kinds(file.gaps)
+        if file.gaps:
+            self._correct_kinds(session, file.gaps)
 
-    def fill(self, gap: Gap) -> Filled:
+    def theorem(self, gap: Gap) -> Theorem:
+        """Return the theorem to prove for a `sorry`."""
+        return self.file.theorem(gap, "file", f"{gap.name}, line {gap.line}, column {gap.column}")
+
+    def trusting(self, session: LeanCalls) -> "TrustingSession":
+        """Return the session with which to prove the theorem of a `sorry`."""
+        return TrustingSession(session, self.file.axioms)
+
+    def fill(self, session: LeanCalls, gap: Gap, prove: Prove) -> Filled:
         """Try one `sorry`; its proof is kept if Lean accepts the file with it. Raises LeanError if the server fails."""
         if gap.skip_reason:
             return Filled(gap, "left alone", gap.skip_reason)
-        attempt = self._prove(
-            self._trusting, self.file.theorem(gap, "file", f"{gap.name}, line {gap.line}, column {gap.column}")
-        )
+        attempt = prove(self.trusting(session), self.theorem(gap))
         if attempt.outcome != "proven":
-            reason = _one_line(attempt.message)
-            if attempt.refused:
-                reason = self._missing_before(gap) or reason
-            return Filled(gap, "not proved", reason, attempt)
-        if PLACEHOLDER in attempt.proof:
-            return Filled(gap, "not proved", "the proof names what stands for a sorry", attempt)
-        file = self.file.with_proof(gap, attempt.proof)
-        report = self._check(file)
-        if report.errors:
-            reason = f"the proof does not fit into the file: {_one_line(report.errors[0])}"
-            return Filled(gap, "not proved", reason, attempt)
+            return Filled(gap, "not proved", self.explain(gap, attempt), attempt)
+        reason = self.accept(session, gap, attempt.proof)
+        return Filled(gap, "not proved" if reason else "proved", reason, attempt)
+
+    def explain(self, gap: Gap, attempt: Attempt) -> str:
+        """Say why an attempt has no proof, on one line."""
+        return (self._missing_before(gap) if attempt.refused else "") or _one_line(attempt.message)
+
+    def accept(self, session: LeanCalls, gap: Gap, proof: str) -> str:
+        """Keep a proof if Lean accepts the file with it; returns why not. Raises LeanError if the server fails."""
+        if PLACEHOLDER in proof:
+            return "the proof names what stands for a sorry"
+        file = self.file.with_proof(gap, proof)
+        report = session.check(file.checked())
+        if news := self._news(report):
+            return f"the proof does not fit into the file: {_one_line(news[0])}"
         self.file, self._report = file, report
-        return Filled(gap, "proved", attempt=attempt)
+        return ""
 
     @property
     def complete(self) -> bool:
@@ -224,24 +242,30 @@ class SorryFiller:
                 return f"nothing can stand in for the sorry of line {other.line}, column {other.column}: {said}"
         return ""
 
-    def _correct_kinds(self, gaps: Sequence[Gap]) -> None:
+    def _correct_kinds(self, session: LeanCalls, gaps: Sequence[Gap]) -> None:
         """Correct the `sorry`s that were taken for a tactic and are a term, or vice versa: Lean refuses those.
 
         One that it refuses as both stays as it is; theorems after it cannot be tried.
         """
-        report = self._session.check(self.file.assuming(gaps))
-        if report.errors and len(gaps) > 1:
-            self._correct_kinds(gaps[: len(gaps) // 2])
-            self._correct_kinds(gaps[len(gaps) // 2 :])
-        elif report.errors:
+        news = self._news(session.check(self.file.assuming(gaps)))
+        if news and len(gaps) > 1:
+            self._correct_kinds(session, gaps[: len(gaps) // 2])
+            self._correct_kinds(session, gaps[len(gaps) // 2 :])
+        elif news:
             flipped = self.file.with_flipped(gaps[0])
-            if self._session.check(flipped.assuming(gaps)).errors:
-                self._without_stand_in[gaps[0]] = _one_line(report.errors[0])
+            if self._news(session.check(flipped.assuming(gaps))):
+                self._without_stand_in[gaps[0]] = _one_line(news[0])
             else:
                 self.file = flipped
 
-    def _check(self, file: LeanFile) -> CheckReport:
-        return self._session.check(without_header(file.proved()))
+    def _news(self, report: CheckReport) -> list[str]:
+        """Return the errors that the file did not have as it was given."""
+        return list((Counter(report.errors) - self.errors).elements())
+
+
+def _lines_before(file: LeanFile) -> int:
+    """How many lines of what Lean checks come before the file."""
+    return file.checked().count("\n") - without_header(file.proved()).count("\n")
 
 
 class TrustingSession:

@@ -14,6 +14,7 @@ from typing import Protocol, TextIO
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text
 from nanoproof.common.terminal import Paint, print_lines, shorten, use_color
+from nanoproof.lean.lean_file import PLACEHOLDER
 from nanoproof.lean.types import LeanCalls, Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.cli_input import Filled, SorryFiller
@@ -155,7 +156,7 @@ class InteractiveProver:
             self._searches.append(SearchView(shown, f"{_outcome(attempt)}; {describe_effort(attempt)}", root, refused))
         return attempt
 
-    def fill(self, filler: SorryFiller) -> bool:
+    def fill(self, filler: SorryFiller, session: LeanCalls) -> bool:
         """Try every `sorry` of a file and print a line on each; returns whether the file is complete.
 
         It continues when the output is closed. Raises UserError if the server fails. `filler.file` always
@@ -165,7 +166,7 @@ class InteractiveProver:
         width = max(len(f"{gap.line} {gap.name}") for gap in gaps) + 1
         proved = 0
         for gap in gaps:
-            done = filler.fill(gap)
+            done = filler.fill(session, gap, lambda watched, theorem: self.prove(watched, theorem, theorem.id))
             proved += done.outcome == "proved"
             print_lines([f"  line {f'{gap.line} {gap.name}':<{width}} {_line(done)}"])
             if done.attempt is not None and done.attempt.outcome == "error" and not done.attempt.refused:
@@ -175,7 +176,8 @@ class InteractiveProver:
         rest = f", {len(filler.file.open_gaps)} left in the file" if filler.file.open_gaps else ""
         print_lines([f"{proved} of {len(gaps)} proved{rest}"])
         if not filler.file.open_gaps and not filler.complete:
-            print_lines([f"but the file rests on {', '.join(filler.foreign_axioms) or 'a sorry that is not in it'}"])
+            rests = ", ".join(filler.foreign_axioms).replace(PLACEHOLDER, "sorries of files that it imports")
+            print_lines([f"but the file rests on {rests or 'a sorry that is not in it'}"])
         return filler.complete
 
     def write_page(self, path: str) -> None:

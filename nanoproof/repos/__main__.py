@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import run_main
-from nanoproof.repos import manage, trace
+from nanoproof.repos import manage, prove, trace
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -13,6 +13,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     trace.add_parser(commands)
     manage.add_parser(commands)
+    prove.add_parser(commands)
     args = parser.parse_args(argv)
     return int(args.run(args))
 

@@ -31,11 +31,11 @@ def lean(monkeypatch: pytest.MonkeyPatch) -> ScriptedLean:
         yield lean
 
     @contextmanager
-    def open_policy(*_: Any, **__: Any) -> Iterator[ScriptedPolicy]:
+    def open_suggesting(*_: Any, **__: Any) -> Iterator[ScriptedPolicy]:
         yield policy
 
     monkeypatch.setattr(prove, "open_session", session)
-    monkeypatch.setattr(prove, "open_policy", open_policy)
+    monkeypatch.setattr(prove, "open_suggesting", open_suggesting)
     return lean
 
 

@@ -20,8 +20,8 @@ README = Path(__file__).resolve().parents[2] / "README.md"
 
 def filled(session: LeanSession, text: str, *tactics: str) -> tuple[SorryFiller, bool]:
     prover = InteractiveProver(Prover(saying(*tactics), SearchConfig(), ProverOptions()), 16, None, 0)
-    filler = SorryFiller(LeanFile.parse(text), session, prover.prove)
-    return filler, prover.fill(filler)
+    filler = SorryFiller(LeanFile.parse(text), session)
+    return filler, prover.fill(filler, session)
 
 
 def test_the_example_of_the_readme_is_true(session: LeanSession, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,384 @@
+"""Prove the `sorry`s of a project and give the proofs back as a patch, a branch, or over the files.
+
+    python -m nanoproof.repos prove DIR --model-path sft/RUN --minutes 30 --patch proofs.patch
+
+Exit code 0 if nothing is left to prove, 1 if something is, 2 if something is wrong with the options or a server, and
+130 after Ctrl-C, which keeps what there is.
+"""
+
+import argparse
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from nanoproof.actors.fleet import Fleet, FleetOptions, follow_lean, open_fleet
+from nanoproof.common.config import add_flags, change, check, from_args, group, opt, validate
+from nanoproof.common.distributed import DistInfo, init_distributed
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_json, atomic_write_text
+from nanoproof.common.run_dir import RunLock, home, resolve_model_path
+from nanoproof.common.terminal import print_lines
+from nanoproof.inference.open_model import is_foreign
+from nanoproof.lean.solvers import AUTO, expand_solver_sets
+from nanoproof.model.checkpoint import find_checkpoint, weights_sha256
+from nanoproof.policy.baselines import SolverOnlyPolicy
+from nanoproof.policy.factory import PolicyOptions, open_suggesting
+from nanoproof.policy.protocol import SamplingConfig
+from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.repos.patch import overwrite, patch_text, require_branch, write_branch
+from nanoproof.repos.proving import Ledger, ProjectProver, Rung, Task, method_of, rising, server_imports
+from nanoproof.repos.sources import Project, read_project
+from nanoproof.search.config import SearchConfig
+from nanoproof.search.policy import Policy, PolicyError
+
+FIRST_BUDGET = 4
+
+
+@dataclass(frozen=True)
+class ProveProjectOptions:
+    """Proving a project."""
+
+    patch: str | None = opt(None, "File for the proofs as a diff, for `git apply`.", metavar="FILE")
+    branch: str | None = opt(None, "New branch of the git repository, on which the proofs are committed.")
+    write: bool = opt(False, "Write the proofs into the files themselves.")
+    report: str | None = opt(
+        None,
+        "Folder for the report, the trees and the log of what was tried (default: repos/NAME in $NANOPROOF_HOME).",
+        metavar="DIR",
+    )
+    minutes: float | None = opt(None, "End after so many minutes; the next run goes on.", above=0)
+    num_simulations: int = opt(64, "Largest budget of a `sorry`, in simulations; it rises to it in steps.", min=1)
+    seed: int = opt(0, "Seed of all random choices.")
+    suggesting: PolicyOptions = group(PolicyOptions)
+    lean: FleetOptions = group(FleetOptions, without=("lean_lost_proofs",), lean_processes=change(default=4))
+
+    def __post_init__(self) -> None:
+        validate(self, "prove")
+        check(not (self.write and self.branch is not None), "--write and --branch exclude each other")
+
+
+def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
+    """Add the command `prove`."""
+    parser = commands.add_parser(
+        "prove", help="prove the sorries of a project", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("project", metavar="NAME_OR_DIR", help="a folder with Lean files, or one file")
+    for prefix, each in (
+        ("", ProveProjectOptions),
+        ("", SamplingConfig),
+        ("search-", SearchConfig),
+        ("", ProverOptions),
+    ):
+        add_flags(parser, each, prefix, skip=("keep_tree", "disprove_fraction"))
+    parser.set_defaults(run=run, search_finishers=(AUTO,))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prove what can be proved, write it as asked for, and report; returns the exit code."""
+    options = from_args(ProveProjectOptions, args)
+    project = read_project(Path(args.project))
+    paths = [path for path, file in project.files.items() if file.sorries and project.only in ("", path)]
+    if options.branch is not None:
+        require_branch(project.root, options.branch, paths)
+    if options.patch is not None and not Path(options.patch).absolute().parent.is_dir():
+        raise UserError(f"--patch {options.patch}: there is no such folder")
+    total = sum(project.files[path].sorries for path in paths)
+    print_lines([f"{project.root}: {len(project.files)} files, {total} sorries in {len(paths)} of them"])
+    folder = Path(options.report) if options.report is not None else home() / "repos" / project.name
+    began = time.monotonic()
+    with ExitStack() as stack:
+        ledger = _open_ledger(folder, stack)
+        follow_lean(args)
+        dist = init_distributed(options.suggesting.device.device_type)
+        fleet = stack.enter_context(_open_lean(options.lean, dist, total))
+        print_lines([f"Lean: {fleet.description}"])
+        rungs = _open_rungs(args, options, fleet, stack)
+        prover = ProjectProver(
+            project,
+            ledger,
+            rungs,
+            fleet.slots[: max(1, total)],
+            f"{fleet.lean}",
+            project.provided_by(server_imports(options.lean.lean)),
+            options.seed,
+            float("inf") if options.minutes is None else began + 60 * options.minutes,
+            lambda line: print_lines([line]),
+        )
+        interrupted = stack.enter_context(_interrupts(prover))
+        failure = _work(prover)
+        written = _write(options, project, prover, folder)
+        _report(folder, project, prover, rungs, written, time.monotonic() - began, failure)
+        print_lines(_summary(prover, written, folder))
+    if failure is not None:
+        raise failure
+    return 130 if interrupted else 0 if all(task.outcome == "proved" for task in prover.tasks) else 1
+
+
+def _work(prover: ProjectProver) -> UserError | None:
+    """Run all phases; returns the error that ended them, after which there may be proofs nevertheless."""
+    try:
+        prover.prepare()
+        prover.run()
+        failure = prover.failure
+    except (UserError, PolicyError) as error:
+        failure = error
+    try:
+        prover.verify()
+    except UserError as error:
+        raise failure or error from error  # unchecked proofs are not written; the next run has them from the log
+    return failure
+
+
+# -- what it works with ----------------------------------------------------------------------------------------------
+
+
+def _open_ledger(folder: Path, stack: ExitStack) -> Ledger:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        stack.callback(RunLock(folder).release)
+        ledger = Ledger(folder)
+    except OSError as error:
+        raise UserError(f"cannot write to {folder}: {error.strerror}") from error
+    stack.callback(ledger.close)
+    return ledger
+
+
+def _open_lean(options: FleetOptions, dist: DistInfo, sorries: int) -> Fleet:
+    """Open the servers; of embedded ones no more processes than there is work for."""
+    if options.lean.servers:
+        return open_fleet(options, dist)
+    processes = max(1, min(options.lean_processes, sorries))
+    return open_fleet(FleetOptions(options.lean, processes, options.lean_tactic_seconds), dist)
+
+
+def _open_rungs(args: argparse.Namespace, options: ProveProjectOptions, fleet: Fleet, stack: ExitStack) -> list[Rung]:
+    """Open the policy, and list what is tried in turn: solvers alone, then the policy with rising budgets."""
+    solvers, suggesting = expand_solver_sets(args.search_finishers), options.suggesting
+    prover_options = from_args(ProverOptions, args, keep_tree=True, disprove_fraction=0.0)
+    alone = from_args(SearchConfig, args, "search_", finishers=())
+    sampling = from_args(SamplingConfig, args)
+    rungs = []
+    if solvers and suggesting.name != "solver-only":
+        method = method_of({"solvers": solvers})
+        budget = min(FIRST_BUDGET, options.num_simulations)
+        rungs.append(Rung("solvers", method, budget, Prover(SolverOnlyPolicy(solvers), alone, prover_options)))
+    elif not solvers and suggesting.name == "solver-only":
+        raise UserError("--policy solver-only needs solver tactics: --search-finishers")
+    config = alone if suggesting.name == "solver-only" else from_args(SearchConfig, args, "search_")
+    policy: Policy = stack.enter_context(open_suggesting(suggesting, sampling, solvers or ("rfl",)))
+    spec = suggesting.checkpoint.model_path
+    name = suggesting.server.server or (spec if is_foreign(spec) else suggesting.name)
+    print_lines([f"policy: {name}" + (f" {spec}" if name == "model" else "")])
+    method = method_of(
+        {
+            "policy": suggesting.name,
+            "server": suggesting.server.server,
+            "model": _weights(spec) if suggesting.name == "model" else None,
+            "texts": suggesting.texts.settings(spec) if suggesting.name == "model" else None,
+            "sampling": asdict(sampling),
+            "search": asdict(config),
+            "seed": options.seed,
+        }
+    )
+    prover = Prover(policy, config, prover_options)
+    return [*rungs, *(Rung(str(name), method, budget, prover) for budget in rising(options.num_simulations))]
+
+
+def _weights(spec: str | None) -> str | None:
+    """What tells a model from others: the digest of its weights, or its SPEC where it is none of ours."""
+    if spec is None or is_foreign(spec):
+        return spec
+    return weights_sha256(find_checkpoint(resolve_model_path(spec)))
+
+
+@contextmanager
+def _interrupts(prover: ProjectProver) -> Iterator[list[int]]:
+    """Let Ctrl-C and SIGTERM end the searches, so that what there is gets written; the list has the signals so far."""
+    signals: list[int] = []
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        signals.append(number)
+        if len(signals) > 1:
+            raise KeyboardInterrupt
+        prover.stop()
+
+    previous = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield signals
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+# -- what comes out --------------------------------------------------------------------------------------------------
+
+
+def _write(options: ProveProjectOptions, project: Project, prover: ProjectProver, folder: Path) -> list[str]:
+    """Write the proofs as asked for; returns a line on each thing written."""
+    changed = prover.changed
+    old = {path: project.files[path].data.decode("utf-8") for path in changed}
+    patch = Path(options.patch) if options.patch is not None else folder / "proofs.patch"
+    try:
+        text = patch_text(project.root, old, changed)
+        atomic_write_text(patch, text)
+    except OSError as error:
+        raise UserError(f"cannot write {'--patch' if options.patch else ''} {patch}: {error.strerror}") from error
+    lines = [f"patch: {patch}" if text else f"patch: {patch} (empty)"]
+    if not changed:
+        return lines
+    if options.branch is not None:
+        proved = sum(task.outcome == "proved" for task in prover.tasks)
+        commit = write_branch(project.root, options.branch, changed, f"Prove {_count(proved, 'sorry', 'sorries')}\n")
+        lines.append(f"branch {options.branch}: commit {commit[:12]}")
+    if options.write:
+        skipped = overwrite(project.root, {path: project.files[path].data for path in changed}, changed)
+        lines += [f"written: {path}" for path in changed if path not in skipped]
+        lines += [f"NOT written, it was changed meanwhile: {path} (its proofs are in the patch)" for path in skipped]
+    return lines
+
+
+def _summary(prover: ProjectProver, written: Sequence[str], folder: Path) -> list[str]:
+    counts = Counter(task.outcome for task in prover.tasks)
+    known = sum(task.from_before for task in prover.tasks if task.outcome == "proved")
+    proved = f"{counts['proved']} of {len(prover.tasks)} proved"
+    if known:
+        proved += f", {counts['proved'] - known} of them new"
+    rest = [f"{counts[name]} {name}" for name in ("not proved", "refused", "left alone", "not tried") if counts[name]]
+    lines = [", ".join([proved, *rest])]
+    lines += [f"{path} is left alone: {reason}" for path, reason in prover.left_alone.items()]
+    lines += [f"the proofs of {path} are withdrawn: the project is worse with them" for path in prover.withdrawn]
+    if prover.checks:
+        lines.append(f"checked with the proofs: {_count(len(prover.checks), 'file', 'files')}, none worse than before")
+    return [*lines, *written, f"report: {folder / 'report.html'}"]
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _report(
+    folder: Path,
+    project: Project,
+    prover: ProjectProver,
+    rungs: Sequence[Rung],
+    written: Sequence[str],
+    seconds: float,
+    failure: UserError | None,
+) -> None:
+    """Write `report.json` and `report.html`: what was proved, what was not and why, how far it came."""
+    counts = Counter(task.outcome for task in prover.tasks)
+    data = {
+        "project": project.name,
+        "root": str(project.root),
+        "lean": prover.lean,
+        "seconds": round(seconds, 1),
+        "error": None if failure is None else str(failure),
+        "sorries": len(prover.tasks),
+        "counts": dict(counts),
+        "known_from_before": sum(task.from_before for task in prover.tasks if task.outcome == "proved"),
+        "tried_in_turn": [{"policy": rung.name, "simulations": rung.budget} for rung in rungs],
+        "gaps": [_gap_record(prover, task) for task in prover.tasks],
+        "left_alone": prover.left_alone,
+        "checked": [
+            {
+                "file": each.path,
+                "worse": each.fault,
+                "sorries": [each.before.sorries, each.after.sorries],
+                "errors": [len(each.before.errors), len(each.after.errors)],
+                "axioms": [list(each.before.axioms), list(each.after.axioms)],
+            }
+            for each in prover.checks
+        ],
+        "withdrawn": prover.withdrawn,
+        "written": list(written),
+    }
+    try:
+        atomic_write_json(folder / "report.json", data)
+        atomic_write_text(folder / "report.html", report_page(data))
+    except OSError as error:
+        raise UserError(f"cannot write the report to {folder}: {error.strerror}") from error
+
+
+def _gap_record(prover: ProjectProver, task: Task) -> dict[str, Any]:
+    known = prover.ledger.known(task.key) if task.key else None
+    tree = prover.ledger.tree_path(task.key) if task.key else None
+    tries = known.tries if known is not None else []
+    return {
+        "file": task.path,
+        "line": task.gap.line,
+        "column": task.gap.column,
+        "name": task.gap.name,
+        "outcome": task.outcome,
+        "message": task.message,
+        "proof": task.proof,
+        "known_from_before": task.from_before,
+        "tactics_left": tries[-1].get("tactics_left") if tries else None,
+        "best_line": (tries[-1].get("line") or "") if tries else "",
+        "tries": tries,
+        "tree": f"trees/{task.key}.html" if tree is not None and tree.exists() else None,
+    }
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title><style>
+:root {{ color-scheme: light dark; }}
+body {{ font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 1.5rem auto; padding: 0 1rem; }}
+h2 {{ font-size: 1.1rem; margin-top: 1.8rem; }}
+table {{ border-collapse: collapse; width: 100%; }}
+td, th {{ text-align: left; vertical-align: top; padding: .35rem .7rem .35rem 0; border-top: 1px solid #8885; }}
+pre {{ margin: .2rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }}
+code, pre {{ font: 13px/1.45 ui-monospace, "DejaVu Sans Mono", monospace; }}
+.proved {{ color: #18803f; font-weight: 600; }} .muted {{ opacity: .7; }}
+</style></head><body>
+<h1>{title}</h1><p>{facts}</p>
+{sections}
+</body></html>
+"""
+
+
+def report_page(data: dict[str, Any]) -> str:
+    """Render the report as a page: a table for each file, with proofs, reasons, and links to the trees."""
+    counts = data["counts"]
+    facts = (
+        f"{counts.get('proved', 0)} of {data['sorries']} sorries proved ({data['known_from_before']} in earlier runs)"
+    )
+    facts += f", in {data['seconds']:g} s with Lean {data['lean']}"
+    lines = [data["error"]] if data["error"] else []
+    lines += [f"{path} is left alone: {reason}" for path, reason in data["left_alone"].items()]
+    lines += [f"the proofs of {path} were withdrawn" for path in data["withdrawn"]]
+    sections = ["<ul>" + "".join(f"<li>{escape(line)}</li>" for line in [*lines, *data["written"]]) + "</ul>"]
+    for path in dict.fromkeys(gap["file"] for gap in data["gaps"]):
+        rows = "".join(_gap_row(gap) for gap in data["gaps"] if gap["file"] == path)
+        head = "<tr><th>line</th><th>theorem</th><th>outcome</th><th>proof, or how far it came</th></tr>"
+        sections.append(f"<h2>{escape(path)}</h2><table>{head}{rows}</table>")
+    title = escape(f"Sorries of {data['project']}")
+    return _PAGE.format(title=title, facts=escape(facts), sections="\n".join(sections))
+
+
+def _gap_row(gap: dict[str, Any]) -> str:
+    spent = sum(each.get("simulations") or 0 for each in gap["tries"])
+    seconds = sum(each.get("seconds") or 0.0 for each in gap["tries"])
+    effort = (
+        f"{_count(len(gap['tries']), 'try', 'tries')}, {spent} simulations, {seconds:.1f} s" if gap["tries"] else ""
+    )
+    if gap["tree"]:
+        effort += f' · <a href="{gap["tree"]}">tree of the last search</a>'
+    if gap["proof"]:
+        shown = f"<pre>{escape(gap['proof'])}</pre>"
+    else:
+        left = gap["tactics_left"]
+        near = "" if left is None else f"about {left:.1f} tactics to go: "
+        shown = escape(gap["message"]) + (f"<pre>{escape(near + gap['best_line'])}</pre>" if gap["best_line"] else "")
+    style = "proved" if gap["outcome"] == "proved" else ""
+    return (
+        f"<tr><td>{gap['line']}</td><td><code>{escape(gap['name'])}</code></td>"
+        f'<td class="{style}">{escape(gap["outcome"])}</td><td>{shown}<span class="muted">{effort}</span></td></tr>\n'
+    )

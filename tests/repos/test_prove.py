@@ -1,0 +1,313 @@
+"""The `sorry`s of a project: what is tried and in which order, what is known afterwards, and what comes out."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nanoproof.common.errors import UserError
+from nanoproof.lean.lean_file import LeanFile
+from nanoproof.lean.types import Branch, CheckReport, Goal, ProofState, ServerTimeout, Theorem
+from nanoproof.prover.attempt import Attempt
+from nanoproof.repos.__main__ import main
+from nanoproof.repos.proving import FileCheck, Ledger, ProjectProver, Rung, gap_key, rising
+from nanoproof.repos.sources import read_project
+from nanoproof.search.node import or_node
+from nanoproof.search.tree_json import tree_to_json
+from tests.helpers import wait_for
+
+BASIC = "namespace My\nvariable (n : Nat)\n\ntheorem zero_add' : 0 + n = n := by\n  sorry\n"
+MORE = (
+    "import Basic\n\nnamespace My\n\n-- The lemma of the other file is used here.\n"
+    "theorem twice (n : Nat) : 0 + n + 0 = n := by\n  have h : 0 + n = n := sorry\n  rw [Nat.add_zero]\n  exact h\n\n"
+    "theorem hard (f : Nat → Nat) : f 0 = f 1 := by\n  sorry\n\ndef value : Nat := sorry\n"
+)
+LAST = "import «Ωμ»\n\ntheorem last (a b : Nat) (h : a < b) : a + 1 ≤ b := sorry"
+FILES = {"Basic.lean": BASIC, "Ωμ.lean": MORE.replace("\n", "\r\n"), "Last.lean": LAST}
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A git repository of three files: one with CRLF, one with a name in Greek, one without a line end at its end."""
+    root = tmp_path / "mine"
+    root.mkdir()
+    for path, text in FILES.items():
+        (root / path).write_bytes(text.encode())
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    return root
+
+
+def read(root: Path) -> dict[str, str]:
+    return {path: (root / path).read_bytes().decode() for path in FILES}
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "attempts.jsonl").read_text().splitlines()]
+
+
+# -- the command, on NanoLean ----------------------------------------------------------------------------------------
+
+
+def test_a_project_is_proved_into_a_patch_though_killed_and_a_second_run_adds_nothing(
+    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report, patch = tmp_path / "report", tmp_path / "proofs.patch"
+    words = ["prove", str(repository), "--policy", "solver-only", "--num-simulations", "2", "--lean-processes", "1"]
+    words += ["--report", str(report), "--patch", str(patch)]
+    log = report / "attempts.jsonl"
+    killed = subprocess.Popen(
+        [sys.executable, "-m", "nanoproof.repos", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        wait_for(lambda: (log.exists() and b'"proved"' in log.read_bytes()) or killed.poll() is not None, seconds=300)
+    finally:
+        os.kill(killed.pid, signal.SIGKILL)
+        killed.wait()
+    with open(log, "ab") as file:
+        file.write(b'{"key": "torn')
+    before = [each["key"] for each in records_of_whole_lines(log) if each["outcome"] == "proved"]
+    assert before and read(repository) == FILES
+
+    assert main(words) == 1
+    said = capsys.readouterr().out
+    assert "3 of 5 proved" in said and "1 not proved, 1 left alone" in said and "(known from before)" in said
+    assert read(repository) == FILES
+    tried = [(each["key"], each["method"], each["budget"]) for each in records(report) if "simulations" in each]
+    assert len(tried) == len(set(tried)) and not [key for key in before if sum(key == each[0] for each in tried) > 1]
+    gaps = {gap["name"]: gap for gap in json.loads((report / "report.json").read_text())["gaps"]}
+    assert {name: gap["outcome"] for name, gap in gaps.items()} == {
+        "zero_add'": "proved",
+        "twice": "proved",
+        "hard": "not proved",
+        "value": "left alone",
+        "last": "proved",
+    }
+    assert (gaps["hard"]["line"], gaps["hard"]["best_line"]) == (12, "⊢ f 0 = f 1")
+    assert (report / gaps["hard"]["tree"]).read_text(encoding="utf-8").count("f 0 = f 1") > 0
+    page = (report / "report.html").read_text(encoding="utf-8")
+    assert gaps["hard"]["tree"] in page and "zero_add&#x27;" in page
+
+    subprocess.run(["git", "-C", str(repository), "apply", str(patch)], check=True)
+    proved = read(repository)
+    assert [text.count("sorry") for text in proved.values()] == [0, 2, 0]
+    greek = proved["Ωμ.lean"]
+    assert "  have h : 0 + n = n := by " in greek and greek.count("\n") == greek.count("\r\n")
+    subprocess.run(["git", "-C", str(repository), "apply", "--reverse", str(patch)], check=True)
+
+    first = patch.read_bytes()
+    assert main(words) == 1 and "3 of 5 proved, 0 of them new" in capsys.readouterr().out
+    assert patch.read_bytes() == first and len(records(report)) == len(tried)
+
+
+def records_of_whole_lines(log: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in log.read_bytes().split(b"\n")[:-1]]
+
+
+# -- what a gap is known by ------------------------------------------------------------------------------------------
+
+
+def keys(*texts: str) -> list[str]:
+    """The keys of the gaps of a file, after the files that it imports."""
+    before = "".join(LeanFile.parse(text).imported() for text in texts[:-1])
+    file = LeanFile.parse(texts[-1], before)
+    return [gap_key(file.theorem(gap, "d", "n").source, "Lean") for gap in file.gaps]
+
+
+def test_a_change_invalidates_the_gaps_that_depend_on_it_and_no_others() -> None:
+    lemma = "theorem a (n : Nat) : n = n := by\n  sorry\n"
+    use = "/-- b -/\ntheorem b : 1 = 1 := by\n  sorry\n\ntheorem c : 2 = 2 := sorry\n"
+    [a], [b, c] = keys(lemma), keys(lemma, use)
+    assert len({a, b, c}) == 3
+    proved = lemma.replace("sorry", "induction n with\n  | zero => rfl\n  | succ n h => rfl")
+    assert keys(proved, use) == [b, c]
+    assert keys(lemma, use.replace("/-- b -/", "-- another\n")) == [b, c]
+    assert keys(lemma, use.replace("  sorry\n\n", "  rfl\n\n"))[-1] == c
+    other_b, other_c = keys(lemma, use.replace("1 = 1", "1 = 1 + 0"))
+    assert other_b != b and other_c != c
+    assert keys(lemma, use.replace("2 = 2", "2 = 3"))[0] == b
+    assert keys(lemma.replace("n = n", "n + 0 = n"), use) not in ([b, c], [b], [c])
+    assert keys(lemma.replace("Nat", "Int"), use)[0] != b and keys(use) != [b, c]
+    definition = "def d : Nat := 1\n"
+    assert keys(definition, use) != keys(definition.replace("1", "2"), use)
+    assert gap_key("theorem a : True := sorry", "4.26") != gap_key("theorem a : True := sorry", "4.27")
+
+
+def test_what_a_torn_log_still_holds_is_known(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.write({"key": "a", "outcome": "not proved", "method": "m", "budget": 4, "simulations": 4})
+    ledger.write({"key": "a", "outcome": "proved", "proof": "rfl", "method": "m", "budget": 16, "simulations": 9})
+    ledger.write({"key": "b", "outcome": "stopped", "method": "m", "budget": 16, "simulations": 3})
+    ledger.close()
+    whole = (tmp_path / "attempts.jsonl").read_bytes()
+    ends = [number for number, byte in enumerate(whole) if byte == ord("\n")]
+    for cut in random.Random(0).sample(range(len(whole)), 20):
+        (tmp_path / "attempts.jsonl").write_bytes(whole[:cut])
+        known = Ledger(tmp_path)
+        assert bool(known.known("a").proof) == (cut > ends[1]), cut
+        assert known.known("a").budgets == ({"m": 16} if cut > ends[1] else {"m": 4} if cut > ends[0] else {})
+        known.close()
+    (tmp_path / "attempts.jsonl").write_bytes(whole)
+    assert Ledger(tmp_path).known("b").budgets == {}
+
+
+# -- order, faults, checks: a Lean and a prover that are scripted ----------------------------------------------------
+
+
+class Server:
+    """A server whose session accepts every text, unless `refuse` says why not."""
+
+    def __init__(self, refuse: Callable[[str], str] = lambda source: "") -> None:
+        self.refuse = refuse
+
+    def lease(self, timeout: float) -> Any:
+        return Session(self.refuse)
+
+
+class Session:
+    def __init__(self, refuse: Callable[[str], str]) -> None:
+        self.refuse = refuse
+        self.start = self.apply = None
+
+    def check(self, source: str, seconds: float | None = None) -> CheckReport:
+        reason = self.refuse(source)
+        return CheckReport((reason,) if reason else (), source.count("sorry"), ())
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class Tries:
+    """A prover that proves a theorem with a word of `proofs` at a budget, and else thinks it is `left` tactics away."""
+
+    def __init__(self, left: dict[str, float], proofs: dict[str, tuple[int, str]]) -> None:
+        self.left, self.proofs = left, proofs
+        self.log: list[tuple[str, int]] = []
+
+    def prove(self, session: Any, theorem: Theorem, budget: int, rng: Any, should_stop: Any) -> Attempt:
+        name = theorem.source.rpartition("theorem ")[2].split()[0]
+        self.log.append((name, budget))
+        least, proof = self.proofs.get(name, (1000, ""))
+        if proof == "crash":
+            raise ServerTimeout("it hangs")
+        if budget >= least:
+            return Attempt(theorem, "proven", proof=proof)
+        root = or_node(Branch(ProofState((Goal("p"),))))
+        root.visits, root.value_sum = 2, -2.0 * self.left.get(name, 1.0)
+        return Attempt(theorem, "unproven", "no proof found", tree=tree_to_json(root), counts={"simulations": budget})
+
+
+def proving(
+    root: Path, tries: Tries, server: Server | None = None, budgets: tuple[int, ...] = (4, 16)
+) -> ProjectProver:
+    rungs = [Rung("p", "m", budget, tries) for budget in budgets]  # type: ignore[arg-type]
+    ledger = Ledger(root / "log")
+    prover = ProjectProver(read_project(root), ledger, rungs, [server or Server()], "Lean")  # type: ignore[list-item]
+    prover.prepare()
+    prover.run()
+    return prover
+
+
+def gaps_of(root: Path, *names: str, file: str = "A.lean", header: str = "") -> Path:
+    text = header + "".join(f"theorem {name} : p := by\n  sorry\n" for name in names)
+    (root / file).write_text(text)
+    return root
+
+
+def test_all_are_tried_with_a_small_budget_then_the_most_promising_first(tmp_path: Path) -> None:
+    tries = Tries({"far": 9.0, "near": 1.5, "middle": 4.0}, {"middle": (16, "rfl")})
+    prover = proving(gaps_of(tmp_path, "far", "near", "middle"), tries)
+    assert tries.log == [("far", 4), ("near", 4), ("middle", 4), ("near", 16), ("middle", 16), ("far", 16)]
+    assert [task.outcome for task in prover.tasks] == ["not proved", "not proved", "proved"]
+    assert prover.changed["A.lean"].endswith("theorem middle : p := by\n  rfl\n")
+
+
+def test_budgets_rise_over_runs_and_a_changed_statement_is_tried_anew(tmp_path: Path) -> None:
+    proving(gaps_of(tmp_path, "a", "b"), Tries({}, {}))
+    again = Tries({}, {})
+    proving(tmp_path, again)
+    assert again.log == []
+    more = Tries({}, {"b": (64, "rfl")})
+    proving(tmp_path, more, budgets=(4, 16, 64))
+    assert more.log == [("a", 64), ("b", 64)]
+    (tmp_path / "A.lean").write_text((tmp_path / "A.lean").read_text().replace("b : p", "b : q"))
+    changed = Tries({}, {})
+    proving(tmp_path, changed)
+    assert changed.log == [("b", 4), ("b", 16)]
+
+
+def test_a_proof_that_lean_refuses_in_its_file_is_tried_for_anew(tmp_path: Path) -> None:
+    tries = Tries({}, {"a": (4, "bad")})
+    prover = proving(gaps_of(tmp_path, "a"), tries, Server(lambda source: "no" if "bad" in source else ""))
+    assert tries.log == [("a", 4), ("a", 16)] and prover.changed == {}
+    assert (prover.tasks[0].outcome, prover.tasks[0].message) == (
+        "not proved",
+        "the proof does not fit into the file: no",
+    )
+
+
+def test_errors_that_a_file_has_already_are_no_reason_to_leave_it_alone(tmp_path: Path) -> None:
+    prover = proving(gaps_of(tmp_path, "a"), Tries({}, {"a": (4, "rfl")}), Server(lambda source: "an old error"))
+    assert prover.tasks[0].outcome == "proved"
+
+
+def test_a_proof_that_breaks_an_importer_is_withdrawn_and_others_stay(tmp_path: Path) -> None:
+    gaps_of(tmp_path, "a")
+    gaps_of(tmp_path, "b", file="B.lean", header="import A\n")
+    gaps_of(tmp_path, "c", file="C.lean")
+    server = Server(lambda source: "broken" if "bad" in source and "theorem b : p := by\n  rfl" in source else "")
+    proofs = {"a": (4, "bad"), "b": (4, "rfl"), "c": (4, "rfl")}
+    prover = proving(tmp_path, Tries({}, proofs), server)
+    prover.tasks.sort(key=lambda task: task.path)
+    if prover.tasks[1].outcome != "proved":  # its own check saw it already
+        pytest.fail("the file was to be checked without the proofs of its imports")
+    prover.verify()
+    assert prover.withdrawn == ["B.lean"] and sorted(prover.changed) == ["A.lean", "C.lean"]
+    assert [check.fault for check in prover.checks] == ["", "", ""]
+
+
+def test_a_server_that_fails_is_not_taken_for_a_refusal(tmp_path: Path) -> None:
+    tries = Tries({}, {"a": (4, "crash"), "b": (4, "rfl")})
+    prover = proving(gaps_of(tmp_path, "a", "b"), tries)
+    assert [task.outcome for task in prover.tasks] == ["not tried", "proved"] and prover.failure is None
+    assert "it hangs" in prover.tasks[0].message
+    assert [record["outcome"] for record in records(tmp_path / "log")] == ["proved"]
+
+
+@pytest.mark.parametrize(
+    ("after", "fault"),
+    [
+        (CheckReport(("old",), 1, ()), ""),
+        (CheckReport(("old", "old"), 1, ()), "a new error: old"),
+        (CheckReport(("old",), 3, ()), "3 sorries, there were 2"),
+    ],
+)
+def test_what_is_worse_than_before(after: CheckReport, fault: str) -> None:
+    assert FileCheck("A.lean", CheckReport(("old",), 2, ()), after).fault == fault
+
+
+def test_new_axioms_are_worse_unless_they_are_leans_or_the_files_own() -> None:
+    after = CheckReport((), 0, ("My.ax", "propext", "sorryAx", "trick"))
+    assert FileCheck("A.lean", CheckReport((), 0, ()), after, frozenset({"ax"})).fault == "it rests on sorryAx, trick"
+
+
+def test_budgets_rise_to_the_one_that_was_asked_for() -> None:
+    assert [rising(most) for most in (1, 4, 15, 64, 100)] == [[1], [4], [15], [4, 16, 64], [6, 25, 100]]
+
+
+def test_a_damaged_log_and_a_missing_folder_are_users_errors(tmp_path: Path) -> None:
+    (tmp_path / "attempts.jsonl").write_text("{}\nnot json\n{}\n")
+    with pytest.raises(UserError, match="line 2: not valid JSON"):
+        Ledger(tmp_path)
+    with pytest.raises(UserError, match="no such folder or file"):
+        main(["prove", str(tmp_path / "none")])
