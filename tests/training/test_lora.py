@@ -41,6 +41,7 @@ def network(kv_heads: int | None = None) -> GPT:
         for block in made.layers:
             torch.nn.init.normal_(block.attention_out.weight, std=0.15)
             torch.nn.init.normal_(block.down.weight, std=0.1)
+        torch.nn.init.normal_(made.head.weight, std=0.5)
     return made
 
 
