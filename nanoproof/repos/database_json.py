@@ -16,7 +16,8 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write, read_json
 from nanoproof.repos.difficulty import difficulty
 from nanoproof.repos.leandojo import ShapeError, read_corpus_line, read_theorem
-from nanoproof.repos.records import (
+from nanoproof.repos.store import Store
+from nanoproof.repos.traced_files import (
     Position,
     Premise,
     Repository,
@@ -27,7 +28,6 @@ from nanoproof.repos.records import (
     TracedTheorem,
     open_places,
 )
-from nanoproof.repos.store import Store
 
 LISTS: Mapping[str, State] = {
     "proven_theorems": "proved",

@@ -25,16 +25,6 @@ from typing import IO, Any, Protocol
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_json
-from nanoproof.repos.records import (
-    Position,
-    Premise,
-    Provenance,
-    Repository,
-    TracedFile,
-    TracedTactic,
-    TracedTheorem,
-    open_places,
-)
 from nanoproof.repos.splits import (
     SPLITS,
     STRATEGIES,
@@ -47,6 +37,16 @@ from nanoproof.repos.splits import (
     merge_key,
 )
 from nanoproof.repos.store import Store, tool_version
+from nanoproof.repos.traced_files import (
+    Position,
+    Premise,
+    Provenance,
+    Repository,
+    TracedFile,
+    TracedTactic,
+    TracedTheorem,
+    open_places,
+)
 
 CORPUS, TRACED_FILES, METADATA = "corpus.jsonl", "traced_files.jsonl", "metadata.json"
 MARK = re.compile(r"<a>(.*?)</a>", re.DOTALL)

@@ -29,9 +29,9 @@ from nanoproof.lean.types import parse_state
 from nanoproof.repos.database_json import export_database, import_database
 from nanoproof.repos.difficulty import CATEGORIES, Curriculum, Item
 from nanoproof.repos.leandojo import Exported, export_stored, import_folder, is_data_set
-from nanoproof.repos.records import Repository, StoredTheorem, TracedFile, TracedTheorem
 from nanoproof.repos.splits import STRATEGIES, exported_tactics
 from nanoproof.repos.store import Store, free_name, now
+from nanoproof.repos.traced_files import Repository, StoredTheorem, TracedFile, TracedTheorem
 
 SCHEMES = ("https://", "http://", "ssh://", "file://", "git@")
 _AT_COMMIT = re.compile(r"(\w+://[^/]*/.+|git@[^:]+:.+|(?!\w+://|git@).+)@([\w.+][\w.+/-]*)")

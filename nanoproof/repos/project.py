@@ -18,7 +18,7 @@ from pathlib import Path
 from nanoproof.common.errors import UserError
 from nanoproof.lean import lexical
 from nanoproof.lean.source import COMMAND, NAME
-from nanoproof.repos.records import Position, Premise, Provenance
+from nanoproof.repos.traced_files import Position, Premise, Provenance
 
 LIBRARY_FOLDER = "nanolean/library"
 """What the paths of NanoLean's own library begin with."""

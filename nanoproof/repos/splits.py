@@ -25,7 +25,7 @@ from functools import lru_cache
 from typing import Literal, Protocol, get_args
 
 from nanoproof.common.errors import UserError
-from nanoproof.repos.records import TracedTactic, TracedTheorem
+from nanoproof.repos.traced_files import TracedTactic, TracedTheorem
 
 Split = Literal["train", "val", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)

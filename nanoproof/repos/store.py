@@ -28,7 +28,7 @@ from typing import Any
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import home
-from nanoproof.repos.records import (
+from nanoproof.repos.traced_files import (
     STATES,
     Position,
     Premise,

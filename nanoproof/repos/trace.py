@@ -49,7 +49,14 @@ from nanoproof.repos.project import (
     declarations,
     nanolean_library,
 )
-from nanoproof.repos.records import Provenance, TracedFile, TracedTactic, TracedTheorem, file_from_json, file_to_json
+from nanoproof.repos.traced_files import (
+    Provenance,
+    TracedFile,
+    TracedTactic,
+    TracedTheorem,
+    file_from_json,
+    file_to_json,
+)
 from nanoproof.repos.trees import Ran, join_goals, proof_trees
 
 log = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nanoproof.repos.records import Position, Premise, Provenance, TracedFile, TracedTactic, TracedTheorem
+from nanoproof.repos.traced_files import Position, Premise, Provenance, TracedFile, TracedTactic, TracedTheorem
 
 
 def used(name: str, path: str = "A.lean", line: int | None = 1) -> Provenance:

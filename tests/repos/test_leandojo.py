@@ -11,9 +11,9 @@ from nanoproof.common.errors import UserError
 from nanoproof.data.transitions.leantree import read_transitions
 from nanoproof.repos.database_json import UNKNOWN_PROOF, export_database, import_database
 from nanoproof.repos.leandojo import export_stored, import_folder, json_items, position
-from nanoproof.repos.records import Position, TracedTactic, open_places
 from nanoproof.repos.splits import HoldOut, LeanDojoSplits, StableSplits, random_split, used_premises
 from nanoproof.repos.store import Store
+from nanoproof.repos.traced_files import Position, TracedTactic, open_places
 from tests.helpers import main_of
 from tests.repos.made_records import chain, file, tactic, theorem, used
 

@@ -13,8 +13,8 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.repos.manage import AddOptions, add_repository, split_target
-from nanoproof.repos.records import TracedFile
 from nanoproof.repos.store import APPLICATION_ID, Store, default_path, free_name
+from nanoproof.repos.traced_files import TracedFile
 from tests.helpers import main_of, wait_for
 from tests.repos.made_records import chain, file, tactic, theorem
 

@@ -24,8 +24,8 @@ from nanoproof.lean.transport import TOKEN_VARIABLE
 from nanoproof.lean.types import ProofState, ProtocolError, TacticApplied, Theorem
 from nanoproof.repos.__main__ import main
 from nanoproof.repos.project import Project, close_scopes, nanolean_library
-from nanoproof.repos.records import TracedFile, file_from_json, file_to_json
 from nanoproof.repos.trace import SUMMARY, TARGETS, TRANSITIONS, TraceOptions, read_trace, trace_project
+from nanoproof.repos.traced_files import TracedFile, file_from_json, file_to_json
 from nanoproof.training.batches import load_transitions
 from tests.helpers import wait_for
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from nanoproof.repos.database_json import tactic_json
 from nanoproof.repos.leandojo import position, read_tactic
-from nanoproof.repos.records import Position, Provenance, TracedTactic
+from nanoproof.repos.traced_files import Position, Provenance, TracedTactic
 
 
 class Pos(NamedTuple):

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.compat.database.models.annotations import Pos, parse_pos, require
-from nanoproof.repos import records
+from nanoproof.repos import traced_files as records
 from nanoproof.repos.database_json import premise_file_json, premise_json
-from nanoproof.repos.records import Position, TracedFile
+from nanoproof.repos.traced_files import Position, TracedFile
 
 
 @dataclass

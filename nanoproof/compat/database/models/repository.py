@@ -10,11 +10,11 @@ from typing import Any
 from nanoproof.compat.database.models.annotations import require
 from nanoproof.compat.database.models.premises import PremiseFile
 from nanoproof.compat.database.models.theorems import Theorem
-from nanoproof.repos import records
+from nanoproof.repos import traced_files as records
 from nanoproof.repos.database_json import LISTS, counts_json
 from nanoproof.repos.leandojo import json_items
-from nanoproof.repos.records import TracedFile, TracedTheorem
 from nanoproof.repos.store import Store
+from nanoproof.repos.traced_files import TracedFile, TracedTheorem
 
 
 @dataclass(eq=False)

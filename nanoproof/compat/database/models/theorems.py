@@ -7,7 +7,7 @@ from typing import Any
 from nanoproof.compat.database.models.annotations import AnnotatedTactic, Pos, parse_pos, require
 from nanoproof.repos.database_json import theorem_json
 from nanoproof.repos.difficulty import difficulty
-from nanoproof.repos.records import Position, TracedTheorem
+from nanoproof.repos.traced_files import Position, TracedTheorem
 
 
 @dataclass(eq=False)
