@@ -21,7 +21,14 @@ from nanoproof.common.torch_command import run_main
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.data.sources.catalog import CATALOG
-from nanoproof.data.theorems.theorem_sets import BENCH_SPLITS, list_theorems, parse_set_names, set_name, splits_of
+from nanoproof.data.theorems.theorem_sets import (
+    BENCH_SPLITS,
+    Split,
+    list_theorems,
+    parse_set_names,
+    set_name,
+    splits_of,
+)
 from nanoproof.evaluation.passk import BUDGETS
 from nanoproof.evaluation.results import RESULTS, SETTINGS
 from nanoproof.evaluation.statements import (
@@ -71,7 +78,7 @@ class Part:
 
     name: str
     dataset: str
-    split: str
+    split: Split
     samples: int
     statements: dict[str, Statement] = field(default_factory=dict)
 
@@ -86,7 +93,8 @@ def planned(options: BenchmarkOptions, out: Path) -> Iterator[tuple[Part, Path |
     for dataset in parse_set_names(options.datasets):
         name = set_name(dataset)
         unsplit = name in CATALOG and CATALOG[name].unsplit
-        for split in [split for split in BENCH_SPLITS if split in splits_of(dataset)] or ["valid"]:
+        splits: list[Split] = [split for split in splits_of(dataset) if split in BENCH_SPLITS]
+        for split in splits:
             label = LABELS.get(name, name) if unsplit else f"{LABELS.get(name, name)} {split}"
             yield Part(name if unsplit else f"{name}_{split}", dataset, split, options.samples), label
 
