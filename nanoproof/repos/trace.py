@@ -39,7 +39,7 @@ from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.source import SORRY
 from nanoproof.lean.transport import ClientConfig
 from nanoproof.lean.types import SourceError
-from nanoproof.repos import elaborate, project, records, trees
+from nanoproof.repos import elaborate, project, traced_files, trees
 from nanoproof.repos.elaborate import Elaborated, Elaborator, FileFailed
 from nanoproof.repos.project import (
     Declaration,
@@ -63,7 +63,7 @@ log = logging.getLogger(__name__)
 
 TRANSITIONS, TARGETS, SUMMARY = "leantree.jsonl", "theorems.jsonl", "summary.json"
 """The files of a trace beside those of each file: transitions to learn, theorems to prove, and counts."""
-_CODE = (elaborate, project, records, trees)
+_CODE = (elaborate, project, traced_files, trees)
 _IDENT = re.compile(rf"(?<![{lexical.NAME_REST}.»])(?:«[^«»\n]*»|{lexical.ATOM})(?:\.(?:«[^«»\n]*»|{lexical.ATOM}))*")
 _LOCALS = re.compile(r"^([^\s⊢:][^:\n]*?) :", re.MULTILINE)
 _TACTIC_WORDS = frozenset({"rfl", "left", "right", "trivial", "absurd", "symm", "congr", "funext", "ext"})
