@@ -93,13 +93,8 @@ def planned(options: BenchmarkOptions, out: Path) -> Iterator[tuple[Part, Path |
     for dataset in parse_set_names(options.datasets):
         name = set_name(dataset)
         unsplit = name in CATALOG and CATALOG[name].unsplit
-<<<<<<< HEAD
         splits: list[Split] = [split for split in BENCH_SPLITS if split in splits_of(dataset)]
         for split in splits or BENCH_SPLITS[:1]:
-=======
-        splits: list[Split] = [split for split in splits_of(dataset) if split in BENCH_SPLITS]
-        for split in splits:
->>>>>>> minif2f
             label = LABELS.get(name, name) if unsplit else f"{LABELS.get(name, name)} {split}"
             yield Part(name if unsplit else f"{name}_{split}", dataset, split, options.samples), label
 
