@@ -1,6 +1,8 @@
 """Prove the `sorry`s of a project and give the proofs back as a patch, a branch, or over the files.
 
-    python -m nanoproof.repos prove DIR --model-path sft/RUN --minutes 30 --patch proofs.patch
+    python -m nanoproof.repos prove NAME --model-path sft/RUN --minutes 30 --patch proofs.patch
+
+NAME is a repository of the store, which then learns of the proofs; a folder with Lean files, or one file, will do too.
 
 Exit code 0 if nothing is left to prove, 1 if something is, 2 if something is wrong with the options or a server, and
 130 after Ctrl-C, which keeps what there is.
@@ -35,6 +37,8 @@ from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.repos.patch import overwrite, patch_text, require_branch, write_branch
 from nanoproof.repos.proving import Ledger, ProjectProver, Rung, Task, method_of, rising, server_imports
 from nanoproof.repos.sources import Project, read_project
+from nanoproof.repos.store import Store, default_path
+from nanoproof.repos.traced_files import Repository
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.policy import Policy, PolicyError
 
@@ -69,7 +73,9 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
     parser = commands.add_parser(
         "prove", help="prove the sorries of a project", description=(__doc__ or "").split("\n")[0]
     )
-    parser.add_argument("project", metavar="NAME_OR_DIR", help="a folder with Lean files, or one file")
+    parser.add_argument(
+        "project", metavar="NAME_OR_DIR", help="a repository of the store, a folder with Lean files, or one file"
+    )
     for prefix, each in (
         ("", ProveProjectOptions),
         ("", SamplingConfig),
@@ -83,7 +89,8 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
 def run(args: argparse.Namespace) -> int:
     """Prove what can be proved, write it as asked for, and report; returns the exit code."""
     options = from_args(ProveProjectOptions, args)
-    project = read_project(Path(args.project))
+    project = read_project(located(args.project))
+    repository = stored_repository(project.root)
     paths = [path for path, file in project.files.items() if file.sorries and project.only in ("", path)]
     if options.branch is not None:
         require_branch(project.root, options.branch, paths)
@@ -91,7 +98,8 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--patch {options.patch}: there is no such folder")
     total = sum(project.files[path].sorries for path in paths)
     print_lines([f"{project.root}: {len(project.files)} files, {total} sorries in {len(paths)} of them"])
-    folder = Path(options.report) if options.report is not None else home() / "repos" / project.name
+    folder = Path(options.report) if options.report is not None else None
+    folder = folder or home() / "repos" / (project.name if repository is None else repository.name)
     began = time.monotonic()
     with ExitStack() as stack:
         ledger = _open_ledger(folder, stack)
@@ -114,11 +122,62 @@ def run(args: argparse.Namespace) -> int:
         interrupted = stack.enter_context(_interrupts(prover))
         failure = _work(prover)
         written = _write(options, project, prover, folder)
+        if repository is not None:
+            written.append(f"store: {_count(record_in_store(repository, prover), 'proof', 'proofs')} recorded")
         _report(folder, project, prover, rungs, written, time.monotonic() - began, failure)
         print_lines(_summary(prover, written, folder))
     if failure is not None:
         raise failure
     return 130 if interrupted else 0 if all(task.outcome == "proved" for task in prover.tasks) else 1
+
+
+def located(text: str) -> Path:
+    """Return the path of a project: a folder or file, or the folder of the store's repository of that name.
+
+    Raises UserError for a repository without files here; a name that is nothing at all comes back as a path.
+    """
+    if Path(text).exists() or not default_path().exists():
+        return Path(text)
+    with Store() as store:
+        repository = store.repository(text)
+    if repository.source is None or not Path(repository.source).is_dir():
+        raise UserError(f"the files of repository {text} are not here: python -m nanoproof.repos add {repository.url}")
+    return Path(repository.source)
+
+
+def stored_repository(root: Path) -> Repository | None:
+    """Return the store's repository whose files are in a folder; None if it knows of none."""
+    if not default_path().exists():
+        return None
+    with Store() as store:
+        repositories = [each for each in store.repositories() if each.source is not None]
+    return next((each for each in repositories if Path(str(each.source)).resolve() == root), None)
+
+
+def record_in_store(repository: Repository, prover: ProjectProver) -> int:
+    """Record the proofs of those theorems of a repository of which no `sorry` is left; returns their number.
+
+    Theorems are those of the last trace: one that has moved since, out of its lines there, waits for the next.
+    """
+    tasks: dict[str, list[Task]] = {}
+    for task in prover.tasks:
+        tasks.setdefault(task.path, []).append(task)
+    count = 0
+    with Store() as store:
+        for path, gaps in tasks.items():
+            for stored in list(store.theorems(repository, "sorry", path, tactics=False)):
+                theorem = stored.theorem
+                inside = [
+                    task
+                    for task in gaps
+                    if theorem.start.line <= task.gap.line <= theorem.end.line
+                    and theorem.full_name.endswith(task.gap.name)
+                ]
+                if len(inside) == theorem.sorries and all(task.outcome == "proved" for task in inside):
+                    proof = "\n".join(task.proof for task in inside)
+                    store.record_proof(stored.id, proof, "python -m nanoproof.repos prove")
+                    count += 1
+    return count
 
 
 def _work(prover: ProjectProver) -> UserError | None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,9 +17,12 @@ from nanoproof.common.errors import UserError
 from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.types import Branch, CheckReport, Goal, ProofState, ServerTimeout, Theorem
 from nanoproof.prover.attempt import Attempt
+from nanoproof.repos import prove
 from nanoproof.repos.__main__ import main
-from nanoproof.repos.proving import FileCheck, Ledger, ProjectProver, Rung, gap_key, rising
+from nanoproof.repos.proving import FileCheck, Ledger, ProjectProver, Rung, Task, gap_key, rising
 from nanoproof.repos.sources import read_project
+from nanoproof.repos.store import Store
+from nanoproof.repos.traced_files import Position, TracedFile, TracedTheorem
 from nanoproof.search.node import or_node
 from nanoproof.search.tree_json import tree_to_json
 from tests.helpers import wait_for
@@ -311,3 +315,37 @@ def test_a_damaged_log_and_a_missing_folder_are_users_errors(tmp_path: Path) -> 
         Ledger(tmp_path)
     with pytest.raises(UserError, match="no such folder or file"):
         main(["prove", str(tmp_path / "none")])
+
+
+# -- the store -------------------------------------------------------------------------------------------------------
+
+
+def test_the_store_learns_of_theorems_of_which_nothing_is_left_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+    source = tmp_path / "mine"
+    source.mkdir()
+    (source / "A.lean").write_text("theorem a : True := by\n  sorry\n\ntheorem b : True ∧ True := ⟨sorry, sorry⟩\n")
+    assert prove.located("mine") == Path("mine") and prove.stored_repository(source) is None
+    project = read_project(source)
+    (gaps,) = [LeanFile.parse(project.files["A.lean"].text).gaps]
+    with Store() as store:
+        repository = store.add_repository(str(source), "", source=str(source), name="mine")
+        rows = [("a", Position(1, 1), Position(2, 8), 1), ("N.b", Position(4, 1), Position(4, 44), 2)]
+        theorems = tuple(TracedTheorem(n, "A.lean", start, end, n, (), (), open_) for n, start, end, open_ in rows)
+        store.put_file(repository, TracedFile("A.lean", (), (), theorems))
+    assert prove.located("mine") == source and prove.stored_repository(source.resolve()) == repository
+    with pytest.raises(UserError, match="did you mean mine"):
+        prove.located("mint")
+
+    tasks = [Task("A.lean", gap, f"k{n}", n, outcome="proved", proof="trivial") for n, gap in enumerate(gaps)]
+    tasks[2].outcome = "not proved"
+    prover = SimpleNamespace(tasks=tasks)
+    assert prove.record_in_store(repository, prover) == 1
+    tasks[2].outcome, tasks[2].proof = "proved", "decide"
+    assert prove.record_in_store(repository, prover) == 1
+    with Store() as store:
+        found = {each.theorem.full_name: (each.state, each.proof) for each in store.theorems("mine")}
+    assert found == {"a": ("sorry_proved", "trivial"), "N.b": ("sorry_proved", "trivial\ndecide")}
+    assert prove.record_in_store(repository, prover) == 0
