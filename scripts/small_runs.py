@@ -39,7 +39,7 @@ SEARCH += ["--search-unvisited-penalty", "4"]
 """The tree search for tens of simulations: dead ends are left soon, and exploration begins early."""
 RL = [*RL_SETS, *SAMPLING, *BATCH, *SEARCH, "--collect-transitions", "150", "--num-updates-per-step", "8"]
 RL += ["--target-examples-per-step", "128", "--fraction-sft", "0.25", "--init-lr-frac", "0.3", "--warmdown-frac", "0.5"]
-RL += ["--value-unsolved-fraction", "0.15", "--mm-trust", "3", "--mm-trust-proved", "1"]
+RL += ["--value-unsolved-fraction", "0.15", "--mm-trust", "3", "--mm-trust-proved", "3"]
 SFT_ONLY = ["--collect-transitions", "0", "--fraction-sft", "1", "--no-eval-start"]
 """Flags that turn RL into its control: the same optimizer and batches, supervised data alone."""
 

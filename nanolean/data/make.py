@@ -163,15 +163,15 @@ def names_held_out(text: str) -> bool:
 
 
 def library_texts() -> list[str]:
-    """Return the text of each file of the library, without the theorems that are no training data."""
+    """Return the text of each file of the library, without held-out theorems and without what names one."""
     texts = []
     for path in library_files():
         text, kept, position = path.read_text(encoding="utf-8"), "", 0
         for command in parse_commands(text):
-            if not isinstance(command, TheoremCmd):
-                continue
-            proof = text[command.signature.end : command.end]
-            if command.signature.name in HELD_OUT_LIBRARY or names_held_out(proof):
+            signature = command.signature if isinstance(command, TheoremCmd) else None
+            held_out = signature is not None and signature.name in HELD_OUT_LIBRARY
+            begin = command.pos if signature is None else signature.end
+            if held_out or names_held_out(text[begin : command.end]):
                 kept += text[position : command.pos].rstrip() + "\n"
                 position = command.end
         texts.append(kept + text[position:])

@@ -34,7 +34,7 @@ from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.distributed import DistInfo, StopSignal, all_reduce_sum, cleanup, on_all_ranks
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_object, sync_directory
-from nanoproof.common.run_dir import SCRIPTS, resolve_run_dir
+from nanoproof.common.run_dir import SCRIPTS, exported_folder, resolve_run_dir
 from nanoproof.data.transitions import leandojo
 from nanoproof.inference.hf_model import (
     HFOptions,
@@ -560,7 +560,7 @@ def means_hub(argv: Sequence[str] | None) -> bool:
             saved = read_object(resolve_run_dir(known.resume_from, "--resume-from") / "args.json") or {}
             return "prompt_format" in saved
         return False
-    return str(known.model_path).startswith(PREFIX)
+    return str(known.model_path).startswith(PREFIX) and exported_folder(known.model_path) is None
 
 
 def hub_main(argv: Sequence[str] | None, description: str) -> int:

@@ -33,7 +33,7 @@ export function Frame() {
     <>
       <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>Skip to the page</a>
       <div className="frame">
-        <Side current={page.under ?? page.path} run={chosenRun()} />
+        <Side current={page.under ?? page.path} run={chosenRun() ?? ""} />
         <div>
           <Head />
           <main className="page" id="main" ref={main} tabIndex={-1}>
@@ -49,8 +49,8 @@ export function Frame() {
 
 const THEMES = [["system", "Auto"], ["light", "Light"], ["dark", "Dark"]] as const satisfies readonly (readonly [Choice, string])[];
 
-/** The navigation: of a run, or where none is chosen yet, of the list of runs. */
-export function Side({ current, run }: { current: string; run?: string | null }) {
+/** The navigation: of a run (`run` is its name in a folder, empty where the monitor has one run), or null: of the list of runs. */
+export function Side({ current, run }: { current: string; run: string | null }) {
   const choice = useChoice();
   const without = useLive((live) => live.overview !== null && ["pretrain", "midtrain", "sft", "evaluation"].includes(live.overview.stage));
   const nav = useRef<HTMLElement>(null);
