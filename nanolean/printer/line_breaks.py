@@ -42,8 +42,9 @@ class _Filler:
 
     def fits(self, start: int, column: int) -> bool:
         """Return whether the item from `start` to the next break outside of nested groups fits at `column`."""
-        depth = 0
-        for piece in self.pieces[start:]:
+        depth, pieces = 0, self.pieces
+        for place in range(start, len(pieces)):  # not a copy of the rest: of a huge goal that takes minutes
+            piece = pieces[place]
             if piece == OPEN:
                 depth += 1
             elif piece == CLOSE:

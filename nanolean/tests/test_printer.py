@@ -27,6 +27,7 @@ from nanolean.library.loader import build_library, library_files
 from nanolean.meta.lctx import EMPTY_CONTEXT, LocalContext, LocalDecl
 from nanolean.parser import parse_commands
 from nanolean.printer import pp_expr, pp_goal
+from nanolean.printer.line_breaks import CLOSE, LINE, OPEN, WIDTH, lay_out
 from nanolean.printer.line_breaks import WIDTH
 from nanolean.syntax import AxiomCmd
 
@@ -282,6 +283,12 @@ def test_long_hypotheses_start_on_a_line_of_their_own() -> None:
     fact = " + ".join(["first_number"] * 7) + " = the_number"
     text = goal("(first_number the_number : Nat) (fact : " + fact + ")", "0 = 0")
     assert text.splitlines()[1:3] == ["fact :", "  " + fact]
+
+
+def test_a_huge_text_is_laid_out_in_time_that_grows_with_its_length_only() -> None:
+    text = lay_out((OPEN + "a" + LINE + "b" + CLOSE + LINE) * 80_000)
+    assert text.split() == ["a", "b"] * 80_000  # 560,000 pieces: with a copy of the rest for each it takes minutes
+    assert max(map(len, text.splitlines())) <= WIDTH
 
 
 def test_printing_twice_gives_the_same_text() -> None:
