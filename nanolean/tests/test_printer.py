@@ -28,7 +28,6 @@ from nanolean.meta.lctx import EMPTY_CONTEXT, LocalContext, LocalDecl
 from nanolean.parser import parse_commands
 from nanolean.printer import pp_expr, pp_goal
 from nanolean.printer.line_breaks import CLOSE, LINE, OPEN, WIDTH, lay_out
-from nanolean.printer.line_breaks import WIDTH
 from nanolean.syntax import AxiomCmd
 
 NAT = Const("Nat")
