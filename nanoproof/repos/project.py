@@ -18,12 +18,12 @@ from pathlib import Path
 from nanoproof.common.errors import UserError
 from nanoproof.lean import lexical
 from nanoproof.lean.source import COMMAND, NAME
+from nanoproof.repos import sources
 from nanoproof.repos.traced_files import Position, Premise, Provenance
 
 LIBRARY_FOLDER = "nanolean/library"
 """What the paths of NanoLean's own library begin with."""
 _PACKAGES = Path(".lake/packages")
-_NO_SOURCES = ("build", "lake-packages", "node_modules")
 _SRC_DIR = re.compile(r"srcDir\s*:=\s*\"([^\"]*)\"")
 _NAMED = re.compile(rf"\s+(?P<name>{NAME})")
 _SCOPE = re.compile(
@@ -77,15 +77,8 @@ def open_scopes(masked: str, end: int) -> tuple[list[str], tuple[str, ...]]:
 
 def close_scopes(text: str) -> str:
     """Append an `end` for each scope that a text leaves open."""
-    masked = lexical.mask(text)
-    names: list[str] = []
-    for match in _SCOPE.finditer(masked):
-        kind, name = match["kind"], match["name"]
-        if kind == "end":
-            del names[len(names) - 1 :]
-        elif kind is not None:
-            names.append("" if kind == "mutual" else name)
-    return "\n".join([text.rstrip("\n"), *(f"end {name}".rstrip() for name in reversed(names)), ""])
+    ends = (f"end {name}".rstrip() for name in reversed(sources.open_scopes(text)))
+    return "\n".join([text.rstrip("\n"), *ends, ""])
 
 
 def declarations(text: str) -> list[Declaration]:
@@ -326,7 +319,7 @@ def _lean_files(folder: Path) -> Iterator[Path]:
     """Yield the `.lean` files below a folder, without those of hidden folders, of builds, and Lake's own."""
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
-            if not path.name.startswith(".") and path.name not in _NO_SOURCES:
+            if not path.name.startswith(".") and path.name not in sources.SKIPPED_FOLDERS:
                 yield from _lean_files(path)
         elif path.suffix == ".lean" and path.name != "lakefile.lean" and path.is_file():
             yield path

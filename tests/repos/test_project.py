@@ -118,8 +118,9 @@ def test_declarations_have_the_names_that_lean_gives_them():
 def test_open_scopes_are_closed_with_their_names():
     assert (
         close_scopes("namespace A.B\nsection\nend\nsection X\n")
-        == "namespace A.B\nsection\nend\nsection X\nend X\nend A.B\n"
+        == "namespace A.B\nsection\nend\nsection X\nend X\nend B\nend A\n"
     )
+    assert close_scopes("namespace A.B\nend B\n") == "namespace A.B\nend B\nend A\n"
 
 
 # -- Trees of tactics --------------------------------------------------------------------------------------------------
