@@ -66,7 +66,6 @@ PAGES = (
     "docs/ttrl.md",
     "docs/your-repository.md",
     "docs/monitor.md",
-    "docs/your-repository.md",
 )
 """Pages whose commands are checked against the flags that exist."""
 
