@@ -54,8 +54,8 @@ from nanoproof.prover.cli_input import (
 from nanoproof.prover.interactive import InteractiveProver, Proves, report, write
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.prover.whole_proof import Verifier, WholeProofProver
+from nanoproof.repos.project import imported_text
 from nanoproof.repos.proving import server_imports
-from nanoproof.repos.sources import imported_text
 from nanoproof.search.config import SearchConfig
 
 

@@ -1,166 +1,79 @@
-"""What a Lean project consists of: files, modules, imports, order of dependency, libraries, and what each declares.
+"""What a Lean project consists of: files, modules, order of dependency, libraries, and what Lean reads of each.
 
-A project is a folder of `.lean` files. Where Lake's files are there, they say which folder modules are named from and
-which libraries there are (`.lake/packages`); nothing is built or downloaded. Declarations are found from the text, as
-Lean names them: in their namespaces, with the ones that are open there.
+A project is a folder of `.lean` files, or one file with those that it imports. Where Lake's files are there, they say
+which folder modules are named from and which libraries there are (`.lake/packages`); nothing is built or downloaded.
+
+Proofs are tried on a server that has only libraries imported (or on NanoLean, which has no files): what a file imports
+from its own project is put before it, in the order of the imports, each file between `section` and `end`, so that
+variables, opened namespaces, options and local notations of one file end with it, as they do for an importer.
 """
 
 import importlib.util
+import os
 import re
 import tomllib
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from nanoproof.common.errors import UserError
 from nanoproof.lean import lexical
-from nanoproof.lean.source import COMMAND, NAME
-from nanoproof.repos import sources
-from nanoproof.repos.traced_files import Position, Premise, Provenance
+from nanoproof.lean.lean_file import LeanFile
+from nanoproof.lean.types import SourceError
+from nanoproof.repos.declarations import Declaration, Places, declarations, enclosed, without_comments
+from nanoproof.repos.traced_files import Premise, Provenance
 
 LIBRARY_FOLDER = "nanolean/library"
 """What the paths of NanoLean's own library begin with."""
+SKIPPED_FOLDERS = frozenset({"build", "lake-packages", "node_modules"})
+"""Folders whose files are not the project's own, besides those whose name begins with a dot."""
 _PACKAGES = Path(".lake/packages")
 _SRC_DIR = re.compile(r"srcDir\s*:=\s*\"([^\"]*)\"")
-_NAMED = re.compile(rf"\s+(?P<name>{NAME})")
-_SCOPE = re.compile(
-    r"^[ \t]*(?:(?P<kind>namespace|(?:(?:public|meta|noncomputable)[ \t]+)*section|mutual|end)(?![\w.'])[ \t]*"
-    r"(?P<name>[^\s]*)|open(?:[ \t]+scoped)?(?P<opened>[ \t]+(?:[^\n]|\n[ \t]+(?=\S))*))",
-    re.MULTILINE,
-)
-_OPEN_IN = re.compile(r"(?<![\w.'])open(?:\s+scoped)?\s(?P<names>[^()]*?)\s(?:hiding\s|renaming\s|in(?![\w.']))")
-_BEFORE_NEXT = re.compile(r"(?<![\w.'])in\s*\Z")
-_ARM = re.compile(r"\n[ \t]*\|")
-_WHERE = re.compile(r"(?<![\w.'])where(?![\w.'])")
-
-# -- Declarations of a text ------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Declaration:
-    """A declaration of a text: its keyword, name and place as offsets, and in what it stands."""
-
-    keyword: str
-    full_name: str
-    start: int
-    end: int
-    statement_end: int
-    """Where the `:=` of its proof or value begins, or the first arm; `end` if it has neither."""
-    namespaces: tuple[str, ...]
-    """The namespaces around it as full names, innermost first."""
-    opens: tuple[str, ...]
-    """The names that `open` lines gave before it."""
-
-
-def open_scopes(masked: str, end: int) -> tuple[list[str], tuple[str, ...]]:
-    """Return the scopes that are open at an offset, outermost first, and the namespaces opened in them.
-
-    A scope is a component of a namespace's name, or empty for a section; `mutual` counts as one.
-    """
-    stack: list[tuple[str, list[str]]] = [("", [])]
-    for match in _SCOPE.finditer(masked, 0, end):
-        kind, name = match["kind"], match["name"]
-        if kind is None:
-            words = re.split(r"\s(?:in|hiding|renaming)\s|\(", f"{match['opened']} ")[0]
-            if not re.search(r"\sin\s", f"{match['opened']} "):
-                stack[-1][1].extend(words.split())
-        elif kind == "end":
-            del stack[max(1, len(stack) - max(1, len([part for part in name.split(".") if part]))) :]
-        else:
-            parts = name.split(".") if name else [""]
-            stack += [(part if kind == "namespace" else "", []) for part in (parts if kind != "mutual" else [""])]
-    return [scope for scope, _ in stack[1:]], tuple(name for _, names in stack for name in names)
-
-
-def close_scopes(text: str) -> str:
-    """Append an `end` for each scope that a text leaves open."""
-    ends = (f"end {name}".rstrip() for name in reversed(sources.open_scopes(text)))
-    return "\n".join([text.rstrip("\n"), *ends, ""])
-
-
-def declarations(text: str) -> list[Declaration]:
-    """List the declarations of a text that have a name, in order."""
-    masked = lexical.mask(text)
-    commands = list(COMMAND.finditer(masked))
-    ends = [*(command.start() for command in commands[1:]), len(masked)]
-    found = []
-    begins = 0
-    for number, (command, end) in enumerate(zip(commands, ends)):
-        if not number or not _BEFORE_NEXT.search(masked[commands[number - 1].start() : command.start()]):
-            begins = command.start()  # else it belongs to `open .. in` and the like, on lines of their own
-        named = _NAMED.match(masked, command.end(), end) if command["declaration"] else None
-        keyword = command["declaration"]
-        if named is None or keyword is None or keyword == "example" or named["name"] in (":", "where"):
-            continue
-        name = re.sub(r"\.\{[^}]*\}?\Z", "", named["name"]).rstrip(".")
-        scopes, opens = open_scopes(masked, command.start())
-        before = masked[begins : command.start("declaration")]
-        opens += tuple(name for match in _OPEN_IN.finditer(before) for name in match["names"].split())
-        spaces = [".".join(filter(None, scopes[: count + 1])) for count, scope in enumerate(scopes) if scope]
-        rooted = name.startswith("_root_.")
-        full_name = name.removeprefix("_root_.") if rooted or not spaces else f"{spaces[-1]}.{name}"
-        start = begins + len(masked[begins:end]) - len(masked[begins:end].lstrip())
-        end = command.start() + len(masked[command.start() : end].rstrip())
-        stop = _statement_end(masked[:end], named.end())
-        found.append(Declaration(keyword, full_name, start, end, stop, tuple(reversed(spaces)), opens))
-    return found
-
-
-def _statement_end(masked: str, start: int) -> int:
-    """Find where the statement of a declaration ends whose name ends at `start`, in a text that ends with it."""
-    assign = lexical.find_top_level(masked, ":=", start)
-    stops = [assign] if assign >= 0 else []
-    for pattern in (_ARM, _WHERE):
-        if match := pattern.search(masked, start, min(stops, default=len(masked))):
-            stops.append(match.start())
-    return min(stops, default=len(masked))
-
-
-def without_comments(text: str) -> str:
-    """Remove the comments of a text, and lines that are empty then."""
-    pieces, position = [], 0
-    for kind, start, end in lexical.spans(text):
-        if kind in ("line", "block"):
-            pieces.append(text[position:start])
-            position = end
-    lines = "".join([*pieces, text[position:]]).split("\n")
-    return "\n".join(line.rstrip() for line in lines if line.strip())
-
-
-class Places:
-    """Offsets of a text as positions, and the other way round."""
-
-    def __init__(self, text: str) -> None:
-        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
-
-    def position(self, offset: int) -> Position:
-        """Return the position of an offset, from 1 on."""
-        line = bisect_right(self._starts, offset)
-        return Position(line, offset - self._starts[line - 1] + 1)
-
-    def offset(self, line: int, column: int) -> int:
-        """Return the offset of a line (from 1) and column (from 0), as Lean gives them."""
-        return self._starts[min(max(line, 1), len(self._starts)) - 1] + column
-
 
 # -- Files -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file of a project: path from the root with `/`, module, text with line feeds, and the modules it imports.
+    """A file of a project: path from the root with `/`, module, bytes, and the modules it imports.
 
-    `problem` is why it cannot be read at all; empty for the others.
+    `error` is why it cannot be read, or that it imports itself; then `imports` is empty.
     """
 
     path: str
     module: str
-    text: str
-    imports: tuple[str, ...]
-    problem: str = ""
+    data: bytes
+    imports: tuple[str, ...] = ()
+    error: str = ""
+
+    @cached_property
+    def written(self) -> str:
+        """Its text as it stands in the file; empty if it cannot be read."""
+        try:
+            return self.data.decode("utf-8")
+        except UnicodeDecodeError:
+            return ""
+
+    @cached_property
+    def text(self) -> str:
+        """Its text with the line ends that Lean is sent."""
+        return self.written.replace("\r\n", "\n")
+
+    @cached_property
+    def fault(self) -> str:
+        """Why no proof can be put into it: its error, or a name that is ours; empty if one can."""
+        try:
+            LeanFile.parse(self.written)
+        except SourceError as error:
+            return self.error or str(error)
+        return self.error
+
+    @cached_property
+    def sorries(self) -> int:
+        """The number of `sorry`s in it."""
+        return 0 if self.fault else len(LeanFile.parse(self.written).gaps)
 
     @cached_property
     def declarations(self) -> tuple[Declaration, ...]:
@@ -189,22 +102,27 @@ class SourceFile:
 
 
 def read_source(root: Path, path: Path, module: str) -> SourceFile:
-    """Read a file; one that cannot be read has a `problem` and no text."""
+    """Read a file; one that cannot be read has an `error` and no text."""
     name = path.relative_to(root).as_posix()
     try:
-        text = path.read_bytes().decode("utf-8").replace("\r\n", "\n")
+        data = path.read_bytes()
+        text = data.decode("utf-8")
     except OSError as error:
-        return SourceFile(name, module, "", (), f"cannot be read: {error.strerror}")
+        return SourceFile(name, module, b"", error=f"cannot be read: {error.strerror}")
     except UnicodeDecodeError as error:
-        return SourceFile(name, module, "", (), f"is not UTF-8 (byte {error.start})")
-    return SourceFile(name, module, text, tuple(lexical.imported_modules(text)))
+        return SourceFile(name, module, data, error=f"is not UTF-8 text: byte {error.start} cannot be read")
+    return SourceFile(name, module, data, tuple(dict.fromkeys(lexical.imported_modules(text))))
+
+
+# -- Projects --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Project:
     """The files of a project in order of dependency (imports first), with its toolchain and libraries.
 
-    `is_nanolean` is true for NanoLean's own library, whose files are each read after all before, from nothing.
+    `is_nanolean` is true for NanoLean's own library, whose files are each read after all before, from nothing. `only`
+    is the path of the one file of interest, where a file was named; its imports are there too.
     """
 
     root: Path
@@ -212,47 +130,87 @@ class Project:
     toolchain: str = ""
     """The text of `lean-toolchain` and of `lake-manifest.json`, without spaces around."""
     is_nanolean: bool = False
-    _order: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
+    only: str = ""
 
     @classmethod
-    def read(cls, root: Path) -> "Project":
-        """Read a folder. Raises UserError if it is none, or holds no `.lean` file."""
-        root = root.expanduser().resolve()
-        if not root.is_dir():
-            raise UserError(f"no such folder: {root} (give that of a Lean project, or any with .lean files)")
-        folders = _source_folders(root)
-        paths = sorted(_lean_files(root))
-        if not paths:
+    def read(cls, path: Path) -> "Project":
+        """Read the Lean files below a folder, or a file with those of its project that it imports.
+
+        Raises UserError if it is neither, or if there is no `.lean` file.
+        """
+        path = path.expanduser().resolve()
+        if path.is_file():
+            root = project_root(path)
+            only = path.relative_to(root).as_posix()
+            files = _read_with_imports(root, path)
+        elif path.is_dir():
+            root, only = path, ""
+            folders = _source_folders(root)
+            files = [read_source(root, each, _module_of(each, folders)) for each in sorted(_lean_files(root))]
+        else:
+            raise UserError(f"no such folder or file: {path} (give that of a Lean project, or any with .lean files)")
+        if not files:
             raise UserError(f"{root} holds no .lean file (give the folder of a Lean project)")
-        is_nanolean = root == nanolean_library()
-        files = [read_source(root, path, _module_of(path, folders)) for path in paths]
+        is_nanolean = root == nanolean_library() and not only
         if is_nanolean:
             files = [replace(f, imports=tuple(b.module for b in files[max(0, n - 1) : n])) for n, f in enumerate(files)]
         texts = [_text_of(root / name) for name in ("lean-toolchain", "lake-manifest.json")]
-        ordered = _in_order(files)
-        order = {file.module: number for number, file in enumerate(ordered)}
-        return cls(root, tuple(ordered), "\n".join(texts).strip(), is_nanolean, order)
+        return cls(root, tuple(_in_order(files)), "\n".join(texts).strip(), is_nanolean, only)
+
+    @property
+    def name(self) -> str:
+        """The name of its folder."""
+        return self.root.name or "project"
+
+    @cached_property
+    def _by_module(self) -> dict[str, int]:
+        return module_index(self.files)
+
+    @cached_property
+    def _by_path(self) -> dict[str, int]:
+        return {file.path: number for number, file in enumerate(self.files)}
+
+    def file(self, path: str) -> SourceFile:
+        """Return the file with a path. Raises KeyError if there is none."""
+        return self.files[self._by_path[path]]
 
     def file_of(self, module: str) -> SourceFile | None:
         """Return the file of a module; None for modules of libraries."""
-        number = self._order.get(module)
+        number = self._by_module.get(_unquoted(module))
         return None if number is None else self.files[number]
 
     def closure(self, file: SourceFile) -> tuple[SourceFile, ...]:
         """Return the project's files that a file imports, also through others, imports first."""
-        found: set[str] = set()
-        todo = list(file.imports)
-        while todo:
-            module = todo.pop()
-            if module in found or module == file.module or (imported := self.file_of(module)) is None:
-                continue
-            found.add(module)
-            todo += imported.imports
-        return tuple(self.files[number] for number in sorted(self._order[module] for module in found))
+        closure = self._closures[self._by_path[file.path]]
+        return tuple(other for number, other in enumerate(self.files) if closure >> number & 1)
+
+    @cached_property
+    def _closures(self) -> list[int]:
+        """The set of files that each imports, also through others: a number whose bits are their positions."""
+        found: list[int] = []
+        for number, file in enumerate(self.files):
+            direct = {self._by_module.get(_unquoted(module), number) for module in file.imports} - {number}
+            closure = 0
+            for other in direct:
+                closure |= 1 << other | found[other]
+            found.append(closure)
+        return found
+
+    def importers(self, paths: Collection[str]) -> tuple[SourceFile, ...]:
+        """Return the files that import one of these, directly or not, without these themselves."""
+        wanted = sum(1 << self._by_path[path] for path in set(paths))
+        return tuple(
+            file for file, closure in zip(self.files, self._closures) if file.path not in paths and wanted & closure
+        )
+
+    def provided_by(self, modules: Collection[str]) -> frozenset[str]:
+        """Return the paths of the files that a server has already imported which imports these modules."""
+        direct = [file for module in modules if (file := self.file_of(module)) is not None]
+        return frozenset(each.path for file in direct for each in (file, *self.closure(file)))
 
     def external_imports(self, file: SourceFile) -> tuple[str, ...]:
         """Return the modules that a file imports directly and that are not the project's."""
-        return tuple(module for module in file.imports if module not in self._order)
+        return tuple(module for module in file.imports if self.file_of(module) is None)
 
     def import_paths(self, file: SourceFile) -> tuple[str, ...]:
         """Return the paths of the files that a file imports directly, so far as they are here."""
@@ -265,7 +223,7 @@ class Project:
         return tuple(paths)
 
     def _library_file(self, module: str) -> Path | None:
-        parts = module.replace("«", "").replace("»", "").split(".")
+        parts = _unquoted(module).split(".")
         packages = self.root / _PACKAGES
         for package in sorted(packages.iterdir()) if packages.is_dir() else ():
             path = package.joinpath(*parts).with_suffix(".lean")
@@ -303,6 +261,35 @@ class Project:
                 yield file
 
 
+def project_root(path: Path) -> Path:
+    """Find the folder of the project that a file belongs to: the nearest above it that holds a lakefile, a
+    `lean-toolchain` or a `.git`, else its own.
+    """
+    marks = ("lakefile.lean", "lakefile.toml", "lean-toolchain", ".git")
+    for folder in path.resolve().parents:
+        if any((folder / mark).exists() for mark in marks):
+            return folder
+    return path.resolve().parent
+
+
+def module_index(files: Sequence[SourceFile]) -> dict[str, int]:
+    """Map module names, without quotes, to positions in `files`: by their own name, the path from the root, else by the
+    end of the path where only one file fits.
+
+    The latter is for projects whose sources are in a folder that no file of Lake's names.
+    """
+    named: dict[str, int] = {}
+    rooted: dict[str, int] = {}
+    ending: dict[str, int | None] = {}
+    for number, file in enumerate(files):
+        parts = file.path.removesuffix(".lean").split("/")
+        named[_unquoted(file.module)] = rooted[".".join(parts)] = number
+        for start in range(1, len(parts)):
+            name = ".".join(parts[start:])
+            ending[name] = None if name in ending else number
+    return {**{name: number for name, number in ending.items() if number is not None}, **rooted, **named}
+
+
 def nanolean_library() -> Path | None:
     """Return the folder of NanoLean's library; None if NanoLean is not installed."""
     spec = importlib.util.find_spec("nanolean")
@@ -315,14 +302,66 @@ def _add_declared(found: dict[str, Provenance], file: SourceFile) -> None:
         found.setdefault(each.full_name, Provenance(each.full_name, file.path, place(each.start), place(each.end)))
 
 
+# -- What Lean reads of a file ---------------------------------------------------------------------------------------
+
+
+def before_text(texts: Mapping[str, str], needed: Collection[SourceFile]) -> str:
+    """Join the texts of imported files by their paths, which have no header, each a section of its own."""
+    return "".join(enclosed(texts[file.path]) for file in needed)
+
+
+def whole_text(project: Project, file: SourceFile, texts: Mapping[str, str], provided: Collection[str] = ()) -> str:
+    """Return what Lean reads of a file: the texts of what it imports, then its own without imports.
+
+    `texts` are those of all files by their paths, as they are on disk or will be; `provided` files are the server's.
+    """
+    needed = [other for other in project.closure(file) if other.path not in provided]
+    before = before_text({other.path: lexical.without_header(texts[other.path]) for other in needed}, needed)
+    return before + lexical.without_header(texts[file.path])
+
+
+def imported_text(path: Path, provided_modules: Collection[str] = ()) -> str:
+    """Return what comes before a file of a project when Lean reads it: the files that it imports, with the axiom for
+    their `sorry`s. Files that `provided_modules` are, or import, are left out.
+    """
+    project = Project.read(path)
+    provided = project.provided_by(provided_modules)
+    needed = [other for other in project.closure(project.file(project.only)) if other.path not in provided]
+    return before_text({other.path: LeanFile.parse(other.written).imported() for other in needed}, needed)
+
+
+# -- Reading folders, and Lake's files -------------------------------------------------------------------------------
+
+
 def _lean_files(folder: Path) -> Iterator[Path]:
     """Yield the `.lean` files below a folder, without those of hidden folders, of builds, and Lake's own."""
-    for path in folder.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            if not path.name.startswith(".") and path.name not in sources.SKIPPED_FOLDERS:
-                yield from _lean_files(path)
-        elif path.suffix == ".lean" and path.name != "lakefile.lean" and path.is_file():
-            yield path
+    for found, folders, names in os.walk(folder):
+        folders[:] = [each for each in folders if each not in SKIPPED_FOLDERS and not each.startswith(".")]
+        for name in names:
+            path = Path(found) / name
+            if path.suffix == ".lean" and name != "lakefile.lean" and not name.startswith(".") and path.is_file():
+                yield path
+
+
+def _read_with_imports(root: Path, only: Path) -> list[SourceFile]:
+    """Read a file and those that it imports, found from Lake's folders or from a folder above the file itself."""
+    named_from = _source_folders(root)
+    folders = [*named_from, *(folder for folder in only.parents if folder.is_relative_to(root))]
+    files: dict[Path, SourceFile] = {}
+    todo = [only]
+    while todo:
+        path = todo.pop()
+        if path in files:
+            continue
+        files[path] = read_source(root, path, _module_of(path, named_from))
+        for module in files[path].imports:
+            name = _unquoted(module).replace(".", "/") + ".lean"
+            todo += [folder / name for folder in folders if (folder / name).is_file()][:1]
+    return sorted(files.values(), key=lambda file: file.path)
+
+
+def _unquoted(module: str) -> str:
+    return module.replace("«", "").replace("»", "")
 
 
 def _source_folders(root: Path) -> list[Path]:
@@ -358,23 +397,25 @@ def _text_of(path: Path) -> str:
 
 
 def _in_order(files: Sequence[SourceFile]) -> list[SourceFile]:
-    """Sort files so that imports come first, else by path. Files that import themselves in a circle have a problem."""
-    by_module = {file.module: file for file in files}
+    """Sort files so that imports come first, else by path. Files that import themselves in a circle have an error."""
+    found = list(files)
+    index = module_index(found)
     while True:
-        sorter: TopologicalSorter[str] = TopologicalSorter()
-        for file in by_module.values():
-            sorter.add(file.module, *(each for each in file.imports if each in by_module and not file.problem))
+        sorter: TopologicalSorter[int] = TopologicalSorter()
+        for number, file in enumerate(found):
+            imported = (index[name] for name in map(_unquoted, file.imports) if name in index)
+            sorter.add(number, *(each for each in imported if each != number))
         try:
             sorter.prepare()
         except CycleError as error:
             circle = error.args[1]
-            for module in circle[:-1]:
-                text = f"imports itself: {' -> '.join(reversed(circle))}"
-                by_module[module] = replace(by_module[module], problem=text, imports=())
+            text = " -> ".join(found[number].module for number in reversed(circle))
+            for number in circle[:-1]:
+                found[number] = replace(found[number], error=f"imports itself: {text}", imports=())
             continue
         ordered: list[SourceFile] = []
         while sorter.is_active():
-            ready = sorted(sorter.get_ready(), key=lambda module: by_module[module].path)
-            ordered += [by_module[module] for module in ready]
+            ready = sorted(sorter.get_ready(), key=lambda number: found[number].path)
+            ordered += [found[number] for number in ready]
             sorter.done(*ready)
         return ordered

@@ -35,8 +35,8 @@ from nanoproof.policy.factory import PolicyOptions, open_suggesting
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.repos.patch import overwrite, patch_text, require_branch, write_branch
+from nanoproof.repos.project import Project
 from nanoproof.repos.proving import Ledger, ProjectProver, Rung, Task, method_of, rising, server_imports
-from nanoproof.repos.sources import Project, read_project
 from nanoproof.repos.store import Store, default_path
 from nanoproof.repos.traced_files import Repository
 from nanoproof.search.config import SearchConfig
@@ -89,14 +89,14 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
 def run(args: argparse.Namespace) -> int:
     """Prove what can be proved, write it as asked for, and report; returns the exit code."""
     options = from_args(ProveProjectOptions, args)
-    project = read_project(located(args.project))
+    project = Project.read(located(args.project))
     repository = stored_repository(project.root)
-    paths = [path for path, file in project.files.items() if file.sorries and project.only in ("", path)]
+    paths = [file.path for file in project.files if file.sorries and project.only in ("", file.path)]
     if options.branch is not None:
         require_branch(project.root, options.branch, paths)
     if options.patch is not None and not Path(options.patch).absolute().parent.is_dir():
         raise UserError(f"--patch {options.patch}: there is no such folder")
-    total = sum(project.files[path].sorries for path in paths)
+    total = sum(project.file(path).sorries for path in paths)
     print_lines([f"{project.root}: {len(project.files)} files, {total} sorries in {len(paths)} of them"])
     folder = Path(options.report) if options.report is not None else None
     folder = folder or home() / "repos" / (project.name if repository is None else repository.name)
@@ -282,7 +282,7 @@ def _interrupts(prover: ProjectProver) -> Iterator[list[int]]:
 def _write(options: ProveProjectOptions, project: Project, prover: ProjectProver, folder: Path) -> list[str]:
     """Write the proofs as asked for; returns a line on each thing written."""
     changed = prover.changed
-    old = {path: project.files[path].data.decode("utf-8") for path in changed}
+    old = {path: project.file(path).written for path in changed}
     patch = Path(options.patch) if options.patch is not None else folder / "proofs.patch"
     try:
         text = patch_text(project.root, old, changed)
@@ -297,7 +297,7 @@ def _write(options: ProveProjectOptions, project: Project, prover: ProjectProver
         commit = write_branch(project.root, options.branch, changed, f"Prove {_count(proved, 'sorry', 'sorries')}\n")
         lines.append(f"branch {options.branch}: commit {commit[:12]}")
     if options.write:
-        skipped = overwrite(project.root, {path: project.files[path].data for path in changed}, changed)
+        skipped = overwrite(project.root, {path: project.file(path).data for path in changed}, changed)
         lines += [f"written: {path}" for path in changed if path not in skipped]
         lines += [f"NOT written, it was changed meanwhile: {path} (its proofs are in the patch)" for path in skipped]
     return lines

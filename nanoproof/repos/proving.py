@@ -33,7 +33,7 @@ from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.cli_input import SorryFiller
 from nanoproof.prover.interactive import best_line, describe_effort
 from nanoproof.prover.prover import Prover
-from nanoproof.repos.sources import Project, before_text, whole_text
+from nanoproof.repos.project import Project, before_text, whole_text
 from nanoproof.search.render import SearchView, tree_page
 from nanoproof.search.tree_json import tree_from_json
 
@@ -289,15 +289,14 @@ class ProjectProver:
         """Read and check the files with `sorry`s, and make the tasks. Raises LeanError if the server fails."""
         imported: dict[str, str] = {}
         with self.servers[0].lease(_LEASE_SECONDS) as session:
-            for path, file in self.project.files.items():
+            for file in self.project.files:
+                path = file.path
                 if self._stop.is_set():
                     return
-                needed = [other for other in self.project.needed(path) if other not in self.provided]
-                unreadable = [
-                    other for other in needed if other in self.left_alone and not self.project.files[other].text
-                ]
-                if file.error:
-                    self.left_alone[path] = file.error
+                needed = [other for other in self.project.closure(file) if other.path not in self.provided]
+                unreadable = [other.path for other in needed if other.path in self.left_alone and other.fault]
+                if file.fault:
+                    self.left_alone[path] = file.fault
                 elif unreadable:
                     self.left_alone[path] = f"it imports {unreadable[0]}, which {self.left_alone[unreadable[0]]}"
                 elif path in self.provided and file.sorries:
@@ -305,9 +304,9 @@ class ProjectProver:
                         "the Lean server has imported it: start one with --imports of what it imports"
                     )
                 if path in self.left_alone:
-                    imported.setdefault(path, without_header(_lean_text(file.text)))
+                    imported.setdefault(path, without_header(file.text))
                     continue
-                parsed = LeanFile.parse(file.text, before_text(imported, needed))
+                parsed = LeanFile.parse(file.written, before_text(imported, needed))
                 if parsed.gaps and self._is_wanted(path):
                     parsed = self._open(path, parsed, session)
                 imported[path] = parsed.imported()
@@ -345,23 +344,26 @@ class ProjectProver:
         Where that is worse than before the proofs of the file, else those of what it imports, are withdrawn. Raises
         LeanError if the server fails.
         """
-        original = {path: _lean_text(file.text) for path, file in self.project.files.items()}
+        original = {file.path: file.text for file in self.project.files}
         before: dict[str, CheckReport] = {}
         with self.servers[0].lease(_LEASE_SECONDS) as session:
             while True:
                 texts = {**original, **{path: _lean_text(text) for path, text in self.changed.items()}}
-                touched = [path for path in self.project.files if path in self.changed]
+                touched = [file for file in self.project.files if file.path in self.changed]
                 self.checks = []
-                for path in [*touched, *self.project.importers(touched)]:
+                for file in [*touched, *self.project.importers([each.path for each in touched])]:
+                    path = file.path
                     if path in self.provided:
                         continue
-                    given = whole_text(self.project, path, original, self.provided)
+                    given = whole_text(self.project, file, original, self.provided)
                     if path not in before:
                         before[path] = session.check(given)
-                    now = session.check(whole_text(self.project, path, texts, self.provided))
+                    now = session.check(whole_text(self.project, file, texts, self.provided))
                     self.checks.append(FileCheck(path, before[path], now, LeanFile.parse(given).axioms))
                     if fault := self.checks[-1].fault:
-                        culprits = [other for other in (*self.project.needed(path), path) if other in self.changed]
+                        culprits = [
+                            each.path for each in (*self.project.closure(file), file) if each.path in self.changed
+                        ]
                         self._withdraw(culprits[-1], f"{path} has {fault}")
                         break
                 else:
@@ -369,7 +371,7 @@ class ProjectProver:
 
     def _withdraw(self, path: str, reason: str) -> None:
         state = self._files[path]
-        state.filler.file = LeanFile.parse(self.project.files[path].text, state.filler.file.before)
+        state.filler.file = LeanFile.parse(self.project.file(path).written, state.filler.file.before)
         self.withdrawn.append(path)
         for task in self.tasks:
             if task.path == path and task.outcome == "proved":

@@ -14,7 +14,6 @@ was interrupted goes on. A file with errors, or that imports one, is reported an
 
 import argparse
 import hashlib
-import inspect
 import json
 import logging
 import re
@@ -39,16 +38,9 @@ from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.source import SORRY
 from nanoproof.lean.transport import ClientConfig
 from nanoproof.lean.types import SourceError
-from nanoproof.repos import elaborate, project, traced_files, trees
+from nanoproof.repos.declarations import Declaration, declarations, enclosed
 from nanoproof.repos.elaborate import Elaborated, Elaborator, FileFailed
-from nanoproof.repos.project import (
-    Declaration,
-    Project,
-    SourceFile,
-    close_scopes,
-    declarations,
-    nanolean_library,
-)
+from nanoproof.repos.project import Project, SourceFile, nanolean_library
 from nanoproof.repos.traced_files import (
     Provenance,
     TracedFile,
@@ -63,7 +55,7 @@ log = logging.getLogger(__name__)
 
 TRANSITIONS, TARGETS, SUMMARY = "leantree.jsonl", "theorems.jsonl", "summary.json"
 """The files of a trace beside those of each file: transitions to learn, theorems to prove, and counts."""
-_CODE = (elaborate, project, traced_files, trees)
+_CODE = ("declarations", "elaborate", "project", "trace", "traced_files", "trees")
 _IDENT = re.compile(rf"(?<![{lexical.NAME_REST}.»])(?:«[^«»\n]*»|{lexical.ATOM})(?:\.(?:«[^«»\n]*»|{lexical.ATOM}))*")
 _LOCALS = re.compile(r"^([^\s⊢:][^:\n]*?) :", re.MULTILINE)
 _TACTIC_WORDS = frozenset({"rfl", "left", "right", "trivial", "absurd", "symm", "congr", "funext", "ext"})
@@ -278,7 +270,7 @@ def _targets(project: Project, file: SourceFile) -> list[dict[str, str]]:
     """
     if project.is_nanolean:
         return []
-    before = "".join(close_scopes(lexical.without_header(each.text)) for each in project.closure(file))
+    before = "".join(enclosed(lexical.without_header(each.text)) for each in project.closure(file))
     text = lexical.without_header(file.text)
     masked = lexical.mask(text)
     found = []
@@ -304,7 +296,7 @@ def _targets(project: Project, file: SourceFile) -> list[dict[str, str]]:
 def code_digest(nanolean: bool) -> str:
     """Hash the code that traces, and with `nanolean` that of NanoLean and its library."""
     digest = hashlib.sha256()
-    files = [Path(inspect.getfile(module)) for module in _CODE] + [Path(__file__)]
+    files = [Path(__file__).with_name(f"{module}.py") for module in _CODE]
     library = nanolean_library() if nanolean else None
     if library is not None:
         package = library.parent
@@ -321,7 +313,7 @@ def digests(project: Project, versions: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for file in project.files:
         imported = [found[each.path] for each in project.closure(file)]
-        content = json.dumps([file.path, file.text, file.problem, project.toolchain, versions, imported])
+        content = json.dumps([file.path, file.text, file.error, project.toolchain, versions, imported])
         found[file.path] = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
     return found
 
@@ -418,8 +410,8 @@ class Tracer:
             self._error = self._error or error
 
     def _trace(self, file: SourceFile, elaborator: Elaborator) -> FileTrace:
-        if file.problem:
-            return failed_trace(self._project, file, file.problem)
+        if file.error:
+            return failed_trace(self._project, file, file.error)
         try:
             with self._lock:
                 broken = [each.path for each in self._project.closure(file) if each.path in self._failed]

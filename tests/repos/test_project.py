@@ -1,22 +1,28 @@
-"""What a Lean project consists of, found from its files without Lean."""
+"""What a Lean project consists of, found from its files without Lean, and what Lean reads of one with its imports."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.repos.project import Project, close_scopes, declarations, read_source
-from nanoproof.repos.trees import Ran, dedent, nest, proof_trees, split_goals
+from nanoproof.lean.lean_file import PLACEHOLDER
+from nanoproof.repos.project import Project, SourceFile, read_source, whole_text
 
-EXAMPLE = Path(__file__).parents[1] / "data" / "example_repo"
+
+def folder(root: Path, files: dict[str, str]) -> Path:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(text.encode())
+    return root
 
 
 def write(root: Path, **files: str) -> Project:
-    for name, text in files.items():
-        path = root / f"{name.replace('__', '/')}.lean"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode())
-    return Project.read(root)
+    return Project.read(folder(root, {f"{name.replace('__', '/')}.lean": text for name, text in files.items()}))
+
+
+def paths(files: Sequence[SourceFile]) -> list[str]:
+    return [file.path for file in files]
 
 
 def test_imports_come_first_also_those_of_modern_headers(tmp_path):
@@ -38,7 +44,7 @@ def test_imports_come_first_also_those_of_modern_headers(tmp_path):
 
 def test_files_that_import_themselves_have_a_problem_and_the_others_an_order(tmp_path):
     project = write(tmp_path, A="import B", B="import C", C="import B\nimport D", D="", E="import A")
-    problems = {file.path: file.problem for file in project.files}
+    problems = {file.path: file.error for file in project.files}
     assert {path for path, problem in problems.items() if problem} == {"B.lean", "C.lean"}
     assert problems["B.lean"].startswith("imports itself: ")
     assert [file.path for file in project.files].index("A.lean") < [f.path for f in project.files].index("E.lean")
@@ -65,7 +71,50 @@ def test_a_file_that_is_no_text_and_a_folder_without_files_are_told(tmp_path):
     with pytest.raises(UserError, match="no such folder"):
         Project.read(tmp_path / "absent")
     (tmp_path / "Bad.lean").write_bytes(b"theorem \xff")
-    assert Project.read(tmp_path).files[0].problem == "is not UTF-8 (byte 8)"
+    assert "byte 8" in Project.read(tmp_path).files[0].error
+
+
+def test_files_come_after_their_imports_and_each_import_is_read_once(tmp_path: Path) -> None:
+    files = {
+        "P/Z.lean": "theorem z : True := trivial\r\n",
+        "P/B.lean": "import P.Z\ntheorem b : True := trivial\n",
+        "P/C.lean": "public import P.Z\nimport Mathlib.Order\ntheorem c : True := trivial\n",
+        "P/A.lean": "import P.B\nimport P.C\n\ntheorem a : True := sorry\n",
+        ".lake/packages/X/X.lean": "import P.A\n",
+        "lakefile.lean": "import Lake\n",
+    }
+    found = Project.read(folder(tmp_path, files))
+    z, b, c, a = found.files
+    assert paths(found.files) == ["P/Z.lean", "P/B.lean", "P/C.lean", "P/A.lean"]
+    assert found.closure(a) == (z, b, c) and found.closure(z) == ()
+    assert found.importers(["P/C.lean"]) == (a,) and found.external_imports(c) == ("Mathlib.Order",)
+    assert [file.sorries for file in found.files] == [0, 0, 0, 1]
+    texts = {file.path: file.text for file in found.files}
+    read = whole_text(found, a, texts, {"P/B.lean"})
+    before = " ".join(f"section theorem {name} : True := trivial end" for name in "zc")
+    assert " ".join(read.split()) == f"{before} theorem a : True := sorry"
+
+
+def test_what_a_server_has_imported_comes_with_its_imports(tmp_path: Path) -> None:
+    files = {"A.lean": "", "B.lean": "import A\n", "C.lean": "import B\n", "D.lean": "import C\n"}
+    assert Project.read(folder(tmp_path, files)).provided_by(["Mathlib", "B"]) == {"A.lean", "B.lean"}
+
+
+def test_a_file_alone_comes_with_its_imports_only(tmp_path: Path) -> None:
+    files = {"lean-toolchain": "", "P/A.lean": "", "P/B.lean": "import P.A\n", "P/C.lean": "import P.B\n"}
+    found = Project.read(folder(tmp_path, files) / "P" / "B.lean")
+    assert (found.root, found.only, paths(found.files)) == (tmp_path.resolve(), "P/B.lean", ["P/A.lean", "P/B.lean"])
+
+
+def test_modules_may_be_named_from_a_folder_that_no_file_of_lakes_names(tmp_path):
+    project = write(tmp_path, src__P__A="", src__P__B="", other__P__B="", Main="import P.A\nimport «P».B")
+    assert project.file_of("P.A").path == "src/P/A.lean" and project.file_of("P.B") is None
+    assert paths(project.closure(project.file("Main.lean"))) == ["src/P/A.lean"]
+
+
+def test_no_proof_is_put_into_a_file_that_has_the_name_of_what_is_open(tmp_path):
+    project = write(tmp_path, A=f"theorem {PLACEHOLDER} : True := sorry", B="import A\ntheorem b : True := sorry")
+    assert [(file.sorries, bool(file.fault), file.error) for file in project.files] == [(0, True, ""), (1, False, "")]
 
 
 def test_lines_may_end_as_on_windows(tmp_path):
@@ -73,131 +122,3 @@ def test_lines_may_end_as_on_windows(tmp_path):
     file = read_source(tmp_path, tmp_path / "A.lean", "A")
     (premise,) = file.premises()
     assert (premise.code, premise.start, premise.end) == ("theorem t :\n  True", (1, 1), (3, 10))
-
-
-SCOPES = """open Nat
-namespace A.B
-section
-open C (x) -- in a comment: end
-@[simp] theorem one : 1 = 1 := by rfl
-end
-mutual
-def even : Nat → Bool
-  | 0 => true
-end
-open D E in
-/-- Documentation with `end A`. -/
-protected lemma two (h : let x := 1; x = 1) :
-    x = 1 := h
-end B
-theorem _root_.three.{u} : True where
-instance : Inhabited Nat := ⟨0⟩
-structure S where
-  x : Nat
-end A
-theorem «four five».six : True := trivial
-"""
-
-
-def test_declarations_have_the_names_that_lean_gives_them():
-    found = declarations(SCOPES)
-    assert [(each.keyword, each.full_name) for each in found] == [
-        ("theorem", "A.B.one"),
-        ("def", "A.B.even"),
-        ("lemma", "A.B.two"),
-        ("theorem", "three"),
-        ("structure", "A.S"),
-        ("theorem", "«four five».six"),
-    ]
-    assert [SCOPES[each.start : each.statement_end].split()[-1] for each in found[:4]] == ["1", "Bool", "1", "True"]
-    assert found[0].namespaces == ("A.B", "A") and found[0].opens == ("Nat", "C")
-    assert found[2].namespaces == ("A.B", "A") and found[2].opens == ("Nat", "D", "E")
-    assert SCOPES[found[2].start :].startswith("open D E in") and found[5].namespaces == ()
-
-
-def test_open_scopes_are_closed_with_their_names():
-    assert (
-        close_scopes("namespace A.B\nsection\nend\nsection X\n")
-        == "namespace A.B\nsection\nend\nsection X\nend X\nend B\nend A\n"
-    )
-    assert close_scopes("namespace A.B\nend B\n") == "namespace A.B\nend B\nend A\n"
-
-
-# -- Trees of tactics --------------------------------------------------------------------------------------------------
-
-
-def test_goals_are_split_with_and_without_empty_lines_between_them():
-    first, second = "case a\nx : Nat\nh : x =\n    1\n⊢ x = 1 ∧\n    True", "⊢ True"
-    assert split_goals(f"{first}\n\n{second}") == split_goals(f"{first}\n{second}") == [first, second]
-    assert split_goals("no goals") == split_goals("") == []
-
-
-def test_lines_of_a_tactic_move_with_its_first():
-    assert dedent("cases h with\n    | a => x\n  y", 4) == "cases h with\n| a => x\ny"
-
-
-TEXT = """theorem t (n : Nat) : n = n := by
-  induction n with
-  | zero => rfl
-  | succ n ih =>
-    have h : 1 = 1 := by
-      simp
-    exact (foo (by omega))
-"""
-
-
-def ran(text: str, before: list[str], after: list[str] | None = None, number: int = 0) -> Ran:
-    start = TEXT.index(text)
-    return Ran(start, start + len(text), text, number, before, (), after)
-
-
-def induction_tactics() -> list[Ran]:
-    return [
-        ran(TEXT[TEXT.index("induction") : -1], ["n : Nat\n⊢ n = n"], []),
-        ran("rfl", ["case zero\n⊢ 0 = 0"], []),
-        ran("have h : 1 = 1 := by\n      simp", ["⊢ n = n + 1"], ["h : 1 = 1\n⊢ n = n + 1"]),
-        ran("simp", ["⊢ 1 = 1"], []),
-        ran("exact (foo (by omega))", ["h : 1 = 1\n⊢ n = n + 1"], []),
-        ran("omega", ["⊢ 2 = 2"], []),
-    ]
-
-
-def test_a_tactic_that_runs_others_becomes_its_head_and_they_work_on_its_goals():
-    tactics = induction_tactics()
-    nest(tactics, TEXT)
-    assert [each.head for each in tactics] == [
-        "induction n with\n| zero => ?_\n| succ n ih => ?_",
-        "",
-        "have h : 1 = 1 := ?_",
-        "",
-        "refine (foo (?_))",
-        "",
-    ]
-    tactics[0].head_after = ["case zero\n⊢ 0 = 0", "case succ\n⊢ n = n + 1"]
-    tactics[2].head_after = ["⊢ 1 = 1", "h : 1 = 1\n⊢ n = n + 1"]
-    tactics[4].head_after = ["⊢ 3 = 3"]  # not the goal that `omega` proves: it stays whole
-    (block,) = proof_trees(tactics, {id(each): [each.text] for each in tactics})
-    nodes = block["tree"]["nodes"]
-    assert [(n["tactic"]["tactic_string"].split("\n")[0], n["tactic"]["children"]) for n in nodes] == [
-        ("induction n with", [1, 2]),
-        ("rfl", []),
-        ("have h : 1 = 1 := ?_", [3, 4]),
-        ("simp", []),
-        ("exact (foo (by omega))", []),
-    ]
-    assert [(n["proof_size"], n["proof_depth"]) for n in nodes] == [(5, 3), (1, 1), (3, 2), (1, 1), (1, 1)]
-    assert block["span"] == {"start": tactics[0].start, "finish": tactics[0].end}
-
-
-def test_proofs_that_are_no_tree_are_told():
-    tactics = [
-        ran("simp", ["⊢ 1 = 1", "⊢ 2 = 2"], []),
-        ran("omega", ["⊢ 3 = 3"], None),
-        ran("rfl", ["⊢ 4 = 4"], ["⊢ 5 = 5"]),
-    ]
-    found = [proof_trees([each], {id(each): []}) for each in tactics]
-    assert found == [
-        [{"error": "`simp` works on several goals at once"}],
-        [{"error": "`omega` is refused on its own"}],
-        [{"error": "no tactic is known for a goal of it"}],
-    ]

@@ -19,8 +19,8 @@ from nanoproof.lean.types import Branch, CheckReport, Goal, ProofState, ServerTi
 from nanoproof.prover.attempt import Attempt
 from nanoproof.repos import prove
 from nanoproof.repos.__main__ import main
+from nanoproof.repos.project import Project
 from nanoproof.repos.proving import FileCheck, Ledger, ProjectProver, Rung, Task, gap_key, rising
-from nanoproof.repos.sources import read_project
 from nanoproof.repos.store import Store
 from nanoproof.repos.traced_files import Position, TracedFile, TracedTheorem
 from nanoproof.search.node import or_node
@@ -216,7 +216,7 @@ def proving(
 ) -> ProjectProver:
     rungs = [Rung("p", "m", budget, tries) for budget in budgets]  # type: ignore[arg-type]
     ledger = Ledger(root / "log")
-    prover = ProjectProver(read_project(root), ledger, rungs, [server or Server()], "Lean")  # type: ignore[list-item]
+    prover = ProjectProver(Project.read(root), ledger, rungs, [server or Server()], "Lean")  # type: ignore[list-item]
     prover.prepare()
     prover.run()
     return prover
@@ -328,8 +328,8 @@ def test_the_store_learns_of_theorems_of_which_nothing_is_left_open(
     source.mkdir()
     (source / "A.lean").write_text("theorem a : True := by\n  sorry\n\ntheorem b : True ∧ True := ⟨sorry, sorry⟩\n")
     assert prove.located("mine") == Path("mine") and prove.stored_repository(source) is None
-    project = read_project(source)
-    (gaps,) = [LeanFile.parse(project.files["A.lean"].text).gaps]
+    project = Project.read(source)
+    (gaps,) = [LeanFile.parse(project.file("A.lean").text).gaps]
     with Store() as store:
         repository = store.add_repository(str(source), "", source=str(source), name="mine")
         rows = [("a", Position(1, 1), Position(2, 8), 1), ("N.b", Position(4, 1), Position(4, 44), 2)]

@@ -23,7 +23,8 @@ from nanoproof.lean.lexical import without_header
 from nanoproof.lean.transport import TOKEN_VARIABLE
 from nanoproof.lean.types import ProofState, ProtocolError, TacticApplied, Theorem
 from nanoproof.repos.__main__ import main
-from nanoproof.repos.project import Project, close_scopes, nanolean_library
+from nanoproof.repos.declarations import enclosed
+from nanoproof.repos.project import Project, nanolean_library
 from nanoproof.repos.trace import SUMMARY, TARGETS, TRANSITIONS, TraceOptions, read_trace, trace_project
 from nanoproof.repos.traced_files import TracedFile, file_from_json, file_to_json
 from nanoproof.training.batches import load_transitions
@@ -111,7 +112,7 @@ def test_premises_are_the_kernels_constants(traced):
     for file in project.files:
         if file.path in ("Example/Broken.lean", "Example.lean"):
             continue
-        result = run_text(state, close_scopes(without_header(file.text)))
+        result = run_text(state, enclosed(without_header(file.text)))
         state = result.state
         for theorem in files[file.path].theorems:
             info = state.env[theorem.full_name]
@@ -158,7 +159,7 @@ def test_the_library_is_traced_from_nothing(options, tmp_path):
     folder = tmp_path / "library"
     folder.mkdir()
     project = Project.read(nanolean_library())
-    sample = Project(project.root, project.files[:3], is_nanolean=True, _order=project._order)
+    sample = Project(project.root, project.files[:3], is_nanolean=True)
     summary = trace_project(sample, folder, options)
     assert (summary.failures, summary.exceptions, summary.elaborations) == ((), (), 3)
     add_comm = next(t for file in read_trace(folder) for t in file.theorems if t.full_name == "Nat.add_comm")

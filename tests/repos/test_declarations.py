@@ -1,0 +1,65 @@
+"""What a Lean text declares, and the scopes that it leaves open."""
+
+import pytest
+
+from nanoproof.repos.declarations import declarations, enclosed, open_scopes
+
+
+@pytest.mark.parametrize(
+    ("text", "scopes"),
+    [
+        ("namespace A\nsection\nend\n", ["A"]),
+        ("namespace A.B\nend B\n", ["A"]),
+        ("namespace A.B\nend A.B\n", []),
+        ("namespace A\nsection\ntheorem end' : True := trivial\n", ["A", ""]),
+        ("section One\nnamespace «a b».C\n", ["One", "«a b»", "C"]),
+        ("mutual\ntheorem a : True := trivial\nend\n-- namespace B\n/- section -/\n", []),
+        ("noncomputable section\nvariable (n : Nat)\n", [""]),
+    ],
+)
+def test_scopes_that_a_file_leaves_open_are_known(text: str, scopes: list[str]) -> None:
+    assert open_scopes(text) == scopes
+
+
+def test_an_imported_file_is_a_section_that_ends_what_it_opens() -> None:
+    assert enclosed("namespace A\nvariable (n : Nat)") == "section\nnamespace A\nvariable (n : Nat)\nend A\nend\n"
+
+
+SCOPES = """open Nat
+namespace A.B
+section
+open C (x) -- in a comment: end
+@[simp] theorem one : 1 = 1 := by rfl
+end
+mutual
+def even : Nat → Bool
+  | 0 => true
+end
+open D E in
+/-- Documentation with `end A`. -/
+protected lemma two (h : let x := 1; x = 1) :
+    x = 1 := h
+end B
+theorem _root_.three.{u} : True where
+instance : Inhabited Nat := ⟨0⟩
+structure S where
+  x : Nat
+end A
+theorem «four five».six : True := trivial
+"""
+
+
+def test_declarations_have_the_names_that_lean_gives_them():
+    found = declarations(SCOPES)
+    assert [(each.keyword, each.full_name) for each in found] == [
+        ("theorem", "A.B.one"),
+        ("def", "A.B.even"),
+        ("lemma", "A.B.two"),
+        ("theorem", "three"),
+        ("structure", "A.S"),
+        ("theorem", "«four five».six"),
+    ]
+    assert [SCOPES[each.start : each.statement_end].split()[-1] for each in found[:4]] == ["1", "Bool", "1", "True"]
+    assert found[0].namespaces == ("A.B", "A") and found[0].opens == ("Nat", "C")
+    assert found[2].namespaces == ("A.B", "A") and found[2].opens == ("Nat", "D", "E")
+    assert SCOPES[found[2].start :].startswith("open D E in") and found[5].namespaces == ()
