@@ -96,7 +96,7 @@ def gradients(model: GPT) -> dict[str, torch.Tensor]:
 def assert_same(model: GPT, examples: list[Example], dist: DistInfo, pad: int) -> dict[str, float]:
     """Raise AssertionError unless both ways give the same loss and gradients; the differences."""
     batch = pack(examples, BATCH.row_length, pad)
-    norms, weights = Normalizers.of(batch, dist.device), LossWeights(BATCH.value_weight)
+    norms, weights = Normalizers.of(batch), LossWeights(BATCH.value_weight)
     losses = []
     for rows in batch.split(BATCH.device_batch_size):
         loss, _ = transition_loss(model, rows, weights, norms)

@@ -17,17 +17,19 @@ cd "$(dirname "$0")/.."
 [ ! -e .venv/bin/activate ] || source .venv/bin/activate
 
 if [ "$TINY" = 1 ]; then
-    small=(--aspect-ratio 32 --head-dim 32 --sequence-len 256 --window-pattern L --device-type cpu)
+    small=(--aspect-ratio 32 --head-dim 32 --sequence-len 256 --window-pattern L)
+    : "${DEVICE:=cpu}"
     : "${NAME:=tiny}" "${GPUS:=1}" "${DEPTH:=2}" "${VOCAB_SIZE:=1024}" "${EVAL_THEOREMS:=8}" "${EVAL_SPLIT:=test}"
     : "${PRETRAIN_DATA:=nanolean}" "${MIDTRAIN_DATA:=nanolean}" "${SFT_DATA:=nanolean}" "${RL_DATA:=nanolean}"
     : "${EVAL_DATA:=nanolean}" "${RL_TIME:=never}"
     : "${PRETRAIN_FLAGS:=--device-batch-size 8 --total-batch-size 4096 --num-steps 20 --eval-tokens 8192}"
-    : "${MIDTRAIN_FLAGS:=--device-batch-size 8 --total-batch-size 4096 --num-steps 10 --eval-tokens 8192 --device-type cpu}"
-    : "${SFT_FLAGS:=--epochs 0.2 --target-examples-per-step 64 --row-length 256 --max-eval-examples 200 --device-type cpu}"
-    : "${RL_FLAGS:=--num-steps 2 --collect-transitions 8 --collect-max-time 0:00:30 --num-updates-per-step 1 --target-examples-per-step 32 --row-length 256 --eval-every never --no-eval-start --max-eval-theorems 8 --num-simulations-eval 8 --monitor-port none --lean-processes 4 --device-type cpu --eval-datasets nanolean --sft-data nanolean}"
-    : "${EVAL_FLAGS:=--num-simulations 8 --lean-processes 4 --device-type cpu}"
+    : "${MIDTRAIN_FLAGS:=--device-batch-size 8 --total-batch-size 4096 --num-steps 10 --eval-tokens 8192}"
+    : "${SFT_FLAGS:=--epochs 0.2 --target-examples-per-step 64 --row-length 256 --max-eval-examples 200}"
+    : "${RL_FLAGS:=--num-steps 2 --collect-transitions 8 --collect-max-time 0:00:30 --num-updates-per-step 1 --target-examples-per-step 32 --row-length 256 --eval-every never --no-eval-start --max-eval-theorems 8 --num-simulations-eval 8 --monitor-port none --lean-processes 4 --eval-datasets nanolean --sft-data nanolean}"
+    : "${EVAL_FLAGS:=--num-simulations 8 --lean-processes 4}"
 else
     small=()
+    : "${DEVICE:=cuda}"
     if [ -z "${GPUS:-}" ]; then
         GPUS="$(nvidia-smi -L 2>/dev/null | grep -c GPU || true)"
         [ "$GPUS" -gt 0 ] || [ "$DRY_RUN" = 0 ] || GPUS=8
@@ -48,6 +50,7 @@ if [ -z "${LEAN_PROCESSES:-}" ]; then  # a core and 4 GB for each; two cores are
     [ "$LEAN_PROCESSES" -gt 0 ] || LEAN_PROCESSES=1
 fi
 : "${LEAN_PROJECT:=${LEAN_PROJECT_PATH:-$home/lean}}"
+device=(--device-type "$DEVICE")  # of every stage: one that is not there ends the run, which never goes on elsewhere
 export NANOPROOF_HOME OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 servers=()
 # shellcheck disable=SC2206  # several addresses are several words, here and in the *_FLAGS below
@@ -85,7 +88,7 @@ ready() {
         case "$word" in */* | *.*) word=nanolean ;; esac  # a file is no data set
         names+=("$word")
     done
-    local look=(python -m nanoproof.doctor --for "$1" --datasets "${names[@]}" "${servers[@]}") page
+    local look=(python -m nanoproof.doctor "${device[@]}" --for "$1" --datasets "${names[@]}" "${servers[@]}") page
     if [ "$DRY_RUN" != 0 ]; then plain "${look[@]}" && return; fi
     page="$("${look[@]}")" || { echo "$page" >&2 && exit 1; }
 }
@@ -102,7 +105,7 @@ stage() {
         run "nanoproof.$name" --resume-from "$dir"
     else
         [ "$DRY_RUN" != 0 ] || rm -rf "$dir"
-        run "nanoproof.$name" --run "$NAME" --run-dir "$dir" --seed "$SEED" "$@"
+        run "nanoproof.$name" --run "$NAME" --run-dir "$dir" --seed "$SEED" "${device[@]}" "$@"
     fi
     [ "$DRY_RUN" != 0 ] || [ -e "$dir/finished" ] || stopped  # a stage that a signal ends has saved, and ends with 0 too
 }
@@ -110,7 +113,7 @@ stage() {
 # evaluate WORDS...: solved theorems of the held-out benchmarks; resumes where it was stopped.
 evaluate() {
     # shellcheck disable=SC2086
-    run scripts.prover_eval "$@" --datasets $EVAL_DATA --split "$EVAL_SPLIT" --seed "$SEED" --continue \
+    run scripts.prover_eval "$@" "${device[@]}" --datasets $EVAL_DATA --split "$EVAL_SPLIT" --seed "$SEED" --continue \
         ${EVAL_THEOREMS:+--max-theorems "$EVAL_THEOREMS"} "${servers[@]}" $EVAL_FLAGS
 }
 
@@ -180,7 +183,7 @@ pipeline() {
     stage midtrain --model-path "pretrain/$NAME" --data "$MIDTRAIN_DATA" --save-every "$SAVE_EVERY" $MIDTRAIN_FLAGS
     ready sft $SFT_DATA
     stage sft --model-path "midtrain/$NAME" --data "$SFT_DATA" --save-every "$SAVE_EVERY" $SFT_FLAGS
-    run scripts.policy_eval --model-path "sft/$NAME" --data "$SFT_DATA"
+    run scripts.policy_eval "${device[@]}" --model-path "sft/$NAME" --data "$SFT_DATA"
     [ "$real_lean" = 0 ] || lean
     ready rl $RL_DATA $EVAL_DATA
     evaluate --policy solver-only

@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import torch
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.terminal import Paint
@@ -109,6 +110,29 @@ def test_a_torch_that_cannot_be_imported_is_a_finding(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "torch", None)
     (found,) = checks.compute(NOTHING)
     assert (found.key, found.state, found.fix) == ("torch", "broken", "rm -rf .venv && bash runs/setup.sh")
+
+
+@pytest.mark.parametrize(
+    ("cuda", "version", "said"),
+    [
+        ("13.0", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  Release", "570 is too old for this torch"),
+        ("13.0", "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06", "cannot use"),
+        ("12.6", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  Release", "cannot use"),
+        (None, "", "is for CPUs"),
+    ],
+)
+def test_a_gpu_that_torch_cannot_use_is_no_reason_to_train_on_the_cpu(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cuda: str | None, version: str, said: str
+) -> None:
+    (tmp_path / "gpus").mkdir()
+    (tmp_path / "version").write_text(version)
+    monkeypatch.setattr(torch.version, "cuda", cuda)
+    problem = checks.gpu_problem(tmp_path)
+    assert problem is not None and said in problem[0]
+    monkeypatch.setattr(checks, "gpu_problem", lambda: problem)
+    assert not finding(checks.compute(NOTHING), "device").suffices
+    assert not finding(checks.compute(CheckInputs(device_type="cuda")), "device").suffices
+    assert finding(checks.compute(CheckInputs(device_type="cpu")), "device").suffices
 
 
 def test_a_wrong_dtype_is_told_at_the_device(monkeypatch: pytest.MonkeyPatch) -> None:

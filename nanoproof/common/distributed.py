@@ -21,6 +21,8 @@ import torch.distributed as dist
 from nanoproof.common.errors import UserError
 
 NVIDIA_GPUS = Path("/proc/driver/nvidia/gpus")
+ALLOCATOR = "PYTORCH_ALLOC_CONF"
+"""Settings of torch's allocator; segments that grow leave fewer gaps where sizes of batches differ."""
 DTYPES = {
     "float32": torch.float32,
     "bfloat16": torch.bfloat16,
@@ -111,11 +113,13 @@ def init_distributed(device_type: str = "", timeout_minutes: float = 30.0) -> Di
         raise UserError("--device-type mps works with one rank only; start without torchrun, or take --device-type cpu")
     dtype, dtype_reason = choose_dtype(device)
     if device.type == "cuda":
+        os.environ.setdefault(ALLOCATOR, "expandable_segments:True")  # before the first tensor is there
         torch.cuda.set_device(device)
     if "RANK" in os.environ and world_size > 1 and not dist.is_initialized():
-        backend = "nccl" if device.type == "cuda" else "gloo"
-        own = device if backend == "nccl" else None  # connects at once, so that a failure shows here
-        dist.init_process_group(backend, timeout=timedelta(minutes=timeout_minutes), device_id=own)
+        on_cuda = device.type == "cuda"
+        own = device if on_cuda else None  # connects at once, so that a failure shows here
+        backends = "cpu:gloo,cuda:nccl" if on_cuda else "gloo"
+        dist.init_process_group(backends, timeout=timedelta(minutes=timeout_minutes), device_id=own)
     return DistInfo(rank, local_rank, world_size, device, device_reason, dtype, dtype_reason)
 
 
@@ -125,17 +129,24 @@ def cleanup() -> None:
     With nccl the ranks may wait for each other in this, so a rank that an exception ends goes without it (this has not
     been run on GPUs).
     """
-    if dist.is_initialized() and not (dist.get_backend() == "nccl" and sys.exc_info()[0] is not None):
+    if dist.is_initialized() and not (uses_nccl() and sys.exc_info()[0] is not None):
         dist.destroy_process_group()
 
 
 # -- Collectives -----------------------------------------------------------------------------------------------------
+# What the ranks tell each other goes over gloo, also beside nccl: it needs no GPU, and no stream that the thread of an
+# engine computes on meanwhile. Gradients and weights go over nccl.
+
+
+def uses_nccl() -> bool:
+    """Tell whether tensors on GPUs go over nccl."""
+    return "nccl" in str(dist.get_backend_config())
 
 
 def barrier() -> None:
     """Wait for all ranks."""
     if dist.is_initialized():
-        dist.barrier()
+        dist.all_reduce(torch.zeros(1))
 
 
 def broadcast_json(value: Any) -> Any:
@@ -147,15 +158,14 @@ def gather_json(value: Any) -> list[Any]:
     """Return the JSON values of all ranks, in rank order, on every rank. They travel as text: nothing is unpickled."""
     if not dist.is_initialized():
         return [value]
-    device = torch.device("cuda") if dist.get_backend() == "nccl" else torch.device("cpu")
-    data = torch.frombuffer(bytearray(json.dumps(value).encode("utf-8")), dtype=torch.uint8).to(device)
-    size = torch.tensor([data.numel()], device=device)
+    data = torch.frombuffer(bytearray(json.dumps(value).encode("utf-8")), dtype=torch.uint8)
+    size = torch.tensor([data.numel()])
     sizes = [torch.zeros_like(size) for _ in range(dist.get_world_size())]
     dist.all_gather(sizes, size)
     longest = int(max(int(other) for other in sizes))
-    padded = [torch.zeros(longest, dtype=torch.uint8, device=device) for _ in sizes]
+    padded = [torch.zeros(longest, dtype=torch.uint8) for _ in sizes]
     dist.all_gather(padded, torch.nn.functional.pad(data, (0, longest - data.numel())))
-    return [json.loads(bytes(text[: int(count)].cpu().numpy())) for text, count in zip(padded, sizes)]
+    return [json.loads(bytes(text[: int(count)].numpy())) for text, count in zip(padded, sizes)]
 
 
 def on_all_ranks(action: Callable[[], None]) -> None:
@@ -198,12 +208,11 @@ def connect_store(seconds: float) -> dist.TCPStore | None:
     return dist.TCPStore(*address, is_master=False, timeout=timedelta(seconds=seconds), wait_for_workers=False)
 
 
-def all_reduce_sum(values: Sequence[float], device: torch.device) -> list[float]:
-    """Return element-wise sums over all ranks (in double precision where the device has it)."""
+def all_reduce_sum(values: Sequence[float]) -> list[float]:
+    """Return element-wise sums over all ranks, in double precision."""
     if not dist.is_initialized():
         return list(values)
-    dtype = torch.float32 if device.type == "mps" else torch.float64
-    tensor = torch.tensor(list(values), dtype=dtype, device=device)
+    tensor = torch.tensor(list(values), dtype=torch.float64)
     dist.all_reduce(tensor)
     return tensor.tolist()
 
@@ -309,6 +318,6 @@ class StopSignal:
             self._announced = True
         return self._announced or self._ranks.add(0) > 0
 
-    def agreed(self, device: torch.device) -> bool:
+    def agreed(self) -> bool:
         """Tell whether a signal asked any rank to end (a collective), so that all end after the same step."""
-        return all_reduce_sum([float(self.received)], device)[0] > 0
+        return all_reduce_sum([float(self.received)])[0] > 0

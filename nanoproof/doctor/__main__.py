@@ -85,6 +85,11 @@ class DoctorOptions:
         servers=change(help="Addresses host:port to ask."),
         project=change(help="Folder of a Lean project; default LEAN_PROJECT_PATH.", advanced=False),
     )
+    device_type: str | None = opt(
+        None,
+        "Device that the stages of --for are to compute on; default: the best there is.",
+        choices=("cuda", "cpu", "mps"),
+    )
     timeout: float = opt(60.0, "Seconds that each check may take.", above=0)
     json: bool = opt(False, "Print one JSON object instead of the page.")
 
@@ -98,7 +103,7 @@ class DoctorOptions:
     def inputs(self) -> CheckInputs:
         """The options that the checks receive."""
         names = tuple(name for value in self.datasets for name in value.replace(",", " ").split())
-        return CheckInputs(self.lean.servers, self.lean.token, self.lean.project, names)
+        return CheckInputs(self.lean.servers, self.lean.token, self.lean.project, names, self.device_type or "")
 
 
 def stage_needs(stage: str, inputs: CheckInputs) -> list[tuple[str, ...]]:

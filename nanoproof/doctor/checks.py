@@ -145,27 +145,58 @@ def compute(inputs: CheckInputs) -> list[Finding]:
         return [Finding("torch", "broken", f"cannot be imported: {type(error).__name__}: {error}", REINSTALL)]
     cuda = f"CUDA {torch.version.cuda}" if torch.version.cuda else "without CUDA"
     findings = [Finding("torch", "ok", f"{torch.__version__}, {cuda}, {torch.get_num_threads()} threads")]
-    findings.append(try_check("device", _device))
+    findings.append(try_check("device", lambda: _device(inputs.device_type)))
     if findings[-1].state == "ok":
-        findings += [try_check(key, partial(_compute_choice, key)) for key in ("attention", "compile", "fp8")]
+        findings += [
+            try_check(key, partial(_compute_choice, key, inputs.device_type)) for key in ("attention", "compile", "fp8")
+        ]
     return findings
 
 
-def _device() -> Finding:
+def _device(wanted: str) -> Finding:
+    """The device of the stages. A GPU that is there and that torch cannot use is no reason to train on the CPU."""
     import torch
 
     from nanoproof.common.distributed import choose_device, choose_dtype
+    from nanoproof.common.errors import UserError
 
-    device, reason = choose_device()
+    problem = gpu_problem()
+    try:
+        device, reason = choose_device(wanted)
+    except UserError as error:
+        return Finding("device", "broken", *(problem or (str(error), "")))
     dtype, dtype_reason = choose_dtype(device)
     how = f"{str(dtype).removeprefix('torch.')} ({dtype_reason})"
     if device.type == "cuda":
         gpus = [_gpu(index) for index in range(torch.cuda.device_count())]
         return Finding("device", "ok", f"{', '.join(gpus)}; {how}")
-    if shutil.which("nvidia-smi") and Path("/proc/driver/nvidia/gpus").is_dir():
-        text = f"there is an NVIDIA GPU that this torch cannot use ({torch.__version__}): {how}"
-        return Finding("device", "broken", text, REINSTALL, usable=True)
+    if problem is not None and not wanted:
+        text, fix = problem
+        return Finding("device", "broken", f"{text}; with --device-type cpu the CPU is used ({how})", fix)
     return Finding("device", "ok", f"{device.type} ({reason}), {how}")
+
+
+DRIVER_OF_CUDA = {13: 580, 12: 525, 11: 450}
+"""The oldest NVIDIA driver by CUDA's major version, from NVIDIA's table of minor version compatibility."""
+
+
+def gpu_problem(driver: Path = Path("/proc/driver/nvidia")) -> tuple[str, str] | None:
+    """Return why torch cannot use this machine's NVIDIA GPU, and what helps; None if it can, or if there is none."""
+    import torch
+
+    if torch.cuda.is_available() or not (driver / "gpus").is_dir():
+        return None
+    if torch.version.cuda is None:
+        return f"there is an NVIDIA GPU, and this torch ({torch.__version__}) is for CPUs", REINSTALL
+    try:
+        found = re.search(r"Module(?: for \S+)?\s+(\d+)[\d.]*", (driver / "version").read_text())
+    except OSError:
+        found = None
+    needed = DRIVER_OF_CUDA.get(int(torch.version.cuda.split(".")[0]))
+    if found is not None and needed is not None and int(found[1]) < needed:
+        text = f"the NVIDIA driver {found[1]} is too old for this torch (CUDA {torch.version.cuda} needs {needed})"
+        return text, "install a newer driver, or a torch for an older CUDA"
+    return f"there is an NVIDIA GPU that this torch ({torch.__version__}) cannot use", "nvidia-smi"
 
 
 def _gpu(index: int) -> str:
@@ -177,12 +208,12 @@ def _gpu(index: int) -> str:
     return f"cuda:{index} {properties.name} ({capability}, {size(free)} of {size(total)} free)"
 
 
-def _compute_choice(key: str) -> Finding:
+def _compute_choice(key: str, wanted: str) -> Finding:
     """One of the decisions that the stages print when they start."""
     from nanoproof.common.distributed import choose_device, choose_dtype
     from nanoproof.model.compute import choose_compute, missing_for_fp8
 
-    device = choose_device()[0]
+    device = choose_device(wanted)[0]
     dtype: Any = choose_dtype(device)[0]
     if key == "fp8":
         problem = missing_for_fp8(device, dtype)

@@ -44,6 +44,7 @@ class CheckInputs:
     lean_token: str | None = None
     lean_project: str | None = None
     datasets: tuple[str, ...] = ()
+    device_type: str = ""
 
 
 Check = Callable[[CheckInputs], list[Finding]]

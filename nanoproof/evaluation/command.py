@@ -70,6 +70,13 @@ class EvalCommandOptions:
         without=("finisher_use",),  # evaluation has its own
         finishers=change(default=(AUTO,)),
     )
+    engine: EngineLimits = group(
+        EngineLimits,
+        "engine-",
+        without=("batch_invariant",),  # --cpu-dtype decides that
+        cache_mbytes=change(advanced=True),
+        max_rows=change(advanced=True),
+    )
 
 
 def add_eval_flags(parser: Parser) -> None:
@@ -290,17 +297,17 @@ class EvalCommand:
             raise Interrupted(f"interrupted; {describe_progress(job)}") from error
 
 
-def repeatable(dist: DistInfo, options: EvalOptions) -> tuple[DistInfo, EngineLimits]:
+def repeatable(dist: DistInfo, options: EvalOptions, limits: EngineLimits) -> tuple[DistInfo, EngineLimits]:
     """On a CPU, compute in float64, or in float32 in padded batches, unless the user chose a type by the environment.
 
     What is computed for a state differs in the last bits with the states that share its batch, which in float32 without
     padding can change a sampled tactic now and then.
     """
     if dist.device.type != "cpu" or os.environ.get("NANOPROOF_DTYPE"):
-        return dist, EngineLimits()
+        return dist, limits
     dtype = torch.float64 if options.cpu_dtype == "float64" else torch.float32
     reason = "evaluations on a CPU that repeat to the last bit"
-    return replace(dist, dtype=dtype, dtype_reason=reason), EngineLimits(batch_invariant=dtype == torch.float32)
+    return replace(dist, dtype=dtype, dtype_reason=reason), replace(limits, batch_invariant=dtype == torch.float32)
 
 
 def load_for(options: EvalOptions, model: Path | str | None, dist: DistInfo) -> Network:
@@ -345,7 +352,7 @@ def opened(args: argparse.Namespace, targets: Sequence[Target]) -> Iterator[Eval
             refuse_earlier(target.path)
     dist = start_ranks(from_args(RunOptions, args))
     try:
-        dist, limits = repeatable(dist, options)
+        dist, limits = repeatable(dist, options, from_args(EngineLimits, args, "engine_"))
         first = targets[0].model
         whole = from_args(WholeProofOptions, args).whole_proofs
         loaded = {} if options.continue_ or whole else {first: load_for(options, first, dist)}

@@ -8,8 +8,10 @@ import logging
 import os
 import re
 import shutil
+import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -44,11 +46,21 @@ def quantize(x: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.T
 
 
 def scaled_product(
-    a: torch.Tensor, b: torch.Tensor, scale_a: torch.Tensor, scale_b: torch.Tensor, out_dtype: torch.dtype
+    a: torch.Tensor,
+    b: torch.Tensor,
+    scale_a: torch.Tensor,
+    scale_b: torch.Tensor,
+    out_dtype: torch.dtype,
+    fast: bool = False,
 ) -> torch.Tensor:
-    """Multiply 8-bit matrices, `a @ b`; the kernel reads `a` by rows and `b` by columns and wants them laid out so."""
+    """Multiply 8-bit matrices, `a @ b`; the kernel reads `a` by rows and `b` by columns and wants them laid out so.
+
+    `fast` lets the tensor cores add up with fewer bits, which a GPU does at up to twice the speed.
+    """
     by_columns = b.t().contiguous().t()
-    return torch._scaled_mm(a.contiguous(), by_columns, scale_a=scale_a, scale_b=scale_b, out_dtype=out_dtype)
+    return torch._scaled_mm(
+        a.contiguous(), by_columns, scale_a=scale_a, scale_b=scale_b, out_dtype=out_dtype, use_fast_accum=fast
+    )
 
 
 class _Float8Linear(torch.autograd.Function):
@@ -59,7 +71,7 @@ class _Float8Linear(torch.autograd.Function):
         (x8, x_scale), (w8, w_scale) = quantize(x_NI, FP8_FORWARD), quantize(weight_OI, FP8_FORWARD)
         ctx.save_for_backward(x8, x_scale, w8, w_scale)
         ctx.weight_dtype = weight_OI.dtype
-        return scaled_product(x8, w8.t(), x_scale, w_scale, x_NI.dtype)
+        return scaled_product(x8, w8.t(), x_scale, w_scale, x_NI.dtype, fast=True)  # gradients need the bits more
 
     @staticmethod
     def backward(ctx: Any, grad_NO: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -187,9 +199,7 @@ def choose_compile(device: torch.device, wanted: str) -> tuple[bool, str]:
         return False, "asked for"
     if wanted == "auto" and device.type != "cuda":
         return False, f"auto compiles on CUDA only, this is {device.type}"
-    problem = None
-    if device.type == "cuda" and importlib.util.find_spec("triton") is None:
-        problem = "Triton is not installed"
+    problem = missing_for_triton() if device.type == "cuda" else None
     if device.type == "cpu" and not any(map(shutil.which, (os.environ.get("CXX", "g++"), "g++", "clang++"))):
         problem = "there is no C++ compiler"
     if problem is None:
@@ -198,6 +208,17 @@ def choose_compile(device: torch.device, wanted: str) -> tuple[bool, str]:
         raise UserError(f"--compile on: {problem}")
     log.warning("the model is not compiled: %s", problem)
     return False, problem
+
+
+def missing_for_triton() -> str | None:
+    """Return what Triton lacks to compile its C module for the driver, which it does at first use; None if nothing."""
+    if importlib.util.find_spec("triton") is None:
+        return "Triton is not installed (pip install triton)"
+    if not any(map(shutil.which, (os.environ.get("CC", "gcc"), "gcc", "clang"))):
+        return "Triton needs a C compiler and there is none (apt install gcc)"
+    if not (Path(sysconfig.get_paths()["include"]) / "Python.h").is_file():
+        return "Triton needs Python.h, which is not installed (apt install python3-dev)"
+    return None
 
 
 def compile_model(model: GPT, backend: str = "inductor", fullgraph: bool = False) -> None:

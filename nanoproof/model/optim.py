@@ -413,7 +413,7 @@ class MuonAdamW:
     def _norm(self, gradients: list[torch.Tensor]) -> float:
         """The norm of all gradients over all ranks (a collective)."""
         squares = torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients]).square().sum()
-        return math.sqrt(all_reduce_sum([float(squares)], squares.device)[0])
+        return math.sqrt(all_reduce_sum([float(squares)])[0])
 
     def _update(
         self, group: ParamGroup, weights: torch.Tensor, gradients: torch.Tensor, state: dict[str, torch.Tensor]

@@ -266,7 +266,7 @@ class Collection:
         """
         run_path = stage.run.path
         config, learner = self._config, self._learner
-        self.policy = model_policy(learner.model, learner.tokenizer, config.sampling)
+        self.policy = model_policy(learner.model, learner.tokenizer, config.sampling, config.engine)
         first_step = self._relearn(run_path)
         self.source = self.make_source(run_path, first_step, observer)
 

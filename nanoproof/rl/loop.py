@@ -7,7 +7,7 @@ import logging
 import shlex
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,7 +26,7 @@ from nanoproof.rl.evaluations import Evaluations
 from nanoproof.rl.learner import Learner, RLState
 from nanoproof.rl.options import RLConfig
 from nanoproof.rl.recorder import Recorder
-from nanoproof.rl.updates import Updates
+from nanoproof.rl.updates import GPUMemory, Updates
 from nanoproof.training.schedule import Trigger, clock, duration, peak_memory_bytes, short
 from nanoproof.training.setup import Stage
 
@@ -141,6 +141,7 @@ class ReinforcementLearning:
         self.evaluations = Evaluations(config, lean, dist)
         self.batch_sampler = BatchSampler(config, self.learner, self.collection.experience.buffers, dist)
         self.stop = StopSignal()
+        self.memory = GPUMemory.of(dist.device)
         self.updates = Updates(config, self.learner, self.batch_sampler, self.stop, dist)
         self.phase = "starting"
         self._evaluated_step = -1
@@ -225,7 +226,7 @@ class ReinforcementLearning:
 
     def step(self) -> None:
         """Make one collect-and-train step. Raises Interrupted on all ranks if one was asked to end."""
-        if self.stop.agreed(self.dist.device):
+        if self.stop.agreed():
             raise Interrupted
         started = time.monotonic()
         collected = self._collect() if self._collects() else {}
@@ -254,8 +255,9 @@ class ReinforcementLearning:
         self._enter("train")
         policy = self.collection.policy
         with self.collection.pool.pauses.paused():
-            policy.pause(release=self.dist.device.type == "cuda")
-            losses = self.updates.run(self.stage, self.recorder, self._progress())
+            policy.pause(release=self.memory is not None and self.memory.too_short())
+            with nullcontext() if self.memory is None else self.memory.measured():
+                losses = self.updates.run(self.stage, self.recorder, self._progress())
             policy.resume()
         return losses
 

@@ -8,6 +8,7 @@ from nanoproof.actors.fleet import EARLIER_FLAGS, FleetOptions
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, preset_values, validate
 from nanoproof.common.option_groups import MonitorAddress
 from nanoproof.data.theorems.theorem_sets import FIXED, parse_set_names
+from nanoproof.inference.sampling import EngineLimits
 from nanoproof.lean.solvers import AUTO
 from nanoproof.model.lora import LoraOptions
 from nanoproof.policy.protocol import SamplingConfig
@@ -241,6 +242,13 @@ class RLConfig:
         options.OptimizerOptions, weight_decay=change(advanced=True), warmdown_frac=change(advanced=True)
     )
     compute: options.ComputeOptions = group(options.ComputeOptions, compile=change(advanced=True))
+    engine: EngineLimits = group(
+        EngineLimits,
+        "engine-",
+        without=("batch_invariant",),
+        cache_mbytes=change(advanced=True),
+        max_rows=change(advanced=True),
+    )
     records: RecordOptions = group(RecordOptions)
     search: SearchConfig = group(
         SearchConfig,

@@ -4,6 +4,10 @@ import logging
 import random
 import statistics
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Self
 
 import torch
 
@@ -20,6 +24,54 @@ from nanoproof.training.options import BatchOptions
 from nanoproof.training.setup import Stage
 
 log = logging.getLogger(__name__)
+
+
+SPARE_MEMORY = 0.05
+"""Part of a GPU's memory that is left free beside training and the engine: for gaps between blocks, and for others."""
+
+
+@dataclass
+class GPUMemory:
+    """Knows what training takes of a GPU's memory, and so whether the engine has to give up its own meanwhile.
+
+    What the engine holds (keys, values, recorded steps) costs seconds to make again, so it is given up only where both
+    do not fit: in the first step, when it is not known yet, and wherever it was short. All sizes are in bytes.
+    """
+
+    total: int
+    allocated: Callable[[], int]
+    """What is allocated now."""
+    peak: Callable[[], int]
+    """The most that was allocated since `reset_peak`."""
+    reset_peak: Callable[[], None]
+    training: int | None = None
+    """The most that training took, beyond what was allocated before it; None before the first time."""
+
+    @classmethod
+    def of(cls, device: torch.device) -> Self | None:
+        """Return that of a CUDA device; None for others, whose memory is not short in this way."""
+        if device.type != "cuda":
+            return None
+        return cls(
+            torch.cuda.mem_get_info(device)[1],
+            lambda: torch.cuda.memory_allocated(device),
+            lambda: torch.cuda.max_memory_allocated(device),
+            lambda: torch.cuda.reset_peak_memory_stats(device),
+        )
+
+    def too_short(self) -> bool:
+        """Return whether training may not fit beside what is allocated now."""
+        if self.training is None:
+            return True
+        return self.allocated() + self.training > (1 - SPARE_MEMORY) * self.total
+
+    @contextmanager
+    def measured(self) -> Iterator[None]:
+        """Note the peak of what trains inside, which raises it if it took more than ever."""
+        self.reset_peak()
+        before = self.allocated()
+        yield
+        self.training = max(self.training or 0, self.peak() - before)
 
 
 class Updates:
@@ -39,7 +91,7 @@ class Updates:
         if learner.restart_due():
             self._restart(stage, progress)
         for update in range(self._config.rl.num_updates_per_step):
-            if update > 0 and self._stop.agreed(self._dist.device):
+            if update > 0 and self._stop.agreed():
                 break
             with learner.failures_explained(stage.run):
                 batch = self._sampler.batch(state.step, update)
@@ -60,7 +112,7 @@ class Updates:
         learner.restart(stage.run.path)
         first = options.num_updates_per_step
         for update in range(first, first + options.restart_updates):
-            if self._stop.agreed(self._dist.device):
+            if self._stop.agreed():
                 raise Interrupted
             with learner.failures_explained(stage.run):
                 learner.update(self._sampler.batch(step, update).examples, progress)

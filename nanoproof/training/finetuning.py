@@ -175,7 +175,7 @@ class Finetuning(TrainingLoop):
 
     def evaluate(self) -> dict[str, float]:
         self.evaluation = policy_metrics(
-            self.model, self.tokenizer, self.valid, self.batch, self.dist, lambda: self.stop.agreed(self.dist.device)
+            self.model, self.tokenizer, self.valid, self.batch, self.dist, lambda: self.stop.agreed()
         )
         if self.evaluation is None:
             return {}

@@ -408,10 +408,10 @@ class HubFinetuning(StageLoop):
         return torch.autocast("cuda", torch.bfloat16) if on_gpu else contextlib.nullcontext()
 
     def train_one(self) -> dict[str, float]:
-        hub, device = self.hub, self.dist.device
+        hub = self.hub
         picks = list(batches.shard(self.sampler.picks(hub.target_examples_per_step), self.dist))
         examples = [self.train[pick.index] for pick in picks]
-        (targets,) = all_reduce_sum([float(sum(len(each.answer) for each in examples))], device)
+        (targets,) = all_reduce_sum([float(sum(len(each.answer) for each in examples))])
         seed = random.Random(f"{self.run_options.seed} {self.state.step} {self.dist.rank}").getrandbits(63)
         self.model.train()
 
@@ -427,7 +427,7 @@ class HubFinetuning(StageLoop):
                 total += float(loss.detach())
             return total
 
-        (loss,) = all_reduce_sum([self.micro_batches.run(accumulate)], device)
+        (loss,) = all_reduce_sum([self.micro_batches.run(accumulate)])
         norm = self._update(loss)
         seen = (self.state.step + 1) * hub.target_examples_per_step
         return {"loss": loss, "grad_norm": norm, "lr_factor": self.lr_factor, "epoch": seen / len(self.train)}
@@ -460,7 +460,7 @@ class HubFinetuning(StageLoop):
         mine = self.valid[self.dist.rank :: self.dist.world_size]
         size = self.hub.device_batch_size
         for number in range(math.ceil(math.ceil(len(self.valid) / self.dist.world_size) / size)):
-            if self.stop.agreed(self.dist.device):
+            if self.stop.agreed():
                 return {}
             chunk = mine[number * size : (number + 1) * size]
             if not chunk:
@@ -470,7 +470,7 @@ class HubFinetuning(StageLoop):
             nll += float(F.cross_entropy(logits_NV, targets_N, reduction="sum"))
             misses_R = torch.bincount(rows_N, weights=(logits_NV.argmax(-1) != targets_N).float(), minlength=len(chunk))
             tokens, exact, count = tokens + len(targets_N), exact + int((misses_R == 0).sum()), count + len(chunk)
-        nll, tokens, exact, count = all_reduce_sum([nll, tokens, exact, count], self.dist.device)
+        nll, tokens, exact, count = all_reduce_sum([nll, tokens, exact, count])
         return {"loss": nll / tokens, "tactic_exact_match": exact / count} if count else {}
 
     def data_state(self) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.distributed import DistInfo, StopSignal, cleanup
 from nanoproof.common.errors import UserError
+from nanoproof.common.process import freeze_gc
 from nanoproof.common.run_dir import SCRIPTS, resolve_model_path, run_name
 from nanoproof.common.terminal import Progress
 from nanoproof.model.checkpoint import find_checkpoint
@@ -106,6 +107,7 @@ class StageLoop(BaseTrainer[StageState]):
         stopped = False
         steps = Progress(self.num_steps, self.stage_name, "steps", show=self.dist.is_main, initial=self.state.step)
         with self.stop, steps as progress:
+            freeze_gc()
             if self.state.step == self.num_steps != self.state.evaluated:
                 metrics, stopped = self._validate()
                 self.record(stage, metrics)
@@ -131,7 +133,7 @@ class StageLoop(BaseTrainer[StageState]):
         self.state.seconds += metrics["step_seconds"]
         progress.update(note=self.note(metrics))
         last = self.state.step == self.num_steps
-        stopping = self.stop.agreed(self.dist.device)
+        stopping = self.stop.agreed()
         evaluated = not stopping and (self.eval_trigger.due(self.state.step) or last)
         if evaluated:
             found, stopping = self._validate()
@@ -148,7 +150,7 @@ class StageLoop(BaseTrainer[StageState]):
     def _validate(self) -> tuple[dict[str, float], bool]:
         """Evaluate; returns the metrics, and whether a signal asked to end meanwhile (the same on all ranks)."""
         metrics = {f"valid/{name}": value for name, value in self.evaluate().items()}
-        stopping = self.stop.agreed(self.dist.device)
+        stopping = self.stop.agreed()
         if not stopping:
             self.state.evaluated = self.state.step
         return metrics, stopping

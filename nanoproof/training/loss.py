@@ -43,13 +43,13 @@ class Normalizers:
     state_after_tokens: float = 1.0
 
     @classmethod
-    def of(cls, batch: PackedBatch, device: torch.device) -> "Normalizers":
+    def of(cls, batch: PackedBatch) -> "Normalizers":
         """Counts of `batch`, summed over the ranks (a collective)."""
         of_kind = {kind: batch.kinds == code for kind, code in KIND_CODES.items()}
         sequences = batch.sequences[of_kind["negative"]].unique().numel()
         tokens = {kind: float(mask.sum()) for kind, mask in of_kind.items()}
         counts = [tokens["tactic"], tokens["value"], float(sequences), tokens["state_after"]]
-        return cls(*(max(count, 1.0) for count in all_reduce_sum(counts, device)))
+        return cls(*(max(count, 1.0) for count in all_reduce_sum(counts)))
 
 
 def transition_loss(

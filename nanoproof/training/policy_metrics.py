@@ -124,7 +124,7 @@ def policy_metrics(
             logits_NV = model(micro_batch.tokens, micro_batch.layout(model.config.prefix_lm), chosen_N)
             sums.add_tactics(logits_NV, micro_batch, chosen_N, tokenizer)
             sums.add_values(logits_NV, micro_batch, chosen_N, tokenizer)
-    return sums.metrics(dist.device)
+    return sums.metrics()
 
 
 def entropy(logits: torch.Tensor) -> torch.Tensor:
@@ -192,10 +192,10 @@ class _Sums:
         for name, value in values.items():
             self.totals[name] += float(value)
 
-    def metrics(self, device: torch.device) -> PolicyMetrics | None:
+    def metrics(self) -> PolicyMetrics | None:
         """Compute the means over all ranks (a collective); None if there were no transitions."""
         flat = [*self.totals.values(), *(value for sums in self.by_depth.values() for value in sums.tolist())]
-        summed = all_reduce_sum(flat, device)
+        summed = all_reduce_sum(flat)
         totals = dict(zip(TOTALS, summed))
         tables = np.array(summed[len(TOTALS) :]).reshape(len(BY_DEPTH), NUM_VALUE_BINS)
         count, tokens = totals["transitions"], totals["tactic_tokens"]

@@ -92,7 +92,7 @@ def bits_per_byte(
         valid = targets != NO_TARGET
         sizes = torch.where(valid, text.bytes_V[targets.clamp(min=0)], 0)
         sums += torch.stack([losses[sizes > 0].sum(), sizes.sum().double(), losses.sum(), valid.sum().double()])
-    text_nats, num_bytes, nats, num_targets = all_reduce_sum(sums.tolist(), dist.device)
+    text_nats, num_bytes, nats, num_targets = all_reduce_sum(sums.tolist())
     return {"bits_per_byte": text_nats / math.log(2) / max(num_bytes, 1.0), "loss": nats / max(num_targets, 1.0)}
 
 
@@ -339,7 +339,7 @@ class Pretraining(TrainingLoop):
             self.text.valid,
             self.options.device_batch_size,
             self.dist,
-            lambda: self.stop.agreed(self.dist.device),
+            self.stop.agreed,
         )
 
     def after_evaluation(self, stage: Stage) -> None:

@@ -179,7 +179,7 @@ def train_step(
     weights = settings.weights
     micro_batches = micro_batches or MicroBatches(settings.batch.device_batch_size)
     batch = pack_for(model, examples, settings.batch, settings.pad)
-    norms = Normalizers.of(batch, dist.device)
+    norms = Normalizers.of(batch)
     names = ["loss", *weights.part_names()]
 
     def accumulate(rows: int) -> torch.Tensor:
@@ -194,7 +194,7 @@ def train_step(
 
     sums = micro_batches.run(accumulate)
     real, positions = float((batch.segments > 0).sum()), float(batch.segments.numel())
-    *summed, real, positions = all_reduce_sum([*sums.tolist(), real, positions], dist.device)
+    *summed, real, positions = all_reduce_sum([*sums.tolist(), real, positions])
     totals = dict(zip(names, summed))
     try:
         if not math.isfinite(totals["loss"]):
@@ -230,14 +230,14 @@ def token_step(
     model.train()
     optimizer.zero_grad()
     own_targets = sum(int((batch.targets_BT != NO_TARGET).sum()) for batch in batches)
-    (targets,) = all_reduce_sum([float(own_targets)], dist.device)
+    (targets,) = all_reduce_sum([float(own_targets)])
     share = torch.zeros((), device=dist.device)
     for batch in batches:
         tokens_BT, targets_BT = (x.to(dist.device, non_blocking=True) for x in (batch.tokens_BT, batch.targets_BT))
         loss = model.losses(tokens_BT, targets_BT).sum() / max(targets, 1.0)
         loss.backward()
         share += loss.detach()
-    (total,) = all_reduce_sum([float(share)], dist.device)
+    (total,) = all_reduce_sum([float(share)])
     if not math.isfinite(total):
         raise NonFiniteLoss(f"the loss is {total}; the weights were left as they were before this step")
     optimizer.set_lr_factor(lr_factor)

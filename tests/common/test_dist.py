@@ -65,7 +65,7 @@ def test_alone_a_failure_is_raised_as_it_is() -> None:
 def test_a_rank_that_fails_on_a_gpu_leaves_without_waiting_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     left: list[bool] = []
     monkeypatch.setattr(dist, "is_initialized", lambda: True)
-    monkeypatch.setattr(dist, "get_backend", lambda: "nccl")
+    monkeypatch.setattr(dist, "get_backend_config", lambda: "cpu:gloo,cuda:nccl")
     monkeypatch.setattr(dist, "destroy_process_group", lambda: left.append(True))
     with pytest.raises(OSError):
         try:

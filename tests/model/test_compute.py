@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
@@ -102,14 +103,31 @@ def test_parameters_keep_their_names(tokenizer: Tokenizer) -> None:
     assert list(model.state_dict()) == names
 
 
-def test_auto_compiles_on_cuda_only(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_auto_compiles_on_cuda_only(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
     assert choose_compile(CPU, "auto") == (False, "auto compiles on CUDA only, this is cpu")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    monkeypatch.setattr("shutil.which", lambda name: "/bin/gcc" if name == "gcc" else None)
+    (tmp_path / "Python.h").touch()
+    monkeypatch.setattr("sysconfig.get_paths", lambda: {"include": str(tmp_path)})
     assert choose_compile(torch.device("cuda"), "auto") == (True, "CUDA device")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with caplog.at_level(logging.WARNING):
-        assert choose_compile(torch.device("cuda"), "auto") == (False, "Triton is not installed")
-    assert "not compiled" in caplog.text
+        on, reason = choose_compile(torch.device("cuda"), "auto")
+    assert not on and reason.startswith("Triton is not installed") and "not compiled" in caplog.text
+
+
+@pytest.mark.parametrize("lacking", ["a C compiler", "Python.h"])
+def test_nothing_is_compiled_where_triton_would_fail_at_the_first_step(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lacking: str
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    monkeypatch.setattr("sysconfig.get_paths", lambda: {"include": str(tmp_path)})
+    monkeypatch.setattr("shutil.which", lambda name: None if lacking == "a C compiler" else "/bin/cc")
+    assert choose_compile(torch.device("cuda"), "auto")[0] is False
+    with pytest.raises(UserError, match=f"--compile on: Triton needs {lacking}"):
+        choose_compile(torch.device("cuda"), "on")
 
 
 def test_what_is_asked_for_and_cannot_be_had_is_refused(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,7 +118,7 @@ def test_with_balanced_depths_all_depths_count_alike_and_rare_ones_not_too_much(
 
 def losses(model, made, weights):
     batch = pack(made.examples([Pick(0, index) for index in range(len(made))]), 128, WORDS.pad)
-    norms = Normalizers.of(batch, torch.device("cpu"))
+    norms = Normalizers.of(batch)
     return batch, transition_loss(model, batch, weights, norms)
 
 

@@ -11,7 +11,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.data.transitions.packing import pack
 from nanoproof.model.gpt import GPTConfig
 from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
-from tests.training.small import ALONE, examples, model, tokenizer
+from tests.training.small import examples, model, tokenizer
 
 TINY = DeviceOptions(
     network=GPTConfig(depth=1, aspect_ratio=32, head_dim=32, sequence_len=330, vocab_size=448),
@@ -28,7 +28,7 @@ def test_two_padded_rows_for_each_transition_give_loss_and_gradients_of_packed_o
     for block in network.layers:  # fresh layers are the identity, with which attention would not matter
         torch.nn.init.normal_(block.attention_out.weight, std=0.1)
     batch = pack(items, 100, words.pad)
-    loss, _ = transition_loss(network, batch, LossWeights(0.3), Normalizers.of(batch, ALONE.device))
+    loss, _ = transition_loss(network, batch, LossWeights(0.3), Normalizers.of(batch))
     loss.backward()
     packed = {name: parameter.grad.clone() for name, parameter in network.named_parameters()}
     for order, batch_size in ((items, 4), (sorted(items, key=len), 7)):

@@ -24,7 +24,7 @@ def test_each_failed_tactic_counts_alike_whatever_its_length():
         chosen = [float(probabilities[start + place, tactic[place + 1]]) for place in range(len(tactic) - 1)]
         means.append(sum(-math.log(1 - p) for p in chosen) / len(chosen))
     batch = pack(made, 128, WORDS.pad)
-    loss, parts = transition_loss(model, batch, LossWeights(0.1, 0.5), Normalizers.of(batch, torch.device("cpu")))
+    loss, parts = transition_loss(model, batch, LossWeights(0.1, 0.5), Normalizers.of(batch))
     assert float(parts["unlikelihood_loss"]) == pytest.approx(sum(means) / 3, rel=1e-4)
     assert float(loss) == pytest.approx(0.5 * sum(means) / 3, rel=1e-4)
 
