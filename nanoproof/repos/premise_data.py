@@ -1,9 +1,9 @@
-"""What premise retrieval reads: the premises of exports, traces, the store and NanoLean's library, and tactics' use of them.
+"""What premise retrieval reads: premises of exports, traces, the store and NanoLean, and how tactics use them.
 
-    raid/data/merged       a folder as `python -m nanoproof.repos export` or LeanDojo write it
-    repo:NAME              what was traced of a repository
-    store:NAME             a repository of the store
-    nanolean               the library of the embedded prover: premises alone
+raid/data/merged       a folder as `python -m nanoproof.repos export` or LeanDojo write it
+repo:NAME              what was traced of a repository
+store:NAME             a repository of the store
+nanolean               the library of the embedded prover: premises alone
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -117,10 +117,17 @@ def _exported(folder: Path) -> RetrievalSource:
             path = folder / strategy / f"{split}.json"
             if path.is_file():
                 found[strategy, split] = list(_theorems(path))
-    origin = (read_object(folder / leandojo.METADATA) or {}).get("from_repo") if (folder / leandojo.METADATA).is_file() else None
+    origin = (
+        (read_object(folder / leandojo.METADATA) or {}).get("from_repo")
+        if (folder / leandojo.METADATA).is_file()
+        else None
+    )
     about = origin if isinstance(origin, dict) else {}
     return RetrievalSource(
-        str(folder), Corpus(_corpus_files(folder / leandojo.CORPUS)), found, (str(about.get("url", "")), str(about.get("commit", "")))
+        str(folder),
+        Corpus(_corpus_files(folder / leandojo.CORPUS)),
+        found,
+        (str(about.get("url", "")), str(about.get("commit", ""))),
     )
 
 

@@ -7,7 +7,6 @@ those of a file are a slice.
 Shapes: N premises.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -215,6 +214,13 @@ class Corpus:
                 for each in self.premises[file.first : file.last]
             ]
             yield {"path": path, "imports": [self.paths[number] for number in file.imports], "premises": premises}
+
+    @classmethod
+    def merged(cls, corpora: "Sequence[Corpus]") -> "Corpus":
+        """Return the corpus of the files of several; of those with one path that of the first counts."""
+        if len(corpora) == 1:
+            return corpora[0]
+        return cls(_ReadFile.from_json(record) for corpus in corpora for record in corpus.records())
 
     def save(self, file: Path) -> None:
         """Write the corpus, a line for each file."""

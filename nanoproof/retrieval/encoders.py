@@ -69,25 +69,32 @@ class Encoder(Protocol):
         ...
 
 
-def embed(encoder: Encoder, texts: Sequence[str], stopped: Callable[[], bool] = lambda: False) -> np.ndarray:
-    """Return the vectors of any number of texts, float32 (N, C), in batches of about the same length.
+def encode_all(
+    encoder: Encoder, texts: Sequence[str], rows: int = ROWS, stopped: Callable[[], bool] = lambda: False
+) -> torch.Tensor:
+    """Return the vectors of any number of texts, float32 (N, C), `rows` at a time, those of about the same length.
 
-    Ends early, with KeyboardInterrupt, once `stopped()`.
+    May be differentiated. Ends early, with KeyboardInterrupt, once `stopped()`.
     """
     order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
     found: list[torch.Tensor] = []
+    for first in range(0, len(order), rows):
+        if stopped():
+            raise KeyboardInterrupt
+        found.append(encoder.encode([texts[number] for number in order[first : first + rows]]))
+    places = torch.empty(len(order), dtype=torch.long)
+    places[torch.tensor(order, dtype=torch.long)] = torch.arange(len(order))
+    return torch.cat(found)[places.to(found[0].device)]
+
+
+def embed(encoder: Encoder, texts: Sequence[str], stopped: Callable[[], bool] = lambda: False) -> np.ndarray:
+    """Return the vectors of any number of texts as an array, float32 (N, C), for use and not for training."""
+    if not texts:
+        return np.zeros((0, 1), np.float32)
     encoder.training(False)
     with torch.inference_mode():
-        for first in range(0, len(order), ROWS):
-            if stopped():
-                raise KeyboardInterrupt
-            found.append(encoder.encode([texts[number] for number in order[first : first + ROWS]]).cpu())
-    if not found:
-        return np.zeros((0, 1), np.float32)
-    vectors_NC = torch.cat(found)
-    placed_NC = torch.empty_like(vectors_NC)
-    placed_NC[torch.tensor(order)] = vectors_NC
-    return placed_NC.numpy()
+        vectors: np.ndarray = encode_all(encoder, texts, ROWS, stopped).cpu().numpy()
+    return vectors
 
 
 def _mean(hidden_NLC: torch.Tensor, mask_NL: torch.Tensor) -> torch.Tensor:
@@ -275,5 +282,3 @@ def parameter_groups(encoder: Encoder, lr: float, decay: float) -> Iterator[dict
 def has_bm25() -> bool:
     """Tell whether the library of the baseline is installed."""
     return find_spec("bm25s") is not None
-
-

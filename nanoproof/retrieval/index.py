@@ -110,7 +110,7 @@ class Index:
 
     @classmethod
     def load(cls, folder: Path, encoder: str | None = None) -> "Index":
-        """Read what `save` wrote. Raises UserError if it is not there, damaged, or not by the encoder of this identity."""
+        """Read what `save` wrote. Raises UserError if it is not there, damaged, or by another encoder than this one."""
         again = "python -m nanoproof.retrieval index makes it"
         try:
             about = read_object(folder / ABOUT_FILE)

@@ -10,8 +10,10 @@ Shapes: B states of a batch, K distinct columns (premises) of it, C channels.
 import logging
 import math
 import random
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -20,13 +22,18 @@ import torch.nn.functional as F
 
 from nanoproof.common.config import opt, validate
 from nanoproof.common.errors import UserError
+from nanoproof.common.files import JsonlWriter
 from nanoproof.retrieval.corpus import Corpus, Query
-from nanoproof.retrieval.encoders import Encoder, parameter_groups
+from nanoproof.retrieval.encoders import Encoder, encode_all, parameter_groups, save_encoder
+from nanoproof.retrieval.index import INDEX_FOLDER, Index
 from nanoproof.retrieval.scores import EncoderRanks, Scores, evaluate
 
 log = logging.getLogger(__name__)
 
+METRICS = "metrics.jsonl"
 LossName = Literal["mse", "contrastive"]
+TRAINED_ROWS = 16
+"""Texts of a batch that are encoded at a time: they are padded to the longest of them."""
 LOSSES: tuple[LossName, ...] = ("mse", "contrastive")
 
 
@@ -43,9 +50,7 @@ class TrainOptions:
     batch_size: int = opt(32, "Examples in a batch.", min=1)
     accumulate: int = opt(1, "Batches in one optimizer step.", min=1, advanced=True)
     lr: float = opt(1e-3, "Learning rate (AdamW), which falls to 0 along a cosine.", min=0)
-    warmup_steps: int = opt(
-        1000, "Steps over which it rises, a tenth of all at most.", min=0, advanced=True
-    )
+    warmup_steps: int = opt(1000, "Steps over which it rises, a tenth of all at most.", min=0, advanced=True)
     weight_decay: float = opt(0.01, "Weight decay of matrices.", min=0, advanced=True)
     max_grad_norm: float = opt(1.0, "Gradients are clipped to this norm.", above=0, advanced=True)
     num_negatives: int = opt(3, "Negatives for each example.", min=0)
@@ -225,6 +230,10 @@ class Trainer:
         """Score the encoder on tactics; None if there are none."""
         return evaluate(self._ranks, self.data.corpus, asked)[0] if asked else None
 
+    def index(self) -> Index:
+        """Return the index of the corpus with the present weights."""
+        return Index.build(self.data.corpus, self.encoder, self._ranks.index)[0]
+
     def _epoch(self) -> Iterator[list[list[Example]]]:
         """Yield the batches of each step of an epoch; examples that fill no step are left out, unless there is none."""
         order = list(self.examples)
@@ -260,7 +269,7 @@ class Trainer:
         distinct = list(dict.fromkeys(columns))
         contexts = list(dict.fromkeys(each.query.context for each in batch))
         texts = [*contexts, *(self.data.corpus.premises[number].text for number in distinct)]
-        vectors = self.encoder.encode(texts)
+        vectors = encode_all(self.encoder, texts, TRAINED_ROWS)
         places = {number: place for place, number in enumerate(distinct)}
         rows = [contexts.index(each.query.context) for each in batch]
         states_BC = vectors[: len(contexts)][rows]
@@ -277,22 +286,36 @@ def _is_better(found: Epoch, best: Epoch) -> bool:
     return found.scores.recall_at_10 > best.scores.recall_at_10
 
 
-def train_chain(
+def train_retriever(
     encoder: Encoder,
     parts: Sequence[RetrievalData],
     options: TrainOptions,
+    out: Path,
+    about: Mapping[str, Any],
     done: Callable[[RetrievalData, Epoch], None] = lambda data, epoch: None,
-    finished: Callable[[RetrievalData], None] = lambda data: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Epoch | None:
-    """Train on one corpus after the other, each from the result of the one before; `finished` hears of each corpus.
+    """Train on one corpus after the other, each from the result of the one before; `done` hears of each epoch.
 
-    Returns the best epoch on the last one that was begun.
+    After each corpus `out` holds encoder and index (of that corpus) as a retriever; `metrics.jsonl` has a line for each
+    epoch. Once `stopped()` what is best so far is written. Returns the best epoch on the last corpus that was begun,
+    None if none was over; then nothing of it is written. Raises UserError.
     """
     best: Epoch | None = None
-    for data in parts:
-        best = Trainer(encoder, data, options).run(lambda epoch, data=data: done(data, epoch), stopped)  # type: ignore[misc]
+    for number, data in enumerate(parts):
+        trainer = Trainer(encoder, data, options)
+
+        def note(epoch: Epoch, number: int = number, data: RetrievalData = data) -> None:
+            with closing(JsonlWriter(out / METRICS)) as metrics:
+                metrics.write({"part": number, "data": data.name, **epoch.to_json()})
+            done(data, epoch)
+
+        if number == 0:
+            (out / METRICS).unlink(missing_ok=True)
+        best = trainer.run(note, stopped)
+        if best is not None or not stopped():
+            save_encoder(encoder, out, {**about, "trained_on": [each.name for each in parts[: number + 1]]})
+            trainer.index().save(out / INDEX_FOLDER)
         if stopped():
             break
-        finished(data)
     return best
