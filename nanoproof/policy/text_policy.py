@@ -234,7 +234,7 @@ class TextPolicy:
         began = time.perf_counter()
         answered = 0
         try:
-            helpful = [()] * len(states) if premises is None else premises
+            helpful: Sequence[Sequence[str]] = [()] * len(states) if premises is None else premises
             prompts = [self._prompt(state, texts) for state, texts in zip(states, helpful, strict=True)]
             options = GenerationOptions(
                 num_samples=sampling.num_sampled_tactics,
