@@ -25,7 +25,7 @@ from nanoproof.common.terminal import print_lines
 from nanoproof.repos.premise_data import read_source
 from nanoproof.repos.splits import SPLITS, STRATEGIES, Split
 from nanoproof.retrieval.corpus import Corpus
-from nanoproof.retrieval.encoders import Encoder, OwnEncoder, open_encoder, retriever_folder, save_encoder
+from nanoproof.retrieval.encoders import MAX_TOKENS, Encoder, OwnEncoder, open_encoder, retriever_folder, save_encoder
 from nanoproof.retrieval.index import INDEX_FOLDER, Index
 from nanoproof.retrieval.premises import RetrieveOptions, Retriever
 from nanoproof.retrieval.scores import BM25Ranks, EncoderRanks, Ranks, evaluate, prediction
@@ -68,8 +68,8 @@ class EncoderOptions:
         """Open the encoder; `network` describes a new one."""
         dist = init_distributed(self.device.device_type)
         if self.encoder == NEW:
-            made = load_or_build_model(network, None, dist, seed)
-            return OwnEncoder(*made, **({} if self.max_tokens is None else {"max_tokens": self.max_tokens}))
+            model, tokenizer = load_or_build_model(network, None, dist, seed)
+            return OwnEncoder(model, tokenizer, self.max_tokens or MAX_TOKENS)
         return open_encoder(self.encoder, self.max_tokens, dist.device, dist.dtype)
 
 
