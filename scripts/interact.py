@@ -112,6 +112,7 @@ def main(argv: list[str] | None = None) -> int:
             spec=spec,
             texts=suggesting.texts,
             dist=dist,
+            retrieving=suggesting.retrieving,
         )
         policy = stack.enter_context(opened)
         session = open_session(stack, options)

@@ -101,6 +101,9 @@ WORK = [
     "python -m nanoproof.repos list --by difficulty --json",
     "python -m nanoproof.repos export A B --format leandojo --splits leandojo --redraw --out DIR",
     "python -m nanoproof.repos import dynamic_database.json --store F.sqlite",
+    "python -m nanoproof.retrieval train --data raid/data/merged repo:A --encoder hf:M --out R --loss mse",
+    "python -m nanoproof.retrieval evaluate --retriever R --data store:A --strategy novel_premises --bm25",
+    "python -m scripts.prover_eval --model-path M --retrieve 8 --retriever R",
     "python -m nanoproof.doctor --for rl",
     "python tests/test_cli.py",
 ]

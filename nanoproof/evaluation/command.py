@@ -131,6 +131,9 @@ class EvalCommand:
         self._theorems: dict[str, list[Theorem]] = {}
         self.whole = from_args(WholeProofOptions, args)
         self._writer: LanguageModel | None = None
+        if self.options.retrieving.retrieve and self.whole.whole_proofs:
+            raise UserError("--retrieve puts premises before states, and --whole-proofs has none")
+        self._premises = on_main(self.options.retrieving.settings)
 
     def run(
         self, targets: Sequence[Target], seeds: Sequence[int], done: Callable[[Job, dict[str, Any]], None]
@@ -189,6 +192,7 @@ class EvalCommand:
             retry_timeouts=None if whole else options.retry_timeouts,
             whole=self.whole.settings() if whole else None,
             text_model=None if target.model is None else options.texts.settings(str(target.model), whole),
+            premises=self._premises,
         )
         extra: dict[str, Any] = {"policy": options.policy, "model": model, "versions": self._versions}
         files = (SampleFiles if whole else EvaluationFiles)(target.path, theorems, settings)
@@ -275,6 +279,7 @@ class EvalCommand:
             spec=None if model is None else str(model),
             texts=options.texts,
             dist=self.dist,
+            retrieving=options.retrieving,
         )
 
     def _make_prover(self, purpose: str, policy: Policy) -> Prover:

@@ -16,6 +16,7 @@ from nanoproof.inference.open_model import is_foreign
 from nanoproof.lean.solvers import AUTO
 from nanoproof.model.checkpoint import find_checkpoint, finished_steps
 from nanoproof.policy.factory import SOLVERS, PolicyName, TextModelOptions
+from nanoproof.retrieval.premises import RetrieveOptions
 from nanoproof.search.config import SolverOption
 
 DEFAULT_SPLIT = "valid"
@@ -29,6 +30,7 @@ class EvalOptions:
     run_dir: str | None = opt(None, "Score every checkpoint of this run: the middle, the ends, quartiles, eighths, ...")
     policy: PolicyName = opt("model", "Who suggests tactics.")
     texts: TextModelOptions = group(TextModelOptions)
+    retrieving: RetrieveOptions = group(RetrieveOptions, retriever=change(advanced=True))
     server: PolicyServerOptions = group(
         PolicyServerOptions,
         "policy-",
@@ -85,6 +87,9 @@ class EvalOptions:
             )
         else:
             check(not (self.checkpoints.model_path or self.run_dir), f"--policy {self.policy} has no use for a model")
+        if self.retrieving.retrieve:
+            check(self.server.server is None, "--retrieve works on a model in this process, not on a --policy-server")
+            check(self.policy == "model", f"--retrieve has no use for --policy {self.policy}")
         one = len(self.checkpoints.model_path) <= 1 and self.run_dir is None
         check(self.output_dir is None or one, "--output-dir takes the results of one model only")
 

@@ -78,6 +78,9 @@ class EvalSettings:
     text_model: dict[str, Any] | None = None
     """How a model of others was asked, and whose values were taken; None where there is nothing to say of that."""
 
+    premises: dict[str, Any] | None = None
+    """How many premises are put before a state, and which retriever finds them; None for none."""
+
     def to_json(self, theorems: Sequence[Theorem]) -> dict[str, Any]:
         """Return JSON data, by the names of the flags where there are any; `theorems` are those evaluated on."""
         return {
@@ -94,6 +97,7 @@ class EvalSettings:
             "seed": self.seed,
             **({RETRY_TIMEOUTS: self.retry_timeouts} if self.retry_timeouts is not None else {}),
             **({"text_model": self.text_model} if self.text_model is not None else {}),
+            **(self.premises or {}),
             **({"solvers": list(self.solvers)} if self.solvers is not None else {}),
             **(to_dict(self.sampling) if self.sampling is not None else {}),
             **({} if self.whole is not None else with_search_defaults({}, self.search)),

@@ -310,6 +310,10 @@ class HFModel:
         means: np.ndarray = ((hidden_RLC * weights_RL1).sum(1) / weights_RL1.sum(1)).cpu().numpy()
         return means
 
+    def num_tokens(self, text: str) -> int:
+        """Return how many tokens a text has."""
+        return len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
     def _on_thread(self, work: Any) -> Any:
         try:
             return self._thread.submit(work).result()

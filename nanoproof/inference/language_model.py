@@ -66,6 +66,10 @@ class LanguageModel(Protocol):
         """Return a vector for each text, float32 (N, C), of length 1."""
         ...
 
+    def num_tokens(self, text: str) -> int:
+        """Return how many tokens a text has; about as many where the tokenizer is not known."""
+        ...
+
     def close(self) -> None:
         """Free what the model holds."""
         ...

@@ -171,6 +171,10 @@ class CachedModel:
         """Ask the model; nothing is kept."""
         return self.model.embed(texts)
 
+    def num_tokens(self, text: str) -> int:
+        """Count as the model does."""
+        return self.model.num_tokens(text)
+
     def close(self) -> None:
         """Close the model."""
         self.model.close()

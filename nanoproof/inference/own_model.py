@@ -225,6 +225,10 @@ class OwnModel:
             vectors.append(hidden_1TC[0].float().mean(dim=0).cpu().numpy())
         return unit_vectors(np.stack(vectors) if vectors else np.zeros((0, self._model.config.width)))
 
+    def num_tokens(self, text: str) -> int:
+        """Return how many tokens a text has."""
+        return len(self._encode_text(text))
+
     def close(self) -> None:
         """End the worker's thread, if it is this model's own; calls that still wait get PolicyClosed."""
         if self._owns_worker:

@@ -25,7 +25,9 @@ from nanoproof.policy.prompt import proof_prompt, refusal, repair_prompt, statem
 from nanoproof.policy.prompt_formats import FORMATS, Kind, PromptFormat, find_format, formats_of, known_format
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.tactic_policy import TacticPolicy
-from nanoproof.policy.text_policy import PolicyValue, TextPolicy, ValuedPolicy, ValueSource
+from nanoproof.policy.text_policy import PolicyValue, RetrievingPolicy, TextPolicy, ValuedPolicy, ValueSource
+from nanoproof.retrieval.corpus import DeclaringFile
+from nanoproof.retrieval.premises import RetrieveOptions, Retriever
 from nanoproof.search.policy import Policy
 
 PolicyName = Literal["model", "uniform", "solver-only"]
@@ -112,9 +114,13 @@ class PolicyOptions:
     server: PolicyServerOptions = group(PolicyServerOptions, "policy-")
     device: DeviceOption = group(DeviceOption)
     texts: TextModelOptions = group(TextModelOptions)
+    retrieving: RetrieveOptions = group(RetrieveOptions)
 
     def __post_init__(self) -> None:
         validate(self, "policy")
+        if self.retrieving.retrieve:
+            check(self.server.server is None, "--retrieve works on a model in this process, not on a --policy-server")
+            check(self.name == "model", f"--retrieve has no use for --policy {self.name}")
         check(self.policy != "model" or self.checkpoint.model_path is not None, "--policy model needs --model-path")
         check(
             self.server.server is None or (self.policy or self.checkpoint.model_path) is None,
@@ -228,10 +234,13 @@ def open_policy(
     spec: str | None = None,
     texts: TextModelOptions | None = None,
     dist: DistInfo | None = None,
+    retrieving: RetrieveOptions | None = None,
+    files: Sequence[DeclaringFile] = (),
 ) -> Iterator[Policy]:
     """Open the policy called `name` over what `load_network` gave, or with `server` that of a policy server.
 
-    `spec` names the model, `texts` says how models of others are asked, and `dist` where they compute. Raises
+    `spec` names the model, `texts` says how models of others are asked, and `dist` where they compute. With
+    `retrieving` a model is given premises, those of `files` too. Raises
     PolicyUnreachable if there is no such server, and UserError for a model that cannot be opened or asked, or if
     `sampling` is beyond its limits.
     """
@@ -244,30 +253,63 @@ def open_policy(
         yield UniformPolicy() if name == "uniform" else SolverOnlyPolicy(solvers)
     elif network is not None and (spec is None or texts.format_for(spec).name == OWN_FORMAT):
         with model_policy(*network, sampling, limits) as policy:
+            helped = _with_premises(policy, retrieving, files, dist)
             if texts.value_model is None:
-                yield policy
+                yield helped
             else:
                 assert dist is not None, "a value model needs a device"
                 with open_values(texts, dist) as values:
                     assert values is not None
-                    yield ValuedPolicy(policy, values)
+                    yield ValuedPolicy(helped, values)
     else:
         assert spec is not None and dist is not None, "a model needs a SPEC and a device"
+        if retrieving is not None and retrieving.retrieve and not (how := texts.format_for(spec)).takes_premises:
+            raise UserError(f"--retrieve: prompts of the format {how.name} have no place for premises")
         with open_text_policy(spec, sampling, texts, dist, network) as written:
-            yield written
+            yield _with_premises(written, retrieving, files, dist)
+
+
+def _with_premises(
+    policy: TacticPolicy | TextPolicy,
+    options: RetrieveOptions | None,
+    files: Sequence[DeclaringFile],
+    dist: DistInfo | None,
+) -> Policy:
+    """Give a policy premises, where options ask for that. Raises UserError for a retriever that is not there."""
+    if options is None or options.retrieve == 0:
+        return policy
+    retriever = Retriever.open(options, "cpu" if dist is None else dist.device)
+    if files:
+        retriever = retriever.with_files(files)
+    return RetrievingPolicy(policy, retriever, options.retrieve_tokens)
 
 
 @contextmanager
 def open_suggesting(
-    options: PolicyOptions, sampling: SamplingConfig, solvers: Sequence[str] = SOLVERS
+    options: PolicyOptions,
+    sampling: SamplingConfig,
+    solvers: Sequence[str] = SOLVERS,
+    files: Sequence[DeclaringFile] = (),
 ) -> Iterator[Policy]:
-    """Open the policy that the options of a command name. Raises what `load_network` and `open_policy` raise."""
+    """Open the policy that the options of a command name; it may be given the premises of `files`.
+
+    Raises what `load_network` and `open_policy` raise.
+    """
     dist = init_distributed(options.device.device_type)
     spec, server, token = options.checkpoint.model_path, options.server.server, options.server.token
     network = None if server is not None else load_network(options.name, spec, dist)
-    texts = options.texts
     with open_policy(
-        options.name, network, sampling, solvers, server=server, token=token, spec=spec, texts=texts, dist=dist
+        options.name,
+        network,
+        sampling,
+        solvers,
+        server=server,
+        token=token,
+        spec=spec,
+        texts=options.texts,
+        dist=dist,
+        retrieving=options.retrieving,
+        files=files,
     ) as policy:
         yield policy
 

@@ -25,6 +25,11 @@ def prefix_text(state_text: str) -> str:
     return state_text + "\n"
 
 
+def before_state(premises: Sequence[str], state_text: str) -> str:
+    """Write premises (the best first) before a state: the best one last, blank lines between."""
+    return "\n\n".join([*reversed(premises), state_text])
+
+
 def prompt_tokens(tokenizer: Tokenizer, state_text: str, max_tokens: int) -> list[int]:
     """Encode a state, cut so that it has `max_tokens` with the marker that follows: BOS and the end of the state stay.
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_object
-from nanoproof.policy.prompt import prefix_text
+from nanoproof.policy.prompt import before_state, prefix_text
 
 Kind = Literal["tactic", "proof"]
 
@@ -39,7 +39,7 @@ class PromptFormat:
     `prompt` takes a proof state (kind `tactic`) or a statement up to and with its `:=` or `:= by` (kind `proof`), and
     the texts of premises that may help, the best first. A sample ends before the first of `stop`. With `chat` the
     prompt is a message, which the model's own template wraps. With `special` it has a marker of our tokenizer, which an
-    endpoint reads as such only when it is asked to.
+    endpoint reads as such only when it is asked to. With `marked` the names of premises are to be between marks.
     """
 
     name: str
@@ -50,6 +50,12 @@ class PromptFormat:
     chat: bool = False
     target: Callable[[str], str] = str
     special: bool = False
+    marked: bool = False
+
+    @property
+    def takes_premises(self) -> bool:
+        """Whether the prompt has a place for premises."""
+        return self.prompt("", ["\N{NULL}"]) != self.prompt("", ())
 
     def example(self, text: str, wanted: str, premises: Sequence[str] = ()) -> tuple[str, str]:
         """Return prompt and continuation to train on; after the continuation follows the model's own end of a text.
@@ -63,7 +69,7 @@ class PromptFormat:
 
 
 def _own(state: str, premises: Sequence[str]) -> str:
-    return f"{prefix_text(state)}<|tactic|>"
+    return f"{prefix_text(before_state(premises, state))}<|tactic|>"
 
 
 def _bfs_prover(state: str, premises: Sequence[str]) -> str:
@@ -71,7 +77,7 @@ def _bfs_prover(state: str, premises: Sequence[str]) -> str:
 
 
 def _reprover(state: str, premises: Sequence[str]) -> str:
-    return "\n\n".join([*reversed(premises), state])
+    return before_state(premises, state)
 
 
 def _llmstep(state: str, premises: Sequence[str]) -> str:
@@ -167,7 +173,7 @@ FORMATS: dict[str, PromptFormat] = {
         PromptFormat("bfs-prover", "tactic", _bfs_prover),
         # ReProver of LeanDojo (Yang et al. 2023, arXiv 2306.15626), `generator/model.py`: the state alone, or premises
         # before it, the best last; names of premises come in marks.
-        PromptFormat("reprover", "tactic", _reprover, without_marks),
+        PromptFormat("reprover", "tactic", _reprover, without_marks, marked=True),
         # LLMSTEP (Welleck and Saha 2023, arXiv 2310.18457), `python/server.py` of wellecks/llmstep.
         PromptFormat("llmstep", "tactic", _llmstep),
         # REAL-Prover (arXiv 2505.20613), `PromptManage.build_local_prompt_str` with the template `deepseek`.

@@ -14,10 +14,13 @@ from typing import Any, Protocol
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample
 from nanoproof.inference.worker import POLL_SECONDS, WorkerStats
 from nanoproof.lean.forbidden import banned_reason
+from nanoproof.lean.types import Theorem
 from nanoproof.policy.prompt_formats import PromptFormat
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.tactic_policy import REPLACEMENT_CHARACTER, PolicyCounts, log_sum
-from nanoproof.search.policy import BadState, Policy, PolicyCancelled, PolicyTimeout, Suggestion
+from nanoproof.retrieval.corpus import CorpusPremise
+from nanoproof.retrieval.premises import Retriever, fitting
+from nanoproof.search.policy import BadState, Policy, PolicyCancelled, PolicyTimeout, Suggestion, policy_for
 
 LONGEST_TACTIC = 4096
 """Most tokens that a tactic may have, where the model sets no limit of its own."""
@@ -73,6 +76,37 @@ class ValuedPolicy:
         value = self._values.value(state_text)
         suggestion = self._policy.suggest(state_text, seed)
         return replace(suggestion, value=max(1.0, value.tactics), value_distribution=value.distribution)
+
+    def for_theorem(self, theorem: Theorem) -> Policy:
+        """Return the policy for a theorem, with the same values."""
+        return ValuedPolicy(policy_for(self._policy, theorem), self._values)
+
+
+class TakesPremises(Protocol):
+    """A policy that can be given premises for a state."""
+
+    def suggest_with(
+        self, state_text: str, premises: Sequence[CorpusPremise], budget: int, seed: int = 0
+    ) -> Suggestion:
+        """Suggest tactics for a state with premises, the best first, so far as they fit into a budget of tokens."""
+        ...
+
+
+class RetrievingPolicy:
+    """A policy that is given the premises which a retriever finds for each state."""
+
+    def __init__(self, policy: TakesPremises, retriever: Retriever, budget: int, theorem: str = "") -> None:
+        """`budget` is that of `--retrieve-tokens`; `theorem`, by its name, decides which premises may be used."""
+        self._policy, self._retriever, self._budget, self._theorem = policy, retriever, budget, theorem
+
+    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
+        """Suggest tactics for a state with its premises."""
+        premises = self._retriever.premises(state_text, self._theorem)
+        return self._policy.suggest_with(state_text, premises, self._budget, seed)
+
+    def for_theorem(self, theorem: Theorem) -> Policy:
+        """Return the policy that is given the premises which this theorem may use."""
+        return RetrievingPolicy(self._policy, self._retriever, self._budget, theorem.id)
 
 
 def merge_texts(samples: Sequence[TextSample], read: Callable[[str], str]) -> tuple[Suggestion, PolicyCounts]:
@@ -142,6 +176,16 @@ class TextPolicy:
         """Suggest distinct tactics for a state, and its value; blocks. Raises PolicyError."""
         return self._ask([state_text], [seed], self.sampling)[0]
 
+    def suggest_with(
+        self, state_text: str, premises: Sequence[CorpusPremise], budget: int, seed: int = 0
+    ) -> Suggestion:
+        """Suggest as `suggest` does, with premises (the best first) in the prompt where they fit into a budget.
+
+        The value is that of the state alone.
+        """
+        texts = fitting(premises, state_text, budget, self.model.num_tokens, self.format.marked)
+        return self._ask([state_text], [seed], self.sampling, [texts])[0]
+
     def suggest_all(
         self,
         states: Sequence[str],
@@ -179,12 +223,19 @@ class TextPolicy:
                 raise PolicyTimeout("the model did not answer before the deadline")
             raise PolicyCancelled("the request was cancelled")
 
-    def _ask(self, states: Sequence[str], seeds: Sequence[int], sampling: SamplingConfig) -> list[Suggestion]:
+    def _ask(
+        self,
+        states: Sequence[str],
+        seeds: Sequence[int],
+        sampling: SamplingConfig,
+        premises: Sequence[Sequence[str]] | None = None,
+    ) -> list[Suggestion]:
         self._count(len(states))
         began = time.perf_counter()
         answered = 0
         try:
-            prompts = [self._prompt(state) for state in states]
+            helpful: Sequence[Sequence[str]] = [()] * len(states) if premises is None else premises
+            prompts = [self._prompt(state, texts) for state, texts in zip(states, helpful, strict=True)]
             options = GenerationOptions(
                 num_samples=sampling.num_sampled_tactics,
                 max_new_tokens=sampling.max_gen_tokens,
@@ -206,12 +257,12 @@ class TextPolicy:
             for (suggestion, _), value in zip(merged, values, strict=True)
         ]
 
-    def _prompt(self, state: str) -> str:
+    def _prompt(self, state: str, premises: Sequence[str] = ()) -> str:
         try:
             state.encode()
         except UnicodeEncodeError as error:
             raise BadState(f"the state is not Unicode: lone surrogate at character {error.start}") from None
-        return self.format.prompt(state, ())
+        return self.format.prompt(state, premises)
 
     def _count(self, more: int, answered: int = 0, seconds: float = 0.0) -> None:
         with self._lock:

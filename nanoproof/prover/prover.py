@@ -42,7 +42,7 @@ from nanoproof.prover.replay import Replayed, SecondTry, replay_tree, run_second
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import Estimate, SearchLog
 from nanoproof.search.node import Kind, Node, or_node, walk
-from nanoproof.search.policy import Policy, Suggestion
+from nanoproof.search.policy import Policy, Suggestion, policy_for
 from nanoproof.search.search import search
 from nanoproof.search.tree_json import tree_to_json
 
@@ -203,7 +203,7 @@ class Prover:
             disproving,
             seed,
             InstrumentedLean(session, observer),
-            InstrumentedPolicy(self.policy, seed, observer),
+            InstrumentedPolicy(policy_for(self.policy, theorem), seed, observer),
             should_stop or (lambda: False),
             observer,
         )

@@ -35,6 +35,7 @@ from nanoproof.policy.factory import PolicyOptions, open_suggesting
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.repos.patch import overwrite, patch_text, require_branch, write_branch
+from nanoproof.repos.premise_data import folder_files
 from nanoproof.repos.project import Project
 from nanoproof.repos.proving import Ledger, ProjectProver, Rung, Task, method_of, rising, server_imports
 from nanoproof.repos.store import Store, default_path
@@ -107,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
         dist = init_distributed(options.suggesting.device.device_type)
         fleet = stack.enter_context(_open_lean(options.lean, dist, total))
         print_lines([f"Lean: {fleet.description}"])
-        rungs = _open_rungs(args, options, fleet, stack)
+        rungs = _open_rungs(args, options, fleet, stack, project.root)
         prover = ProjectProver(
             project,
             ledger,
@@ -217,8 +218,13 @@ def _open_lean(options: FleetOptions, dist: DistInfo, sorries: int) -> Fleet:
     return open_fleet(FleetOptions(options.lean, processes, options.lean_tactic_seconds), dist)
 
 
-def _open_rungs(args: argparse.Namespace, options: ProveProjectOptions, fleet: Fleet, stack: ExitStack) -> list[Rung]:
-    """Open the policy, and list what is tried in turn: solvers alone, then the policy with rising budgets."""
+def _open_rungs(
+    args: argparse.Namespace, options: ProveProjectOptions, fleet: Fleet, stack: ExitStack, root: Path
+) -> list[Rung]:
+    """Open the policy, and list what is tried in turn: solvers alone, then the policy with rising budgets.
+
+    With `--retrieve` the project's own declarations are premises too, besides those of the retriever's index.
+    """
     solvers, suggesting = expand_solver_sets(args.search_finishers), options.suggesting
     prover_options = from_args(ProverOptions, args, keep_tree=True, disprove_fraction=0.0)
     alone = from_args(SearchConfig, args, "search_", finishers=())
@@ -231,7 +237,9 @@ def _open_rungs(args: argparse.Namespace, options: ProveProjectOptions, fleet: F
     elif not solvers and suggesting.name == "solver-only":
         raise UserError("--policy solver-only needs solver tactics: --search-finishers")
     config = alone if suggesting.name == "solver-only" else from_args(SearchConfig, args, "search_")
-    policy: Policy = stack.enter_context(open_suggesting(suggesting, sampling, solvers or ("rfl",)))
+    helped = suggesting.retrieving.settings()
+    files = [] if helped is None else folder_files(root)
+    policy: Policy = stack.enter_context(open_suggesting(suggesting, sampling, solvers or ("rfl",), files))
     spec = suggesting.checkpoint.model_path
     name = suggesting.server.server or (spec if is_foreign(spec) else suggesting.name)
     print_lines([f"policy: {name}" + (f" {spec}" if name == "model" else "")])
@@ -244,6 +252,7 @@ def _open_rungs(args: argparse.Namespace, options: ProveProjectOptions, fleet: F
             "sampling": asdict(sampling),
             "search": asdict(config),
             "seed": options.seed,
+            **(helped or {}),
         }
     )
     prover = Prover(policy, config, prover_options)

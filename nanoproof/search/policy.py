@@ -1,9 +1,10 @@
 """The interface of a policy: tactics and a value for a proof state, and the errors of asking for them."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from nanoproof.common.errors import UserError
+from nanoproof.lean.types import Theorem
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,20 @@ class Policy(Protocol):
     def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
         """Suggest tactics and a value; the same state and seed give the same answer, whatever other calls do."""
         ...
+
+
+@runtime_checkable
+class TheoremPolicy(Policy, Protocol):
+    """A policy whose suggestions depend on the theorem that is proved, as on what may be used there."""
+
+    def for_theorem(self, theorem: Theorem) -> Policy:
+        """Return the policy for the states of a theorem."""
+        ...
+
+
+def policy_for(policy: Policy, theorem: Theorem) -> Policy:
+    """Return the policy for the states of a theorem: itself, unless it is another one for each."""
+    return policy.for_theorem(theorem) if isinstance(policy, TheoremPolicy) else policy
 
 
 class PolicyError(UserError):

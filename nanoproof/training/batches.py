@@ -28,6 +28,8 @@ from nanoproof.data.transitions.packing import Example, ExampleLimits, PackedBat
 from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import NUM_VALUE_BINS, Tokenizer
+from nanoproof.policy.prompt import before_state
+from nanoproof.retrieval.premises import Retriever, fitting
 from nanoproof.training.options import BatchOptions
 
 log = logging.getLogger(__name__)
@@ -82,6 +84,8 @@ def load_proofs(name: str) -> tuple[list[Transition], list[Transition]]:
 # -- Transitions as examples -----------------------------------------------------------------------------------------
 
 ENCODED_AT_ONCE = 4096
+_AROUND = 8
+"""Tokens of an example beside state, premises and tactic: markers, BOS, EOS, a line break, the value's."""
 MAX_DEPTH_WEIGHT = 10.0
 """Before weights are scaled to mean 1, none is more than this: a rare depth shall not be all there is to a step."""
 
@@ -94,11 +98,46 @@ class Pick:
     index: int
 
 
+@dataclass(frozen=True)
+class PremisesBefore:
+    """Premises before the states of a part of the transitions, drawn anew in each epoch.
+
+    The others stay plain, so that a network learns to do with premises and without.
+    """
+
+    retriever: Retriever
+    fraction: float
+    budget: int
+    """Tokens that a state and its premises may have."""
+
+    def chosen(self, seed: int, pick: Pick) -> bool:
+        """Tell whether a transition has premises in an epoch."""
+        return random.Random(f"{seed} premises {pick.epoch} {pick.index}").random() < self.fraction
+
+    def put(
+        self, items: Sequence[Transition], theorems: Sequence[str], tokenizer: Tokenizer, limits: ExampleLimits
+    ) -> list[Transition]:
+        """Return transitions with those of the premises that their theorems may use before the states, as they fit."""
+        found = self.retriever.all_premises([item.state for item in items], theorems)
+        made = []
+        for item, premises in zip(items, found):
+            room = limits.sequence - len(tokenizer.encode(item.tactic)) - _AROUND
+            texts = fitting(
+                premises,
+                item.state,
+                min(self.budget, limits.state - _AROUND, room),
+                lambda text: len(tokenizer.encode(text)),
+            )
+            made.append(replace(item, state=before_state(texts, item.state)))
+        return made
+
+
 class TransitionSet:
     """Transitions, and the examples they become, made when they are asked for.
 
     Those over the limits are left out (`too_long` of them). With `augment` every epoch has its own version of a
     transition, which depends on seed, epoch and index alone; a version over the limits is replaced by the plain one.
+    With `premises` some states have premises before them.
     """
 
     def __init__(
@@ -112,8 +151,9 @@ class TransitionSet:
         state_after: bool = False,
         depth_weights: Sequence[float] | None = None,
         whole_proofs: bool = False,
+        premises: PremisesBefore | None = None,
     ) -> None:
-        self._whole_proofs = whole_proofs
+        self._whole_proofs, self._premises = whole_proofs, premises
         self._tokenizer, self._limits = tokenizer, limits
         self._seed, self._augment = seed, augment
         self._state_after, self._depth_weights = state_after, depth_weights
@@ -137,13 +177,29 @@ class TransitionSet:
     def examples(self, picks: Sequence[Pick]) -> list[Example]:
         """Encode the transitions of these picks, in their order."""
         plain = [self.transitions[pick.index] for pick in picks]
-        if not self._augment:
+        if not self._augment and self._premises is None:
             return [example for example in self._encode(plain) if example is not None]
-        examples = self._encode([self._version(item, pick) for item, pick in zip(plain, picks)])
+        made = [self._version(item, pick) for item, pick in zip(plain, picks)] if self._augment else plain
+        examples = self._encode(self._helped(made, picks))
         grown = [number for number, example in enumerate(examples) if example is None]
         for number, example in zip(grown, self._encode([plain[number] for number in grown])):
             examples[number] = example
         return [example for example in examples if example is not None]
+
+    def _helped(self, items: list[Transition], picks: Sequence[Pick]) -> list[Transition]:
+        """Put premises before the states of the transitions that get some."""
+        source = self._premises
+        if source is None:
+            return items
+        numbers = [number for number, pick in enumerate(picks) if source.chosen(self._seed, pick)]
+        names = [self._theorem(picks[number].index) for number in numbers]
+        helped = dict(
+            zip(numbers, source.put([items[number] for number in numbers], names, self._tokenizer, self._limits))
+        )
+        return [helped.get(number, item) for number, item in enumerate(items)]
+
+    def _theorem(self, index: int) -> str:
+        return self.transitions.theorem(index) if isinstance(self.transitions, TransitionList) else ""
 
     def _version(self, transition: Transition, pick: Pick) -> Transition:
         if not self._state_after:

@@ -14,6 +14,7 @@ from nanoproof.data.transitions.packing import ExampleLimits
 from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT, with_reserved_markers
 from nanoproof.model.lora import LoraOptions
+from nanoproof.retrieval.premises import RetrieveOptions, Retriever
 from nanoproof.training import batches, options
 from nanoproof.training.loop import TrainingLoop
 from nanoproof.training.loss import LossWeights
@@ -42,6 +43,14 @@ class SFTOptions:
     prefix_lm: bool = opt(False, "State tokens see each other both ways; a model made so stays so.")
     state_after_weight: float = opt(
         0.0, "Weight of predicting the goals that the tactic leaves (0: not at all).", min=0, advanced=True
+    )
+    retrieving: RetrieveOptions = group(
+        RetrieveOptions,
+        retrieve=change(help="Premises to put before a state of training; 0: none.", advanced=True),
+        retriever=change(advanced=True),
+    )
+    premises_fraction: float = opt(
+        0.5, "Part of the states, drawn anew in each epoch, that --retrieve is for.", min=0, max=1, advanced=True
     )
     max_eval_examples: int | None = opt(None, "Evaluate on so many validation transitions, evenly spread.", min=1)
     save_epochs: bool = opt(True, "Save a checkpoint after each epoch.", advanced=True)
@@ -102,6 +111,14 @@ class Finetuning(TrainingLoop):
             )
         return with_reserved_markers(model) if self.whole_proofs else model
 
+    def _premises(self) -> batches.PremisesBefore | None:
+        """Open what puts premises before states, if asked for. Raises UserError for a retriever that is not there."""
+        options = self.options.retrieving
+        if options.retrieve == 0:
+            return None
+        retriever = Retriever.open(options, self.dist.device)
+        return batches.PremisesBefore(retriever, self.options.premises_fraction, options.retrieve_tokens)
+
     def _make_sets(self, train: Sequence[Transition], valid: Sequence[Transition]) -> None:
         sft, sequence_len = self.options, self.model.config.sequence_len
         limits = ExampleLimits(sequence=min(self.batch.row_length, sequence_len))
@@ -117,6 +134,7 @@ class Finetuning(TrainingLoop):
             seed=self.run_options.seed,
             augment=sft.learning.augment_data and not self.whole_proofs,
             whole_proofs=self.whole_proofs,
+            premises=self._premises(),
             state_after=sft.state_after_weight > 0,
             depth_weights=batches.balanced_depth_weights(depths) if sft.learning.balance_value_by_depth else None,
         )
@@ -207,5 +225,7 @@ def _check_combination(sft: SFTOptions, batch: options.BatchOptions, dist: DistI
             f"--target-examples-per-step {batch.target_examples_per_step} leaves some of the {dist.world_size} ranks "
             "(--nproc_per_node) without an example"
         )
+    if sft.retrieving.retrieve and sft.continuations == "proof":
+        raise UserError("--retrieve puts premises before states; --continuations proof has none")
     if sft.learning.balance_value_by_depth and batch.value_weight == 0:
         raise UserError("--balance-value-by-depth weighs a loss that --value-weight 0 leaves out")

@@ -47,6 +47,9 @@ class ScriptedModel:
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         return np.zeros((len(texts), 1), dtype=np.float32)
 
+    def num_tokens(self, text: str) -> int:
+        return len(text.split())
+
     def close(self) -> None:
         pass
 

@@ -60,6 +60,8 @@ class ProofStep:
     depth: int
     children: tuple[str, ...] | None
     """None where the record does not tell which goals the tactic left."""
+    theorem: str = ""
+    """Full name of the theorem."""
 
 
 def proof_steps(record: Any, left_out: Counter[str]) -> Iterator[ProofStep]:
@@ -140,17 +142,19 @@ def _numbered(lines: list[str]) -> Iterator[tuple[bool, str]]:
 
 
 def _theorem_steps(theorem: Any, left_out: Counter[str]) -> Iterator[ProofStep]:
+    found = theorem.get("name") if isinstance(theorem, dict) else None
+    name = found if isinstance(found, str) else ""
     for number, block in enumerate(_get(theorem, "by_blocks", list, missing=[])):
         try:
             if _is_error(block) or _is_error(_get(block, "tree", dict)):
                 left_out["a proof that LeanTree could not read"] += 1
                 continue
-            yield from _tree_steps(_get(_get(block, "tree", dict), "nodes", list), left_out)
+            yield from _tree_steps(_get(_get(block, "tree", dict), "nodes", list), left_out, name)
         except ShapeError as error:
             raise error.within(f"by_blocks[{number}]") from None
 
 
-def _tree_steps(nodes: list[Any], left_out: Counter[str]) -> Iterator[ProofStep]:
+def _tree_steps(nodes: list[Any], left_out: Counter[str], theorem: str) -> Iterator[ProofStep]:
     """Yield the steps of one tree; all states are made before, so that each node can refer to its children."""
     texts: dict[Any, str] = {}
     for number, node in enumerate(nodes):
@@ -161,7 +165,7 @@ def _tree_steps(nodes: list[Any], left_out: Counter[str]) -> Iterator[ProofStep]
     for number, node in enumerate(nodes):
         try:
             edge = _get(node, "tactic", dict, missing=None)
-            step = None if edge is None else _step(node, edge, texts)
+            step = None if edge is None else _step(node, edge, texts, theorem)
         except ShapeError as error:
             raise error.within(f"tree.nodes[{number}]") from None
         if step is None:
@@ -179,7 +183,7 @@ def _state_text(node: Any) -> str:
         raise ShapeError(str(error)).within("state.goals") from None
 
 
-def _step(node: Any, edge: dict[str, Any], texts: dict[Any, str]) -> ProofStep:
+def _step(node: Any, edge: dict[str, Any], texts: dict[Any, str], theorem: str) -> ProofStep:
     try:
         tactic = _get(edge, "tactic_string", str).strip()
         children = _get(edge, "children", list, missing=None)
@@ -190,7 +194,7 @@ def _step(node: Any, edge: dict[str, Any], texts: dict[Any, str]) -> ProofStep:
         raise ShapeError(f"expected a number of tactics, at least 1, got {depth}").within("proof_depth")
     known = children is not None and all(isinstance(child, (int, str)) and child in texts for child in children)
     after = tuple(filter(None, (texts[child] for child in children))) if known and children is not None else None
-    return ProofStep(texts[node["id"]], tactic, depth, after)
+    return ProofStep(texts[node["id"]], tactic, depth, after, theorem)
 
 
 def _left_out(step: ProofStep) -> str | None:
@@ -270,6 +274,7 @@ class _Store:
         self.children_ends = array("Q", [0])
         self.paths: list[str] = []
         self.path_of = array("I")
+        self.theorems = array("I")
 
     def begin_file(self, path: str) -> None:
         self.texts.forget()
@@ -282,6 +287,7 @@ class _Store:
         self.children.extend([_UNKNOWN] if step.children is None else map(self.texts.add, step.children))
         self.children_ends.append(len(self.children))
         self.path_of.append(len(self.paths) - 1)
+        self.theorems.append(self.texts.add(step.theorem))
 
     def __getitem__(self, index: int) -> Transition:
         texts = self.texts
@@ -316,6 +322,10 @@ class TransitionList(Sequence[Transition]):
     def select(self, indices: Sequence[int]) -> "TransitionList":
         """Return the transitions at the given indices as a compact list."""
         return TransitionList(self._store, array("I", (self._indices[index] for index in indices)), self.left_out)
+
+    def theorem(self, index: int) -> str:
+        """Return the full name of the theorem that a transition is from; empty where the file does not tell it."""
+        return self._store.texts[self._store.theorems[self._indices[index]]]
 
     def path(self, index: int) -> str:
         """Return the path of the Lean file that a transition is from."""

@@ -1,0 +1,224 @@
+"""Premise retrieval: train an encoder, index a library, measure, and search.
+
+python -m nanoproof.retrieval train --data raid/data/merged --encoder hf:FOLDER_OR_ID --out retriever
+python -m nanoproof.retrieval train --data repo:NAME --encoder new --out retriever
+python -m nanoproof.retrieval index --retriever retriever --data nanolean
+python -m nanoproof.retrieval evaluate --retriever retriever --data raid/data/merged --bm25
+python -m nanoproof.retrieval search "a b : Nat ⊢ a + b = b + a" --retriever retriever
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from nanoproof.common.torch_command import run_main
+
+from nanoproof.common.config import Parser, add_flags, check, from_args, group, opt, validate
+from nanoproof.common.distributed import StopSignal, init_distributed
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write, json_line
+from nanoproof.common.option_groups import DeviceOption
+from nanoproof.common.run_dir import setup_logging
+from nanoproof.common.terminal import print_lines
+from nanoproof.repos.premise_data import read_source
+from nanoproof.repos.splits import SPLITS, STRATEGIES, Split
+from nanoproof.retrieval.corpus import Corpus
+from nanoproof.retrieval.encoders import MAX_TOKENS, Encoder, OwnEncoder, open_encoder, retriever_folder, save_encoder
+from nanoproof.retrieval.index import INDEX_FOLDER, Index
+from nanoproof.retrieval.premises import RetrieveOptions, Retriever
+from nanoproof.retrieval.scores import BM25Ranks, EncoderRanks, Ranks, evaluate, prediction
+from nanoproof.retrieval.training import Epoch, RetrievalData, TrainOptions, train_retriever
+from nanoproof.training.options import ModelOptions
+from nanoproof.training.setup import load_or_build_model
+
+NEW = "new"
+"""SPEC of a network of ours with fresh weights."""
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """Data."""
+
+    data: tuple[str, ...] = opt(
+        (), "Exports (folders), repo:NAME, store:NAME, or nanolean (premises alone); several: one after the other."
+    )
+    strategy: str = opt("random", "Which splits count.", choices=STRATEGIES)
+
+    def __post_init__(self) -> None:
+        validate(self, "data")
+        check(bool(self.data), "--data: name an export, repo:NAME, store:NAME or nanolean")
+
+
+@dataclass(frozen=True)
+class EncoderOptions:
+    """Encoder."""
+
+    encoder: str = opt(
+        NEW, f"What to start from: a checkpoint, hf:PATH_OR_ID, the folder of a retriever, or {NEW}: fresh weights."
+    )
+    max_tokens: int | None = opt(None, "Tokens of a text that are read (default: 512, or as the retriever did).", min=8)
+    device: DeviceOption = group(DeviceOption)
+
+    def __post_init__(self) -> None:
+        validate(self, "encoder")
+
+    def open(self, network: ModelOptions, seed: int) -> Encoder:
+        """Open the encoder; `network` describes a new one."""
+        dist = init_distributed(self.device.device_type)
+        if self.encoder == NEW:
+            model, tokenizer = load_or_build_model(network, None, dist, seed)
+            return OwnEncoder(model, tokenizer, self.max_tokens or MAX_TOKENS)
+        return open_encoder(self.encoder, self.max_tokens, dist.device, dist.dtype)
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """Measuring."""
+
+    split: Split = opt("test", "Theorems to measure on.", choices=SPLITS)
+    bm25: bool = opt(False, "Measure BM25 too.")
+    predictions: str | None = opt(None, "File for what was retrieved for each tactic, as JSON lines.", metavar="FILE")
+    json: bool = opt(False, "Print the scores as JSON, an object a line.")
+
+    def __post_init__(self) -> None:
+        validate(self, "evaluate")
+
+
+# -- Commands --------------------------------------------------------------------------------------------------------
+
+
+def train(args: argparse.Namespace) -> int:
+    """Train on each data set in turn; the folder is a whole retriever after each of them."""
+    data, how, options = from_args(DataOptions, args), from_args(EncoderOptions, args), from_args(TrainOptions, args)
+    out = Path(args.out)
+    if out.exists() and any(out.iterdir()) and retriever_folder(str(out)) is None:
+        raise UserError(f"--out {out}: there are other files in it; name a new folder, or one of an earlier training")
+    parts = [read_source(spec).data(data.strategy) for spec in data.data]
+    encoder = how.open(from_args(ModelOptions, args), options.seed)
+
+    def say(part: RetrievalData, epoch: Epoch) -> None:
+        scores = "" if epoch.scores is None else f", val {epoch.scores}"
+        print_lines([f"{part.name}, epoch {epoch.epoch}: loss {epoch.loss:.4f}{scores}"])
+
+    about = {"encoder": how.encoder, "strategy": data.strategy, "options": asdict(options), "data": list(data.data)}
+    with StopSignal() as stop:
+        found = train_retriever(encoder, parts, options, out, about, say, lambda: stop.received)
+        interrupted = stop.received
+    if found is None and interrupted:
+        raise UserError("interrupted before the first epoch was over; nothing was written")
+    print_lines([f"retriever: {out} ({len(parts[-1].corpus)} premises indexed)"])
+    return 130 if interrupted else 0
+
+
+def index(args: argparse.Namespace) -> int:
+    """Index the premises of data sets; of an index that is there only new texts are encoded."""
+    data, out = from_args(DataOptions, args), Path(args.retriever)
+    folder = retriever_folder(str(out))
+    corpus = Corpus.merged([read_source(spec).corpus for spec in data.data])
+    how = from_args(EncoderOptions, args)
+    if folder is None:
+        if out.exists() and any(out.iterdir()):
+            raise UserError(f"--retriever {out}: there are other files in it; name a new folder, or a retriever's")
+        encoder = how.open(from_args(ModelOptions, args), 0)
+    else:
+        dist = init_distributed(how.device.device_type)
+        encoder = open_encoder(str(folder), how.max_tokens, dist.device, dist.dtype)
+        out = folder
+    earlier = None
+    if folder is not None and (folder / INDEX_FOLDER).is_dir():
+        try:
+            earlier = Index.load(folder / INDEX_FOLDER)
+        except UserError as error:
+            print_lines([f"made anew: {error}"])
+    made, encoded = Index.build(corpus, encoder, earlier)
+    if folder is None:
+        save_encoder(encoder, out, {"encoder": how.encoder})
+    made.save(out / INDEX_FOLDER)
+    print_lines([f"{len(corpus)} premises of {len(corpus.paths)} files, {encoded} texts encoded: {out / INDEX_FOLDER}"])
+    return 0
+
+
+def measure(args: argparse.Namespace) -> int:
+    """Print R@1, R@10 and MRR of a retriever on each data set, and those of BM25 beside."""
+    data, how, options = from_args(DataOptions, args), from_args(EncoderOptions, args), from_args(ScoreOptions, args)
+    rankers: dict[str, Ranks] = {}
+    if args.retriever is not None or not options.bm25:
+        spec = args.retriever or how.encoder
+        dist = init_distributed(how.device.device_type)
+        opened = open_encoder(spec, how.max_tokens, dist.device, dist.dtype)
+        rankers[spec] = EncoderRanks(opened)
+    if options.bm25:
+        rankers["BM25"] = BM25Ranks()
+    records = []
+    for spec in data.data:
+        source = read_source(spec)
+        asked = source.queries(data.strategy, options.split)
+        for name, ranks in rankers.items():
+            scores, rankings = evaluate(ranks, source.corpus, asked)
+            records += [
+                {"retriever": name, **prediction(source.corpus, query, ranking)}
+                for query, ranking in zip(asked, rankings)
+                if options.predictions is not None
+            ]
+            row = {"data": spec, "strategy": data.strategy, "split": options.split, "retriever": name, **asdict(scores)}
+            line = f"{spec}, {data.strategy} {options.split}, {scores.queries} tactics, {name}: {scores}"
+            print_lines([json.dumps(row) if options.json else line])
+    if options.predictions is not None:
+        lines = "".join(map(json_line, records)).encode("utf-8", "surrogatepass")
+        try:
+            atomic_write(Path(options.predictions), lambda file: file.write(lines))
+        except OSError as error:
+            raise UserError(f"cannot write --predictions {options.predictions}: {error.strerror}") from error
+    return 0
+
+
+def search(args: argparse.Namespace) -> int:
+    """Print the premises for a state, the best first."""
+    options = RetrieveOptions(args.count, args.retriever)
+    retriever = Retriever.open(options, init_distributed(from_args(DeviceOption, args).device_type).device)
+    if args.theorem is not None and retriever.index.corpus.find(args.theorem) is None:
+        raise UserError(f"--theorem {args.theorem}: no premise of that name in {args.retriever}")
+    for rank, premise in enumerate(retriever.premises(args.state, args.theorem or ""), start=1):
+        print_lines([f"{rank:3}  {premise.plain}", f"     {premise.path}:{premise.start[0]}"])
+    return 0
+
+
+def parse_args(argv: Sequence[str] | None = None) -> argparse.Namespace:
+    """Parse a command line; `run` is what it asks for."""
+    parser = Parser(prog="python -m nanoproof.retrieval", description=(__doc__ or "").splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    trains = commands.add_parser("train", help="Train an encoder on the premises that proofs used, and index them.")
+    trains.add_argument("--out", required=True, metavar="DIR", help="Folder for encoder, index and metrics.")
+    indexes = commands.add_parser("index", help="Index premises, or bring an index up to date.")
+    indexes.add_argument("--retriever", required=True, metavar="DIR", help="Folder of a retriever, or a new one.")
+    measures = commands.add_parser("evaluate", help="Measure R@1, R@10 and MRR on held-out proofs.")
+    measures.add_argument("--retriever", metavar="DIR", help="Folder of a retriever; without it --encoder as it is.")
+    searches = commands.add_parser("search", help="Find premises for a proof state.")
+    searches.add_argument("state", help="A proof state: hypotheses, ⊢, and the goal.")
+    searches.add_argument("--retriever", required=True, metavar="DIR", help="Folder of a retriever with its index.")
+    searches.add_argument("--count", "-k", type=int, default=10, metavar="K", help="How many premises.")
+    searches.add_argument("--theorem", metavar="NAME", help="Only what comes before this premise.")
+    add_flags(searches, DeviceOption)
+    for command in (trains, indexes, measures):
+        add_flags(command, DataOptions)
+        add_flags(command, EncoderOptions)
+    add_flags(trains, TrainOptions)
+    for command in (trains, indexes):
+        add_flags(command, ModelOptions)
+    add_flags(measures, ScoreOptions)
+    for command, run in ((trains, train), (indexes, index), (measures, measure), (searches, search)):
+        command.set_defaults(run=run)
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit code."""
+    args = parse_args(argv)
+    setup_logging("info")
+    return int(args.run(args))
+
+
+if __name__ == "__main__":
+    run_main(main)

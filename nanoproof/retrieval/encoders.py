@@ -1,0 +1,284 @@
+"""Encoders: what makes vectors of proof states and premises, for retrieval and for training it.
+
+FOLDER, sft/<run>, model_<step>.pt     a network of ours: the mean of its last activations over BOS and the text
+hf:PATH_OR_ID                          a network of transformers: the mean of its last hidden states over the tokens
+                                       (of an encoder-decoder its encoder's), as ReProver's retriever does
+
+Both have length 1, so that a product of two is their cosine. A folder of `python -m nanoproof.retrieval` has its
+encoder in `encoder/`.
+
+Shapes: N texts, L tokens of the longest, C channels.
+"""
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_json, read_object
+from nanoproof.common.run_dir import exported_folder, resolve_model_path
+from nanoproof.inference.hf_model import first_line, load_tokenizer, transformers_library
+from nanoproof.model.checkpoint import find_checkpoint, load_model, save_checkpoint, weights_sha256
+from nanoproof.model.gpt import GPT
+from nanoproof.model.tokenizer import Tokenizer
+
+PREFIX = "hf:"
+ENCODER_FOLDER, RETRIEVER_FILE = "encoder", "retriever.json"
+"""Folder of a retriever with its encoder, and the file that says how it was made."""
+MAX_TOKENS = 512
+"""How many tokens of a text are read where nothing else is said."""
+ROWS = 64
+"""Texts that are encoded at a time where nothing is learned."""
+
+
+class Encoder(Protocol):
+    """Makes vectors of texts. `encode` may be differentiated; calls of several threads at once are the caller's."""
+
+    max_tokens: int
+    """Longest text; of longer ones a part is read."""
+
+    @property
+    def identity(self) -> str:
+        """A digest of the weights and of how texts are read: equal for encoders that give equal vectors."""
+        ...
+
+    @property
+    def device(self) -> torch.device: ...
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        """Return what is trained."""
+        ...
+
+    def training(self, on: bool) -> None:
+        """Turn on what networks do in training alone (dropout), or off."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> torch.Tensor:
+        """Return the vectors of texts, float32 (N, C), of length 1."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write the network so that `open_encoder` loads it."""
+        ...
+
+
+def encode_all(
+    encoder: Encoder, texts: Sequence[str], rows: int = ROWS, stopped: Callable[[], bool] = lambda: False
+) -> torch.Tensor:
+    """Return the vectors of any number of texts, float32 (N, C), `rows` at a time, those of about the same length.
+
+    May be differentiated. Ends early, with KeyboardInterrupt, once `stopped()`.
+    """
+    order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
+    found: list[torch.Tensor] = []
+    for first in range(0, len(order), rows):
+        if stopped():
+            raise KeyboardInterrupt
+        found.append(encoder.encode([texts[number] for number in order[first : first + rows]]))
+    places = torch.empty(len(order), dtype=torch.long)
+    places[torch.tensor(order, dtype=torch.long)] = torch.arange(len(order))
+    return torch.cat(found)[places.to(found[0].device)]
+
+
+def embed(encoder: Encoder, texts: Sequence[str], stopped: Callable[[], bool] = lambda: False) -> np.ndarray:
+    """Return the vectors of any number of texts as an array, float32 (N, C), for use and not for training."""
+    if not texts:
+        return np.zeros((0, 1), np.float32)
+    encoder.training(False)
+    with torch.inference_mode():
+        vectors: np.ndarray = encode_all(encoder, texts, ROWS, stopped).cpu().numpy()
+    return vectors
+
+
+def _mean(hidden_NLC: torch.Tensor, mask_NL: torch.Tensor) -> torch.Tensor:
+    """Return the mean over the tokens that count, of length 1, float32 (N, C)."""
+    weights_NL1 = mask_NL[..., None].float()
+    means_NC = (hidden_NLC.float() * weights_NL1).sum(1) / weights_NL1.sum(1)
+    return F.normalize(means_NC, dim=-1)
+
+
+def _parameters_digest(parameters: Sequence[torch.Tensor], how: str) -> str:
+    digest = hashlib.sha256(how.encode())
+    for each in parameters:
+        digest.update(each.detach().float().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+# -- Ours ------------------------------------------------------------------------------------------------------------
+
+
+class OwnEncoder:
+    """A network of ours; of a longer text it reads the end."""
+
+    def __init__(self, model: GPT, tokenizer: Tokenizer, max_tokens: int = MAX_TOKENS) -> None:
+        self.model, self.tokenizer = model, tokenizer
+        self.max_tokens = min(max_tokens, model.config.sequence_len)
+
+    @property
+    def identity(self) -> str:
+        return _parameters_digest(list(self.model.state_dict().values()), f"own {self.max_tokens}")
+
+    @property
+    def device(self) -> torch.device:
+        return self.model.device
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        """Return all parameters but those of the head, which vectors do not depend on."""
+        return [each for name, each in self.model.named_parameters() if not name.startswith("head.")]
+
+    def training(self, on: bool) -> None:
+        self.model.train(on)
+
+    def encode(self, texts: Sequence[str]) -> torch.Tensor:
+        rows = [[self.tokenizer.bos, *tokens][-self.max_tokens :] for tokens in self.tokenizer.encode_batch(texts)]
+        tokens_NL = torch.full((len(rows), max(map(len, rows))), self.tokenizer.pad)
+        mask_NL = torch.zeros_like(tokens_NL)
+        for number, row in enumerate(rows):
+            tokens_NL[number, : len(row)], mask_NL[number, : len(row)] = torch.tensor(row), 1
+        hidden_NLC = self.model.hidden(tokens_NL.to(self.device))  # causal: padding on the right changes nothing
+        return _mean(hidden_NLC, mask_NL.to(self.device))
+
+    def save(self, folder: Path) -> None:
+        save_checkpoint(folder, 0, self.model, self.tokenizer, extra={"stage": "retrieval"})
+
+
+# -- Transformers ----------------------------------------------------------------------------------------------------
+
+
+class HFEncoder:
+    """A network of transformers; texts are cut as its tokenizer does."""
+
+    def __init__(self, source: str, max_tokens: int = MAX_TOKENS, device: torch.device | str = "cpu") -> None:
+        """Load from a folder, or by id from the hub; code that comes with it never runs. Raises UserError."""
+        library, folder = transformers_library(), str(Path(source).expanduser())
+        source = folder if Path(folder).is_dir() else source
+        try:
+            config = library.AutoConfig.from_pretrained(source, trust_remote_code=False)
+            known = type(config) in library.AutoModelForTextEncoding._model_mapping
+            kind = library.AutoModelForTextEncoding if known else library.AutoModel
+            network = kind.from_pretrained(source, trust_remote_code=False, dtype=torch.float32)
+            self.tokenizer = load_tokenizer(library, source)
+        except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
+            raise UserError(f"{PREFIX}{source} cannot be loaded: {first_line(error)}") from error
+        self.network = network.to(device).eval()
+        if self.tokenizer.pad_token_id is None:
+            self.tokenizer.pad_token = self.tokenizer.eos_token
+        if self.tokenizer.pad_token_id is None:
+            raise UserError(f"{PREFIX}{source}: its tokenizer has neither a padding token nor one that ends a text")
+        positions = getattr(config, "max_position_embeddings", None)
+        self.max_tokens = min(max_tokens, positions or max_tokens)
+        self._encoder_decoder = bool(config.is_encoder_decoder) and not known
+
+    @property
+    def identity(self) -> str:
+        return _parameters_digest(list(self.network.state_dict().values()), f"hf {self.max_tokens}")
+
+    @property
+    def device(self) -> torch.device:
+        found: torch.device = self.network.device
+        return found
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        return list(self._body.parameters())
+
+    @property
+    def _body(self) -> Any:
+        return self.network.get_encoder() if self._encoder_decoder else self.network
+
+    def training(self, on: bool) -> None:
+        self.network.train(on)
+
+    def encode(self, texts: Sequence[str]) -> torch.Tensor:
+        read = self.tokenizer(
+            [text or " " for text in texts],  # some tokenizers make no token at all of no text
+            padding=True,
+            truncation=True,
+            max_length=self.max_tokens,
+            padding_side="right",
+            return_tensors="pt",
+        )
+        tokens_NL, mask_NL = read["input_ids"].to(self.device), read["attention_mask"].to(self.device)
+        return _mean(self._body(input_ids=tokens_NL, attention_mask=mask_NL).last_hidden_state, mask_NL)
+
+    def save(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.network.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
+
+# -- Opening ---------------------------------------------------------------------------------------------------------
+
+
+def open_encoder(
+    spec: str, max_tokens: int | None = None, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
+) -> Encoder:
+    """Open an encoder by its SPEC, or that of a retriever's folder; `dtype` is for networks of ours.
+
+    Without `max_tokens` a retriever reads as many as it did, others `MAX_TOKENS`. Raises UserError.
+    """
+    folder = retriever_folder(spec)
+    if folder is not None:
+        about = read_object(folder / RETRIEVER_FILE) or {}
+        inside = folder / ENCODER_FOLDER
+        known = about.get("max_tokens")
+        most = max_tokens or (known if isinstance(known, int) else MAX_TOKENS)
+        if about.get("kind") == "hf":
+            return HFEncoder(str(inside), most, device)
+        model, tokenizer, _ = load_model(find_checkpoint(inside), device, dtype)
+        return OwnEncoder(model, tokenizer, most)
+    if spec.startswith(PREFIX) and exported_folder(spec) is None:
+        if spec == PREFIX:
+            raise UserError("--encoder hf:: expected hf:PATH_OR_ID")
+        return HFEncoder(spec.removeprefix(PREFIX), max_tokens or MAX_TOKENS, device)
+    if spec.startswith("openai:"):
+        raise UserError(f"--encoder {spec}: an endpoint gives no vectors here; expected a checkpoint or hf:PATH_OR_ID")
+    try:
+        model, tokenizer, _ = load_model(find_checkpoint(resolve_model_path(spec)), device, dtype)
+    except UserError as error:
+        raise UserError(str(error).replace("--model-path", "--encoder", 1)) from error
+    return OwnEncoder(model, tokenizer, max_tokens or MAX_TOKENS)
+
+
+def retriever_folder(spec: str) -> Path | None:
+    """Return the folder of a retriever that a SPEC names; None for other SPECs."""
+    if spec.startswith((PREFIX, "openai:")):
+        return None
+    path = Path(spec).expanduser()
+    if not path.is_absolute() and not path.exists():
+        with contextlib.suppress(UserError):
+            path = resolve_model_path(spec)
+    return path if (path / RETRIEVER_FILE).is_file() else None
+
+
+def save_encoder(encoder: Encoder, folder: Path, about: dict[str, Any]) -> None:
+    """Write an encoder to the folder of a retriever; `retriever.json`, with `about`, comes last."""
+    kind = "hf" if isinstance(encoder, HFEncoder) else "own"
+    encoder.save(folder / ENCODER_FOLDER)
+    atomic_write_json(folder / RETRIEVER_FILE, {"kind": kind, "max_tokens": encoder.max_tokens, **about})
+
+
+def weights_of(spec: str) -> str:
+    """Return what tells an encoder's weights from others, for the record."""
+    folder = retriever_folder(spec)
+    if folder is None or (read_object(folder / RETRIEVER_FILE) or {}).get("kind") == "hf":
+        return spec
+    return weights_sha256(find_checkpoint(folder / ENCODER_FOLDER))
+
+
+def parameter_groups(encoder: Encoder, lr: float, decay: float) -> Iterator[dict[str, Any]]:
+    """Yield AdamW's groups: matrices decay, vectors and scalars do not."""
+    parameters = encoder.parameters()
+    yield {"params": [each for each in parameters if each.ndim > 1], "lr": lr, "weight_decay": decay}
+    yield {"params": [each for each in parameters if each.ndim <= 1], "lr": lr, "weight_decay": 0.0}
+
+
+def has_bm25() -> bool:
+    """Tell whether the library of the baseline is installed."""
+    return find_spec("bm25s") is not None

@@ -1,0 +1,178 @@
+"""Premises for the states of a search, or of training: retrieved once for each state, in batches, within a budget.
+
+Which premises a theorem may use: those before it if it is in the corpus itself, those before its line if it is in a
+file that was added (`with_files`: then all other files count as imported), and else all of the corpus, as for the
+theorems of benchmarks.
+"""
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from nanoproof.common.config import check, opt, validate
+from nanoproof.common.errors import UserError
+from nanoproof.retrieval.corpus import CorpusPremise, DeclaringFile, context_text
+from nanoproof.retrieval.encoders import ROWS, Encoder, embed, open_encoder, retriever_folder
+from nanoproof.retrieval.index import INDEX_FOLDER, Index
+
+CACHED = 1 << 16
+"""States whose premises are kept."""
+_AT_LINE = re.compile(r"(?P<path>.+), line (?P<line>\d+)", re.DOTALL)
+"""How theorems of a project's file are called."""
+
+
+@dataclass(frozen=True)
+class RetrieveOptions:
+    """Premise retrieval."""
+
+    retrieve: int = opt(0, "Premises to put before each state; 0: none.", min=0, metavar="K")
+    retriever: str | None = opt(
+        None, "Folder that python -m nanoproof.retrieval train or index wrote: encoder and index of the premises."
+    )
+    retrieve_tokens: int = opt(
+        512, "Tokens that a state and its premises may have; what does not fit is left out.", min=1, advanced=True
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "retrieval")
+        check(self.retrieve == 0 or self.retriever is not None, "--retrieve needs --retriever, the folder of an index")
+        check(self.retriever is None or self.retrieve > 0, "--retriever needs --retrieve K: how many premises")
+
+    def settings(self) -> dict[str, Any] | None:
+        """Return what these options change of what a policy suggests, for the record; None if nothing.
+
+        Raises UserError if the retriever is not there.
+        """
+        if self.retrieve == 0:
+            return None
+        index = Index.load(_folder(self.retriever) / INDEX_FOLDER)
+        return {"retrieve": self.retrieve, "retrieve_tokens": self.retrieve_tokens, "retriever": index.identity}
+
+
+def _folder(spec: str | None) -> Any:
+    folder = retriever_folder(spec or "")
+    if folder is None:
+        raise UserError(f"--retriever {spec}: no such folder of python -m nanoproof.retrieval train or index")
+    return folder
+
+
+class Retriever:
+    """Finds premises for states. Any number of threads may ask: those that wait share a batch."""
+
+    def __init__(self, encoder: Encoder, index: Index, count: int, own_files: Iterable[str] = ()) -> None:
+        """`count` premises for each state; `own_files` are the paths of the files that were added to the corpus."""
+        self.encoder, self.index, self.count = encoder, index, count
+        self._own = frozenset(own_files)
+        self._lock, self._computing = threading.Lock(), threading.Lock()
+        self._waiting: dict[str, Future[np.ndarray]] = {}
+        self._kept: OrderedDict[tuple[str, str], tuple[CorpusPremise, ...]] = OrderedDict()
+        self.encoded = 0
+        """States that were encoded so far."""
+
+    @classmethod
+    def open(cls, options: RetrieveOptions, device: torch.device | str = "cpu") -> "Retriever":
+        """Open the folder that options name. Raises UserError for one that is not there, or has no index of its own."""
+        folder = _folder(options.retriever)
+        encoder = open_encoder(str(folder), device=device)
+        return cls(encoder, Index.load(folder / INDEX_FOLDER, encoder.identity), options.retrieve)
+
+    def with_files(self, files: Sequence[DeclaringFile]) -> "Retriever":
+        """Return the retriever with the premises of some files added, in place of those of the same paths."""
+        index, _ = self.index.updated(files, self.encoder)
+        return Retriever(self.encoder, index, self.count, (each.path for each in files))
+
+    # -- what may be used --------------------------------------------------------------------------------------------
+
+    def accessible(self, name: str) -> np.ndarray | None:
+        """Return the numbers of the premises that a theorem called so may use; None for all."""
+        corpus = self.index.corpus
+        premise = corpus.find(name)
+        if premise is not None:
+            return corpus.before(premise)
+        found = _AT_LINE.fullmatch(name)
+        if found is None or found["path"] not in corpus:
+            return None
+        before = corpus.accessible(found["path"], (int(found["line"]), 1))
+        if found["path"] not in self._own:
+            return before
+        imported = [corpus.in_file(path) for path in corpus.paths if path not in self._own]
+        parts = [np.arange(each.start, each.stop, dtype=np.int64) for each in imported]
+        return np.unique(np.concatenate([before, *parts]))
+
+    # -- retrieval ---------------------------------------------------------------------------------------------------
+
+    def premises(self, state: str, name: str = "") -> tuple[CorpusPremise, ...]:
+        """Return the premises for a state of the theorem called `name`, the best first."""
+        return self.all_premises([state], [name])[0]
+
+    def all_premises(self, states: Sequence[str], names: Sequence[str]) -> list[tuple[CorpusPremise, ...]]:
+        """Return the premises for each state of the theorem of a name, the best first."""
+        keys = [(context_text(state), self._scope(name)) for state, name in zip(states, names, strict=True)]
+        with self._lock:
+            missing = [key for key in dict.fromkeys(keys) if key not in self._kept]
+            known = {key: self._kept[key] for key in keys if key in self._kept}
+        if missing:
+            vectors_QC = np.stack(self._vectors([context for context, _ in missing]))
+            allowed = [self.accessible(scope) for _, scope in missing]
+            for key, (numbers, _) in zip(missing, self.index.search(vectors_QC, allowed, self.count)):
+                known[key] = tuple(self.index.corpus.premises[number] for number in numbers)
+            with self._lock:
+                self._kept.update((key, known[key]) for key in missing)
+                while len(self._kept) > CACHED:
+                    self._kept.popitem(last=False)
+        return [known[key] for key in keys]
+
+    def _scope(self, name: str) -> str:
+        """Return what tells the accessible premises of a theorem: its name, or nothing where all are."""
+        inside = self.index.corpus.find(name) is not None or _AT_LINE.fullmatch(name) is not None
+        return name if inside else ""
+
+    def _vectors(self, contexts: Sequence[str]) -> list[np.ndarray]:
+        """Encode contexts, with those of other threads that wait; the last one to come computes."""
+        with self._lock:
+            mine = [self._waiting.setdefault(context, Future()) for context in contexts]
+        with self._computing:
+            with self._lock:
+                todo, self._waiting = self._waiting, {}
+            try:
+                vectors = self._encode(list(todo))
+            except BaseException as error:
+                for waiting in todo.values():
+                    waiting.set_exception(error)
+                raise
+            for waiting, vector in zip(todo.values(), vectors):
+                waiting.set_result(vector)
+        return [each.result() for each in mine]
+
+    def _encode(self, contexts: list[str]) -> list[np.ndarray]:
+        """Encode contexts; one by one on a CPU, so that a vector does not depend on what waited beside it."""
+        size = 1 if self.encoder.device.type == "cpu" else ROWS
+        self.encoded += len(contexts)
+        parts = [contexts[first : first + size] for first in range(0, len(contexts), size)]
+        return [vector for part in parts for vector in embed(self.encoder, part)]
+
+
+def fitting(
+    premises: Sequence[CorpusPremise], state: str, budget: int, count: Callable[[str], int], marked: bool = False
+) -> list[str]:
+    """Choose the texts of premises, the best first, that fit beside a state into a budget of tokens.
+
+    `count` counts the tokens of a text. One that does not fit is left out, and later ones that do are taken, as
+    ReProver does. With `marked` names are between marks.
+    """
+    left = budget - count(state)
+    chosen = []
+    for premise in premises:
+        text = premise.text if marked else premise.plain
+        size = count(text + "\n\n")
+        if size <= left:
+            chosen.append(text)
+            left -= size
+    return chosen

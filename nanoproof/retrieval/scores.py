@@ -1,0 +1,136 @@
+"""How good a retrieval is: R@1, R@10 and MRR as LeanDojo computes them, and BM25 as the baseline.
+
+For a query with positives P and a list of retrieved premises r1, r2, ...: R@k = |{r1 .. rk} ∩ P| / |P|, in percent of
+the mean over queries, so that R@1 is below 100 where a tactic uses several premises; MRR is the mean of 1 / rank of the
+first positive, 0 where none is retrieved (LeanDojo, Yang et al. 2023, section 6, and its `evaluate.py`).
+
+Shapes: N premises.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from nanoproof.common.errors import UserError
+from nanoproof.retrieval.corpus import Corpus, Query
+from nanoproof.retrieval.encoders import Encoder, embed, has_bm25
+from nanoproof.retrieval.index import Index, best
+
+RETRIEVED = 100
+"""How many premises are retrieved for a query that is scored."""
+_WORD = re.compile(r"[^\W_]+|_+|[^\w\s]")
+
+Ranking = tuple[np.ndarray, np.ndarray]
+"""Numbers of premises, best first, and their scores."""
+
+
+class Ranks(Protocol):
+    """Ranks the accessible premises for queries."""
+
+    def rank(self, corpus: Corpus, asked: Sequence[Query], count: int) -> list[Ranking]:
+        """Return the `count` best accessible premises for each query; fewer where there are fewer."""
+        ...
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a retrieval reached: recalls in percent, MRR from 0 to 1, over so many queries."""
+
+    recall_at_1: float
+    recall_at_10: float
+    mrr: float
+    queries: int
+
+    def __str__(self) -> str:
+        return f"R@1: {self.recall_at_1:.2f}, R@10: {self.recall_at_10:.2f}, MRR: {self.mrr:.2f}"
+
+
+def recall(positives: Sequence[int], retrieved: Sequence[int], count: int) -> float:
+    """Return which part of the positives, a non-empty set, is among the first `count` retrieved."""
+    wanted = set(positives)
+    return len(wanted & set(retrieved[:count])) / len(wanted)
+
+
+def reciprocal_rank(positives: Sequence[int], retrieved: Sequence[int]) -> float:
+    """Return 1 / rank of the first positive, ranks from 1 on; 0 if none is retrieved."""
+    wanted = set(positives)
+    return next((1 / rank for rank, each in enumerate(retrieved, start=1) if each in wanted), 0.0)
+
+
+def score(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Scores:
+    """Score pairs of positives and retrieved premises; those without positives do not count. 0 if none is left."""
+    counted = [(positives, list(retrieved)) for positives, retrieved in pairs if len(positives)]
+    if not counted:
+        return Scores(0.0, 0.0, 0.0, 0)
+    first = float(np.mean([recall(*pair, 1) for pair in counted]))
+    ten = float(np.mean([recall(*pair, 10) for pair in counted]))
+    return Scores(100 * first, 100 * ten, float(np.mean([reciprocal_rank(*pair) for pair in counted])), len(counted))
+
+
+def evaluate(ranks: Ranks, corpus: Corpus, asked: Sequence[Query]) -> tuple[Scores, list[Ranking]]:
+    """Rank premises for queries and score that; also returns the rankings."""
+    rankings = ranks.rank(corpus, asked, RETRIEVED)
+    return score([(query.positives, numbers.tolist()) for query, (numbers, _) in zip(asked, rankings)]), rankings
+
+
+def prediction(corpus: Corpus, query: Query, ranking: Ranking) -> dict[str, Any]:
+    """Return the record of a query with what was retrieved, as LeanDojo's predictions have it."""
+    names = [corpus.premises[number].full_name for number in ranking[0]]
+    return {
+        "url": query.origin[0],
+        "commit": query.origin[1],
+        "file_path": query.path,
+        "full_name": query.full_name,
+        "start": list(query.start),
+        "tactic_idx": query.tactic,
+        "context": query.context,
+        "all_pos_premises": [corpus.premises[number].full_name for number in query.positives],
+        "retrieved_premises": names,
+        "scores": [round(float(each), 6) for each in ranking[1]],
+    }
+
+
+class EncoderRanks:
+    """Ranking by the cosine of vectors. The index is kept: it is made anew for another corpus or changed weights."""
+
+    def __init__(self, encoder: Encoder, index: Index | None = None) -> None:
+        self.encoder, self.index = encoder, index
+
+    def rank(self, corpus: Corpus, asked: Sequence[Query], count: int) -> list[Ranking]:
+        self.index, _ = Index.build(corpus, self.encoder, self.index)
+        vectors_QC = embed(self.encoder, [query.context for query in asked])
+        accessible = [corpus.accessible(query.path, query.start) for query in asked]
+        return self.index.search(vectors_QC, accessible, count)
+
+
+def words(text: str) -> list[str]:
+    """Split a text for BM25: runs of letters and digits, so that a name gives its parts, and each symbol by itself."""
+    return _WORD.findall(text)
+
+
+class BM25Ranks:
+    """Ranking by BM25 (Robertson's, k1 1.5, b 0.75, as the library has it) over the words of texts."""
+
+    def __init__(self) -> None:
+        """Raises UserError where the library bm25s is not installed."""
+        if not has_bm25():
+            raise UserError("BM25 needs the package bm25s: pip install 'nanoproof[hf]'")
+
+    def rank(self, corpus: Corpus, asked: Sequence[Query], count: int) -> list[Ranking]:
+        import bm25s
+
+        if not len(corpus):
+            return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in asked]
+        vocabulary: dict[str, int] = {}
+        rows = [[vocabulary.setdefault(word, len(vocabulary)) for word in words(p.plain)] for p in corpus.premises]
+        baseline = bm25s.BM25()
+        baseline.index((rows, vocabulary), show_progress=False)
+        found = []
+        for query in asked:
+            known = [vocabulary[word] for word in words(query.context) if word in vocabulary]
+            scores_N = baseline.get_scores(known) if known else np.zeros(len(corpus), np.float32)
+            found.append(best(scores_N, corpus.accessible(query.path, query.start), count))
+        return found

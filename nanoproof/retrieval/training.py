@@ -1,0 +1,321 @@
+"""Training an encoder to put a proof state near the premises that its tactic used.
+
+An example is a tactic with one of its premises. Beside it stand negatives: some of the file of that premise, the others
+of other accessible files. A batch compares its states with the premises of all of its examples; a premise is right for
+a state wherever its tactic used it (LeanDojo, Yang et al. 2023, section 5).
+
+Shapes: B states of a batch, K distinct columns (premises) of it, C channels.
+"""
+
+import logging
+import math
+import random
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from nanoproof.common.config import opt, validate
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import JsonlWriter
+from nanoproof.retrieval.corpus import Corpus, Query
+from nanoproof.retrieval.encoders import Encoder, encode_all, parameter_groups, save_encoder
+from nanoproof.retrieval.index import INDEX_FOLDER, Index
+from nanoproof.retrieval.scores import EncoderRanks, Scores, evaluate
+
+log = logging.getLogger(__name__)
+
+METRICS = "metrics.jsonl"
+LossName = Literal["mse", "contrastive"]
+TRAINED_ROWS = 16
+"""Texts of a batch that are encoded at a time: they are padded to the longest of them."""
+LOSSES: tuple[LossName, ...] = ("mse", "contrastive")
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """Training of retrieval."""
+
+    loss: LossName = opt(
+        "contrastive",
+        "contrastive: cross entropy over the batch's premises; mse: squared error of cosines against 0 and 1.",
+        choices=LOSSES,
+    )
+    epochs: int = opt(10, "How often each tactic with a premise is seen.", min=0)
+    batch_size: int = opt(32, "Examples in a batch.", min=1)
+    accumulate: int = opt(1, "Batches in one optimizer step.", min=1, advanced=True)
+    lr: float = opt(1e-3, "Learning rate (AdamW), which falls to 0 along a cosine.", min=0)
+    warmup_steps: int = opt(1000, "Steps over which it rises, a tenth of all at most.", min=0, advanced=True)
+    weight_decay: float = opt(0.01, "Weight decay of matrices.", min=0, advanced=True)
+    max_grad_norm: float = opt(1.0, "Gradients are clipped to this norm.", above=0, advanced=True)
+    num_negatives: int = opt(3, "Negatives for each example.", min=0)
+    num_in_file_negatives: int = opt(1, "At most so many of them from the file of its premise.", min=0)
+    temperature: float = opt(0.05, "Cosines are divided by it in the contrastive loss.", above=0, advanced=True)
+    patience: int = opt(5, "Training ends after so many epochs without a better R@10 on val.", min=1)
+    seed: int = opt(3407, "Seed of all random choices.", min=0)
+
+    def __post_init__(self) -> None:
+        validate(self, "retrieval")
+
+
+# -- Batches ---------------------------------------------------------------------------------------------------------
+
+
+class Example(NamedTuple):
+    """A tactic of a corpus and one of the premises that it used."""
+
+    query: Query
+    positive: int
+
+
+def examples_of(asked: Sequence[Query]) -> list[Example]:
+    """List an example for each tactic and premise of it."""
+    return [Example(query, positive) for query in asked for positive in query.positives]
+
+
+class NegativeSampler:
+    """Draws negatives: accessible premises other than the example's own, uniformly and without repetition."""
+
+    def __init__(self, corpus: Corpus, num_negatives: int, num_in_file: int, rng: random.Random) -> None:
+        self._corpus, self._rng = corpus, rng
+        self._count, self._in_file = num_negatives, min(num_in_file, num_negatives)
+
+    def draw(self, example: Example) -> list[int]:
+        """Return negatives, those of the premise's own file first; fewer than asked for where there are no more.
+
+        In the file of the theorem itself only what ends before it counts.
+        """
+        query, positive = example
+        home = self._corpus.premises[positive].path
+        own = [
+            number
+            for number in self._corpus.in_file(home)
+            if number != positive and (home != query.path or self._corpus.premises[number].end <= query.start)
+        ]
+        found = self._rng.sample(own, min(self._in_file, len(own)))
+        accessible = self._corpus.accessible(query.path, query.start)
+        same = self._corpus.in_file(home)
+        left = np.searchsorted(accessible, [same.start, same.stop])
+        others = len(accessible) - int(left[1] - left[0])
+        for place in self._rng.sample(range(others), min(self._count - len(found), others)):
+            found.append(int(accessible[place if place < left[0] else place + int(left[1] - left[0])]))
+        return found
+
+
+def arrange(positives: Sequence[int], negatives: Sequence[Sequence[int]], count: int) -> list[int]:
+    """Order the premises of a batch: the positives of its examples, then the first negative of each, then the second.
+
+    An example with fewer than `count` negatives has no place where it lacks one.
+    """
+    return [*positives, *(each[number] for number in range(count) for each in negatives if number < len(each))]
+
+
+def label_matrix(positives: Sequence[Collection[int]], columns: Sequence[int]) -> torch.Tensor:
+    """Return (B, K): 1 where the premise of a column is any of the positives of a state, else 0."""
+    labels_BK = torch.zeros(len(positives), len(columns))
+    for row, wanted in enumerate(positives):
+        labels_BK[row] = torch.tensor([float(column in wanted) for column in columns])
+    return labels_BK
+
+
+# -- Losses ----------------------------------------------------------------------------------------------------------
+
+
+def mse_loss(cosines_BK: torch.Tensor, labels_BK: torch.Tensor) -> torch.Tensor:
+    """Return the mean squared error between cosines and labels."""
+    return F.mse_loss(cosines_BK, labels_BK)
+
+
+def contrastive_loss(cosines_BK: torch.Tensor, labels_BK: torch.Tensor, temperature: float) -> torch.Tensor:
+    """Return the cross entropy of each state over the columns, its right ones alike; the mean over states.
+
+    With one right column it is InfoNCE (van den Oord et al. 2018); with several the loss L_out of Khosla et al. 2020.
+    """
+    logprobs_BK = (cosines_BK / temperature).log_softmax(dim=1)
+    shares_BK = labels_BK / labels_BK.sum(dim=1, keepdim=True)
+    return -(shares_BK * logprobs_BK).sum(dim=1).mean()
+
+
+def lr_factor(step: int, steps: int, warmup: int) -> float:
+    """Return the factor of the learning rate at a step, from 0 on: linear up to 1, then half a cosine down to 0."""
+    if step < warmup:
+        return (step + 1) / warmup
+    return 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, steps - warmup)))
+
+
+# -- The loop --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RetrievalData:
+    """A corpus with the tactics to train on and those to validate."""
+
+    corpus: Corpus
+    train: Sequence[Query]
+    valid: Sequence[Query]
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What is known after an epoch; `scores` are those on the tactics to validate, None without any."""
+
+    epoch: int
+    step: int
+    loss: float
+    scores: Scores | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a record for `metrics.jsonl`."""
+        return {**asdict(self), "scores": None if self.scores is None else asdict(self.scores)}
+
+
+class Trainer:
+    """Trains an encoder on one corpus. The weights of the best epoch are in it at the end."""
+
+    def __init__(self, encoder: Encoder, data: RetrievalData, options: TrainOptions) -> None:
+        """Raises UserError if there is nothing to train on."""
+        self.encoder, self.data, self.options = encoder, data, options
+        self.examples = examples_of(data.train)
+        if not self.examples:
+            raise UserError(f"{data.name or 'the data'}: no tactic to train on names a premise of the corpus")
+        self._rng = random.Random(options.seed)
+        self._sampler = NegativeSampler(data.corpus, options.num_negatives, options.num_in_file_negatives, self._rng)
+        size = options.batch_size * options.accumulate
+        self._steps_per_epoch = max(1, len(self.examples) // size)
+        self.steps = options.epochs * self._steps_per_epoch
+        self._warmup = min(options.warmup_steps, self.steps // 10)
+        self._optimizer = torch.optim.AdamW(parameter_groups(encoder, options.lr, options.weight_decay))
+        self._ranks = EncoderRanks(encoder)
+
+    def run(
+        self, done: Callable[[Epoch], None] = lambda epoch: None, stopped: Callable[[], bool] = lambda: False
+    ) -> Epoch | None:
+        """Train; `done` hears of each epoch. Returns the best one, whose weights the encoder has then.
+
+        Without tactics to validate that is the last one. Once `stopped()` it ends before the next batch, and the best
+        of the epochs that are done counts (None if there is none).
+        """
+        torch.manual_seed(self.options.seed)
+        best: Epoch | None = None
+        best_state: list[torch.Tensor] = []
+        step = 0
+        for number in range(1, self.options.epochs + 1):
+            losses = []
+            for batches in self._epoch():
+                if stopped():
+                    break
+                losses.append(self._step(batches, step))
+                step += 1
+            if stopped():
+                break
+            found = Epoch(number, step, sum(losses) / len(losses), self.evaluate(self.data.valid))
+            done(found)
+            if best is None or _is_better(found, best):
+                best, best_state = found, [each.detach().clone() for each in self.encoder.parameters()]
+            elif number - best.epoch >= self.options.patience:
+                log.info("no better R@10 for %d epochs", self.options.patience)
+                break
+        with torch.no_grad():
+            for parameter, kept in zip(self.encoder.parameters(), best_state):
+                parameter.copy_(kept)
+        return best
+
+    def evaluate(self, asked: Sequence[Query]) -> Scores | None:
+        """Score the encoder on tactics; None if there are none."""
+        return evaluate(self._ranks, self.data.corpus, asked)[0] if asked else None
+
+    def index(self) -> Index:
+        """Return the index of the corpus with the present weights."""
+        return Index.build(self.data.corpus, self.encoder, self._ranks.index)[0]
+
+    def _epoch(self) -> Iterator[list[list[Example]]]:
+        """Yield the batches of each step of an epoch; examples that fill no step are left out, unless there is none."""
+        order = list(self.examples)
+        self._rng.shuffle(order)
+        size, per_step = self.options.batch_size, self.options.batch_size * self.options.accumulate
+        for number in range(self._steps_per_epoch):
+            part = order[number * per_step : (number + 1) * per_step]
+            yield [part[first : first + size] for first in range(0, len(part), size)]
+
+    def _step(self, batches: Sequence[Sequence[Example]], step: int) -> float:
+        """Update once; returns the mean loss. Raises UserError if it is not finite."""
+        options = self.options
+        self.encoder.training(True)
+        self._optimizer.zero_grad(set_to_none=True)
+        total = 0.0
+        for batch in batches:
+            loss = self.loss(batch) / len(batches)
+            loss.backward()
+            total += float(loss.detach())
+        norm = float(torch.nn.utils.clip_grad_norm_(self.encoder.parameters(), options.max_grad_norm))
+        if not (math.isfinite(total) and math.isfinite(norm)):
+            raise UserError(f"loss {total}, gradient norm {norm} in step {step}: try a smaller --lr ({options.lr})")
+        for each in self._optimizer.param_groups:
+            each["lr"] = options.lr * lr_factor(step, self.steps, self._warmup)
+        self._optimizer.step()
+        return total
+
+    def loss(self, batch: Sequence[Example]) -> torch.Tensor:
+        """Compute the loss of a batch, with negatives drawn for it."""
+        negatives = [self._sampler.draw(example) for example in batch]
+        columns = arrange([each.positive for each in batch], negatives, self.options.num_negatives)
+        labels_BK = label_matrix([each.query.positives for each in batch], columns)
+        distinct = list(dict.fromkeys(columns))
+        contexts = list(dict.fromkeys(each.query.context for each in batch))
+        texts = [*contexts, *(self.data.corpus.premises[number].text for number in distinct)]
+        vectors = encode_all(self.encoder, texts, TRAINED_ROWS)
+        places = {number: place for place, number in enumerate(distinct)}
+        rows = [contexts.index(each.query.context) for each in batch]
+        states_BC = vectors[: len(contexts)][rows]
+        premises_KC = vectors[len(contexts) :][[places[number] for number in columns]]
+        cosines_BK, labels_BK = states_BC @ premises_KC.T, labels_BK.to(vectors.device)
+        if self.options.loss == "mse":
+            return mse_loss(cosines_BK, labels_BK)
+        return contrastive_loss(cosines_BK, labels_BK, self.options.temperature)
+
+
+def _is_better(found: Epoch, best: Epoch) -> bool:
+    if found.scores is None or best.scores is None:
+        return True
+    return found.scores.recall_at_10 > best.scores.recall_at_10
+
+
+def train_retriever(
+    encoder: Encoder,
+    parts: Sequence[RetrievalData],
+    options: TrainOptions,
+    out: Path,
+    about: Mapping[str, Any],
+    done: Callable[[RetrievalData, Epoch], None] = lambda data, epoch: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Epoch | None:
+    """Train on one corpus after the other, each from the result of the one before; `done` hears of each epoch.
+
+    After each corpus `out` holds encoder and index (of that corpus) as a retriever; `metrics.jsonl` has a line for each
+    epoch. Once `stopped()` what is best so far is written. Returns the best epoch on the last corpus that was begun,
+    None if none was over; then nothing of it is written. Raises UserError.
+    """
+    best: Epoch | None = None
+    for number, data in enumerate(parts):
+        trainer = Trainer(encoder, data, options)
+
+        def note(epoch: Epoch, number: int = number, data: RetrievalData = data) -> None:
+            with closing(JsonlWriter(out / METRICS)) as metrics:
+                metrics.write({"part": number, "data": data.name, **epoch.to_json()})
+            done(data, epoch)
+
+        if number == 0:
+            (out / METRICS).unlink(missing_ok=True)
+        best = trainer.run(note, stopped)
+        if best is not None or not stopped():
+            save_encoder(encoder, out, {**about, "trained_on": [each.name for each in parts[: number + 1]]})
+            trainer.index().save(out / INDEX_FOLDER)
+        if stopped():
+            break
+    return best
