@@ -144,6 +144,12 @@ class RLOptions:
             help="Fraction of attempts at theorems without a proof that try to prove the negation."
         ),
     )
+    prover_processes: int = opt(
+        0,
+        "Run the searches of a rank in so many processes beside it (0: in threads of the rank itself).",
+        min=0,
+        advanced=True,
+    )
     solvers: SolverOption = group(
         SolverOption,
         disable_solvers=change(
