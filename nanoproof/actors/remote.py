@@ -1,8 +1,9 @@
 """Attempts that are made elsewhere, in another process or on another machine: what is told, and both ends of it.
 
-`RemotePool` is the end of the rank that numbers and logs attempts. It hands tasks to `Link`s and takes the attempts back; a
-task whose link is lost is handed out again, with the seed that it had. `RelayPool` is the other end: actors that work on
-what was handed to them. How both are connected is the matter of `processes` and of `cluster`. All that is told is JSON.
+`RemotePool` is the end of the rank that numbers and logs attempts. It hands tasks to `Link`s and takes the attempts
+back; a task whose link is lost is handed out again, with the seed that it had. `RelayPool` is the other end: actors
+that work on what was handed to them. How both are connected is the matter of `processes` and of `cluster`. All that is
+told is JSON.
 """
 
 import logging
@@ -96,7 +97,7 @@ def task_from_json(data: Mapping[str, Any]) -> Task:
 
 
 def policy_error(kind: str, message: str) -> Exception:
-    """Return the error that a policy raised elsewhere, of the class called `kind` where that is one of `search.policy`."""
+    """Return an error that a policy raised elsewhere, of the class of `search.policy` called `kind` if there is one."""
     found = getattr(policies, kind, None)
     if isinstance(found, type) and issubclass(found, policies.PolicyError | policies.ModelFailed):
         return found(message)
@@ -134,8 +135,8 @@ class RelayPool(ActorPool):
         tell: Callable[[dict[str, Any]], None],
         lost_proofs: int = 0,
     ) -> None:
-        """`tell` is called by many threads: with `done`, an attempt and the address of its Lean server, with `returned`,
-        a task that no server here can serve, and with `server`, a change of what can be reached.
+        """`tell` is called by many threads: with `done`, an attempt and the address of its Lean server, with
+        `returned`, a task that no server here can serve, and with `server`, a change of what can be reached.
         """
         self._tell = tell
         self._relays = {purpose: _Relay(purpose, self._return) for purpose in PURPOSES}
@@ -220,8 +221,8 @@ class RemotePool(AttemptPool):
         lost_proofs: int = 0,
         max_staleness: int | None = None,
     ) -> None:
-        """An attempt of collection that was begun more than `max_staleness` revisions of the weights ago is dropped, and
-        its theorem is tried again. The other arguments are those of `AttemptPool`.
+        """An attempt of collection that was begun more than `max_staleness` revisions of the weights ago is dropped,
+        and its theorem is tried again. The other arguments are those of `AttemptPool`.
         """
         super().__init__(addresses, check, patience_seconds, asked_to_end, observer, lost_proofs)
         self.max_staleness = max_staleness
@@ -244,10 +245,10 @@ class RemotePool(AttemptPool):
     def connect(self, link: Link) -> None:
         """Add a link."""
         with self.locked():
-            self.links = [*self.links, link]
+            self.links = sorted([*self.links, link], key=lambda one: one.name)
 
     def grant(self, link: Link, most: int) -> list[dict[str, Any]]:
-        """Hand at most so many tasks to a link, in the form of `task_to_json`; fewer if there are no more at present."""
+        """Hand at most so many tasks to a link, in the form of `task_to_json`; fewer if there are no more now."""
         found: list[dict[str, Any]] = []
         with self.locked():
             while len(found) < most and not self.closing and (taken := self.take_now()) is not None:
@@ -271,11 +272,11 @@ class RemotePool(AttemptPool):
                 self.unknown += 1
                 return
             source, task, revision = given
-            if self.max_staleness is not None and source.purpose == "collect":
-                if self.revision - revision > self.max_staleness:
-                    self.stale += 1
-                    self._put_back.append((source, task))
-                    return
+            most = self.max_staleness if source.purpose == "collect" else None
+            if most is not None and self.revision - revision > most:
+                self.stale += 1
+                self._put_back.append((source, task))
+                return
             link.attempts += 1
             self.attempts += 1
         self.finish(source, task, Attempt.from_json(told["attempt"]), told["address"])
