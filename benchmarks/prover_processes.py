@@ -3,8 +3,8 @@
     python -m benchmarks.prover_processes [--actors 64] [--seconds 20] [--processes 1 2] [--repeats 2] [--json PATH]
 
 The policy and Lean cost nothing, so that what is left is the search, the records of attempts and how both ends talk:
-64 actors as threads of the rank, then the same in 1 and in 2 processes beside it, in turns. Shown are states per second,
-and the processor time of the rank itself for each state: what its interpreter loses for training.
+64 actors as threads of the rank, then the same in 1 and in 2 processes beside it, in turns. Shown are states per
+second, and the processor time of the rank itself for each state: what its interpreter loses for training.
 """
 
 import argparse

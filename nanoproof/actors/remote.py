@@ -325,8 +325,8 @@ class RemotePool(AttemptPool):
         actors: list[dict[str, Any]] = []
         for link in self.links:
             servers += ({**server, "host": link.name} for server in link.status.get("servers", ()))
-            told = link.status.get("actors", ())
-            actors += ({**actor, "actor": len(actors) + at, "host": link.name} for at, actor in enumerate(told))
+            numbered = enumerate(link.status.get("actors", ()), start=len(actors))
+            actors += [{**actor, "actor": number, "host": link.name} for number, actor in numbered]
         for actor, one in zip(self.watched(), actors):
             actor.state = "idle" if one["state"] == "paused" else one["state"]
             actor.paused, actor.since = one["state"] == "paused", time.monotonic() - one["state_seconds"]
