@@ -249,6 +249,13 @@ class Collection:
         self._staleness: dict[str, float] = {}
         self._hindsight = Hindsight(config.rl.hindsight) if config.rl.hindsight_window else None
         self.experience = experience
+        self.pool_maker: Callable[..., AttemptPool] = self._local_pool
+        """Makes what works on the attempts: of a fleet, `report` for events, and what an `AttemptPool` takes."""
+
+    @property
+    def learner(self) -> Learner:
+        """The learner whose policy makes the attempts."""
+        return self._learner
 
     @contextmanager
     def working(
@@ -274,8 +281,9 @@ class Collection:
             fleet.check()
             check()
 
-        self.pool = self.make_pool(
+        self.pool = self.pool_maker(
             fleet,
+            report=stage.run.event,
             check=check_all,
             asked_to_end=asked_to_end,
             observer=observer,
@@ -306,8 +314,8 @@ class Collection:
             return 0
         return relearn(self.experience, run_path, self._dist.is_main)
 
-    def make_pool(self, fleet: Fleet, **waits: Any) -> AttemptPool:
-        """Make what works on the attempts, with the arguments of an `AttemptPool`: threads, or `--prover-processes`."""
+    def _local_pool(self, fleet: Fleet, report: Callable[..., None], **waits: Any) -> AttemptPool:
+        """Make what works on the attempts on this machine: threads, or the processes of `--prover-processes`."""
         if self._config.rl.prover_processes:
             specs: dict[Purpose, ProverSpec] = {"collect": self.spec("collect"), "evaluate": self.spec("evaluate")}
             return ProcessPool(fleet.slots, self.policy, specs, self._config.rl.prover_processes, **waits)
