@@ -2,10 +2,11 @@
 
     python -m benchmarks.cluster_sim [--provers 8 64 512 4096] [--seconds 10] [--json PATH]
 
-The driver's real code over simulated hosts of 16 provers: tasks of the matchmaker over 100,000 theorems, attempts as JSON of
-believable sizes, the log and its index on disk, and after every 1,000 attempts the exchange and what matchmaker and
-buffers learn. A call to a host brings one attempt, the dearest case: busy hosts bring several. Not in it is what Ray itself
-takes for a call. Times are processor times of the whole process, that of the simulation included and shown beside it.
+The driver's real code over simulated hosts of 16 provers: tasks of the matchmaker over 100,000 theorems, attempts as
+JSON (of about 1 kB; those of long searches are longer), the log and its index on disk, and after every 1,000 attempts
+the exchange and what matchmaker and buffers learn. A call to a host brings one attempt, the dearest case: busy hosts
+bring several. Not in it is what Ray itself takes for a call. Times are processor times of the process; that of the
+simulation is shown beside.
 """
 
 import argparse
@@ -109,7 +110,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         phases = ", ".join(f"{name} {one[name]:.3f}" for name in PHASES)
         print(
             f"{provers:5} provers: {one['driver']:.3f} ms of the driver for an attempt ({phases}; simulation "
-            f"{one['simulation']:.3f}), {1000 / one['driver']:.0f} attempts/s on one core, {one['bytes']:.0f} bytes each",
+            f"{one['simulation']:.3f}), {1000 / one['driver']:.0f} attempts/s on one core, {one['bytes']:.0f} bytes",
             flush=True,
         )
     if args.json:

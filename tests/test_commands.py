@@ -116,7 +116,7 @@ ARE_ANSWERED = [
     ("python -m nanoproof.rl --inference-server-port 5000", "python -m nanoproof.inference"),
     ("python -m nanoproof.dataset -n 8", "python -m nanoproof.data.download nemotron, and its -n N is --shards N"),
     (
-        "python -m nanoproof.prover_server --rl-server A:5000 --lean-server B:8000 --num-actors 32",
+        "python -m nanoproof.prover_server --rl-server localhost:9 --lean-server B:8000 --port 5001 --num-actors 32",
         "nanoproof.rl",
     ),
     ("python -m nanoproof.prover_server --infra-file infra.toml --num-actors 32", "nanoproof.rl --lean-servers"),

@@ -37,7 +37,7 @@ SWAP_SECONDS = 120.0
 MAX_STARTS = 5
 """So many times in a row a host may end on a node before any attempt of it does: then the node is left out."""
 LEAN_LABEL, SLOTS_LABEL = "nanoproof-lean", "nanoproof-slots"
-"""Labels of a node: Lean servers for its host, joined by +, and how many attempts it works on at a time."""
+"""Labels of a node: Lean servers for its host (see `lean_label`), and how many attempts it works on at a time."""
 
 # -- What is needed of Ray -------------------------------------------------------------------------------------------
 
@@ -173,6 +173,16 @@ class RayNodes:
         self._ray.kill(actor)
 
 
+def lean_label(servers: Sequence[str]) -> str:
+    """Write addresses of Lean servers as the value of a label, where Ray allows no colon: `lean1_8000__lean2_8000`."""
+    return "__".join(server.replace(":", "_") for server in servers)
+
+
+def lean_servers(label: str) -> list[str]:
+    """Read what `lean_label` wrote."""
+    return [server.replace("_", ":") for server in label.split("__")]
+
+
 def require_token(addresses: Sequence[str]) -> None:
     """Raise UserError if a cluster is reached by others than this machine, and does not ask for a token.
 
@@ -297,7 +307,7 @@ class HostPool(RemotePool):
             config, labels = self._options.config, node.labels
             cpus = min(self._options.cpus, node.cpus)
             slots = int(labels.get(SLOTS_LABEL, cpus))
-            servers = labels[LEAN_LABEL].split("+") if labels.get(LEAN_LABEL) else config["lean_servers"]
+            servers = lean_servers(labels[LEAN_LABEL]) if labels.get(LEAN_LABEL) else config["lean_servers"]
             actor = self._nodes.start_host(node, cpus, {**config, "slots": slots, "lean_servers": servers})
             host = _Host(node, actor, Link(f"{node.address} {node.id[:8]}", slots))
             self._hosts[node.id] = host

@@ -66,7 +66,12 @@ def test_every_node_gets_a_host_with_an_attempt_for_each_processor():
 
 
 def test_a_node_may_name_the_lean_servers_of_its_host():
-    world = World([Node("a", "10.0.0.1", 2, {"nanoproof-lean": "here:1+here:2"}), Node("b", "10.0.0.2", 2, {})])
+    world = World(
+        [
+            Node("a", "10.0.0.1", 2, {"nanoproof-lean": driver.lean_label(["here:1", "here:2"])}),
+            Node("b", "10.0.0.2", 2, {}),
+        ]
+    )
     world.turns(1)
     assert [host.config["lean_servers"] for host in world.nodes.hosts] == [["here:1", "here:2"], ["lean:1"]]
 
