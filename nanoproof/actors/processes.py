@@ -83,7 +83,8 @@ class AskingPolicy:
 
     def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
         """Ask for the suggestion for a state; blocks. Raises what the policy raised, and PolicyClosed."""
-        arrived, answer = threading.Event(), []
+        arrived = threading.Event()
+        answer: list[Any] = []
         with self._lock:
             if self._closed:
                 raise PolicyClosed("the policy is closed")

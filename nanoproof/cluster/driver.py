@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from nanoproof.actors.fleet import Fleet, Reach
 from nanoproof.actors.remote import Link, RemotePool
@@ -86,6 +86,8 @@ class Lost(Exception):
 class RayNodes:
     """A Ray cluster."""
 
+    host_class: ClassVar[type[ProverHost]] = ProverHost
+
     def __init__(self, address: str) -> None:
         """Connect. Raises UserError if there is no such cluster, if Ray is not installed, and if it is open to others
         without a token."""
@@ -108,7 +110,7 @@ class RayNodes:
             reason = " ".join(str(error).split())[:200]
             raise UserError(f"--cluster {address}: no Ray cluster answers there ({reason})") from error
         self._ray, self._affinity = ray, NodeAffinitySchedulingStrategy
-        self._host, self._replica = ray.remote(ProverHost), ray.remote(PolicyReplica)
+        self._host, self._replica = ray.remote(self.host_class), ray.remote(PolicyReplica)
         try:
             require_token([node.address for node in self.alive()])
         except UserError:

@@ -6,18 +6,19 @@ weights are swapped in between two steps of the engine, while requests wait.
 """
 
 import logging
+import os
 import secrets
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
 from nanoproof.actors.fleet import STEPS_NOT_SECONDS
 from nanoproof.actors.remote import ProverSpec, Purpose, RelayPool, from_plain
 from nanoproof.common.web import http_server
-from nanoproof.lean.client import ClientConfig, LeanFleet
+from nanoproof.lean.client import ClientConfig, FleetServer, LeanFleet
 from nanoproof.lean.embedded import EmbeddedServers, start_embedded
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
@@ -86,6 +87,8 @@ class ReplicatedPolicy:
 class ProverHost:
     """Actors with their Lean processes on one node, which take tasks and give attempts back by `exchange`."""
 
+    policy_class: ClassVar[type[ReplicatedPolicy]] = ReplicatedPolicy
+
     def __init__(self, config: Mapping[str, Any]) -> None:
         """`config` has `slots`, how many attempts it works on at a time; the addresses `lean_servers` (none: a server
         of its own), `lean_token` and `client`; `policy_token`; the specs `collect` and `evaluate`; and `lost_proofs`.
@@ -93,13 +96,8 @@ class ProverHost:
         Raises UserError if there is no Lean.
         """
         self._embedded: EmbeddedServers | None = None
-        token, client = config["lean_token"], from_plain(ClientConfig, config["client"])
-        addresses = list(config["lean_servers"])
-        if not addresses:
-            self._embedded = start_embedded(config["slots"])
-            addresses, token, client = self._embedded.addresses, self._embedded.token, STEPS_NOT_SECONDS
-        servers = LeanFleet(addresses, token, client).servers
-        self._policy = ReplicatedPolicy(config["policy_token"])
+        slots = self._open_slots(config)
+        self._policy = self.policy_class(config["policy_token"])
         self._told: list[dict[str, Any]] = []
         self._arrived = threading.Condition()
         specs: dict[Purpose, ProverSpec] = {
@@ -107,7 +105,7 @@ class ProverHost:
             "evaluate": ProverSpec.from_json(config["evaluate"]),
         }
         self._pool = RelayPool(
-            [servers[number % len(servers)] for number in range(config["slots"])],
+            slots,
             self._policy,
             lambda purpose, asked: specs["collect" if purpose == "collect" else "evaluate"].make(
                 asked, lambda: f"step {self._policy.step}"
@@ -116,6 +114,16 @@ class ProverHost:
             config["lost_proofs"],
         )
         threading.Thread(target=self._watch, name="watch", daemon=True).start()
+
+    def _open_slots(self, config: Mapping[str, Any]) -> list[FleetServer]:
+        """Return the Lean server of each actor; starts one if none is given."""
+        token, client = config["lean_token"], from_plain(ClientConfig, config["client"])
+        addresses = list(config["lean_servers"])
+        if not addresses:
+            self._embedded = start_embedded(config["slots"])
+            addresses, token, client = self._embedded.addresses, self._embedded.token, STEPS_NOT_SECONDS
+        servers = LeanFleet(addresses, token, client).servers
+        return [servers[number % len(servers)] for number in range(config["slots"])]
 
     def _tell(self, what: dict[str, Any]) -> None:
         with self._arrived:
@@ -141,7 +149,7 @@ class ProverHost:
             while not self._told and (left := deadline - time.monotonic()) > 0:
                 self._arrived.wait(left)
             told, self._told = self._told, []
-        return {"told": told, "status": self._pool.status()}
+        return {"told": told, "status": {**self._pool.status(), "pid": os.getpid()}}
 
     def close(self) -> None:
         """Stop the actors and the Lean server."""
