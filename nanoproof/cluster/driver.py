@@ -124,7 +124,12 @@ class RayNodes:
         self._ray.shutdown()
 
     def alive(self) -> list[Node]:
-        """List the nodes."""
+        """List the nodes. Raises UserError if the cluster's head does not tell them."""
+        try:
+            nodes = self._ray.nodes()
+        except Exception as error:  # Ray has no one class for that
+            reason = " ".join(str(error).split())[:200]
+            raise UserError(f"the head of the Ray cluster is gone ({reason}); start one, then --resume-from") from error
         return [
             Node(
                 node["NodeID"],
@@ -132,7 +137,7 @@ class RayNodes:
                 int(node["Resources"].get("CPU", 0)),
                 node.get("Labels") or {},
             )
-            for node in self._ray.nodes()
+            for node in nodes
             if node["Alive"]
         ]
 
