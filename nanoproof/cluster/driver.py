@@ -371,7 +371,10 @@ class Replicas:
         self._own: PolicyEndpoint | None = None
         self._replicas: dict[Any, tuple[Node, str]] = {}
         self._lock, self._mending = threading.Lock(), threading.Lock()
-        self._published = False
+        self._looking: threading.Thread | None = None
+        self._model: Any = None
+        self._latest: tuple[int, Any] | None = None
+        """Step and weights, in the object store, that replicas are to have; the learner's own change meanwhile."""
 
     def addresses(self, node: Node) -> list[str]:
         """List the servers that a host on a node is to ask, those on the same node first."""
@@ -389,12 +392,14 @@ class Replicas:
                 self._own = PolicyEndpoint(self._collection.policy, here.address, self.token, step)
             self._own.changed(step)
             return
+        model = self._collection.learner.model
+        if self._model is None:
+            self._model = self._nodes.put(copy.deepcopy(model).to("cpu"))
+        weights = {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
+        self._latest = step, self._nodes.put(weights)
         self.mend()
-        self._published = True
-        weights = {name: value.detach().cpu() for name, value in self._collection.learner.model.state_dict().items()}
-        stored = self._nodes.put(weights)
         with self._lock:
-            calls = {actor.load.remote(step, stored): actor for actor in self._replicas}
+            calls = {actor.load.remote(*self._latest): actor for actor in self._replicas}
         for promise, actor in calls.items():
             try:
                 self._nodes.result(promise, SWAP_SECONDS)
@@ -415,9 +420,11 @@ class Replicas:
             node = min(nodes, key=lambda one: used.count(one.id))
             learner, policy = self._collection.learner, self._collection.policy
             gpus = 1 if learner.dist.device.type == "cuda" else 0
-            what = (copy.deepcopy(learner.model).to("cpu"), learner.tokenizer, policy.sampling)
-            actor = self._nodes.start_replica(node, gpus, *what, node.address, self.token, learner.state.step)
+            what = (self._model, learner.tokenizer, policy.sampling, node.address, self.token)
+            actor = self._nodes.start_replica(node, gpus, *what)
             try:
+                assert self._latest is not None, "replicas are made of what was published"
+                self._nodes.result(actor.load.remote(*self._latest), SWAP_SECONDS)
                 address = self._nodes.result(actor.address.remote(), SWAP_SECONDS)
             except Lost as error:
                 log.warning("a replica of the policy did not start on %s: %s", node.address, error)
@@ -426,7 +433,12 @@ class Replicas:
                 self._replicas[actor] = node, address
 
     def look(self) -> None:
-        """Replace replicas that have ended (the driver's thread calls this now and then)."""
+        """Replace replicas that have ended (the driver's thread calls this now and then, and does not wait for it)."""
+        if self._looking is None or not self._looking.is_alive():
+            self._looking = threading.Thread(target=self._look, name="replicas", daemon=True)
+            self._looking.start()
+
+    def _look(self) -> None:
         with self._lock:
             calls = {actor.address.remote(): actor for actor in self._replicas}
         for promise, actor in calls.items():
@@ -435,7 +447,7 @@ class Replicas:
             except Lost as error:
                 if "timed out" not in str(error).lower():  # it may be at work on new weights
                     self._lose(actor, str(error))
-        if self._published:
+        if self._latest is not None:
             self.mend()
 
     def _lose(self, actor: Any, reason: str) -> None:

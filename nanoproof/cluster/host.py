@@ -27,7 +27,7 @@ from nanoproof.policy.factory import model_policy
 from nanoproof.policy.protocol import SamplingConfig, ServiceOptions
 from nanoproof.policy.server import PolicyService, create_app
 from nanoproof.policy.tactic_policy import TacticPolicy
-from nanoproof.search.policy import PolicyBusy, PolicyClosed, PolicyUnreachable, Suggestion
+from nanoproof.search.policy import PolicyBusy, PolicyClosed, PolicyTimeout, PolicyUnreachable, Suggestion
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ class ReplicatedPolicy:
             for replica in replicas:
                 try:
                     found = replica.suggest(state_text, seed)
-                except (PolicyUnreachable, PolicyBusy):
+                except (PolicyUnreachable, PolicyBusy, PolicyTimeout):  # asking again gives the same answer
                     continue
                 self.step = self.step if replica.step is None else replica.step
                 return found
@@ -194,9 +194,9 @@ class PolicyReplica:
     """A copy of the network, which answers hosts and takes new weights by their revision."""
 
     def __init__(
-        self, model: GPT, tokenizer: Tokenizer, sampling: SamplingConfig, address: str, token: str, step: int
+        self, model: GPT, tokenizer: Tokenizer, sampling: SamplingConfig, address: str, token: str, step: int = -1
     ) -> None:
-        """Serve a network at `address` of this node."""
+        """Serve a network at `address` of this node, with weights of no known step until `load`."""
         self._model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         self._policy = model_policy(self._model, tokenizer, sampling)
         self._endpoint = PolicyEndpoint(self._policy, address, token, step)

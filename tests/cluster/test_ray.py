@@ -14,7 +14,7 @@ from nanoproof.evaluation.evaluate import EvaluationSource, Workload
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.search.config import SearchConfig
 from tests.cluster.scripted_host import ScriptedNodes
-from tests.helpers import free_port, is_gone, wait_for
+from tests.helpers import is_gone, wait_for
 from tests.rl.small import theorems
 
 pytestmark = [
@@ -42,7 +42,7 @@ def cluster():
         node = {"object_store_memory": MEMORY, "node_ip_address": "127.0.0.1"}
         made = None
         try:
-            head = {**node, "num_cpus": 0, "include_dashboard": False, "port": free_port()}
+            head = {**node, "num_cpus": 0, "include_dashboard": False}
             made = Cluster(initialize_head=True, head_node_args=head)
             made.nodes = [made.add_node(**node, num_cpus=2) for _ in range(2)]
             made.node_options = {**node, "num_cpus": 2}
