@@ -102,6 +102,11 @@ WORK = [
     "python -m nanoproof.repos export A B --format leandojo --splits leandojo --redraw --out DIR",
     "python -m nanoproof.repos import dynamic_database.json --store F.sqlite",
     "python -m nanoproof.doctor --for rl",
+    # provers outside of the learner
+    "python -m nanoproof.rl --model-path M --prover-processes 2",
+    "python -m nanoproof.rl --model-path M --cluster auto --policy-replicas 2 --prover-cpus 16 --max-staleness 4",
+    "python -m nanoproof.cluster status --run-dir rl/RUN",
+    "python -m nanoproof.prover_server --rl-server H:5050 --lean-server L:8000 --port 5001 --num-actors 32",
     "python tests/test_cli.py",
 ]
 """Commands that are understood; what they do is tested where it is done."""
