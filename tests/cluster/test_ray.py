@@ -1,4 +1,4 @@
-"""A real Ray cluster of three nodes on loopback: hosts and nodes are killed, join and leave; every attempt once."""
+"""A real Ray cluster of three nodes: hosts and nodes are killed, join and leave; every attempt once."""
 
 import importlib.util
 import os
@@ -39,7 +39,7 @@ def cluster():
             patch.setenv(name, value)
         from ray.cluster_utils import Cluster
 
-        node = {"object_store_memory": MEMORY, "node_ip_address": "127.0.0.1"}
+        node = {"object_store_memory": MEMORY}
         made = None
         try:
             head = {**node, "num_cpus": 0, "include_dashboard": False}
