@@ -105,6 +105,11 @@ WORK = [
     "python -m nanoproof.retrieval evaluate --retriever R --data store:A --strategy novel_premises --bm25",
     "python -m scripts.prover_eval --model-path M --retrieve 8 --retriever R",
     "python -m nanoproof.doctor --for rl",
+    # provers outside of the learner
+    "python -m nanoproof.rl --model-path M --prover-processes 2",
+    "python -m nanoproof.rl --model-path M --cluster auto --policy-replicas 2 --prover-cpus 16 --max-staleness 4",
+    "python -m nanoproof.cluster status --run-dir rl/RUN",
+    "python -m nanoproof.prover_server --rl-server H:5050 --lean-server L:8000 --port 5001 --num-actors 32",
     "python tests/test_cli.py",
 ]
 """Commands that are understood; what they do is tested where it is done."""
@@ -119,7 +124,7 @@ ARE_ANSWERED = [
     ("python -m nanoproof.rl --inference-server-port 5000", "python -m nanoproof.inference"),
     ("python -m nanoproof.dataset -n 8", "python -m nanoproof.data.download nemotron, and its -n N is --shards N"),
     (
-        "python -m nanoproof.prover_server --rl-server A:5000 --lean-server B:8000 --num-actors 32",
+        "python -m nanoproof.prover_server --rl-server localhost:9 --lean-server B:8000 --port 5001 --num-actors 32",
         "nanoproof.rl",
     ),
     ("python -m nanoproof.prover_server --infra-file infra.toml --num-actors 32", "nanoproof.rl --lean-servers"),

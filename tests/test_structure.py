@@ -44,11 +44,12 @@ LAYERS = {
     "repos": 10,
     "doctor": 11,
     "compat": 11,
+    "cluster": 11,
 }
 TORCH_FREE = ("lean", "search", "prover", "monitor")
 ENTRY_POINT = 12
 LONGEST_MODULE = 600
-MOST_MODULES = 232
+MOST_MODULES = 240
 SHORT_MODULE, MOST_SHORT_MODULES = 50, 25
 MOST_IMPORT_LINES = 0.055
 """Part of all lines of the library."""
@@ -190,6 +191,18 @@ def test_the_library_imports_neither_scripts_nor_tests_nor_benchmarks() -> None:
     assert [pair for pair in library_imports() if pair[1].split(".")[0] in outside] == []
 
 
+def test_ray_is_imported_in_the_cluster_alone_and_the_cluster_by_entry_points_inside_of_functions() -> None:
+    users = {module for module, imported in library_imports() if imported.split(".")[0] == "ray"}
+    assert users and {package_of(user) or user for user in users} <= {"cluster", "nanoproof.cluster.__main__"}
+    importers = {module for module, imported in library_imports() if imported.startswith("nanoproof.cluster")}
+    outside = {module for module in importers if not module.startswith("nanoproof.cluster")}
+    assert {package_of(module) for module in outside} == {None}
+    done = run_python(
+        "import sys, nanoproof.rl.__main__, nanoproof.prover_server\nprint('nanoproof.cluster' in sys.modules)"
+    )
+    assert done.stdout.strip() == "False", done.stderr
+
+
 def test_packages_without_torch_never_name_it() -> None:
     users = {module for module, imported in library_imports() if imported.split(".")[0] == "torch"}
     assert {user for user in users if package_of(user) in TORCH_FREE} == set()
@@ -315,6 +328,8 @@ def installed_closure() -> dict[str, str]:
     while waiting:
         wanted = waiting.pop()
         name = canonicalize_name(wanted.name)
+        if name == "ray" and importlib.util.find_spec("ray") is None:
+            continue  # the extra `cluster`, which the set-up for development leaves out
         for extra in {"", *wanted.extras}:
             if (name, extra) in seen:
                 continue

@@ -5,18 +5,17 @@ first, so nothing half-done is thrown away.
 """
 
 import logging
-import math
 import random
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Literal
 
-from nanoproof.actors.fleet import ProofWatch, Reach, ServerWatch
+from nanoproof.actors.fleet import Reach, ServerWatch
+from nanoproof.actors.pool import AttemptPool
 from nanoproof.actors.tasks import NULL_OBSERVER, Interrupted, Observer, ProofsLost, Stopped, Task, TaskSource
 from nanoproof.common.distributed import gather_json
 from nanoproof.common.errors import UserError
@@ -42,46 +41,11 @@ FIRST_BACKOFF_SECONDS = 0.5
 MAX_BACKOFF_SECONDS = 30.0
 MAX_DEFECTS = 3
 """So many attempts of each actor that end in errors of ours, with none in between that ends well, end the run."""
-IDLE_POLL_SECONDS = 0.1
-BLAME_SECONDS = 5.0
+JOIN_SECONDS = 10.0
+"""How long the end of a run waits for actors that are in the middle of a call: so does the one who sent the signal."""
 SWITCH_SECONDS = 0.0005
 """How long a thread may keep the interpreter. The model's thread gives it up at every tensor operation and must get it
 back from the actors; Python's 5 ms would cost more than the operation."""
-
-
-class Pauses:
-    """When the model was paused for training: what waits for it then does not wait because it is slow.
-
-    Times are those of `time.monotonic`.
-    """
-
-    def __init__(self) -> None:
-        self._times: deque[tuple[float, float]] = deque(maxlen=64)
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Count the time in the block as a pause."""
-        self._times.append((time.monotonic(), math.inf))
-        try:
-            yield
-        finally:
-            self._times[-1] = (self._times[-1][0], time.monotonic())
-
-    @property
-    def now(self) -> bool:
-        """Whether there is a pause at this moment."""
-        return bool(self._times) and self._times[-1][1] == math.inf
-
-    def outside(self, began: float, ended: float) -> list[tuple[float, float]]:
-        """Return the parts of a span that lie in no pause, in order."""
-        parts = []
-        for start, end in tuple(self._times):
-            if end <= began or start >= ended:
-                continue
-            if start > began:
-                parts.append((began, start))
-            began = min(end, ended)
-        return [*parts, (began, ended)] if began < ended else parts
 
 
 class Actor(threading.Thread, AttemptObserver):
@@ -277,8 +241,8 @@ def _failed(task: Task, error: Exception) -> Attempt:
     return Attempt(task.theorem, "error", text, budget=task.num_simulations, seed=task.seed, stop_reason=name)
 
 
-class ActorPool:
-    """The actors of one rank and the task source that they all draw from."""
+class ActorPool(AttemptPool):
+    """The actors of one rank, threads of this process, and the task source that they all draw from."""
 
     def __init__(
         self,
@@ -292,61 +256,29 @@ class ActorPool:
         report_server: Callable[[str, Reach, int], None] | None = None,
         lost_proofs: int = 0,
     ) -> None:
-        """Start an actor for each slot. While the main thread waits, `check` is called, which raises to end the wait,
-        and `asked_to_end`, whose True ends it with Interrupted. All ranks make theirs together.
-
-        `patience_seconds`: a wait ends too if no actor gets a process of its server for so long. `report_server` is the
-        `report` of a `ServerWatch`, `lost_proofs` the limit of a `ProofWatch`, which ends a wait with ProofsLost.
+        """Start an actor for each slot; the other arguments are those of `AttemptPool`, and all ranks make theirs
+        together. `report_server` is the `report` of a `ServerWatch`.
         """
         sys.setswitchinterval(SWITCH_SECONDS)
-        self._condition = threading.Condition()
-        self._source: TaskSource | None = None
-        self._put_back: list[tuple[TaskSource, Task]] = []
-        self._closing = threading.Event()
-        self._check, self._patience_seconds = check, patience_seconds
-        self._asked_to_end, self.observer = asked_to_end, observer
-        self.pauses = Pauses()
-        self._error: Exception | None = None
-        self._defects = 0
         addresses = [client.address for client in slots]
+        super().__init__(addresses, check, patience_seconds, asked_to_end, observer, lost_proofs)
         self.servers = ServerWatch(addresses, report_server)
-        self.proofs = ProofWatch((name for share in gather_json(addresses) for name in share), lost_proofs)
         self.actors = [Actor(number, client, policy, make_prover, self) for number, client in enumerate(slots)]
         for actor in self.actors:
             actor.start()
 
     @property
-    def closing(self) -> bool:
-        return self._closing.is_set()
+    def size(self) -> int:
+        """How many attempts it works on at a time."""
+        return len(self.actors)
 
-    def locked(self) -> threading.Condition:
-        """Return the pool's lock, as a context manager: task sources are left alone meanwhile."""
-        return self._condition
+    def watched(self) -> Sequence[Actor]:
+        """Return the actors whose states the timeline shows."""
+        return self.actors
 
-    def set_source(self, source: TaskSource | None) -> None:
-        """Have actors draw tasks from `source` from now on; attempts under way go back to the source they came from."""
-        with self._condition:
-            self._source = source
-            self._condition.notify_all()
-
-    def take(self) -> tuple[TaskSource, Task]:
-        """Wait for a task (actors call this). Raises Stopped when the pool closes."""
-        with self._condition:
-            while not self.closing:
-                if self._put_back:
-                    return self._put_back.pop(0)
-                source = self._source
-                task = source.next() if source is not None else None
-                if source is not None and task is not None:
-                    return source, task
-                self._condition.wait(IDLE_POLL_SECONDS)
-        raise Stopped
-
-    def put_back(self, source: TaskSource, task: Task) -> None:
-        """Leave a task to the next actor that is free, as the server of this one is out of reach (actors call this)."""
-        with self._condition:
-            self._put_back.append((source, task))
-            self._condition.notify_all()
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state of each server and of each actor, for the monitor."""
+        return {"servers": self.servers.snapshot(), "actors": [actor.snapshot() for actor in self.actors]}
 
     def cut_off(self, address: str, actor: int, reason: str) -> None:
         """Note that a server gives an actor no process (actors call this).
@@ -355,72 +287,31 @@ class ActorPool:
         """
         self.servers.failed(address, actor, reason)
         if self.servers.gone_seconds:
-            with self._condition:
-                self._put_back = [(source, task) for source, task in self._put_back if not source.hand_over(task)]
-
-    def finish(self, source: TaskSource, task: Task, attempt: Attempt, address: str) -> None:
-        """Hand an attempt, on the server at `address`, to its source (actors call this)."""
-        if attempt.lost and attempt.check is not None:
-            attempt = replace(attempt, check={**attempt.check, "server": address})
-        self.proofs.note(address, attempt)
-        with self._condition:
-            if attempt.outcome != "error":
-                self._defects = 0
-            source.finish(task, attempt)
-            self._condition.notify_all()
+            self.hand_over()
 
     def defect(self, error: Exception, where: str) -> None:
         """Note that an attempt met an error of ours (actors call this). Raises it if there is nothing but errors."""
         log.error("an error that was not foreseen, at %s", where, exc_info=error)
-        with self._condition:
+        with self.locked():
             self._defects += 1
             if self._defects >= MAX_DEFECTS * len(self.actors):  # all of them meet one failure of the engine
                 raise error
 
-    def fail(self, error: Exception) -> None:
-        """Note that an actor died of `error` (actors call this)."""
-        with self._condition:
-            self._error = self._error or error
-            self._condition.notify_all()
+    def finish(self, source: TaskSource, task: Task, attempt: Attempt, address: str) -> None:
+        """Hand an attempt, on the server at `address`, to its source (actors call this)."""
+        if attempt.outcome != "error":
+            with self.locked():
+                self._defects = 0
+        super().finish(source, task, attempt, address)
 
-    def wait(self, done: Callable[[], bool], poll_seconds: float = 0.1) -> None:
-        """Wait until `done()`; raises an actor's error if one died of it, and Interrupted if asked to end.
-
-        Raises ServerUnavailable if no actor had a process within reach for the pool's patience, and ProofsLost.
-        """
-        while True:
-            self._check()
-            self._check_reach()
-            if (lost := self.proofs.over()) is not None:
-                raise ProofsLost(lost)
-            if self._asked_to_end():
-                raise Interrupted
-            with self._condition:
-                if self._error is not None:
-                    raise self._error
-                if done():
-                    return
-                self._condition.wait(poll_seconds)
-
-    def blame(self, seconds: float = BLAME_SECONDS) -> None:
-        """Raise what `check` finds in the next seconds, if anything: who looks for lost ranks needs a moment."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            self._check()
-            time.sleep(0.05)
-
-    def _check_reach(self) -> None:
-        if self.servers.gone_seconds > self._patience_seconds:
-            raise types.ServerUnavailable(
-                f"no Lean process was to be had for {self._patience_seconds:g} s ({self.servers.reason})"
-            )
+    def out_of_reach(self) -> tuple[float, str]:
+        """Return for how many seconds no server has been within reach, and why."""
+        return self.servers.gone_seconds, self.servers.reason
 
     def stop(self) -> None:
         """Tell all actors to stop and give up their attempts. Close the policy next, so that none waits for it."""
-        self._closing.set()
+        super().stop()
         self.servers.close()
-        with self._condition:
-            self._condition.notify_all()
 
     def join(self, timeout: float = 20.0) -> None:
         """Wait for the actors to end and to return their processes."""
@@ -429,7 +320,7 @@ class ActorPool:
             actor.join(max(0.0, deadline - time.monotonic()))
 
 
-def wait_together(pool: ActorPool, done: Callable[[], bool]) -> None:
+def wait_together(pool: AttemptPool, done: Callable[[], bool]) -> None:
     """Call `pool.wait` on all ranks (a collective); raises Interrupted or ProofsLost on all if one wait ended so.
 
     Where a rank is gone, raises what the pool's check finds: launchers then send a signal to the others, which is

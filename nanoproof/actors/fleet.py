@@ -252,6 +252,7 @@ class ProofWatch:
         """`addresses` are the servers of all ranks; a `limit` of 0 is none. All ranks make theirs together."""
         name = f"proofs/{next(self._numbers)}"
         self._limit = limit
+        self._name = name
         self._streaks = {address: Streak(f"{name}/{address}") for address in sorted(set(addresses))}
         self._over_anywhere = SharedCounter(f"{name}/over")
         self._lock = threading.Lock()
@@ -265,7 +266,7 @@ class ProofWatch:
         if self._limit == 0:
             return
         if attempt.outcome in ("proven", "disproven"):
-            self._streaks[address].succeeded()
+            self._streak(address).succeeded()
         elif attempt.lost_by_server and self._is_news(address, attempt):
             reason = f"{attempt.lost}: {' '.join(attempt.message.split())[:MAX_REASON]}"
             self._note_loss(address, reason)
@@ -282,6 +283,11 @@ class ProofWatch:
         """Return the seconds that a server is to be left alone yet; 0 if it is well, as far as this rank knows."""
         return max(0.0, self._rests.get(address, 0.0) - time.monotonic())
 
+    def _streak(self, address: str) -> Streak:
+        """Return the counts of a server, which may have come later than the watch."""
+        with self._lock:
+            return self._streaks.setdefault(address, Streak(f"{self._name}/{address}"))
+
     def _is_news(self, address: str, attempt: Attempt) -> bool:
         """Whether a loss counts: of those in the final check when a server breaks down only the first does."""
         if attempt.lost not in OUTAGES:
@@ -295,8 +301,8 @@ class ProofWatch:
             return True
 
     def _note_loss(self, address: str, reason: str) -> None:
-        count = self._streaks[address].failed()
-        standings = {name: streak.standing() for name, streak in self._streaks.items()}
+        count = self._streak(address).failed()
+        standings = {name: streak.standing() for name, streak in tuple(self._streaks.items())}
         lost = {name: times for name, (_, times) in standings.items() if times}
         ever = [name for name, (accepted, _) in standings.items() if accepted]
         with self._lock:

@@ -13,6 +13,7 @@ import torch
 
 from nanoproof.actors.actor import ActorPool
 from nanoproof.actors.fleet import EARLIER_FLAGS, EVAL_DATA, Fleet, FleetOptions, follow_lean, open_fleet
+from nanoproof.actors.pool import AttemptPool
 from nanoproof.actors.tasks import Interrupted
 from nanoproof.common.config import Parser, add_flags, change, from_args, group
 from nanoproof.common.distributed import DistInfo, StopSignal, cleanup, on_main
@@ -226,7 +227,7 @@ class EvalCommand:
         return {"versions": self._versions, **self.dist.decisions(), "lean": self.fleet.description}
 
     @contextmanager
-    def _actors(self, model: Path | str | None) -> Iterator[ActorPool]:
+    def _actors(self, model: Path | str | None) -> Iterator[AttemptPool]:
         """The actors of this rank, at work with a model; SIGINT and SIGTERM end the waits for them on all ranks."""
         options = self.options
         with self._opened(model) as policy, StopSignal() as stop:
@@ -285,7 +286,7 @@ class EvalCommand:
     def _make_prover(self, purpose: str, policy: Policy) -> Prover:
         return Prover(policy, self.search, ProverOptions(keep_tree=False))
 
-    def _evaluate(self, pool: ActorPool, job: Job, about: dict[str, Any]) -> dict[str, Any]:
+    def _evaluate(self, pool: AttemptPool, job: Job, about: dict[str, Any]) -> dict[str, Any]:
         self._count += 1
         name = f"{self._count}_{job.target.dataset}"
         try:

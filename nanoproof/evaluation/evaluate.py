@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
-from nanoproof.actors.actor import ActorPool, wait_together
+from nanoproof.actors.actor import wait_together
+from nanoproof.actors.pool import AttemptPool
 from nanoproof.actors.tasks import Task, TaskSource
 from nanoproof.common.distributed import DistInfo, SharedCounter, SharedQueue, barrier, gather_json, on_main
 from nanoproof.common.terminal import Progress
@@ -177,7 +178,7 @@ def attempt_seed(seed: int, theorem: Theorem) -> int:
 
 
 def try_theorems(
-    pool: ActorPool,
+    pool: AttemptPool,
     name: str,
     work: Workload,
     keep: Callable[[Attempt], None],
@@ -210,7 +211,7 @@ class CountingSource(TaskSource, Protocol):
         ...
 
 
-def work_off(pool: ActorPool, source: CountingSource, progress: Progress) -> None:
+def work_off(pool: AttemptPool, source: CountingSource, progress: Progress) -> None:
     """Have the actors work until the source is finished, and show progress; all ranks call it together."""
     pool.set_source(source)
     with progress:
@@ -227,7 +228,7 @@ def _advance(source: CountingSource, progress: Progress) -> bool:
 
 
 def evaluate(
-    pool: ActorPool,
+    pool: AttemptPool,
     name: str,
     files: EvaluationFiles,
     dist: DistInfo,

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
-from nanoproof.actors.actor import ActorPool
+from nanoproof.actors.pool import AttemptPool
 from nanoproof.actors.tasks import Task
 from nanoproof.common.distributed import DistInfo, SharedCounter, barrier, gather_json, on_main
 from nanoproof.common.terminal import Progress
@@ -253,7 +253,9 @@ class WholeWork:
 class Generation(threading.Thread):
     """The thread that asks the model for samples: repairs first, then pieces that no rank has taken."""
 
-    def __init__(self, pool: ActorPool, name: str, source: SampleSource, model: LanguageModel, work: WholeWork) -> None:
+    def __init__(
+        self, pool: AttemptPool, name: str, source: SampleSource, model: LanguageModel, work: WholeWork
+    ) -> None:
         super().__init__(name="generation", daemon=True)
         self._pool, self._source, self._model, self._work = pool, source, model, work
         self._pieces = work.pieces()
@@ -261,7 +263,7 @@ class Generation(threading.Thread):
         self._next = SharedCounter(f"whole/{name}/next")
         self._kept: deque[_Piece] = deque()
         self._exhausted, self.ended = False, threading.Event()
-        self._most = max(BACKLOG, 4 * len(pool.actors))
+        self._most = max(BACKLOG, 4 * pool.size)
 
     def run(self) -> None:
         """Generate until all is done, or told to end."""
@@ -400,7 +402,7 @@ class Generation(threading.Thread):
 
 
 def sample_proofs(
-    pool: ActorPool,
+    pool: AttemptPool,
     name: str,
     model: LanguageModel,
     verifier: Verifier,
@@ -436,7 +438,7 @@ def sample_proofs(
 
 
 def evaluate_whole(
-    pool: ActorPool,
+    pool: AttemptPool,
     name: str,
     files: SampleFiles,
     model: LanguageModel,

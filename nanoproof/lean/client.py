@@ -46,7 +46,7 @@ class LeanServerClient:
 
     def __init__(self, address: str | Address, token: str | None = None, config: ClientConfig | None = None) -> None:
         where = parse_address(address) if isinstance(address, str) else address
-        self.address = str(where)
+        self.address, self.token = str(where), token
         self.config = config or ClientConfig()
         token = os.environ.get(TOKEN_VARIABLE) if token is None else token
         self._keeper = LeaseKeeper(Transport(where, token, self.config.connect_seconds))

@@ -56,6 +56,8 @@ class RemotePolicy:
         self._sampling_fields = {} if sampling is None else protocol.sampling_to_json(sampling)
         token = os.environ.get(protocol.TOKEN_VARIABLE) if token is None else token
         self._client = _Client(where, token, connect_seconds)
+        self.step: int | None = None
+        """The step of the weights that answered last, as far as the server tells."""
 
     def __enter__(self) -> "RemotePolicy":
         return self
@@ -107,6 +109,8 @@ class RemotePolicy:
             raise policy.BadState("the state is not Unicode: it has a lone surrogate") from error
         if code != 200:
             raise self._refusal(code, answer)
+        if isinstance(answer, dict) and type(step := answer.get("step")) is int:
+            self.step = step
         try:
             return [protocol.suggestion_from_json(each) for each in _suggestions_of(answer, len(states))]
         except ValueError as error:

@@ -266,9 +266,8 @@ def _routes(service: PolicyService, active: Any, external: ExternalApi | None) -
     def generate() -> Response:
         if external is not None and is_external(request.get_data()):
             return external.generate()
-        return flask_app.reply(
-            {"suggestions": [protocol.suggestion_to_json(each) for each in service.generate(Generate.read())]}
-        )
+        found = [protocol.suggestion_to_json(each) for each in service.generate(Generate.read())]
+        return flask_app.reply({"suggestions": found, "step": service.model.get("step")})
 
     if external is not None:
         routes.add_url_rule("/encode", "encode", external.encode, methods=["POST"])

@@ -15,9 +15,10 @@ from functools import partial
 
 from nanoproof.common.torch_command import run_main
 
-from nanoproof.actors.fleet import RL_DATA, follow_lean, open_fleet
+from nanoproof.actors.fleet import RL_DATA, Fleet, follow_lean, open_fleet
 from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.rank_watch import RankWatch
+from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.model.compute import choose_compute
 from nanoproof.monitor.server import start_monitor_process
 from nanoproof.rl.loop import ReinforcementLearning, resume_flags
@@ -59,14 +60,14 @@ def run(
     loop = (make_loop or ReinforcementLearning)(config, dist, watch.check)
     compute.apply(loop.learner.model)
     with ExitStack() as stack:
-        fleet = stack.enter_context(open_fleet(config.fleet, dist))
+        fleet, hosts = open_provers(stack, config, loop, dist)
         port, address = config.rl.monitor.port if dist.is_main else None, config.rl.monitor
         monitor = None
         if port is not None:
             monitor = start_monitor_process(port, address.host, address.token)
         if monitor is not None:
             stack.callback(monitor.close)
-        decisions = {**compute.decisions(), **loop.decisions(), "lean": fleet.description}
+        decisions = {**compute.decisions(), **loop.decisions(), "lean": fleet.description, **hosts}
         resumed = config.start.resume_from is not None
         stage = start_stage(loop.learner.stage_name, config.run, vars(args), dist, decisions, resumed)
         if dist.is_main and fleet.is_real:
@@ -80,6 +81,20 @@ def run(
         stack.callback(stage.tracker.close)
         watch.hint = partial(resume_flags, stage.run.path)
         loop.run(stage, fleet)
+
+
+def open_provers(
+    stack: ExitStack, config: RLConfig, loop: ReinforcementLearning, dist: DistInfo
+) -> tuple[Fleet, dict[str, str]]:
+    """Open the Lean processes of this rank, or connect rank 0 to its cluster, whose hosts have their own."""
+    if config.cluster.cluster is None or not dist.is_main:
+        return stack.enter_context(open_fleet(config.fleet, dist)), {}
+    from nanoproof.cluster.driver import open_cluster  # needs the extra `cluster`
+
+    described = stack.enter_context(open_cluster(config, loop.collection))
+    if config.fleet.lean.servers:  # hosts are given them, and ranks agree on what they run
+        return stack.enter_context(open_fleet(config.fleet, dist)), {"cluster": described}
+    return Fleet([], None, "embedded NanoLean on each host of the cluster", EMBEDDED_LEAN), {"cluster": described}
 
 
 if __name__ == "__main__":

@@ -14,8 +14,11 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal, Self
 
-from nanoproof.actors.actor import ActorPool, wait_together
+from nanoproof.actors.actor import JOIN_SECONDS, ActorPool, wait_together
 from nanoproof.actors.fleet import Fleet
+from nanoproof.actors.pool import AttemptPool
+from nanoproof.actors.processes import ProcessPool
+from nanoproof.actors.remote import ProverSpec, Purpose
 from nanoproof.actors.tasks import NULL_OBSERVER, Observer, Task
 from nanoproof.common.distributed import DistInfo, SharedCounter, gather_json
 from nanoproof.common.errors import UserError
@@ -237,9 +240,6 @@ def training_theorems(config: RLConfig, lean: LeanChoice) -> list[Theorem]:
 
 # -- The phase -------------------------------------------------------------------------------------------------------
 
-JOIN_SECONDS = 10.0
-"""How long the end of a run waits for actors that are in the middle of a call: so does the one who sent the signal."""
-
 
 class Collection:
     """Holds the experience from the start, and actors and policy while `working`."""
@@ -249,6 +249,13 @@ class Collection:
         self._staleness: dict[str, float] = {}
         self._hindsight = Hindsight(config.rl.hindsight) if config.rl.hindsight_window else None
         self.experience = experience
+        self.pool_maker: Callable[..., AttemptPool] = self._local_pool
+        """Makes what works on the attempts: of a fleet, `report` for events, and what an `AttemptPool` takes."""
+
+    @property
+    def learner(self) -> Learner:
+        """The learner whose policy makes the attempts."""
+        return self._learner
 
     @contextmanager
     def working(
@@ -274,10 +281,9 @@ class Collection:
             fleet.check()
             check()
 
-        self.pool = ActorPool(
-            fleet.slots,
-            self.policy,
-            self._make_prover,
+        self.pool = self.pool_maker(
+            fleet,
+            report=stage.run.event,
             check=check_all,
             asked_to_end=asked_to_end,
             observer=observer,
@@ -286,6 +292,7 @@ class Collection:
             ),
             lost_proofs=config.fleet.lean_lost_proofs,
         )
+        self.pool.weights_changed(learner.state.step)
         try:
             yield
         finally:
@@ -307,8 +314,16 @@ class Collection:
             return 0
         return relearn(self.experience, run_path, self._dist.is_main)
 
-    def _make_prover(self, purpose: str, policy: Policy) -> Prover:
-        collect, config, state = purpose == "collect", self._config, self._learner.state
+    def _local_pool(self, fleet: Fleet, report: Callable[..., None], **waits: Any) -> AttemptPool:
+        """Make what works on the attempts on this machine: threads, or the processes of `--prover-processes`."""
+        if self._config.rl.prover_processes:
+            specs: dict[Purpose, ProverSpec] = {"collect": self.spec("collect"), "evaluate": self.spec("evaluate")}
+            return ProcessPool(fleet.slots, self.policy, specs, self._config.rl.prover_processes, **waits)
+        return ActorPool(fleet.slots, self.policy, self._make_prover, **waits)
+
+    def spec(self, purpose: Purpose) -> ProverSpec:
+        """Return how to prove for a purpose."""
+        collect, config = purpose == "collect", self._config
         options = ProverOptions(
             proof_simplification=config.rl.prover.proof_simplification or not collect,
             disprove_fraction=config.rl.prover.disprove_fraction if collect else 0.0,
@@ -317,7 +332,12 @@ class Collection:
             keep_unsolved_visits=config.rl.value_unsolved_visits if collect and config.rl.unsolved_window else 0,
         )
         search = config.search if collect else replace(config.search, finisher_use="candidate")
-        return Prover(policy, search, options, lambda: f"step {state.step}", self._hindsight if collect else None)
+        return ProverSpec(search, options, config.rl.hindsight if collect and config.rl.hindsight_window else None)
+
+    def _make_prover(self, purpose: str, policy: Policy) -> Prover:
+        spec = self.spec("collect" if purpose == "collect" else "evaluate")
+        hindsight, state = self._hindsight if spec.hindsight is not None else None, self._learner.state
+        return Prover(policy, spec.search, spec.options, lambda: f"step {state.step}", hindsight)
 
     def gather(self, max_seconds: float | None) -> None:
         """Collect the transitions of a step, for at most so many seconds. All ranks call it together.
@@ -394,6 +414,5 @@ class Collection:
             "negative": len(experience.buffers.negative),
             "hindsight": len(experience.buffers.hindsight),
             "staleness": self._staleness,
-            "servers": self.pool.servers.snapshot(),
-            "actors": [actor.snapshot() for actor in self.pool.actors],
+            **self.pool.snapshot(),
         }

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from nanoproof.actors.actor import ActorPool
+from nanoproof.actors.pool import AttemptPool
 from nanoproof.common.distributed import DistInfo, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_json, read_object
@@ -51,7 +51,7 @@ class Evaluations:
         """Describe the benchmarks, for the log."""
         return ", ".join(f"{name} {SPLIT} ({len(theorems)})" for name, theorems in self.benchmarks.items())
 
-    def run(self, pool: ActorPool, stage: Stage, lean: str | None, state: RLState) -> None:
+    def run(self, pool: AttemptPool, stage: Stage, lean: str | None, state: RLState) -> None:
         """Evaluate on every benchmark; note in `state` and `best.json` if these weights solve most theorems so far.
 
         All ranks call it together. Raises Interrupted on all of them if one was asked to end.

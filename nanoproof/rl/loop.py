@@ -175,7 +175,7 @@ class ReinforcementLearning:
         with self.stop, full_disk_explained(stage.run.path), working, self.recorder:
             if self.learner.best_is_damaged and self.dist.is_main:
                 self.evaluations.restore_best(stage, self.state)
-            self.recorder.watch(self._snapshot, self.collection.pool.actors, self.collection.policy.load)
+            self.recorder.watch(self._snapshot, self.collection.pool.watched(), self.collection.policy.load)
             freeze_gc()
             try:
                 self._run()
@@ -259,6 +259,7 @@ class ReinforcementLearning:
             with nullcontext() if self.memory is None else self.memory.measured():
                 losses = self.updates.run(self.stage, self.recorder, self._progress())
             policy.resume()
+            self.collection.pool.weights_changed(self.state.step + 1)
         return losses
 
     def evaluate(self) -> None:

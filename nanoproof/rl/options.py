@@ -145,6 +145,12 @@ class RLOptions:
             help="Fraction of attempts at theorems without a proof that try to prove the negation."
         ),
     )
+    prover_processes: int = opt(
+        0,
+        "Run the searches of a rank in so many processes beside it (0: in threads of the rank itself).",
+        min=0,
+        advanced=True,
+    )
     solvers: SolverOption = group(
         SolverOption,
         disable_solvers=change(
@@ -220,6 +226,39 @@ class RLOptions:
         )
 
 
+@dataclass(frozen=True)
+class ClusterOptions:
+    """Cluster."""
+
+    cluster: str | None = opt(
+        None,
+        "Ray cluster whose nodes make the attempts of rank 0: its address HOST:PORT, or auto (docs/scaling.md).",
+        metavar="ADDRESS",
+        advanced=True,
+    )
+    policy_replicas: int = opt(
+        0,
+        "With --cluster: copies of the network that answer its hosts (0: the learner's own does).",
+        min=0,
+        advanced=True,
+    )
+    prover_cpus: int = opt(
+        8,
+        "With --cluster: processors of a node that its host takes at most, with an attempt under way for each.",
+        min=1,
+        advanced=True,
+    )
+    max_staleness: int = opt(
+        8,
+        "With --cluster: attempts begun more than so many steps ago are dropped and made again.",
+        min=0,
+        advanced=True,
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "cluster")
+
+
 OWN_DEFAULTS = {
     **{"embedding_lr": 0.2, "init_lr_frac": 0.02, "warmdown_frac": 0.0},
     **{"eval_every": "2:00:00", "save_every": "2:00:00"},
@@ -235,6 +274,7 @@ class RLConfig:
     triggers: options.TriggerOptions = group(options.TriggerOptions)
     rl: RLOptions = group(RLOptions)
     fleet: FleetOptions = group(FleetOptions)
+    cluster: ClusterOptions = group(ClusterOptions)
     sampling: SamplingConfig = group(SamplingConfig, temperature=change(advanced=True))
     batch: options.BatchOptions = group(options.BatchOptions)
     lora: LoraOptions = group(LoraOptions)

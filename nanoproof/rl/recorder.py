@@ -33,6 +33,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
+from nanoproof.actors.pool import WatchedActor
 from nanoproof.actors.tasks import Number, Trace
 from nanoproof.common.config import opt, validate
 from nanoproof.common.files import atomic_write, json_line
@@ -181,17 +182,6 @@ class Load(Protocol):
     def states(self) -> int: ...
     @property
     def waiting(self) -> int: ...
-
-
-class WatchedActor(Protocol):
-    """The state of an actor that the timeline needs."""
-
-    number: int
-    state: str
-    since: float
-
-    @property
-    def paused(self) -> bool: ...
 
 
 class Recorder:

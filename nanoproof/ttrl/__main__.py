@@ -14,7 +14,7 @@ import faulthandler
 import os
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ from nanoproof.model.checkpoint import read_manifest
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.cli_input import parse_theorem
 from nanoproof.rl.__main__ import run
-from nanoproof.rl.options import OWN_DEFAULTS, RLConfig, RLOptions
+from nanoproof.rl.options import OWN_DEFAULTS, ClusterOptions, RLConfig, RLOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.training import options
 from nanoproof.training.schedule import clock
@@ -56,6 +56,7 @@ OF_RUN = (RLOptions, options.BatchOptions, options.OptimizerOptions, SamplingCon
 LEFT_OUT = (
     *("load_buffer", "datasets", "num_steps", "max_time", "restart_from_sft_every", "restart_updates"),
     *("eval_start", "eval_datasets", "num_simulations_eval", "max_eval_theorems", "memory_profile"),
+    "prover_processes",
 )
 """Options of RL about data sets, evaluation and the length of a run, which is `--minutes` here."""
 NOT_OF_RUN = {*LEFT_OUT, "collect_transitions", "collect_max_time", "check_ranks"} | {
@@ -71,6 +72,7 @@ class TTRLConfig(RLConfig):
     triggers: options.TriggerOptions = group(
         options.TriggerOptions, without=("eval_every",), save_every=change("0:10:00"), keep_checkpoints=change(1)
     )
+    cluster: ClusterOptions = group(ClusterOptions, without=[field.name for field in fields(ClusterOptions)])
     rl: RLOptions = group(
         RLOptions,
         without=LEFT_OUT,

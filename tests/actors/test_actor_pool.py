@@ -6,6 +6,7 @@ import pytest
 
 from nanoproof.actors import actor as actor_pool
 from nanoproof.actors.actor import MAX_RETURNS, ActorPool, wait_together
+from nanoproof.actors.pool import Pauses
 from nanoproof.common.rank_watch import RankLost
 from nanoproof.evaluation.evaluate import Workload, try_theorems
 from nanoproof.lean.types import ProcessLost, ServerBusy, ServerUnavailable
@@ -206,7 +207,7 @@ def test_a_signal_that_comes_of_the_death_of_another_rank_is_not_why_the_run_end
 
 
 def test_a_span_is_cut_at_pauses():
-    pauses = actor_pool.Pauses()
+    pauses = Pauses()
     pauses._times.extend([(10.0, 14.0), (20.0, 21.0), (30.0, math.inf)])
     assert pauses.outside(0.0, 5.0) == [(0.0, 5.0)]
     assert pauses.outside(9.0, 20.5) == [(9.0, 10.0), (14.0, 20.0)]

@@ -1,0 +1,339 @@
+"""Attempts that are made elsewhere, in another process or on another machine: what is told, and both ends of it.
+
+`RemotePool` is the end of the rank that numbers and logs attempts. It hands tasks to `Link`s and takes the attempts
+back; a task whose link is lost is handed out again, with the seed that it had. `RelayPool` is the other end: actors
+that work on what was handed to them. How both are connected is the matter of `processes` and of `cluster`. All that is
+told is JSON.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Literal, Self, TypeVar
+
+from nanoproof.actors.actor import MAX_RETURNS, ActorPool, ProverFactory
+from nanoproof.actors.pool import AttemptPool
+from nanoproof.actors.tasks import NULL_OBSERVER, Observer, Task, TaskSource
+from nanoproof.common.errors import UserError
+from nanoproof.lean.client import FleetServer
+from nanoproof.lean.types import Theorem
+from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.hindsight import Hindsight, HindsightLimits
+from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.search import policy as policies
+from nanoproof.search.config import SearchConfig
+from nanoproof.search.policy import Policy
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Purpose = Literal["collect", "evaluate"]
+PURPOSES: tuple[Purpose, ...] = ("collect", "evaluate")
+
+# -- What is told ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ProverSpec:
+    """How to prove for a purpose: what a `Prover` is made of, but for its policy."""
+
+    search: SearchConfig
+    options: ProverOptions
+    hindsight: HindsightLimits | None = None
+
+    def make(self, policy: Policy, revision: Callable[[], str] = str) -> Prover:
+        """Make the prover; `revision` tells which weights the policy has."""
+        hindsight = None if self.hindsight is None else Hindsight(self.hindsight)
+        return Prover(policy, self.search, self.options, revision, hindsight)
+
+    def to_json(self) -> dict[str, Any]:
+        """Convert to plain JSON data."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `to_json` wrote."""
+        hindsight = data["hindsight"]
+        return cls(
+            from_plain(SearchConfig, data["search"]),
+            from_plain(ProverOptions, data["options"]),
+            None if hindsight is None else from_plain(HindsightLimits, hindsight),
+        )
+
+
+def from_plain(cls: type[T], data: Mapping[str, Any]) -> T:
+    """Make a flat options class of its fields as JSON has them: its tuples are lists there."""
+    names = {each.name for each in fields(cls)}  # type: ignore[arg-type]
+    return cls(
+        **{name: tuple(value) if isinstance(value, list) else value for name, value in data.items() if name in names}
+    )
+
+
+def task_to_json(number: int, purpose: str, task: Task) -> dict[str, Any]:
+    """Convert a task to plain JSON data, under the number that its attempt will have on the way back."""
+    theorem = task.theorem
+    return {
+        "id": number,
+        "purpose": purpose,
+        "theorem": [theorem.source, theorem.dataset, theorem.id],
+        "simulations": task.num_simulations,
+        "seed": task.seed,
+        "returns": task.returns,
+        "may_disprove": task.may_disprove,
+    }
+
+
+def task_from_json(data: Mapping[str, Any]) -> Task:
+    """Read what `task_to_json` wrote; `index` is the number."""
+    return Task(
+        Theorem(*data["theorem"]),
+        data["simulations"],
+        data["id"],
+        data["seed"],
+        returns=data["returns"],
+        may_disprove=data["may_disprove"],
+    )
+
+
+def policy_error(kind: str, message: str) -> Exception:
+    """Return an error that a policy raised elsewhere, of the class of `search.policy` called `kind` if there is one."""
+    found = getattr(policies, kind, None)
+    if isinstance(found, type) and issubclass(found, policies.PolicyError | policies.ModelFailed):
+        return found(message)
+    return policies.ModelFailed(f"{kind}: {message}")
+
+
+# -- The end that works ----------------------------------------------------------------------------------------------
+
+
+class _Relay:
+    """The source that relayed tasks of a purpose seem to come from; they come one by one, by `RelayPool.give`."""
+
+    def __init__(self, purpose: Purpose, returned: Callable[[Task], None]) -> None:
+        self.purpose, self._returned = purpose, returned
+
+    def next(self) -> Task | None:
+        return None
+
+    def finish(self, task: Task, attempt: Attempt) -> None:
+        raise AssertionError("attempts are told, not kept")
+
+    def hand_over(self, task: Task) -> bool:
+        self._returned(task)
+        return True
+
+
+class RelayPool(ActorPool):
+    """Actors that work on tasks given to them one by one, and tell of each what became of it."""
+
+    def __init__(
+        self,
+        slots: Sequence[FleetServer],
+        policy: Policy,
+        make_prover: ProverFactory,
+        tell: Callable[[dict[str, Any]], None],
+        lost_proofs: int = 0,
+    ) -> None:
+        """`tell` is called by many threads: with `done`, an attempt and the address of its Lean server, with
+        `returned`, a task that no server here can serve, and with `server`, a change of what can be reached.
+        """
+        self._tell = tell
+        self._relays = {purpose: _Relay(purpose, self._return) for purpose in PURPOSES}
+        super().__init__(
+            slots,
+            policy,
+            make_prover,
+            report_server=lambda *change: tell({"server": list(change)}),
+            lost_proofs=lost_proofs,
+        )
+
+    def give(self, task: Mapping[str, Any]) -> None:
+        """Have a task done by whichever actor is free next."""
+        self.put_back(self._relays[task["purpose"]], task_from_json(task))
+
+    def finish(self, source: TaskSource, task: Task, attempt: Attempt, address: str) -> None:
+        """Tell of an attempt."""
+        if attempt.outcome != "error":
+            with self.locked():
+                self._defects = 0
+        self.proofs.note(address, attempt)
+        self._tell({"done": {"id": task.index, "attempt": attempt.to_json(), "address": address}})
+
+    def _return(self, task: Task) -> None:
+        self._tell({"returned": {"id": task.index, "returns": task.returns}})
+
+    def status(self) -> dict[str, Any]:
+        """Return what the other end shows of this one."""
+        seconds, reason = self.out_of_reach()
+        return {**self.snapshot(), "gone_seconds": round(seconds, 2), "reason": reason}
+
+
+# -- The end that numbers and logs -----------------------------------------------------------------------------------
+
+
+@dataclass
+class Link:
+    """Who works for the pool: how many attempts at a time, what was given, and what was told last."""
+
+    name: str
+    size: int
+    given: dict[int, tuple[TaskSource, Task, int]] = field(default_factory=dict)
+    status: dict[str, Any] = field(default_factory=dict)
+    attempts: int = 0
+    lost: int = 0
+    since: float = field(default_factory=time.monotonic)
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe it for the monitor."""
+        seconds = max(1e-3, time.monotonic() - self.since)
+        return {
+            "host": self.name,
+            "size": self.size,
+            "under_way": len(self.given),
+            "attempts": self.attempts,
+            "attempts_per_minute": round(60 * self.attempts / seconds, 2),
+            "given_again": self.lost,
+        }
+
+
+class RemoteActor:
+    """An actor elsewhere, as its end told of it last."""
+
+    def __init__(self, number: int) -> None:
+        self.number, self.state, self.since, self.paused = number, "idle", time.monotonic(), False
+
+
+class RemotePool(AttemptPool):
+    """Hands tasks to links, and takes each attempt once.
+
+    Tasks are numbered as they are handed out. What a link has is lost with it and handed to others, a few times: a
+    theorem that ends every link it meets is an error. Safe for many threads.
+    """
+
+    def __init__(
+        self,
+        addresses: Iterable[str] = (),
+        check: Callable[[], None] = lambda: None,
+        patience_seconds: float = float("inf"),
+        asked_to_end: Callable[[], bool] = lambda: False,
+        observer: Observer = NULL_OBSERVER,
+        lost_proofs: int = 0,
+        max_staleness: int | None = None,
+    ) -> None:
+        """An attempt of collection that was begun more than `max_staleness` revisions of the weights ago is dropped,
+        and its theorem is tried again. The other arguments are those of `AttemptPool`.
+        """
+        super().__init__(addresses, check, patience_seconds, asked_to_end, observer, lost_proofs)
+        self.max_staleness = max_staleness
+        self.revision = 0
+        self.links: list[Link] = []
+        self.attempts = self.stale = self.unknown = self.given_again = 0
+        self._number = 0
+        self._alone_since = time.monotonic()
+        self._actors: list[RemoteActor] = []
+
+    @property
+    def size(self) -> int:
+        """How many attempts it works on at a time."""
+        return sum(link.size for link in self.links)
+
+    def weights_changed(self, revision: int) -> None:
+        """Note that attempts from now on are made with new weights."""
+        self.revision = revision
+
+    def connect(self, link: Link) -> None:
+        """Add a link."""
+        with self.locked():
+            self.links = sorted([*self.links, link], key=lambda one: one.name)
+
+    def grant(self, link: Link, most: int) -> list[dict[str, Any]]:
+        """Hand at most so many tasks to a link, in the form of `task_to_json`; fewer if there are no more now."""
+        found: list[dict[str, Any]] = []
+        with self.locked():
+            while len(found) < most and not self.closing and (taken := self.take_now()) is not None:
+                source, task = taken
+                if task.work is not None or task.again is not None:
+                    self._put_back.append(taken)
+                    self.fail(UserError("whole proofs, and tactics that are tried again, are not for other processes"))
+                    break
+                self._number += 1
+                link.given[self._number] = (source, task, self.revision)
+                found.append(task_to_json(self._number, source.purpose, task))
+        return found
+
+    def accept(self, link: Link, told: Mapping[str, Any]) -> None:
+        """Take an attempt that a link tells of, if it is one that the link was given."""
+        with self.locked():
+            if self.closing:
+                return
+            given = link.given.pop(told["id"], None)
+            if given is None:
+                self.unknown += 1
+                return
+            source, task, revision = given
+            most = self.max_staleness if source.purpose == "collect" else None
+            if most is not None and self.revision - revision > most:
+                self.stale += 1
+                self._put_back.append((source, task))
+                return
+            link.attempts += 1
+            self.attempts += 1
+        self.finish(source, task, Attempt.from_json(told["attempt"]), told["address"])
+
+    def take_back(self, link: Link, told: Mapping[str, Any]) -> None:
+        """Take back a task that a link cannot do at present, and leave it to others."""
+        with self.locked():
+            given = link.given.pop(told["id"], None)
+            if given is not None:
+                self.put_back(given[0], replace(given[1], returns=told["returns"]))
+
+    def disconnect(self, link: Link, reason: str) -> None:
+        """Note that a link is gone: what it was given goes to others."""
+        with self.locked():
+            self.links = [other for other in self.links if other is not link]
+            self._alone_since = time.monotonic()
+            given, link.given = link.given, {}
+            if self.closing:
+                return
+            self.given_again += len(given)
+            link.lost += len(given)
+        for source, task, _ in given.values():
+            if task.returns < MAX_RETURNS:
+                self.put_back(source, replace(task, returns=task.returns + 1))
+            else:
+                attempt = Attempt(task.theorem, "error", reason, budget=task.num_simulations, seed=task.seed)
+                self.finish(source, task, replace(attempt, stop_reason="LinkLost"), link.name)
+
+    def out_of_reach(self) -> tuple[float, str]:
+        """Return for how many seconds no Lean process has been within reach of any link, and why."""
+        links = self.links
+        if not links:
+            return time.monotonic() - self._alone_since, "nobody works for this run"
+        seconds, reason = min((link.status.get("gone_seconds", 0.0), link.status.get("reason", "")) for link in links)
+        return seconds, reason
+
+    def watched(self) -> Sequence[RemoteActor]:
+        """Return the actors of the links that there are now, whose states follow what is told."""
+        while len(self._actors) < self.size:
+            self._actors.append(RemoteActor(len(self._actors)))
+        return self._actors
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state of the servers, the actors and the links, for the monitor."""
+        servers: list[dict[str, Any]] = []
+        actors: list[dict[str, Any]] = []
+        for link in self.links:
+            servers += ({**server, "host": link.name} for server in link.status.get("servers", ()))
+            numbered = enumerate(link.status.get("actors", ()), start=len(actors))
+            actors += [{**actor, "actor": number, "host": link.name} for number, actor in numbered]
+        for actor, one in zip(self.watched(), actors):
+            actor.state = "idle" if one["state"] == "paused" else one["state"]
+            actor.paused, actor.since = one["state"] == "paused", time.monotonic() - one["state_seconds"]
+        counts = {"attempts": self.attempts, "stale": self.stale, "given_again": self.given_again}
+        return {
+            "servers": servers,
+            "actors": actors,
+            "hosts": [link.to_json() for link in self.links],
+            "remote": {**counts, "revision": self.revision},
+        }

@@ -1,0 +1,162 @@
+"""The driver's own code over a simulated cluster: hosts that join, die, leave and come back; every attempt once."""
+
+from collections import Counter
+
+import pytest
+
+from nanoproof.cluster import driver
+from nanoproof.cluster.driver import HostOptions, HostPool, Node, require_token
+from nanoproof.common.errors import UserError
+from nanoproof.evaluation.evaluate import EvaluationSource, Workload
+from nanoproof.lean.types import Theorem
+from tests.fakes.simulated_cluster import SimulatedNodes, nodes_of
+
+_names = iter(range(1000))
+CONFIG = {"lean_servers": ["lean:1"], "lost_proofs": 0}
+
+
+class Manual(HostPool):
+    """Makes its turns when it is told to."""
+
+    def _run(self):
+        pass
+
+
+class World:
+    def __init__(self, nodes, theorems=40, each=1, **options):
+        self.nodes, self.events, self.attempts = SimulatedNodes(nodes, each), [], []
+        self.pool = Manual(
+            self.nodes, HostOptions(CONFIG, 4), report=lambda kind, **fields: self.events.append(fields), **options
+        )
+        tried = [Theorem(f"theorem t{n} : True := by sorry", "s", f"t{n}") for n in range(theorems)]
+        work = Workload(tried, range(theorems), 8, 0)
+        self.source = EvaluationSource(f"hosts {next(_names)}", work, self.attempts.append)
+        self.pool.set_source(self.source)
+
+    def turns(self, count):
+        for _ in range(count):
+            self.look()
+
+    def look(self):
+        self.pool._next_look = 0.0
+        self.pool.turn(0.0)
+
+    def finish(self):
+        for _ in range(400):
+            self.look()
+            if self.source.finished():
+                return Counter(attempt.theorem.id for attempt in self.attempts)
+        raise AssertionError("not finished")
+
+
+def once(count):
+    return Counter(f"t{number}" for number in range(count))
+
+
+def test_every_node_gets_a_host_with_an_attempt_for_each_processor():
+    small, labelled = Node("b", "10.0.0.2", 2, {}), Node("c", "10.0.0.3", 8, {"nanoproof-slots": "3"})
+    world = World([Node("a", "10.0.0.1", 64, {}), small, labelled, Node("head", "10.0.0.4", 0, {})], each=-1)
+    world.turns(1)
+    assert [(host.node.id, host.config["cpus"], len(host.tasks)) for host in world.nodes.hosts] == [
+        ("a", 4, 4),
+        ("b", 2, 2),
+        ("c", 4, 3),
+    ]
+    assert world.pool.size == 9
+
+
+def test_a_node_may_name_the_lean_servers_of_its_host():
+    world = World(
+        [
+            Node("a", "10.0.0.1", 2, {"nanoproof-lean": driver.lean_label(["here:1", "here:2"])}),
+            Node("b", "10.0.0.2", 2, {}),
+        ]
+    )
+    world.turns(1)
+    assert [host.config["lean_servers"] for host in world.nodes.hosts] == [["here:1", "here:2"], ["lean:1"]]
+
+
+def test_every_attempt_is_taken_once():
+    assert World(nodes_of(3, 4)).finish() == once(40)
+
+
+def test_a_dead_host_s_attempts_go_to_others_and_its_node_gets_another(monkeypatch):
+    monkeypatch.setattr(driver, "RESTART_SECONDS", 0.0)
+    world = World(nodes_of(2, 4), each=-1)
+    world.turns(1)
+    victim = world.nodes.hosts[0]
+    victim.alive, world.nodes.each = False, 1
+    assert world.finish() == once(40)
+    assert world.pool.given_again == 4 and victim in world.nodes.ended
+    assert [event["state"] for event in world.events] == ["joined", "joined", "gone", "joined"]
+    assert world.events[2]["given_again"] == 4
+
+
+def test_a_node_that_leaves_takes_its_host_along_and_one_that_joins_brings_one():
+    world = World(nodes_of(2, 4), each=-1)
+    world.turns(1)
+    left = world.nodes.nodes.pop(0)
+    world.nodes.nodes.append(Node("new", "10.0.9.9", 4, {}))
+    world.nodes.each = 1
+    assert world.finish() == once(40)
+    assert [event["state"] for event in world.events] == ["joined", "joined", "gone", "joined"]
+    assert left.id[:8] in world.events[2]["host"] and "has left" in world.events[2]["reason"]
+
+
+def test_without_any_node_the_tasks_wait_for_the_first_host():
+    world = World([])
+    world.turns(3)
+    assert world.attempts == []
+    assert world.pool.out_of_reach()[1] == "nobody works for this run"
+    world.nodes.nodes = nodes_of(1, 4)
+    assert world.finish() == once(40)
+
+
+def test_a_node_whose_hosts_never_work_is_left_out(monkeypatch, caplog):
+    monkeypatch.setattr(driver, "RESTART_SECONDS", 0.0)
+    world = World(nodes_of(1, 4), each=-1)
+    start = world.nodes.start_host
+
+    def start_dead(*what):
+        host = start(*what)
+        host.alive = False
+        return host
+
+    world.nodes.start_host = start_dead
+    world.turns(driver.MAX_STARTS + 3)
+    assert len(world.nodes.hosts) == driver.MAX_STARTS
+    assert "is left out" in caplog.text
+
+
+def test_new_weights_are_brought_to_the_hosts_before_attempts_count_as_theirs():
+    brought = []
+    world = World(nodes_of(1, 4), weights=brought.append, max_staleness=0)
+    world.source.purpose = "collect"
+    world.nodes.each = -1
+    world.turns(1)
+    world.pool.weights_changed(1)
+    world.nodes.each = 4
+    world.turns(1)
+    assert brought == [1] and (world.attempts, world.pool.stale) == ([], 4)
+    assert world.finish() == once(40)
+
+
+@pytest.mark.parametrize(
+    ("addresses", "mode", "refused"),
+    [
+        (["127.0.0.1", "::1", "localhost"], None, False),
+        (["127.0.0.1", "10.0.0.7"], None, True),
+        (["gpu-node"], None, True),
+        (["10.0.0.7", "gpu-node"], "token", False),
+        (["10.0.0.7"], "disabled", True),
+    ],
+)
+def test_a_cluster_beyond_loopback_needs_a_token(monkeypatch, addresses, mode, refused):
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    if mode:
+        monkeypatch.setenv("RAY_AUTH_MODE", mode)
+    if refused:
+        with pytest.raises(UserError, match="RAY_AUTH_MODE=token"):
+            require_token(addresses)
+    else:
+        require_token(addresses)
