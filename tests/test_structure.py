@@ -41,6 +41,7 @@ LAYERS = {
     "ttrl": 9,
     "monitor": 9,
     "repos": 9,
+    "conjectures": 10,
     "doctor": 10,
     "compat": 10,
 }

@@ -32,8 +32,10 @@ class SFTOptions:
         "Transitions: `nanolean`, `leantree`, `repo:NAME`, or a file of LeanTree JSONL; auto: leantree if it is "
         "here, else this has to be given.",
     )
-    continuations: Literal["tactic", "proof"] = opt(
-        "tactic", "What follows a prefix: tactic, a state's next tactic; proof, a statement's whole proof."
+    continuations: Literal["tactic", "proof", "conjecture"] = opt(
+        "tactic",
+        "What follows a prefix: tactic, a state's next tactic; proof, a statement's whole proof; conjecture, tactics, "
+        "and in up to a quarter of the examples a new theorem after a proved one and a lemma of its proof.",
     )
     epochs: float = opt(1.0, "How often each transition is seen; 0 saves the model as it is.", min=0)
     learning: options.LearningOptions = group(
@@ -72,14 +74,16 @@ class Finetuning(TrainingLoop):
         self.options, self.batch, self.lora = sft, batch, lora
         _check_combination(sft, batch, dist)
         self.whole_proofs = sft.continuations == "proof"
+        self.conjectures = sft.continuations == "conjecture"
         load = batches.load_proofs if self.whole_proofs else batches.load_transitions
         train, valid = load(sft.data)
         super().__init__(run_options, start, triggers, model_options, optim, dist, lora)
         if sft.prefix_lm:
             self.model.config = replace(self.model.config, prefix_lm=True)
-        if self.whole_proofs and not self.model.config.whole_proofs:
-            raise UserError(f"--resume-from {start.resume_from}: that run was not on whole proofs (--continuations)")
-        weights = LossWeights(batch.value_weight, state_after=sft.state_after_weight)
+        if sft.continuations != "tactic" and not self.model.config.whole_proofs:
+            what = "whole proofs" if self.whole_proofs else "conjectures"
+            raise UserError(f"--resume-from {start.resume_from}: that run was not on {what} (--continuations)")
+        weights = LossWeights(batch.value_weight, state_after=sft.state_after_weight, conjectures=self.conjectures)
         self.step_settings = StepSettings(batch, weights, optim.max_grad_norm, self.tokenizer.pad)
         self.micro_batches = MicroBatches(batch.device_batch_size)
         self._make_sets(train, valid)
@@ -95,12 +99,13 @@ class Finetuning(TrainingLoop):
         self.evaluation: PolicyMetrics | None = None
 
     def adapt(self, model: GPT) -> GPT:
-        if self.whole_proofs and self.lora.lora is not None and not model.config.whole_proofs:
+        continuations = self.options.continuations
+        if continuations != "tactic" and self.lora.lora is not None and not model.config.whole_proofs:
             raise UserError(
                 f"--lora {self.lora.lora} leaves the embedding as it is, and this network does not know the marker of "
-                "--continuations proof: first finetune all of it on whole proofs"
+                f"--continuations {continuations}: first finetune all of it so"
             )
-        return with_reserved_markers(model) if self.whole_proofs else model
+        return model if continuations == "tactic" else with_reserved_markers(model)
 
     def _make_sets(self, train: Sequence[Transition], valid: Sequence[Transition]) -> None:
         sft, sequence_len = self.options, self.model.config.sequence_len
@@ -110,7 +115,8 @@ class Finetuning(TrainingLoop):
         if sft.state_after_weight > 0 and all(item.state_after is None for item in train):
             raise UserError(f"--state-after-weight: {sft.data} (--data) does not say which goals a tactic leaves")
         depths = Counter(item.depth for item in train)
-        self.train = batches.TransitionSet(
+        self.train: batches.TransitionSet | batches.JointSet
+        self.train = transitions = batches.TransitionSet(
             self.tokenizer,
             train,
             limits,
@@ -125,6 +131,11 @@ class Finetuning(TrainingLoop):
                 f"--data {sft.data}: no transition fits in {limits.sequence} tokens, "
                 f"the smaller of --row-length ({self.batch.row_length}) and the model's sequence ({sequence_len})"
             )
+        if self.conjectures:
+            pairs = batches.ConjectureSet(self.tokenizer, batches.load_conjectures(sft.data)[0], limits)
+            self.train = batches.JointSet(transitions, pairs)
+            if not self.train.conjectures:
+                raise UserError(f"--data {sft.data}: no conjecture with its prompt fits in {limits.sequence} tokens")
         step = math.ceil(len(valid) / (sft.max_eval_examples or max(1, len(valid))))
         held_out = valid[:: max(1, step)]
         self.valid = batches.TransitionSet(self.tokenizer, held_out, limits, whole_proofs=self.whole_proofs)
@@ -139,6 +150,8 @@ class Finetuning(TrainingLoop):
             "transitions": f"{sets}, {self.train.too_long + self.valid.too_long} left out as too long",
             "steps": f"{self.num_steps} of {self.batch.target_examples_per_step} examples",
         }
+        if isinstance(self.train, batches.JointSet):
+            decisions["conjectures"] = f"{len(self.train.conjectures)} of the examples to train on"
         if self.model.config.prefix_lm:
             decisions["states"] = f"read both ways ({'--prefix-lm' if self.options.prefix_lm else 'as the model was'})"
         return decisions

@@ -25,12 +25,15 @@ class LossWeights:
     value: float
     unlikelihood: float = 0.0
     state_after: float = 0.0
+    conjectures: bool = False
+    """Whether there are conjectures, whose tokens weigh like those of tactics."""
 
     def part_names(self) -> list[str]:
         """Return the names of the parts that `transition_loss` returns."""
         names = ["tactic_loss", "value_loss", "tactic_token_accuracy"]
         names += ["unlikelihood_loss"] if self.unlikelihood > 0 else []
-        return names + (["state_after_loss"] if self.state_after > 0 else [])
+        names += ["state_after_loss"] if self.state_after > 0 else []
+        return names + (["conjecture_loss"] if self.conjectures else [])
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,9 @@ class Normalizers:
     values: float
     negative_sequences: float
     state_after_tokens: float = 1.0
+    conjecture_tokens: float = 1.0
+    text_tokens: float = 1.0
+    """Of tactics and conjectures together."""
 
     @classmethod
     def of(cls, batch: PackedBatch, device: torch.device) -> "Normalizers":
@@ -49,6 +55,7 @@ class Normalizers:
         sequences = batch.sequences[of_kind["negative"]].unique().numel()
         tokens = {kind: float(mask.sum()) for kind, mask in of_kind.items()}
         counts = [tokens["tactic"], tokens["value"], float(sequences), tokens["state_after"]]
+        counts += [tokens["conjecture"], tokens["tactic"] + tokens["conjecture"]]
         return cls(*(max(count, 1.0) for count in all_reduce_sum(counts, device)))
 
 
@@ -59,7 +66,8 @@ def transition_loss(
 
     tactic, state_after: mean -log p over their tokens; value: mean -log p over bins; negative: mean over failed tactics
     of the mean -log(1 - p) over their tokens (Welleck et al. 2020, "Neural text generation with unlikelihood
-    training"). Likelihoods are weighted by those of the batch; the weights do not count in the means' denominators.
+    training"). Where there are conjectures, the first mean is over their tokens and those of tactics together: all texts
+    are one (as in STP, arXiv 2502.00212). Likelihoods are weighted by those of the batch; the weights do not count in the means' denominators.
 
     The batch comes on the CPU and is moved to the model.
     """
@@ -76,6 +84,10 @@ def transition_loss(
     hits = (logits_NV.argmax(dim=-1) == targets_N) & (kinds_N == KIND_CODES["tactic"])
     parts["tactic_token_accuracy"] = hits.sum() / norms.tactic_tokens
     loss = tactic + weights.value * value
+    if weights.conjectures:
+        conjecture = _sum_where(kinds_N == KIND_CODES["conjecture"], weighted_N)
+        parts["conjecture_loss"] = conjecture.detach() / norms.conjecture_tokens
+        loss = (tactic * norms.tactic_tokens + conjecture) / norms.text_tokens + weights.value * value
     if weights.state_after > 0:
         after = _sum_where(kinds_N == KIND_CODES["state_after"], weighted_N) / norms.state_after_tokens
         parts["state_after_loss"] = after.detach()
