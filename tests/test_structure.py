@@ -37,16 +37,17 @@ LAYERS = {
     "training": 6,
     "actors": 6,
     "evaluation": 7,
-    "rl": 8,
-    "ttrl": 9,
-    "monitor": 9,
-    "repos": 9,
-    "conjectures": 10,
-    "doctor": 10,
-    "compat": 10,
+    "selfplay": 8,
+    "rl": 9,
+    "ttrl": 10,
+    "monitor": 10,
+    "repos": 10,
+    "conjectures": 11,
+    "doctor": 11,
+    "compat": 11,
 }
 TORCH_FREE = ("lean", "search", "prover", "monitor")
-ENTRY_POINT = 11
+ENTRY_POINT = 12
 LONGEST_MODULE = 600
 MOST_MODULES = 226
 SHORT_MODULE, MOST_SHORT_MODULES = 50, 25

@@ -42,21 +42,17 @@ class Shown:
 class Conjecture:
     """A conjecture with what became of it: attempts, simulations, and of its proofs the shortest.
 
-    `step` is that of the last attempt. `attempts` holds a record for each.
+    `step` is that of the last attempt, `tries` counts those without an error; `records` are the samples that these come to.
     """
 
     theorem: Theorem
     origin: dict[str, str]
     step: int = 0
+    tries: int = 0
     simulations: int = 0
     proof: str = ""
     outcome: str = "unproven"
     records: list[formulas.Record] = field(default_factory=list)
-
-    @property
-    def tries(self) -> int:
-        """Number of attempts that ended without an error."""
-        return sum(1 for record in self.records if record.proof or record.complete)
 
     @property
     def rate(self) -> float:
@@ -147,6 +143,7 @@ class ConjectureExperience(Experience):
         conjecture.simulations += attempt.simulations
         if attempt.outcome == "error":
             return
+        conjecture.tries += 1
         proven = attempt.outcome == "proven"
         problem = problem_of(conjecture.theorem, conjecture.origin, self.lemmas)
         vain = -(-attempt.simulations // self.options.conjecture_simulations) - proven
