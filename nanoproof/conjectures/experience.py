@@ -42,7 +42,7 @@ class Shown:
 class Conjecture:
     """A conjecture with what became of it: attempts, simulations, and of its proofs the shortest.
 
-    `step` is that of the last attempt, `tries` counts those without an error; `records` are the samples that these come to.
+    `step` is that of the last attempt, `tries` counts those without an error; `records` are the samples in them.
     """
 
     theorem: Theorem

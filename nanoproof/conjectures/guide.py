@@ -45,12 +45,14 @@ def _repeated(statement: Statement) -> int:
     """Count hypotheses that say what another one, or the claim, says, and relations of a text with itself."""
     said = Counter(_plain(text) for text in [*(each.type for each in _hypotheses(statement)), statement.claim])
     formulas = [split(text) for text in said]
-    of_itself = sum(parts is not None and parts[0] != "→" and _plain(parts[1]) == _plain(parts[2]) for parts in formulas)
+    of_itself = sum(
+        parts is not None and parts[0] != "→" and _plain(parts[1]) == _plain(parts[2]) for parts in formulas
+    )
     return sum(count - 1 for count in said.values()) + of_itself
 
 
 def _needless(statement: Statement) -> int:
-    """Count variables that nothing mentions, and hypotheses without a variable of the claim or of another hypothesis."""
+    """Count variables that nothing mentions, and hypotheses that share none with the claim or another hypothesis."""
     hypotheses = _hypotheses(statement)
     variables = [name for binder in statement.binders if binder not in hypotheses for name in binder.names]
     types = [binder.type for binder in statement.binders]

@@ -146,7 +146,7 @@ class ConjectureSource(CollectSource):
         return self._task(ready.theorem, experience.matchmaker.config.base_simulations, index)
 
     def _best(self) -> int:
-        """Return the place of the ready conjecture to try next: that of the best score, or the first without a guide."""
+        """Return the place of the ready conjecture to try next: the first, or with a guide that of the best score."""
         if not self._options.guide:
             return 0
         rated = [(ready.score, -place) for place, ready in enumerate(self.ready) if ready.score is not None]
@@ -197,7 +197,7 @@ class ConjectureSource(CollectSource):
         return super().drain()
 
     def take_counts(self) -> dict[str, Any]:
-        """Return what became of the proposals since the last call, and the lengths of new ones. Call it under the lock."""
+        """Return what became of the proposals since the last call, and the lengths of new ones. Hold the lock."""
         told = {"verdicts": dict(self.counts), "lengths": self.lengths}
         self.counts, self.lengths = Counter(), []
         return told

@@ -241,7 +241,9 @@ def _not_of_its_type(attempt: Attempt) -> str:
     if not all(_is_count(solved.depth) and solved.depth >= 1 for solved in attempt.solved_states):
         return "a solved state without the number of tactics that it needs"
     origin: object = attempt.origin
-    if not isinstance(origin, dict | None) or any(type(text) is not str for pair in (origin or {}).items() for text in pair):
+    if not isinstance(origin, dict | None) or any(
+        type(text) is not str for pair in (origin or {}).items() for text in pair
+    ):
         return "`origin` is not what it should be"
     checks: list[object] = [attempt.check, *(subgoal.check for subgoal in attempt.hindsight)]
     if not isinstance(attempt.disproving, bool) or not all(isinstance(check, dict | None) for check in checks):

@@ -305,7 +305,9 @@ def shard(items: Sequence[T], dist: DistInfo) -> Iterator[T]:
 class StepExamples:
     """This rank's examples, step by step: a thread makes those of the coming steps while earlier ones train."""
 
-    def __init__(self, transitions: TransitionSet | JointSet, sampler: EpochSampler, count: int, dist: DistInfo) -> None:
+    def __init__(
+        self, transitions: TransitionSet | JointSet, sampler: EpochSampler, count: int, dist: DistInfo
+    ) -> None:
         """`count` examples a step over all ranks; the first step is at the sampler's position."""
         self._transitions, self._sampler, self._count, self._dist = transitions, sampler, count, dist
         self._state = sampler.state()

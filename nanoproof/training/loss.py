@@ -66,8 +66,9 @@ def transition_loss(
 
     tactic, state_after: mean -log p over their tokens; value: mean -log p over bins; negative: mean over failed tactics
     of the mean -log(1 - p) over their tokens (Welleck et al. 2020, "Neural text generation with unlikelihood
-    training"). Where there are conjectures, the first mean is over their tokens and those of tactics together: all texts
-    are one (as in STP, arXiv 2502.00212). Likelihoods are weighted by those of the batch; the weights do not count in the means' denominators.
+    training"). Where there are conjectures, the first mean is over their tokens and those of tactics together, as in
+    STP (arXiv 2502.00212). Likelihoods are weighted by those of the batch; the weights do not count in the means'
+    denominators.
 
     The batch comes on the CPU and is moved to the model.
     """

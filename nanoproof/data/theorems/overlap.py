@@ -335,9 +335,7 @@ def unordered(hypotheses: Sequence[Sequence[str]], claim: Sequence[str], types: 
     return min(_numbered([one for group in order for one in group], claim, types) for order in orders)
 
 
-def _refined(
-    colors: Mapping[str, str], hypotheses: Sequence[Sequence[str]], claim: Sequence[str]
-) -> dict[str, str]:
+def _refined(colors: Mapping[str, str], hypotheses: Sequence[Sequence[str]], claim: Sequence[str]) -> dict[str, str]:
     """Color each variable by its color and by the formulas around its places."""
     places: dict[str, list[str]] = {name: [] for name in colors}
     for kind, formula in [*(("h", hypothesis) for hypothesis in hypotheses), ("c", claim)]:
