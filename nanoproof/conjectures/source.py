@@ -17,7 +17,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import append_whole, json_line
 from nanoproof.conjectures.experience import DATASET, ConjectureExperience, Shown
 from nanoproof.conjectures.filters import Proposed, Statements, examined, read_proposed
-from nanoproof.data.transitions.conjecture_pairs import CONJECTURE_MARKER
+from nanoproof.data.weighted_rows import CONJECTURE_MARKER
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel
 from nanoproof.lean.types import LeanError, LeanSession, Theorem
 from nanoproof.policy.prompt import prefix_text

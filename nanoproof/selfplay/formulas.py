@@ -13,9 +13,10 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
+
+from nanoproof.data.weighted_rows import Row
 
 HARD_RATE = 0.25
 """A conjecture that is proved in less of its tries is barely provable, and teaches the conjecturer."""
@@ -104,14 +105,6 @@ class Record:
     multiplicity: int = 1
     verify_time: float = 0.0
     invokes: tuple[str, ...] = ()
-
-
-class Row(NamedTuple):
-    """A text to train on, with what comes before it."""
-
-    prompt: str
-    target: str
-    weight: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from nanoproof.data.transitions.augment import augment_transition
 from nanoproof.data.transitions.conjecture_pairs import conjecture_pairs
 from nanoproof.data.transitions.leantree import TransitionList, load_split, select, split_proofs
 from nanoproof.data.transitions.packing import (
+    Continuation,
     Example,
     ExampleLimits,
     PackedBatch,
@@ -34,6 +35,7 @@ from nanoproof.data.transitions.packing import (
     encode_transitions,
     pack,
 )
+from nanoproof.data.weighted_rows import CONJECTURE_MARKER, Row, at_marker, read_rows
 from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import NUM_VALUE_BINS, Tokenizer
@@ -99,6 +101,14 @@ def load_conjectures(name: str) -> tuple[list[Transition], list[Transition]]:
     return train, valid
 
 
+def load_rows(name: str, valid: str | None, most: int | None) -> tuple[list[Row], list[Row]]:
+    """Load rows to train on, and at most `most` to validate on. Raises UserError if there is none to train on."""
+    train = read_rows(Path(name).expanduser())
+    if not train:
+        raise UserError(f"--data {name} holds no rows to train on")
+    return train, [] if valid is None else read_rows(Path(valid).expanduser())[:most]
+
+
 # -- Transitions as examples -----------------------------------------------------------------------------------------
 
 ENCODED_AT_ONCE = 4096
@@ -113,6 +123,56 @@ class Pick:
 
     epoch: int
     index: int
+
+
+class ExampleSet(Protocol):
+    """What a stage learns from, as examples."""
+
+    def __len__(self) -> int: ...
+
+    def fingerprint(self) -> int:
+        """Hash what is in the set, to tell it from others."""
+        ...
+
+    def examples(self, picks: Sequence[Pick]) -> list[Example]:
+        """Encode what these picks name, in their order."""
+        ...
+
+
+class RowSet:
+    """Texts with weights, and the examples they become: behind the prompt its marker, the target and EOS.
+
+    Of a text that is too long the end is kept, with BOS before it, as the Self-play Theorem Prover does. The tokens of
+    a target have the weight of its row.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, rows: Sequence[Row], longest: int) -> None:
+        """`longest` is the most tokens of an example."""
+        self._tokenizer, self._rows, self._longest = tokenizer, rows, longest
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def fingerprint(self) -> int:
+        """Hash prompts, targets and weights in their order."""
+        digest = hashlib.sha256()
+        for row in self._rows:
+            digest.update(f"{row.prompt}\0{row.target}\0{row.weight!r}\0".encode("utf-8", "surrogatepass"))
+        return int.from_bytes(digest.digest()[:6], "big")
+
+    def examples(self, picks: Sequence[Pick]) -> list[Example]:
+        """Encode the rows of these picks, in their order."""
+        return [self._example(self._rows[pick.index]) for pick in picks]
+
+    def _example(self, row: Row) -> Example:
+        words = self._tokenizer
+        before, marker = at_marker(row.prompt)
+        target = [*words.encode(row.target), words.eos][-(self._longest - 2) :]
+        room = self._longest - 2 - len(target)
+        prompt = words.encode(before)
+        prefix = [words.bos, *prompt[max(0, len(prompt) - room) :]]
+        start = words.conjecture if marker == CONJECTURE_MARKER else words.proof
+        return Example(prefix, [Continuation([start, *target], "tactic", row.weight)])
 
 
 class TransitionSet:
@@ -305,9 +365,7 @@ def shard(items: Sequence[T], dist: DistInfo) -> Iterator[T]:
 class StepExamples:
     """This rank's examples, step by step: a thread makes those of the coming steps while earlier ones train."""
 
-    def __init__(
-        self, transitions: TransitionSet | JointSet, sampler: EpochSampler, count: int, dist: DistInfo
-    ) -> None:
+    def __init__(self, transitions: ExampleSet, sampler: EpochSampler, count: int, dist: DistInfo) -> None:
         """`count` examples a step over all ranks; the first step is at the sampler's position."""
         self._transitions, self._sampler, self._count, self._dist = transitions, sampler, count, dist
         self._state = sampler.state()

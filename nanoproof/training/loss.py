@@ -38,7 +38,7 @@ class LossWeights:
 
 @dataclass(frozen=True)
 class Normalizers:
-    """How many things each mean is over, in the whole batch on all ranks."""
+    """What each mean is over, in the whole batch on all ranks: counts, for tactics the sum of their tokens' weights."""
 
     tactic_tokens: float
     values: float
@@ -54,9 +54,9 @@ class Normalizers:
         of_kind = {kind: batch.kinds == code for kind, code in KIND_CODES.items()}
         sequences = batch.sequences[of_kind["negative"]].unique().numel()
         tokens = {kind: float(mask.sum()) for kind, mask in of_kind.items()}
-        counts = [tokens["tactic"], tokens["value"], float(sequences), tokens["state_after"]]
-        counts += [tokens["conjecture"], tokens["tactic"] + tokens["conjecture"]]
-        return cls(*(max(count, 1.0) for count in all_reduce_sum(counts, device)))
+        tactic, conjecture = (float(batch.weights[of_kind[kind]].double().sum()) for kind in ("tactic", "conjecture"))
+        counts = [tactic, tokens["value"], float(sequences), tokens["state_after"], conjecture, tactic + conjecture]
+        return cls(*(count if count > 0 else 1.0 for count in all_reduce_sum(counts, device)))
 
 
 def transition_loss(
@@ -66,9 +66,9 @@ def transition_loss(
 
     tactic, state_after: mean -log p over their tokens; value: mean -log p over bins; negative: mean over failed tactics
     of the mean -log(1 - p) over their tokens (Welleck et al. 2020, "Neural text generation with unlikelihood
-    training"). Where there are conjectures, the first mean is over their tokens and those of tactics together, as in
-    STP (arXiv 2502.00212). Likelihoods are weighted by those of the batch; the weights do not count in the means'
-    denominators.
+    training"). Likelihoods are weighted by those of the batch. The mean over tactics is a weighted one (that of the
+    Self-play Theorem Prover, arXiv 2502.00212), and where there are conjectures it is over their tokens too; elsewhere
+    weights do not count in the means' denominators.
 
     The batch comes on the CPU and is moved to the model.
     """
@@ -83,7 +83,7 @@ def transition_loss(
     value = _sum_where(kinds_N == KIND_CODES["value"], weighted_N) / norms.values
     parts = {"tactic_loss": tactic.detach(), "value_loss": value.detach()}
     hits = (logits_NV.argmax(dim=-1) == targets_N) & (kinds_N == KIND_CODES["tactic"])
-    parts["tactic_token_accuracy"] = hits.sum() / norms.tactic_tokens
+    parts["tactic_token_accuracy"] = (hits * weights_N).sum() / norms.tactic_tokens
     loss = tactic + weights.value * value
     if weights.conjectures:
         conjecture = _sum_where(kinds_N == KIND_CODES["conjecture"], weighted_N)

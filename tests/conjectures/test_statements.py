@@ -191,6 +191,10 @@ def test_data_without_pairs_is_refused(tmp_path: Path) -> None:
 def test_conjectures_are_learned_beside_tactics_and_every_token_of_a_text_weighs_alike() -> None:
     words, limits = small.tokenizer(), ExampleLimits(sequence=128)
     network = with_reserved_markers(small.model(words))
+    torch.manual_seed(1)
+    with torch.no_grad():  # a fresh network finds all tokens equally likely
+        for parameter in network.parameters():
+            parameter.add_(0.2 * torch.randn_like(parameter))
     items = [Transition("theorem p", "(q : r) : s", 1), Transition("x" * 400, "y", 1)]
     made, too_long = encode_conjectures(words, items, limits, [3.0, 1.0])
     assert made is not None and too_long is None and len(made.continuations) == 1
@@ -204,13 +208,16 @@ def test_conjectures_are_learned_beside_tactics_and_every_token_of_a_text_weighs
         loss, parts = transition_loss(network, batch, weights, norms)
     counts = {kind: int((batch.kinds == KIND_CODES[kind]).sum()) for kind in ("tactic", "conjecture")}
     assert counts["conjecture"] == len(said.tokens) - 1
-    texts = sum(float(parts[f"{kind}_loss"]) * count for kind, count in counts.items()) / sum(counts.values())
+    weighted = {"tactic": counts["tactic"], "conjecture": 3 * counts["conjecture"]}
+    texts = sum(float(parts[f"{kind}_loss"]) * count for kind, count in weighted.items()) / sum(weighted.values())
     assert float(loss) == pytest.approx(texts + 0.5 * float(parts["value_loss"]), rel=1e-5)
     (plain,) = encode_conjectures(words, items[:1], limits)
     assert plain is not None
+    alone = pack([*tactics, plain], 128, words.pad)
     with torch.no_grad():
-        unweighted = transition_loss(network, pack([*tactics, plain], 128, words.pad), weights, norms)[1]
-    assert float(parts["conjecture_loss"]) == pytest.approx(3 * float(unweighted["conjecture_loss"]), rel=1e-5)
+        lighter, same = transition_loss(network, alone, weights, Normalizers.of(alone, network.device))
+    assert float(same["conjecture_loss"]) == pytest.approx(float(parts["conjecture_loss"]), rel=1e-5)
+    assert float(lighter) != pytest.approx(float(loss), rel=1e-5)
 
 
 def test_a_joint_set_has_the_transitions_and_behind_them_a_quarter_of_conjectures() -> None:

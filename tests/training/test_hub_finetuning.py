@@ -26,7 +26,8 @@ from nanoproof.lean.types import Transition
 from nanoproof.model.lora import LoraOptions
 from nanoproof.policy.prompt_formats import FORMATS, known_format
 from nanoproof.training import hub_finetuning
-from nanoproof.training.hub_finetuning import HubFinetuning, PromptCodec, answer_logits, target_modules, tokenize
+from nanoproof.training.hub_examples import answer_logits, tokenize
+from nanoproof.training.hub_finetuning import HubFinetuning, PromptCodec, target_modules
 from tests.fakes.hf_models import save_decoder, save_encoder, save_encoder_decoder
 from tests.training import small
 

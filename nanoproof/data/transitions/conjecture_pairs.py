@@ -34,10 +34,7 @@ from nanoproof.data.transitions.leantree import (
 from nanoproof.lean.lexical import ATOM
 from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import Theorem, Transition
-from nanoproof.model.tokenizer import RESERVED
 
-CONJECTURE_MARKER = RESERVED[0]
-"""A prompt that ends so asks a network of ours for a conjecture, if it was finetuned on them."""
 PAIRS_OF_A_THEOREM = 3
 """Pairs whose answer is one theorem, each with another lemma."""
 REMEMBERED_USERS = 8
