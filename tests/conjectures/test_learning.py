@@ -25,7 +25,7 @@ from nanoproof.inference.language_model import GenerationOptions, TextSample
 from nanoproof.lean.types import Theorem, TheoremRejected
 from nanoproof.model.checkpoint import save_checkpoint
 from nanoproof.model.gpt import with_reserved_markers
-from nanoproof.prover.attempt import Attempt, fault_of
+from nanoproof.prover.attempt import Attempt, Outcome, fault_of
 from nanoproof.rl import __main__ as rl
 from nanoproof.rl import collection
 from nanoproof.rl.attempt_log import logged_attempts
@@ -47,7 +47,7 @@ def experience_of(*flags: str) -> ConjectureExperience:
 
 
 def tried_given(number: int, proof: str = "", simulations: int = 8) -> Attempt:
-    outcome = "proven" if proof else "unproven"
+    outcome: Outcome = "proven" if proof else "unproven"
     return Attempt(GIVEN[number], outcome, proof=proof, num_tactics=2, counts={"simulations": simulations})
 
 
@@ -56,7 +56,7 @@ ORIGIN = {"dataset": "scripted", "seed": "t0", "statement": "(a : Nat) : a ≤ a
 
 def tried_conjecture(number: int, proof: str = "", simulations: int = 8, lemma: str = "Nat.p") -> Attempt:
     theorem = Theorem(f"theorem conjecture (b : Nat) : b ≤ b + {number} := by sorry", DATASET, f"c{number}")
-    outcome = "proven" if proof else "unproven"
+    outcome: Outcome = "proven" if proof else "unproven"
     origin = {**ORIGIN, "lemma": lemma}
     counts = {"simulations": simulations}
     return Attempt(theorem, outcome, proof=proof, num_tactics=2, counts=counts, origin=origin)
