@@ -8,12 +8,14 @@ A text passes these filters in their order; the first that stops it is its verdi
     refused     Lean does not accept it as a statement
     vacuous     a finisher proves `False` from what it assumes
     trivial     a finisher proves it
+    false       small numbers, lists and truth values refute it (`decide`)
     new         none of these
 
 Equal means: up to names, the order of variables and hypotheses, and, on the embedded prover, notation as well, since
 there statements are compared as elaborated (`data/theorems/overlap.py` says what texts are compared by).
 """
 
+import random
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,14 +25,21 @@ from nanoproof.data.nanolean import held_out_keys, statement_key
 from nanoproof.data.theorems.overlap import unordered_form, unordered_key
 from nanoproof.data.transitions.conjecture_pairs import held_out_theorems, unordered_form_of
 from nanoproof.lean.lexical import find_top_level, mask
-from nanoproof.lean.source import parse_declaration
+from nanoproof.lean.source import negate, parse_declaration
 from nanoproof.lean.types import Branch, LeanCalls, SourceError, TacticApplied, Theorem, TheoremRejected
+from nanoproof.ttrl.statements import parse_statement
+from nanoproof.ttrl.variants import is_hypothesis
 
-Verdict = Literal["unreadable", "known", "held out", "refused", "vacuous", "trivial", "new"]
-VERDICTS: tuple[Verdict, ...] = ("unreadable", "known", "held out", "refused", "vacuous", "trivial", "new")
+Verdict = Literal["unreadable", "known", "held out", "refused", "vacuous", "trivial", "false", "new"]
+VERDICTS: tuple[Verdict, ...] = ("unreadable", "known", "held out", "refused", "vacuous", "trivial", "false", "new")
 NAME = "conjecture"
 """The name that a conjecture has as a theorem."""
 _LONGEST = 2000
+MOST_INSTANCES = 16
+"""Instances of a statement by which it may be refuted: the first two have one value for all variables of a type."""
+_NUMBERS, _LISTS = ("0", "1", "2", "3"), ("[]", "[0]", "[0, 1]", "[1, 0, 1]")
+_VALUES = {"Nat": _NUMBERS, "ℕ": _NUMBERS, "List": _LISTS, "Prop": ("True", "False"), "Type": ("Nat", "Nat")}
+"""Values of the variables of a type, by its first word; lists are of numbers, or of a type that is."""
 _FORBIDDEN = (":=", "sorry", "\n", "--", "/-", '"', "«", "⋯", "✝", "?")
 """What no statement in one line holds."""
 
@@ -135,7 +144,7 @@ def statements_of(
 
 
 def examined(session: LeanCalls, proposed: Proposed, statements: Statements, finishers: Sequence[str]) -> Proposed:
-    """Have Lean elaborate a statement, compare it as elaborated, and try `finishers` on it and on `False`.
+    """Have Lean elaborate a statement, compare it as elaborated, try `finishers` on it and on `False`, and instances.
 
     A new one is known from then on. Raises LeanError if the server fails.
     """
@@ -156,6 +165,8 @@ def examined(session: LeanCalls, proposed: Proposed, statements: Statements, fin
         return replace(proposed, verdict="vacuous", reason=tactic)
     if (tactic := _closing(session, start, finishers)) is not None:
         return replace(proposed, verdict="trivial", reason=tactic)
+    if (tactic := _refuting(session, proposed.source)) is not None:
+        return replace(proposed, verdict="false", reason=tactic)
     return proposed
 
 
@@ -166,6 +177,47 @@ def _contradicting(session: LeanCalls, start: Branch, finishers: Sequence[str]) 
         return None  # it claims a contradiction: to prove that is no emptiness
     absurd = _only_branch(session, assumed, "exfalso")
     return _closing(session, absurd, finishers) if absurd is not None else None
+
+
+def _refuting(session: LeanCalls, source: str) -> str | None:
+    """Return the tactic that proves the negation of a statement by an instance of it; None if none does."""
+    tactics = refutations(source)
+    if not tactics:
+        return None
+    try:
+        start = session.start(negate(Theorem(source, "conjectures", NAME)))
+    except TheoremRejected:
+        return None
+    assumed = _only_branch(session, start, "intro instances")
+    return _closing(session, assumed, tactics) if assumed is not None else None
+
+
+def refutations(source: str) -> list[str]:
+    """List tactics that refute `instances`, a statement as a hypothesis, each by values of its variables.
+
+    Hypotheses of the instance and the negation of its claim are left to `decide`. None for a statement with a variable
+    of another type than numbers, lists, propositions and types.
+    """
+    try:
+        statement = parse_statement(source)
+    except SourceError:
+        return []
+    found = []
+    for number in range(MOST_INSTANCES):
+        rng, arguments = random.Random(number), []
+        for place, binder in enumerate(statement.binders):
+            head = binder.type.split(" ")[0]
+            if binder.opening != "(" or not binder.names:
+                return []
+            if binder.type == head in _VALUES or (head in ("List", "Type") and "→" not in binder.type):
+                values = _VALUES[head]
+                arguments += [values[number] if number < 2 else rng.choice(values) for _ in binder.names]
+            elif is_hypothesis(statement, place):
+                arguments += ["(by decide)"] * len(binder.names)
+            else:
+                return []
+        found.append(" ".join(["exact absurd (instances", *arguments]) + ") (by decide)")
+    return list(dict.fromkeys(found))
 
 
 def _only_branch(session: LeanCalls, branch: Branch, tactic: str) -> Branch | None:

@@ -196,13 +196,15 @@ def counted(verdicts: Mapping[str, int], lengths: Sequence[int]) -> dict[str, fl
     well_formed = proposed - verdicts.get("unreadable", 0) - verdicts.get("refused", 0)
     novel = well_formed - verdicts.get("known", 0) - verdicts.get("held out", 0)
     not_vacuous = novel - verdicts.get("vacuous", 0)
+    not_trivial = not_vacuous - verdicts.get("trivial", 0)
     found: dict[str, float] = {
         "proposed": proposed,
         "well_formed": well_formed,
         "held_out": verdicts.get("held out", 0),
         "novel": novel,
         "not_vacuous": not_vacuous,
-        "not_trivial": not_vacuous - verdicts.get("trivial", 0),
+        "not_trivial": not_trivial,
+        "not_false": not_trivial - verdicts.get("false", 0),
     }
     if lengths:
         found["length"] = round(fmean(lengths), 2)
@@ -288,6 +290,7 @@ _SHOWN = {
     "novel": "novel",
     "not_vacuous": "not vacuous",
     "not_trivial": "not trivial",
+    "not_false": "not refuted",
     "attempted": "attempted",
     "proved": "proved",
     "lessons": "to learn from",

@@ -201,14 +201,24 @@ def test_one_proposal_at_a_time_fills_what_is_ready(tmp_path: Path) -> None:
 
 
 def test_counts_are_of_what_passed_each_filter_and_those_before() -> None:
-    verdicts = {"unreadable": 1, "refused": 2, "known": 3, "held out": 4, "vacuous": 5, "trivial": 6, "new": 7}
+    verdicts = {
+        "unreadable": 1,
+        "refused": 2,
+        "known": 3,
+        "held out": 4,
+        "vacuous": 5,
+        "trivial": 6,
+        "false": 8,
+        "new": 7,
+    }
     assert counted(verdicts, [10, 20]) == {
-        "conjectures/proposed": 28,
-        "conjectures/well_formed": 25,
+        "conjectures/proposed": 36,
+        "conjectures/well_formed": 33,
         "conjectures/held_out": 4,
-        "conjectures/novel": 18,
-        "conjectures/not_vacuous": 13,
-        "conjectures/not_trivial": 7,
+        "conjectures/novel": 26,
+        "conjectures/not_vacuous": 21,
+        "conjectures/not_trivial": 15,
+        "conjectures/not_false": 7,
         "conjectures/length": 15,
     }
     experience = experience_of()

@@ -18,11 +18,11 @@ from nanoproof.conjectures.guide import PER_DOUBLING, PER_NEEDLESS, PER_REPETITI
 from nanoproof.data.theorems.overlap import unordered, unordered_form, unordered_key
 from nanoproof.data.transitions import conjecture_pairs as pairs
 from nanoproof.data.transitions.packing import KIND_CODES, ExampleLimits, encode_conjectures, pack
-from nanoproof.lean.types import Theorem, TheoremRejected, Transition
+from nanoproof.lean.types import Branch, Theorem, TheoremRejected, Transition
 from nanoproof.model.gpt import with_reserved_markers
 from nanoproof.training.batches import ConjectureSet, JointSet, Pick, TransitionSet, load_conjectures
 from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
-from tests.fakes.lean import ScriptedLean
+from tests.fakes.lean import ScriptedLean, branch
 from tests.training import small
 
 # -- Forms -----------------------------------------------------------------------------------------------------------
@@ -268,6 +268,32 @@ def test_lean_tells_trivial_vacuous_and_refused_statements() -> None:
     claims_false = verdict_of({"A": {"intros": ("False",)}, "False": {"exfalso": ("False",), "simp": ()}})
     assert claims_false.verdict == "new"  # what proves it is not its hypotheses alone
     assert verdict_of({}, root=None).verdict == "refused"
+
+
+def test_instances_are_of_the_types_of_variables_and_hypotheses_are_left_to_decide() -> None:
+    statement = "(α : Type) (xs : List α) (n : Nat) (p : Prop) (hp : p) (h : n < 2) : xs.length = n"
+    first, second, *others = filters.refutations(f"theorem conjecture {statement} := by sorry")
+    assert first == "exact absurd (instances Nat [] 0 True (by decide) (by decide)) (by decide)"
+    assert second == "exact absurd (instances Nat [0] 1 False (by decide) (by decide)) (by decide)"
+    assert 3 < len(others) <= filters.MOST_INSTANCES - 2
+    for other in ("(f : Nat → Nat) : f 0 = 0", "{n : Nat} : n = 0", "(x : Real) : x = 0", "no statement"):
+        assert filters.refutations(f"theorem conjecture {other} := by sorry") == []
+
+
+class Negating(ScriptedLean):
+    """Shows the negation of a statement as N."""
+
+    def start(self, theorem: Theorem) -> Branch:
+        return branch("N" if theorem.id.endswith("#negated") else "A")
+
+
+def test_a_statement_that_an_instance_refutes_is_false() -> None:
+    tactic = "exact absurd (instances 1) (by decide)"
+    lean = Negating({"N": {"intro instances": ("I",)}, "I": {tactic: ()}})
+    proposed = Proposed("text", {}, "theorem conjecture (n : Nat) : n = 0 := by sorry", form="form")
+    found = examined(lean, proposed, Statements(), ("simp",))
+    assert (found.verdict, found.reason) == ("false", tactic)
+    assert examined(Negating({}), proposed, Statements(), ("simp",)).verdict == "new"
 
 
 def test_known_statements_are_not_sent_to_lean_and_a_new_one_is_known_by_form_and_key() -> None:
