@@ -116,12 +116,13 @@ class ConjectureSource(CollectSource):
             count = min(self._options.conjecture_batch, len(self.seeds))
             self._proposal = self._propose(self._rng.sample(self.seeds, count), self._rng.getrandbits(40))
             return Task(NO_ATTEMPT, 0, -1, 0, work=self._proposal.work)
-        task = None
-        if self._of_conjectures < self._options.conjectures * (self._handed + 1):
-            task = self._next_conjecture()
-        self._of_conjectures += task is not None
-        task = task or super().next()
-        self._handed += task is not None
+        due = self._of_conjectures < self._options.conjectures * (self._handed + 1)
+        task = conjecture = self._next_conjecture() if due else None
+        if task is None:
+            task = super().next()
+        if task is not None and (conjecture is not None or not due):  # what is due and not to be had is not made up for
+            self._handed += 1
+            self._of_conjectures += conjecture is not None
         return task
 
     def _next_conjecture(self) -> Task | None:

@@ -165,6 +165,9 @@ def test_without_conjectures_the_theorems_of_the_data_sets_are_tried(tmp_path: P
     source = source_of(tmp_path)
     tasks = [source.next() for _ in range(3)]
     assert [task.theorem.dataset for task in tasks if task is not None] == ["scripted"] * 3
+    source.ready = [ready(number) for number in range(10)]
+    later = [source.next() for _ in range(10)]  # what could not be had before is not made up for
+    assert sum(task.theorem.dataset == DATASET for task in later if task is not None) == 3
     source.close()
 
 
