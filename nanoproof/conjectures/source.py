@@ -28,6 +28,8 @@ from nanoproof.rl.options import ConjectureOptions
 
 PROPOSALS = "proposals_r{rank}.jsonl"
 """File of a run with every text that was proposed on a rank, its seed and its verdict; for people, never read back."""
+MOST_PROPOSALS = 2
+"""Proposals at a time on a rank where an attempt at a conjecture is due and none is ready; else one."""
 NO_ATTEMPT = Theorem("", DATASET, "proposal")
 """What a proposal's task is about."""
 
@@ -104,7 +106,7 @@ class ConjectureSource(CollectSource):
         self.counts: Counter[str] = Counter()
         self.lengths: list[int] = []
         """Characters of the new statements since the last exchange."""
-        self._proposal: Proposal | None = None
+        self._proposals: dict[int, Proposal] = {}
         self._new: dict[int, Ready] = {}
         self._tried: set[int] = set()
         self._handed = self._of_conjectures = self._made = self._numbered = 0
@@ -112,11 +114,14 @@ class ConjectureSource(CollectSource):
 
     def next(self) -> Task | None:
         """Return a proposal if few conjectures are ready, else a conjecture if they have had too few attempts."""
-        if self._proposal is None and self.seeds and len(self.ready) < self._options.conjecture_batch:
-            count = min(self._options.conjecture_batch, len(self.seeds))
-            self._proposal = self._propose(self._rng.sample(self.seeds, count), self._rng.getrandbits(40))
-            return Task(NO_ATTEMPT, 0, -1, 0, work=self._proposal.work)
         due = self._of_conjectures < self._options.conjectures * (self._handed + 1)
+        most = MOST_PROPOSALS if due and not self.ready else 1
+        if len(self._proposals) < most and self.seeds and len(self.ready) < self._options.conjecture_batch:
+            count = min(self._options.conjecture_batch, len(self.seeds))
+            proposal = self._propose(self._rng.sample(self.seeds, count), self._rng.getrandbits(40))
+            index = self._new_index()
+            self._proposals[index] = proposal
+            return Task(NO_ATTEMPT, 0, index, 0, work=proposal.work)
         task = conjecture = self._next_conjecture() if due else None
         if task is None:
             task = super().next()
@@ -141,10 +146,14 @@ class ConjectureSource(CollectSource):
         if not self.ready:
             return None
         ready = self.ready.pop(self._best())
-        self._made += 1
-        index = -1 - self._made
+        index = self._new_index()
         self._new[index] = ready
         return self._task(ready.theorem, experience.matchmaker.config.base_simulations, index)
+
+    def _new_index(self) -> int:
+        """Return a number for a task that is about no theorem of the experience."""
+        self._made += 1
+        return -self._made
 
     def _best(self) -> int:
         """Return the place of the ready conjecture to try next: the first, or with a guide that of the best score."""
@@ -159,9 +168,7 @@ class ConjectureSource(CollectSource):
     def finish(self, task: Task, attempt: Attempt) -> None:
         """Take in a proposal, or log the attempt; one at a conjecture holds its origin."""
         if task.work is not None:
-            proposal, self._proposal = self._proposal, None
-            if proposal is not None:
-                self._take_in(proposal)
+            self._take_in(self._proposals.pop(task.index))
             return
         ready = self._new.pop(task.index, None)
         if ready is not None:

@@ -165,6 +165,9 @@ def test_without_conjectures_the_theorems_of_the_data_sets_are_tried(tmp_path: P
     source = source_of(tmp_path)
     tasks = [source.next() for _ in range(3)]
     assert [task.theorem.dataset for task in tasks if task is not None] == ["scripted"] * 3
+    source.seeds = [Shown("theorem", ORIGIN)]
+    proposals = [source.next() for _ in range(4)]  # an attempt is due, and nothing is ready
+    assert [task is not None and task.work is not None for task in proposals] == [True, True, False, False]
     source.ready = [ready(number) for number in range(10)]
     later = [source.next() for _ in range(10)]  # what could not be had before is not made up for
     assert sum(task.theorem.dataset == DATASET for task in later if task is not None) == 3
@@ -182,15 +185,17 @@ def test_the_guide_has_the_best_conjecture_tried_first(tmp_path: Path) -> None:
 def test_one_proposal_at_a_time_fills_what_is_ready(tmp_path: Path) -> None:
     source = source_of(tmp_path, "--conjecture-batch", "2")
     source.seeds = [Shown(f"theorem {number}", ORIGIN) for number in range(5)]
+    source.ready = [ready(0)]
     task, other = source.next(), source.next()
     assert task is not None and task.work is not None and other is not None and other.work is None
+    assert source.ready == []
     verdicts = [
         ("new", "theorem conjecture : A := by sorry"),
         ("refused", ""),
         ("new", "theorem conjecture : B := by sorry"),
     ]
-    assert source._proposal is not None
-    source._proposal.proposed = [Proposed("x", ORIGIN, text, "form", "", verdict) for verdict, text in verdicts]  # type: ignore[arg-type]
+    (proposal,) = source._proposals.values()
+    proposal.proposed = [Proposed("x", ORIGIN, text, "form", "", verdict) for verdict, text in verdicts]  # type: ignore[arg-type]
     source.finish(task, Attempt(task.theorem, "unproven"))
     assert [each.theorem.id for each in source.ready] == ["c0_0_1", "c0_0_2"]
     following = source.next()
