@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from nanoproof.data.weighted_rows import Row
+from nanoproof.data.weighted_rows import ASKS_FOR_CONJECTURE, Row, conjecture_text
 
 HARD_RATE = 0.25
 """A conjecture that is proved in less of its tries is barely provable, and teaches the conjecturer."""
@@ -45,7 +45,7 @@ PER_CHARACTER, PER_SECOND = 0.001, 0.01
 MOST_PROOFS = 16
 """Proofs of one statement in a final training."""
 CONJECTURE = "conjecture"
-LEMMA, EASY, HARD, HARD_END = "<lemma>", "<easy theorem>", "<hard theorem>", "</hard theorem>"
+HARD_END = "</hard theorem>"
 
 
 # -- Records ---------------------------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ def conjecture_prompt(seed: Seed) -> str:
     """Write what the conjecturer is shown of a seed; the same in sampling and in training."""
     gap = "" if seed.proof.startswith("\n") else "\n"
     easy = f"{seed.problem.statement}{gap}{seed.proof}".strip()
-    return f"{LEMMA}\n{seed.lemma_statement}\n{EASY}\n{easy}\n{HARD}"
+    return conjecture_text(seed.lemma_statement, easy)
 
 
 def conjecture_target(problem: Problem) -> str:
@@ -464,7 +464,7 @@ def final_rows(records: Iterable[Record], write: ProofWriter) -> list[Row]:
 
 def row_metrics(rows: Sequence[Row], prefix: str) -> dict[str, float]:
     """Count the rows of a training set by their kind, and give the mean characters of a target."""
-    conjectures = sum(HARD in row.prompt for row in rows)
+    conjectures = sum(ASKS_FOR_CONJECTURE in row.prompt for row in rows)
     return {
         f"{prefix}/nr_examples_proof": len(rows) - conjectures,
         f"{prefix}/nr_examples_conjecture": conjectures,
