@@ -14,6 +14,7 @@ text of its file, and a theorem to state after a lemma and an earlier theorem of
 
 import ast
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,8 @@ HELD_OUT = 4096
 OF_LEANWORKBOOK = "lean_workbook"
 """What a prompt on a problem of LeanWorkbook holds."""
 FORMATS = ("stp", "nanoproof")
+_BEFORE = re.compile(r"\A.*?(?=\b(?:theorem|lemma)\s)", re.DOTALL)
+"""Attributes and modifiers of a theorem."""
 
 # -- Traced theorems -------------------------------------------------------------------------------------------------
 
@@ -190,7 +193,8 @@ def conjecture_rows(
                 found.append(Row(prompt, f"\n{hard.statement}\n</hard theorem>"))
             else:
                 prompt = conjecture_text(lemma.partition(":=")[0].strip(), easy.text.strip())
-                found.append(Row(f"{prompt}\n{CONJECTURE_MARKER}", f"{hard.statement} := by\n</hard theorem>"))
+                stated = _BEFORE.sub("", hard.statement)
+                found.append(Row(f"{prompt}\n{CONJECTURE_MARKER}", f"{stated} := by\n</hard theorem>"))
     return found
 
 

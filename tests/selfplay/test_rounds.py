@@ -80,7 +80,7 @@ def test_three_rounds_prove_conjecture_and_learn(played: Path) -> None:
     examples = read_packed_json(played / "round2" / "conjecture_examples.json.gz")
     assert {each["shared_lemma"] for each in examples} <= {"", *scripted_selfplay.LEMMAS}
     tally = read_json(RoundFiles.of(played, 1).work / "conjectures.json")
-    assert tally["proposed"] == tally["unreadable"] + tally["known"] + tally.get("refused", 0) + tally["kept"]
+    assert tally["proposed"] == tally["unreadable"] + tally["known"] + tally.get("surplus", 0) + tally["kept"]
     refused = [each for each in later if "ill" in each["statement"]]
     assert refused and not any(each["complete"] or without_verdict(each) for each in refused)
 
