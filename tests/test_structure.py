@@ -65,6 +65,7 @@ PAGES = (
     "docs/inference.md",
     "docs/rl.md",
     "docs/ttrl.md",
+    "docs/self-play.md",
     "docs/your-repository.md",
     "docs/monitor.md",
 )
