@@ -30,10 +30,10 @@ if [ "${1:-}" = --tiny ]; then
         plain python -m nanoproof.sft --model-path "$OUT/proofs" --data "$OUT/train.json" --eval-data "$OUT/eval.json" --run-dir "$MODEL" --row-length 512 --target-examples-per-step 32 --init-lr-frac 0.3 --device-type cpu
     fi
     if [ "$DRY_RUN" = 0 ]; then
-        python -m scripts.inspect_problems nanolean --split train --max 300 --json |
-            python -c 'import json, sys
-rows = [json.loads(line)["source"] for line in sys.stdin]
-json.dump([{"formal_statement": row, "split": "train"} for row in rows], open(sys.argv[1], "w"))' "$OUT/statements.json"
+        python -c 'import json, sys
+from nanoproof.data.theorems.theorem_sets import list_theorems
+rows = [{"formal_statement": each.source, "split": "train"} for each in list_theorems("nanolean", "train")[::20]]
+json.dump(rows, open(sys.argv[1], "w"))' "$OUT/statements.json"
         echo '[{"dataset_path": "statements.json", "weight": 1}]' >"$STATEMENTS"
     fi
 fi
