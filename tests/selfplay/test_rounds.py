@@ -209,3 +209,53 @@ def test_conjectures_that_are_held_out_are_refused_under_other_names(tmp_path: P
 def test_copies_of_a_prompt_are_asked_for_with_different_seeds() -> None:
     seeds = {playing.request_seed(number, index) for number in range(3) for index in range(100)}
     assert len(seeds) == 300
+
+
+def test_models_of_transformers_play_with_the_prompts_of_stp(
+    given: tuple[Path, Path], tmp_path: Path, scripted: None
+) -> None:
+    hf_models = pytest.importorskip("tests.fakes.hf_models")
+    folder = hf_models.save_decoder(tmp_path / "model")
+    line = words(folder, given[1], tmp_path / "exp", "--lora", "2", "--max-length", "96")
+    line[1], line[line.index("--rounds") + 1] = f"hf:{folder}", "2"
+    assert selfplay.main(line) == 0
+    rows = [row for number in range(2) for row in read_json(tmp_path / "exp" / f"round{number}" / "train_ds.json")]
+    start = (
+        "Complete the following Lean 4 code:\n\n```lean4\nimport Mathlib\nimport Aesop\nset_option maxHeartbeats 0\n"
+    )
+    start += "open BigOperators Real Nat Topology Rat\n\n"
+    assert all(row["prompt"].startswith(start) for row in rows)
+    proof = next(row for row in rows if "<hard theorem>" not in row["prompt"])
+    assert proof["prompt"].removeprefix(start).endswith(" := by") and proof["target"].endswith("\n```")
+    last = tmp_path / "exp" / "round1" / "RL_model" / "checkpoint-5"
+    assert read_json(last / "nanoproof.json")["prompt_format"] == "stp"
+    assert read_json(last / "adapter_config.json")["r"] == 2
+    conjectures = read_packed_json(tmp_path / "exp" / "round1" / "conjecture_examples.json.gz")
+    asked = [row for row in rows if "<hard theorem>" in row["prompt"]]
+    assert len(asked) == len(conjectures) > 0
+    assert asked[0]["prompt"].removeprefix(start).startswith("<lemma>\ntheorem ")
+    assert asked[0]["prompt"].endswith("\n<hard theorem>") and asked[0]["target"].startswith("\ntheorem c")
+    args = read_json(tmp_path / "exp" / "round1" / "RL_model" / "args.json")
+    assert (args["lr"], args["lora_lr"], args["constant_lr"], args["beta2"]) == (5e-5, 5e-5, True, 0.95)
+    assert args["warmup_frac"] == pytest.approx(4 / 5) and args["seed"] == 2333
+    assert args["model_path"].endswith("round0/RL_model/checkpoint-5")
+
+
+@pytest.mark.parametrize(("sampler", "trained"), [("expert", True), ("parallel", False)])
+def test_the_baselines(given: tuple[Path, Path], tmp_path: Path, scripted: None, sampler: str, trained: bool) -> None:
+    line = words(*given, tmp_path / "exp", "--sampler", sampler, "--statements-per-round", "20")
+    line[line.index("--rounds") + 1] = "2"
+    assert selfplay.main(line) == 0
+    tried = [{each["statement"] for each in records(tmp_path / "exp", number)} for number in range(2)]
+    assert not any("c" in statement.split()[1] for statement in tried[0] | tried[1])
+    proved = {each["statement"] for each in records(tmp_path / "exp", 0) if each["complete"]}
+    assert len(tried[0]) == 20
+    if not trained:
+        assert len(tried[1]) == 20 and not (tmp_path / "exp" / "round1" / "RL_model").exists()
+        return
+    assert not tried[1] & proved and len(tried[1]) <= 20
+    args = read_json(tmp_path / "exp" / "round1" / "RL_model" / "args.json")
+    assert args["model_path"] == str(given[0]), "each round trains the first model anew"
+    rows = read_json(tmp_path / "exp" / "round1" / "train_ds.json")
+    everything = {(e["statement"], e["proof"]) for n in range(2) for e in records(tmp_path / "exp", n) if e["complete"]}
+    assert len(rows) == len(everything), "on the proofs of all rounds"
