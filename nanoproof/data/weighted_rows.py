@@ -79,6 +79,11 @@ def write_rows(path: Path, rows: Sequence[Row]) -> None:
     write_packed_json(path, [row._asdict() for row in rows])
 
 
+def conjecture_text(lemma: str, easy: str) -> str:
+    """Write what a conjecturer is shown: a lemma, and a theorem that uses it."""
+    return f"<lemma>\n{lemma}\n<easy theorem>\n{easy}\n{ASKS_FOR_CONJECTURE}"
+
+
 def at_marker(prompt: str) -> tuple[str, str]:
     """Return the text before the marker of a prompt for a network of ours, and the marker."""
     for marker in (CONJECTURE_MARKER, PROOF_MARKER):

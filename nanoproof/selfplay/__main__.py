@@ -2,7 +2,7 @@
 
 python -m nanoproof.selfplay --model-path sft/<run> --dataset-config F.json --exp-dir D --rounds 12
 python -m nanoproof.selfplay --model-path hf:FOLDER --dataset-config F.json --exp-dir D --lora 16 --lean-servers H:8000
-python -m nanoproof.selfplay --final --merge D:12 --include-conjectures --base sft/<run> --dataset-config F.json --exp-dir E
+python -m nanoproof.selfplay --final --merge D:12 --base sft/<run> --dataset-config F.json --exp-dir E
 python -m nanoproof.selfplay report D
 
 The same command goes on with an experiment that was cut off. Exit code 1 if a round finds nothing to learn from.

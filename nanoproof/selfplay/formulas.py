@@ -10,13 +10,14 @@ Shapes: N conjectures, Q unproved problems, C numbers of an embedding.
 
 import math
 import random
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from nanoproof.data.weighted_rows import Row
+from nanoproof.data.weighted_rows import ASKS_FOR_CONJECTURE, Row, conjecture_text
 
 HARD_RATE = 0.25
 """A conjecture that is proved in less of its tries is barely provable, and teaches the conjecturer."""
@@ -45,7 +46,7 @@ PER_CHARACTER, PER_SECOND = 0.001, 0.01
 MOST_PROOFS = 16
 """Proofs of one statement in a final training."""
 CONJECTURE = "conjecture"
-LEMMA, EASY, HARD, HARD_END = "<lemma>", "<easy theorem>", "<hard theorem>", "</hard theorem>"
+HARD_END = "</hard theorem>"
 
 
 # -- Records ---------------------------------------------------------------------------------------------------------
@@ -192,7 +193,7 @@ def conjecture_prompt(seed: Seed) -> str:
     """Write what the conjecturer is shown of a seed; the same in sampling and in training."""
     gap = "" if seed.proof.startswith("\n") else "\n"
     easy = f"{seed.problem.statement}{gap}{seed.proof}".strip()
-    return f"{LEMMA}\n{seed.lemma_statement}\n{EASY}\n{easy}\n{HARD}"
+    return conjecture_text(seed.lemma_statement, easy)
 
 
 def conjecture_target(problem: Problem) -> str:
@@ -200,13 +201,18 @@ def conjecture_target(problem: Problem) -> str:
     return f"\n{problem.statement.strip()}\n{HARD_END}"
 
 
+_HEAD = re.compile(
+    r"\A(?:@\[[^\]]*\]\s*)*(?:(?:protected|private|nonrec|noncomputable)\s+)*(?:theorem|lemma)(?:\s+|\Z)"
+)
+
+
 def read_conjecture(text: str) -> str | None:
     """Return the statement that a conjecturer's text has, ending in `:= by`; None if it has none.
 
-    The text may begin with `theorem` or right behind it. What follows the first `:=` is left out.
+    The text may begin with `theorem`, with attributes and modifiers before it, or right behind it. What follows the
+    first `:=` is left out.
     """
-    words = text.partition(HARD_END)[0].strip()
-    words = words.removeprefix("theorem").lstrip() if words.split(maxsplit=1)[:1] == ["theorem"] else words
+    words = _HEAD.sub("", text.partition(HARD_END)[0].strip())
     head = words.partition(":=")[0].rstrip()
     return f"theorem {head} := by" if head else None
 
@@ -230,7 +236,8 @@ def new_conjectures(
     rng: random.Random,
     refuses: Callable[[Problem], bool] = lambda problem: False,
 ) -> tuple[list[Problem], Counter[str]]:
-    """Return the conjectures to try, and how many texts were `proposed`, `unreadable`, `known`, `refused`, `kept`.
+    """Return the conjectures to try, and how many texts were `proposed`, `unreadable`, `known`, `refused`,
+    `surplus` and `kept`.
 
     Known is what is in the data set, or came before in a random order. More than `count` (the number of problems of
     the round) are thinned out at random.
@@ -258,6 +265,8 @@ def new_conjectures(
             new.append(problem)
     kept = rng.sample(new, count) if len(new) > count else new
     tally["kept"] = len(kept)
+    if len(kept) < len(new):
+        tally["surplus"] = len(new) - len(kept)
     return kept, tally
 
 
@@ -464,7 +473,7 @@ def final_rows(records: Iterable[Record], write: ProofWriter) -> list[Row]:
 
 def row_metrics(rows: Sequence[Row], prefix: str) -> dict[str, float]:
     """Count the rows of a training set by their kind, and give the mean characters of a target."""
-    conjectures = sum(HARD in row.prompt for row in rows)
+    conjectures = sum(ASKS_FOR_CONJECTURE in row.prompt for row in rows)
     return {
         f"{prefix}/nr_examples_proof": len(rows) - conjectures,
         f"{prefix}/nr_examples_conjecture": conjectures,

@@ -163,6 +163,8 @@ def test_three_conjectures_are_aimed_at_for_each_problem(count: int, pairs: int,
         (" a : 1 = 1 :=\n rfl := by</hard theorem>", "theorem a : 1 = 1 := by"),
         ("theorem_x : True", "theorem theorem_x : True := by"),
         ("theorem\na : True", "theorem a : True := by"),
+        ("@[simp, foo] protected theorem N.a : True", "theorem N.a : True := by"),
+        ("lemma a : True", "theorem a : True := by"),
         ("a :\n  True", "theorem a :\n  True := by"),
         ("</hard theorem> theorem a : True", None),
         (" := by", None),
@@ -222,7 +224,7 @@ def test_equal_conjectures_are_chosen_from_by_chance_and_refused_ones_left_out()
 def test_no_more_conjectures_than_problems_are_tried() -> None:
     texts = [(Seed(problem("p"), "rfl"), f"x{number} : P") for number in range(40)]
     found, tally = formulas.new_conjectures(texts, [], 7, random.Random(0))
-    assert len({each.key for each in found}) == 7 == tally["kept"]
+    assert len({each.key for each in found}) == 7 == tally["kept"] and tally["surplus"] == 33
     assert found != formulas.new_conjectures(texts, [], 7, random.Random(1))[0]
     assert len(formulas.new_conjectures(texts, [], 40, random.Random(0))[0]) == 40
 
