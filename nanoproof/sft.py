@@ -7,6 +7,7 @@ python -m nanoproof.sft --resume-from sft/RUN
 python -m nanoproof.sft --model-path sft/RUN --data nanolean --continuations proof      # statement -> whole proof
 python -m nanoproof.sft --model-path sft/RUN --data nanolean --lora 16                  # adapters alone
 python -m nanoproof.sft --model-path hf:PATH_OR_ID --data nanolean                      # a model of transformers
+python -m nanoproof.sft --model-path SPEC --data FILE.json     # rows {"prompt", "target", "weight"}, for either kind
 """
 
 import argparse

@@ -303,12 +303,15 @@ class EvalCommand:
             raise Interrupted(f"interrupted; {describe_progress(job)}") from error
 
 
-def repeatable(dist: DistInfo, options: EvalOptions, limits: EngineLimits) -> tuple[DistInfo, EngineLimits]:
+def repeatable(
+    dist: DistInfo, options: EvalOptions, limits: EngineLimits | None = None
+) -> tuple[DistInfo, EngineLimits]:
     """On a CPU, compute in float64, or in float32 in padded batches, unless the user chose a type by the environment.
 
     What is computed for a state differs in the last bits with the states that share its batch, which in float32 without
     padding can change a sampled tactic now and then.
     """
+    limits = limits or EngineLimits()
     if dist.device.type != "cpu" or os.environ.get("NANOPROOF_DTYPE"):
         return dist, limits
     dtype = torch.float64 if options.cpu_dtype == "float64" else torch.float32

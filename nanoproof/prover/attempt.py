@@ -95,6 +95,8 @@ class Attempt:
     `premises` are the constants that the proof uses, as `premises_from` says by `lean`, or approximated by the known
     `names` in its text.
 
+    `origin` says what the statement of a conjecture was made from (see `conjectures/experience.py`).
+
     `hindsight` are subgoals that a search without success solved, where these were asked for; `counts` has what became
     of all of them, under names that begin with `hindsight_` (see `prover/hindsight.py`).
     """
@@ -124,6 +126,7 @@ class Attempt:
     text: str = ""
     premises: tuple[str, ...] = ()
     premises_from: Literal["", "lean", "names"] = ""
+    origin: dict[str, str] | None = None
 
     @property
     def refused(self) -> bool:
@@ -237,6 +240,11 @@ def _not_of_its_type(attempt: Attempt) -> str:
         return f"not a number that counts something: {str(wrong[0])[:80]!r}"
     if not all(_is_count(solved.depth) and solved.depth >= 1 for solved in attempt.solved_states):
         return "a solved state without the number of tactics that it needs"
+    origin: object = attempt.origin
+    if not isinstance(origin, dict | None) or any(
+        type(text) is not str for pair in (origin or {}).items() for text in pair
+    ):
+        return "`origin` is not what it should be"
     checks: list[object] = [attempt.check, *(subgoal.check for subgoal in attempt.hindsight)]
     if not isinstance(attempt.disproving, bool) or not all(isinstance(check, dict | None) for check in checks):
         return "`disproving` or `check` is not what it should be"

@@ -3,6 +3,7 @@
 python -m nanoproof.rl --model-path sft/<run>
 torchrun --standalone --nproc_per_node=2 -m nanoproof.rl -- --model-path sft/<run> --lean-servers host:8000
 python -m nanoproof.rl --resume-from rl/<run>
+python -m nanoproof.rl --model-path sft/<run> --conjectures 0.3 --guide    # of sft --continuations conjecture
 """
 
 import argparse
@@ -18,6 +19,7 @@ from nanoproof.common.torch_command import run_main
 from nanoproof.actors.fleet import RL_DATA, Fleet, follow_lean, open_fleet
 from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.rank_watch import RankWatch
+from nanoproof.conjectures.learning import ConjecturingLearning
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.model.compute import choose_compute
 from nanoproof.monitor.server import start_monitor_process
@@ -38,7 +40,7 @@ def main(argv: list[str] | None = None) -> int:
     dist = start_ranks(config.run)
     try:
         with RankWatch.connect(dist) as watch:
-            run(args, config, dist, watch)
+            run(args, config, dist, watch, ConjecturingLearning if config.conjectures.conjectures > 0 else None)
     finally:
         cleanup()
     return 0

@@ -7,7 +7,7 @@ draws from them what it would have drawn.
 import logging
 import math
 from collections import Counter, OrderedDict
-from collections.abc import Hashable, Iterable, Sequence, Sized
+from collections.abc import Callable, Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Generic, NamedTuple, TypeVar
 
@@ -312,15 +312,24 @@ class Batch:
     num_hindsight: int = 0
 
     def kind(self, number: int) -> str:
-        """Return where an example is from: sft, hindsight, replay, negative, or value (a state by itself)."""
+        """Return where an example is from: sft, hindsight, replay, negative, value (a state by itself), conjecture."""
         if number < self.num_sft + self.num_hindsight:
             return "sft" if number < self.num_sft else "hindsight"
         kind = self.examples[number].continuations[0].kind
-        return kind if kind in ("negative", "value") else "replay"
+        return kind if kind in ("negative", "value", "conjecture") else "replay"
+
+
+DrawConjectures = Callable[[np.random.Generator, int], list[Example]]
+"""Draws examples that teach to state conjectures: so many, or fewer."""
 
 
 class BatchSampler:
-    """Draws the examples of each update: this rank's share of them, the same for the same seed, step and buffers."""
+    """Draws the examples of each update: this rank's share of them, the same for the same seed, step and buffers.
+
+    `draw_conjectures` takes its part of each batch (`--conjecture-fraction`) before all others.
+    """
+
+    draw_conjectures: DrawConjectures | None = None
 
     def __init__(self, config: RLConfig, learner: Learner, buffers: Buffers, dist: DistInfo) -> None:
         """Raises UserError if the SFT data cannot be used."""
@@ -366,6 +375,11 @@ class BatchSampler:
         options, dist = self._config.rl, self._dist
         rng = np.random.default_rng([self._config.run.seed, dist.rank, step, update])
         total = self._config.batch.target_examples_per_step
+        stated = []
+        if self.draw_conjectures is not None:
+            wanted = round(self._config.conjectures.conjecture_fraction * total)
+            stated = self.draw_conjectures(rng, len(range(dist.rank, wanted, dist.world_size)))
+            total -= wanted
         sft_total = round(options.fraction_sft * total) if len(self._buffers.replay) else total
         sft = self.sft.examples(list(shard(self._sampler.picks(sft_total), dist)))
         rest = len(range(dist.rank, total, dist.world_size)) - len(sft)
@@ -386,7 +400,7 @@ class BatchSampler:
             aside = aside[: math.ceil(len(aside) * len(replayed) / wanted)]
         hindsight = self._drawn(rng, self._buffers.hindsight, solved)[1][:solved] if solved else []
         refused = self._encode(self._buffers.negative.sample(rng, failed), negative=True) if failed else []
-        return Batch(sft + hindsight + replayed + refused + aside, len(sft), metrics, len(hindsight))
+        return Batch(sft + hindsight + replayed + refused + aside + stated, len(sft), metrics, len(hindsight))
 
     def _shares(self, rng: np.random.Generator, rest: int) -> list[int]:
         """Draw how many of `rest` examples are failed tactics, of solved subgoals, and states by themselves (solved

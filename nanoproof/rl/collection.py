@@ -66,6 +66,10 @@ class Experience:
         buffers = buffers_of(config.rl, config.solvers_left_out)
         return cls(theorems, Matchmaker(len(theorems), config.matchmaker), buffers)
 
+    def theorem(self, index: int) -> Theorem:
+        """Return the theorem that the matchmaker knows by a number."""
+        return self.theorems[index]
+
     def extend(self, theorems: Sequence[Theorem]) -> None:
         """Add theorems without attempts; all ranks add the same."""
         for theorem in theorems:
@@ -126,7 +130,7 @@ class CollectSource:
             if assignment.index not in self._under_way:
                 self._under_way.add(assignment.index)
                 return Task(
-                    self._experience.theorems[assignment.index],
+                    self._experience.theorem(assignment.index),
                     assignment.num_simulations,
                     assignment.index,
                     self._rng.getrandbits(48),

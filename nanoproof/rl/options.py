@@ -259,6 +259,52 @@ class ClusterOptions:
         validate(self, "cluster")
 
 
+@dataclass(frozen=True)
+class ConjectureOptions:
+    """Conjectures."""
+
+    conjectures: float = opt(
+        0.0,
+        "Part of the attempts that goes to conjectures of the network, which learns to state them too (0: none; it has "
+        "to be finetuned with --continuations conjecture).",
+        min=0,
+        max=0.9,
+    )
+    guide: bool = opt(
+        False, "Attempt the conjectures that are most like theorems without a proof, and read most naturally."
+    )
+    conjecture_fraction: float = opt(
+        0.1,
+        "Part of each batch that teaches to state conjectures, half of it from --sft-data.",
+        min=0,
+        max=0.9,
+        advanced=True,
+    )
+    conjecture_tries: int = opt(3, "Attempts after which a conjecture without a proof is left.", min=1, advanced=True)
+    conjecture_simulations: int = opt(
+        4,
+        "So many simulations count as one try of a proof: conjectures proved in less than a quarter of their tries are "
+        "learned from.",
+        min=1,
+        advanced=True,
+    )
+    conjecture_window: int = opt(
+        20, "Steps for which a conjecture is learned from, and tried again.", min=1, advanced=True
+    )
+    conjecture_tokens: int = opt(64, "Tokens that a conjecture may have.", min=2, advanced=True)
+    conjecture_temperature: float = opt(1.0, "Temperature of sampling them.", above=0, advanced=True)
+    conjecture_batch: int = opt(
+        16, "Conjectures that are asked for at once; as many are held ready on each rank.", min=1, advanced=True
+    )
+    conjecture_targets: int = opt(
+        128, "Theorems without a proof, drawn in each step, that conjectures are compared with.", min=1, advanced=True
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "conjectures")
+        check(not self.guide or self.conjectures > 0, "--guide chooses among conjectures: it needs --conjectures")
+
+
 OWN_DEFAULTS = {
     **{"embedding_lr": 0.2, "init_lr_frac": 0.02, "warmdown_frac": 0.0},
     **{"eval_every": "2:00:00", "save_every": "2:00:00"},
@@ -273,6 +319,7 @@ class RLConfig:
     start: options.StartOptions = group(options.StartOptions)
     triggers: options.TriggerOptions = group(options.TriggerOptions)
     rl: RLOptions = group(RLOptions)
+    conjectures: ConjectureOptions = group(ConjectureOptions)
     fleet: FleetOptions = group(FleetOptions)
     cluster: ClusterOptions = group(ClusterOptions)
     sampling: SamplingConfig = group(SamplingConfig, temperature=change(advanced=True))

@@ -6,13 +6,14 @@ in each epoch, and encoded on a thread while earlier steps train.
 
 import hashlib
 import logging
+import math
 import random
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -23,8 +24,18 @@ from nanoproof.data import nanolean
 from nanoproof.data.sft import leantree
 from nanoproof.data.sources.manifest import read_manifest
 from nanoproof.data.transitions.augment import augment_transition
+from nanoproof.data.transitions.conjecture_pairs import conjecture_pairs
 from nanoproof.data.transitions.leantree import TransitionList, load_split, select, split_proofs
-from nanoproof.data.transitions.packing import Example, ExampleLimits, PackedBatch, encode_transitions, pack
+from nanoproof.data.transitions.packing import (
+    Continuation,
+    Example,
+    ExampleLimits,
+    PackedBatch,
+    encode_conjectures,
+    encode_transitions,
+    pack,
+)
+from nanoproof.data.weighted_rows import CONJECTURE_MARKER, Row, at_marker, read_rows
 from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import NUM_VALUE_BINS, Tokenizer
@@ -81,11 +92,31 @@ def load_proofs(name: str) -> tuple[list[Transition], list[Transition]]:
     return train, valid
 
 
+def load_conjectures(name: str) -> tuple[list[Transition], list[Transition]]:
+    """Load what a conjecturer learns from, out of the same data, to train on and to validate: prompt and conjecture.
+
+    Raises UserError if there is none to train on.
+    """
+    train, valid = conjecture_pairs(transitions_path(name))
+    if not train:
+        raise UserError(f"--data {name} holds no two theorems whose proofs name one lemma, to learn conjectures from")
+    return train, valid
+
+
+def load_rows(name: str, valid: str | None, most: int | None) -> tuple[list[Row], list[Row]]:
+    """Load rows to train on, and at most `most` to validate on. Raises UserError if there is none to train on."""
+    train = read_rows(Path(name).expanduser())
+    if not train:
+        raise UserError(f"--data {name} holds no rows to train on")
+    return train, [] if valid is None else read_rows(Path(valid).expanduser())[:most]
+
+
 # -- Transitions as examples -----------------------------------------------------------------------------------------
 
 ENCODED_AT_ONCE = 4096
 _AROUND = 8
 """Tokens of an example beside state, premises and tactic: markers, BOS, EOS, a line break, the value's."""
+MOST_CONJECTURES = 0.25
 MAX_DEPTH_WEIGHT = 10.0
 """Before weights are scaled to mean 1, none is more than this: a rare depth shall not be all there is to a step."""
 
@@ -130,6 +161,56 @@ class PremisesBefore:
             )
             made.append(replace(item, state=before_state(texts, item.state)))
         return made
+
+
+class ExampleSet(Protocol):
+    """What a stage learns from, as examples."""
+
+    def __len__(self) -> int: ...
+
+    def fingerprint(self) -> int:
+        """Hash what is in the set, to tell it from others."""
+        ...
+
+    def examples(self, picks: Sequence[Pick]) -> list[Example]:
+        """Encode what these picks name, in their order."""
+        ...
+
+
+class RowSet:
+    """Texts with weights, and the examples they become: behind the prompt its marker, the target and EOS.
+
+    Of a text that is too long the end is kept, with BOS before it, as the Self-play Theorem Prover does. The tokens of
+    a target have the weight of its row.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, rows: Sequence[Row], longest: int) -> None:
+        """`longest` is the most tokens of an example."""
+        self._tokenizer, self._rows, self._longest = tokenizer, rows, longest
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def fingerprint(self) -> int:
+        """Hash prompts, targets and weights in their order."""
+        digest = hashlib.sha256()
+        for row in self._rows:
+            digest.update(f"{row.prompt}\0{row.target}\0{row.weight!r}\0".encode("utf-8", "surrogatepass"))
+        return int.from_bytes(digest.digest()[:6], "big")
+
+    def examples(self, picks: Sequence[Pick]) -> list[Example]:
+        """Encode the rows of these picks, in their order."""
+        return [self._example(self._rows[pick.index]) for pick in picks]
+
+    def _example(self, row: Row) -> Example:
+        words = self._tokenizer
+        before, marker = at_marker(row.prompt)
+        target = [*words.encode(row.target), words.eos][-(self._longest - 2) :]
+        room = self._longest - 2 - len(target)
+        prompt = words.encode(before)
+        prefix = [words.bos, *prompt[max(0, len(prompt) - room) :]]
+        start = words.conjecture if marker == CONJECTURE_MARKER else words.proof
+        return Example(prefix, [Continuation([start, *target], "tactic", row.weight)])
 
 
 class TransitionSet:
@@ -217,6 +298,45 @@ class TransitionSet:
         )
 
 
+class ConjectureSet:
+    """Conjectures with their prompts, and the examples that they become; those over the limit are left out."""
+
+    def __init__(self, tokenizer: Tokenizer, pairs: Sequence[Transition], limits: ExampleLimits) -> None:
+        self.examples = [each for each in encode_conjectures(tokenizer, pairs, limits) if each is not None]
+        self.too_long = len(pairs) - len(self.examples)
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+
+class JointSet:
+    """Transitions, and behind them conjectures: at most `MOST_CONJECTURES` of all, evenly spread over those there are.
+
+    Of a conjecture every epoch has the same version.
+    """
+
+    def __init__(self, transitions: TransitionSet, conjectures: ConjectureSet) -> None:
+        most = int(len(transitions) * MOST_CONJECTURES / (1 - MOST_CONJECTURES))
+        step = max(1, math.ceil(len(conjectures) / max(1, most)))
+        self._transitions, self.conjectures = transitions, conjectures.examples[::step]
+        self.too_long = transitions.too_long + conjectures.too_long
+
+    def __len__(self) -> int:
+        return len(self._transitions) + len(self.conjectures)
+
+    def fingerprint(self) -> int:
+        """Hash transitions and conjectures in their order, to tell this set from others."""
+        tokens = [[example.prefix, example.continuations[0].tokens] for example in self.conjectures]
+        digest = hashlib.sha256(f"{self._transitions.fingerprint()} {tokens}".encode())
+        return int.from_bytes(digest.digest()[:6], "big")
+
+    def examples(self, picks: Sequence[Pick]) -> list[Example]:
+        """Encode the transitions and conjectures of these picks: the transitions first."""
+        first = len(self._transitions)
+        chosen = [self.conjectures[pick.index - first] for pick in picks if pick.index >= first]
+        return self._transitions.examples([pick for pick in picks if pick.index < first]) + chosen
+
+
 def balanced_depth_weights(depths: Mapping[int, int]) -> list[float]:
     """Return a weight for each depth from 1 on, so that all depths count alike; their mean over transitions is 1.
 
@@ -301,7 +421,7 @@ def shard(items: Sequence[T], dist: DistInfo) -> Iterator[T]:
 class StepExamples:
     """This rank's examples, step by step: a thread makes those of the coming steps while earlier ones train."""
 
-    def __init__(self, transitions: TransitionSet, sampler: EpochSampler, count: int, dist: DistInfo) -> None:
+    def __init__(self, transitions: ExampleSet, sampler: EpochSampler, count: int, dist: DistInfo) -> None:
         """`count` examples a step over all ranks; the first step is at the sampler's position."""
         self._transitions, self._sampler, self._count, self._dist = transitions, sampler, count, dist
         self._state = sampler.state()

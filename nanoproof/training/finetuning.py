@@ -3,14 +3,15 @@
 import math
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from nanoproof.common.config import change, group, opt, validate
+from nanoproof.common.config import change, check, group, opt, validate
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.data.transitions.packing import ExampleLimits
+from nanoproof.data.weighted_rows import is_row_file
 from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT, with_reserved_markers
 from nanoproof.model.lora import LoraOptions
@@ -30,11 +31,16 @@ class SFTOptions:
 
     data: str = opt(
         batches.AUTO,
-        "Transitions: `nanolean`, `leantree`, `repo:NAME`, or a file of LeanTree JSONL; auto: leantree if it is "
-        "here, else this has to be given.",
+        "Transitions: `nanolean`, `leantree`, `repo:NAME`, or a file of LeanTree JSONL; or FILE.json, a list of "
+        '{"prompt", "target", "weight"}. auto: leantree if it is here, else this has to be given.',
     )
-    continuations: Literal["tactic", "proof"] = opt(
-        "tactic", "What follows a prefix: tactic, a state's next tactic; proof, a statement's whole proof."
+    eval_data: str | None = opt(
+        None, "Rows to validate on, where --data is a file of rows.", metavar="FILE.json", advanced=True
+    )
+    continuations: Literal["tactic", "proof", "conjecture"] = opt(
+        "tactic",
+        "What follows a prefix: tactic, a state's next tactic; proof, a statement's whole proof; conjecture, tactics, "
+        "and in up to a quarter of the examples a new theorem after a proved one and a lemma of its proof.",
     )
     epochs: float = opt(1.0, "How often each transition is seen; 0 saves the model as it is.", min=0)
     learning: options.LearningOptions = group(
@@ -57,10 +63,21 @@ class SFTOptions:
 
     def __post_init__(self) -> None:
         validate(self, "sft")
+        rows = is_row_file(self.data)
+        check(self.eval_data is None or rows, f"--eval-data goes with --data FILE.json, not with {self.data}")
+        check(not rows or self.state_after_weight == 0, "--state-after-weight: rows of texts have no goals")
+        check(
+            not rows or not self.learning.balance_value_by_depth,
+            "--balance-value-by-depth: rows of texts have no depth",
+        )
+
+
+_Sets = tuple[batches.ExampleSet, batches.ExampleSet, int]
+"""What is trained on, what is validated on, and how many were left out as too long."""
 
 
 class Finetuning(TrainingLoop):
-    """Finetuning on transitions."""
+    """Finetuning on transitions, or on rows of texts."""
 
     stage_name = "sft"
     next_command = "python -m nanoproof.rl --model-path {run}"
@@ -80,18 +97,20 @@ class Finetuning(TrainingLoop):
     ) -> None:
         self.options, self.batch, self.lora = sft, batch, lora
         _check_combination(sft, batch, dist)
-        self.whole_proofs = sft.continuations == "proof"
-        load = batches.load_proofs if self.whole_proofs else batches.load_transitions
-        train, valid = load(sft.data)
+        self.of_rows = is_row_file(sft.data)
+        self.whole_proofs = self.of_rows or sft.continuations == "proof"
+        self.conjectures = sft.continuations == "conjecture" and not self.of_rows
+        load = self._load_rows() if self.of_rows else self._load_transitions()
         super().__init__(run_options, start, triggers, model_options, optim, dist, lora)
         if sft.prefix_lm:
             self.model.config = replace(self.model.config, prefix_lm=True)
-        if self.whole_proofs and not self.model.config.whole_proofs:
-            raise UserError(f"--resume-from {start.resume_from}: that run was not on whole proofs (--continuations)")
-        weights = LossWeights(batch.value_weight, state_after=sft.state_after_weight)
+        if (self.whole_proofs or self.conjectures) and not self.model.config.whole_proofs:
+            what = "whole proofs" if self.whole_proofs else "conjectures"
+            raise UserError(f"--resume-from {start.resume_from}: that run was not on {what} (--continuations)")
+        weights = LossWeights(batch.value_weight, state_after=sft.state_after_weight, conjectures=self.conjectures)
         self.step_settings = StepSettings(batch, weights, optim.max_grad_norm, self.tokenizer.pad)
         self.micro_batches = MicroBatches(batch.device_batch_size)
-        self._make_sets(train, valid)
+        self.train, self.valid, self.too_long = load()
         self.num_steps = math.ceil(sft.epochs * len(self.train) / batch.target_examples_per_step)
         sampler = batches.EpochSampler(len(self.train), run_options.seed, self.train.fingerprint())
         if self.state.data:
@@ -104,12 +123,13 @@ class Finetuning(TrainingLoop):
         self.evaluation: PolicyMetrics | None = None
 
     def adapt(self, model: GPT) -> GPT:
-        if self.whole_proofs and self.lora.lora is not None and not model.config.whole_proofs:
+        needs_markers = self.whole_proofs or self.conjectures
+        if needs_markers and self.lora.lora is not None and not model.config.whole_proofs:
             raise UserError(
                 f"--lora {self.lora.lora} leaves the embedding as it is, and this network does not know the marker of "
-                "--continuations proof: first finetune all of it on whole proofs"
+                f"--continuations {'conjecture' if self.conjectures else 'proof'}: first finetune all of it so"
             )
-        return with_reserved_markers(model) if self.whole_proofs else model
+        return with_reserved_markers(model) if needs_markers else model
 
     def _premises(self) -> batches.PremisesBefore | None:
         """Open what puts premises before states, if asked for. Raises UserError for a retriever that is not there."""
@@ -119,7 +139,28 @@ class Finetuning(TrainingLoop):
         retriever = Retriever.open(options, self.dist.device)
         return batches.PremisesBefore(retriever, self.options.premises_fraction, options.retrieve_tokens)
 
-    def _make_sets(self, train: Sequence[Transition], valid: Sequence[Transition]) -> None:
+    def _load_rows(self) -> Callable[[], _Sets]:
+        """Read rows of texts; what is returned makes the sets, once there is a tokenizer."""
+        train, valid = batches.load_rows(self.options.data, self.options.eval_data, self.options.max_eval_examples)
+
+        def make() -> _Sets:
+            longest = min(self.batch.row_length, self.model.config.sequence_len)
+            return (
+                batches.RowSet(self.tokenizer, train, longest),
+                batches.RowSet(self.tokenizer, valid, longest),
+                0,
+            )
+
+        return make
+
+    def _load_transitions(self) -> Callable[[], _Sets]:
+        train, valid = (batches.load_proofs if self.whole_proofs else batches.load_transitions)(self.options.data)
+        pairs = batches.load_conjectures(self.options.data)[0] if self.conjectures else []
+        return lambda: self._transition_sets(train, valid, pairs)
+
+    def _transition_sets(
+        self, train: Sequence[Transition], valid: Sequence[Transition], pairs: Sequence[Transition]
+    ) -> _Sets:
         sft, sequence_len = self.options, self.model.config.sequence_len
         limits = ExampleLimits(sequence=min(self.batch.row_length, sequence_len))
         if self.whole_proofs:
@@ -127,7 +168,7 @@ class Finetuning(TrainingLoop):
         if sft.state_after_weight > 0 and all(item.state_after is None for item in train):
             raise UserError(f"--state-after-weight: {sft.data} (--data) does not say which goals a tactic leaves")
         depths = Counter(item.depth for item in train)
-        self.train = batches.TransitionSet(
+        to_train = batches.TransitionSet(
             self.tokenizer,
             train,
             limits,
@@ -138,25 +179,34 @@ class Finetuning(TrainingLoop):
             state_after=sft.state_after_weight > 0,
             depth_weights=batches.balanced_depth_weights(depths) if sft.learning.balance_value_by_depth else None,
         )
-        if len(self.train) == 0:
+        if len(to_train) == 0:
             raise UserError(
                 f"--data {sft.data}: no transition fits in {limits.sequence} tokens, "
                 f"the smaller of --row-length ({self.batch.row_length}) and the model's sequence ({sequence_len})"
             )
         step = math.ceil(len(valid) / (sft.max_eval_examples or max(1, len(valid))))
         held_out = valid[:: max(1, step)]
-        self.valid = batches.TransitionSet(self.tokenizer, held_out, limits, whole_proofs=self.whole_proofs)
+        to_validate = batches.TransitionSet(self.tokenizer, held_out, limits, whole_proofs=self.whole_proofs)
+        too_long = to_train.too_long + to_validate.too_long
+        if not self.conjectures:
+            return to_train, to_validate, too_long
+        joint = batches.JointSet(to_train, batches.ConjectureSet(self.tokenizer, pairs, limits))
+        if not joint.conjectures:
+            raise UserError(f"--data {sft.data}: no conjecture with its prompt fits in {limits.sequence} tokens")
+        return joint, to_validate, too_long
 
     def decisions(self) -> dict[str, str]:
         """Describe what was decided from options and data, for the log."""
-        kind = "whole proofs of " if self.whole_proofs else ""
+        kind = "rows of " if self.of_rows else "whole proofs of " if self.whole_proofs else ""
         sets = f"{kind}{self.options.data}, {len(self.train)} to train, {len(self.valid)} to validate"
         decisions = {
             "model": describe_model(self.model),
             **self.adapter_decisions(),
-            "transitions": f"{sets}, {self.train.too_long + self.valid.too_long} left out as too long",
+            "transitions": sets if self.of_rows else f"{sets}, {self.too_long} left out as too long",
             "steps": f"{self.num_steps} of {self.batch.target_examples_per_step} examples",
         }
+        if isinstance(self.train, batches.JointSet):
+            decisions["conjectures"] = f"{len(self.train.conjectures)} of the examples to train on"
         if self.model.config.prefix_lm:
             decisions["states"] = f"read both ways ({'--prefix-lm' if self.options.prefix_lm else 'as the model was'})"
         return decisions

@@ -1,11 +1,10 @@
 """Supervised finetuning of models of transformers (`hf:`), whole or by adapters of peft.
 
 A prompt format's renderer writes prompt and answer, as in sampling; the loss is the mean -log p over the answers'
-tokens, the end of the text among them, over the whole step. Weights are fp32, products bf16 on a GPU. A checkpoint is a
+tokens, the end of the text among them, over the whole step. Rows of texts bring prompts and answers, and weights, with
+which that mean is a weighted one. Weights are fp32, products bf16 on a GPU. A checkpoint is a
 folder `checkpoint-<step>` that transformers (or peft) loads as it is, with the optimizer's state and `nanoproof.json`
 beside; it is written under another name and renamed.
-
-Shapes: R rows, L tokens of the longest row, N tokens of all answers, V tokens of the vocabulary.
 """
 
 import argparse
@@ -30,12 +29,13 @@ import torch
 import torch.distributed
 import torch.nn.functional as F
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
 from nanoproof.common.distributed import DistInfo, StopSignal, all_reduce_sum, cleanup, on_all_ranks
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_object, sync_directory
 from nanoproof.common.run_dir import SCRIPTS, exported_folder, resolve_run_dir
 from nanoproof.data.transitions import leandojo
+from nanoproof.data.weighted_rows import is_row_file
 from nanoproof.inference.hf_model import (
     HFOptions,
     PromptCodec,
@@ -47,11 +47,18 @@ from nanoproof.inference.hf_model import (
     special_tokens,
     transformers_library,
 )
-from nanoproof.lean.types import Transition
 from nanoproof.model.lora import LoraOptions
 from nanoproof.model.optim import NonFiniteLoss
 from nanoproof.policy.prompt_formats import FORMATS, TRAINED_FILE, PromptFormat, find_format, known_format
 from nanoproof.training import batches, options
+from nanoproof.training.hub_examples import (
+    TokenizedExample,
+    answer_logits,
+    answer_weights,
+    load_data,
+    tokenize,
+    tokenize_rows,
+)
 from nanoproof.training.loop import StageLoop, StageState, run_loop
 from nanoproof.training.schedule import short
 from nanoproof.training.setup import parse_resumable, start_ranks
@@ -80,11 +87,16 @@ class HubOptions:
 
     data: str = opt(
         batches.AUTO,
-        "Transitions: `nanolean`, `leantree`, a file of LeanTree JSONL, or a folder as LeanDojo exports; auto: "
-        "leantree if it is here, else this has to be given.",
+        "Transitions: `nanolean`, `leantree`, a file of LeanTree JSONL, or a folder as LeanDojo exports; or FILE.json, "
+        'a list of {"prompt", "target", "weight"}. auto: leantree if it is here, else this has to be given.',
+    )
+    eval_data: str | None = opt(
+        None, "Rows to validate on, where --data is a file of rows.", metavar="FILE.json", advanced=True
     )
     prompt_format: str | None = opt(
-        None, "How a state is asked for a tactic (default: the format that the model was trained with, or `chat`)."
+        None,
+        "How a state is asked for a tactic (default: the format that the model was trained with, or `chat`); with rows "
+        "of texts, how the model will be asked for proofs (default: the same, or `stp`).",
     )
     epochs: float = opt(1.0, "How often each transition is seen; 0 saves the model as it is.", min=0)
     lr: float = opt(2e-5, "Learning rate of the whole model (AdamW); adapters have --lora-lr.", min=0)
@@ -92,95 +104,28 @@ class HubOptions:
     warmup_frac: float = opt(
         0.0, "Fraction of training over which the learning rate rises from 0; then it falls to 0.", min=0, max=0.99
     )
+    constant_lr: bool = opt(False, "After its rise the learning rate stays as it is.", advanced=True)
+    beta2: float = opt(0.999, "AdamW's second beta.", min=0, max=0.99999, advanced=True)
+    epsilon: float = opt(1e-8, "AdamW's epsilon.", above=0, advanced=True)
     max_grad_norm: float = opt(1.0, "Gradients are clipped to this norm (0: never).", min=0, advanced=True)
     target_examples_per_step: int = opt(32, "Examples in one optimizer step, over all ranks.", min=1)
     device_batch_size: int = opt(8, "Examples in one forward pass.", min=1)
     max_length: int = opt(
-        1024, "Most tokens of prompt and answer (of either, in an encoder-decoder); longer ones are left out.", min=2
+        1024,
+        "Most tokens of prompt and answer (of either, in an encoder-decoder); longer ones are left out, of rows of "
+        "texts the end is kept.",
+        min=2,
     )
     max_eval_examples: int | None = opt(None, "Evaluate on so many validation transitions, evenly spread.", min=1)
 
     def __post_init__(self) -> None:
         validate(self, "sft")
+        rows = is_row_file(self.data)
+        check(self.eval_data is None or rows, f"--eval-data goes with --data FILE.json, not with {self.data}")
 
 
 GROUPS = (options.RunOptions, options.StartOptions, options.TriggerOptions, HubOptions, LoraOptions)
 DEFAULTS = {"save_every": "0:30:00", "keep_checkpoints": 2}
-
-
-# -- Examples --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class TokenizedExample:
-    """The tokens of a prompt and of its answer, the end of the text included."""
-
-    prompt: np.ndarray
-    answer: np.ndarray
-
-
-def load_data(name: str) -> tuple[Sequence[Transition], Sequence[Transition]]:
-    """Load transitions to train on and to validate, of a LeanDojo export too."""
-    if leandojo.is_export(Path(name)):
-        train, valid, left_out = leandojo.load_export(Path(name))
-        for reason, count in left_out.items():
-            log.info("%s: left out %d x %s", name, count, reason)
-        return train, valid
-    return batches.load_transitions(name)
-
-
-def tokenize(
-    transitions: Sequence[Transition], how: PromptFormat, codec: PromptCodec, end: int, room: int, encoder_decoder: bool
-) -> tuple[list[TokenizedExample], int]:
-    """Tokenize transitions; returns those that have room, and how many do not."""
-    found, too_long = [], 0
-    for item in transitions:
-        prompt, answer = how.example(item.state, item.tactic)
-        prompt_tokens, answer_tokens = codec.prompt(prompt), [*codec.continuation(prompt, answer), end]
-        sizes = (len(prompt_tokens), len(answer_tokens))
-        if (max(sizes) if encoder_decoder else sum(sizes)) > room or not prompt_tokens:
-            too_long += 1
-        else:
-            found.append(TokenizedExample(np.array(prompt_tokens, np.int32), np.array(answer_tokens, np.int32)))
-    return found, too_long
-
-
-def _rows(parts: Sequence[np.ndarray], fill: int, device: torch.device) -> torch.Tensor:
-    """Lay rows of tokens side by side, padded on the right: (R, L)."""
-    rows_RL = torch.full((len(parts), max(map(len, parts))), fill, dtype=torch.long)
-    for row, part in enumerate(parts):
-        rows_RL[row, : len(part)] = torch.from_numpy(part)
-    return rows_RL.to(device)
-
-
-NO_TARGET = -100
-
-
-def answer_logits(
-    model: Any, examples: Sequence[TokenizedExample], pad: int, start: int
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return for the tokens of all answers the logits (N, V), the right tokens (N,), and their rows (N,).
-
-    A decoder reads prompt and answer as one text. An encoder-decoder reads the prompt, and writes the answer behind
-    `start`.
-    """
-    device = model.device
-    encoder_decoder = bool(model.config.is_encoder_decoder)
-    answers = [each.answer for each in examples]
-    if encoder_decoder:
-        prompts = [each.prompt for each in examples]
-        before = [np.concatenate([[start], answer[:-1]]) for answer in answers]
-        inputs = {"decoder_input_ids": _rows(before, pad, device)}
-        targets_RL = _rows(answers, NO_TARGET, device)
-    else:
-        prompts = [np.concatenate([each.prompt, each.answer[:-1]]) for each in examples]
-        inputs = {}
-        silent = [np.full(len(each.prompt) - 1, NO_TARGET) for each in examples]
-        targets_RL = _rows([np.concatenate(pair) for pair in zip(silent, answers)], NO_TARGET, device)
-    mask_RL = _rows([np.ones(len(prompt), np.int64) for prompt in prompts], 0, device)
-    logits_RLV = model(input_ids=_rows(prompts, pad, device), attention_mask=mask_RL, **inputs, use_cache=False).logits
-    chosen_RL = targets_RL != NO_TARGET
-    return logits_RLV[chosen_RL].float(), targets_RL[chosen_RL], chosen_RL.nonzero()[:, 0]
 
 
 # -- The network -----------------------------------------------------------------------------------------------------
@@ -262,13 +207,16 @@ class HubFinetuning(StageLoop):
         lora: LoraOptions,
         dist: DistInfo,
     ) -> None:
+        warmdown = 0.0 if hub.constant_lr else 1 - hub.warmup_frac
         schedule = options.OptimizerOptions(
-            init_lr_frac=1.0, warmup_frac=hub.warmup_frac, warmdown_frac=1 - hub.warmup_frac, final_lr_frac=0.0
+            init_lr_frac=1.0, warmup_frac=hub.warmup_frac, warmdown_frac=warmdown, final_lr_frac=0.0
         )
         super().__init__(start, schedule, dist, StageState())
         self.prepare(run_options, triggers)
         self.hub, self.lora = hub, lora
-        self.data = load_data(hub.data)
+        self.of_rows = is_row_file(hub.data)
+        self.data = ((), ()) if self.of_rows else load_data(hub.data)
+        self.rows = batches.load_rows(hub.data, hub.eval_data, hub.max_eval_examples) if self.of_rows else ([], [])
         library = transformers_library()
         source = start.checkpoint.model_path
         self._folder: Path | None = None
@@ -283,9 +231,12 @@ class HubFinetuning(StageLoop):
             self.tokenizer = load_tokenizer(library, self.source)
         except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
             raise UserError(f"{PREFIX}{self.source} has no tokenizer: {first_line(error)}") from error
-        self.format, self._format_reason = choose_format(hub.prompt_format, source, self.tokenizer, self.model)
+        choose = choose_proof_format if self.of_rows else choose_format
+        self.format, self._format_reason = choose(hub.prompt_format, source, self.tokenizer, self.model)
         self._make_sets()
-        self.optimizer = torch.optim.AdamW(self.trained, lr=self.lr, weight_decay=hub.weight_decay)
+        self.optimizer = torch.optim.AdamW(
+            self.trained, lr=self.lr, betas=(0.9, hub.beta2), eps=hub.epsilon, weight_decay=hub.weight_decay
+        )
         if self._folder is not None and not start.resume_fresh_optimizer:
             self._load_optimizer(self._folder)
         self.micro_batches = MicroBatches(hub.device_batch_size)
@@ -316,9 +267,13 @@ class HubFinetuning(StageLoop):
             raise UserError(f"{PREFIX}{self.source}: its tokenizer has no token that ends a text (eos_token)")
         end = own_end if own_end is not None else ends[0]
         encoder_decoder = bool(self.model.config.is_encoder_decoder)
-        codec = PromptCodec(self.tokenizer, encoder_decoder, self.format.chat, ends)
+        codec = PromptCodec(self.tokenizer, encoder_decoder, self.format.chat and not self.of_rows, ends)
         positions = None if encoder_decoder else getattr(self.model.config, "max_position_embeddings", None)
         room = min(self.hub.max_length, positions or self.hub.max_length)
+        if self.of_rows:
+            self.too_long = 0
+            self.train, self.valid = (tokenize_rows(part, codec, end, room, encoder_decoder) for part in self.rows)
+            return
         train, valid = self.data
         step = math.ceil(len(valid) / (self.hub.max_eval_examples or max(1, len(valid))))
         held_out = valid[:: max(1, step)]
@@ -330,6 +285,8 @@ class HubFinetuning(StageLoop):
 
     def _fingerprint(self) -> int:
         parts = [part for each in self.train for part in (each.prompt, each.answer)]
+        if self.of_rows:
+            parts.append(np.array([each.weight * 2**20 for each in self.train], np.int64))
         total = sum(int(part.astype(np.int64) @ np.arange(1, len(part) + 1)) * (i + 1) for i, part in enumerate(parts))
         return total % 2**48
 
@@ -386,6 +343,7 @@ class HubFinetuning(StageLoop):
         """Describe what was decided from options and data, for the log."""
         total, trained = (sum(p.numel() for p in some) for some in (self.model.parameters(), self.trained))
         sets = f"{self.hub.data}, {len(self.train)} to train, {len(self.valid)} to validate"
+        sets += "" if self.of_rows else f", {self.too_long} left out as too long"
         adapters = (
             f"rank {self.lora.lora}: {trained:,} of {total:,} parameters are trained ({100 * trained / total:.1f}%)"
         )
@@ -393,7 +351,7 @@ class HubFinetuning(StageLoop):
             "model": f"{PREFIX}{self.source}, {short(total)} parameters",
             **({} if self.lora.lora is None else {"lora": adapters}),
             "prompt_format": f"{self.format.name} ({self._format_reason})",
-            "transitions": f"{sets}, {self.too_long} left out as too long",
+            "transitions": sets,
             "steps": f"{self.num_steps} of {self.hub.target_examples_per_step} examples",
         }
 
@@ -411,7 +369,7 @@ class HubFinetuning(StageLoop):
         hub = self.hub
         picks = list(batches.shard(self.sampler.picks(hub.target_examples_per_step), self.dist))
         examples = [self.train[pick.index] for pick in picks]
-        (targets,) = all_reduce_sum([float(sum(len(each.answer) for each in examples))])
+        (targets,) = all_reduce_sum([float(sum(each.weight * len(each.answer) for each in examples))])
         seed = random.Random(f"{self.run_options.seed} {self.state.step} {self.dist.rank}").getrandbits(63)
         self.model.train()
 
@@ -422,7 +380,8 @@ class HubFinetuning(StageLoop):
             for chunk in self._chunks(examples, rows):
                 with self._autocast():
                     logits_NV, targets_N, _ = answer_logits(self.model, chunk, self.pad, self.begin)
-                loss = F.cross_entropy(logits_NV, targets_N, reduction="sum") / targets
+                nll_N = F.cross_entropy(logits_NV, targets_N, reduction="none")
+                loss = (nll_N * answer_weights(chunk, nll_N.device)).sum() / (targets or 1.0)
                 loss.backward()
                 total += float(loss.detach())
             return total
@@ -484,6 +443,14 @@ def _source(spec: str) -> str:
     if not text:
         raise UserError(f"--model-path {spec}: expected hf:PATH_OR_ID")
     return str(folder.resolve()) if folder.is_dir() else text
+
+
+def choose_proof_format(name: str | None, spec: str, tokenizer: Any, model: Any) -> tuple[PromptFormat, str]:
+    """Choose how a model that is trained on rows of texts will be asked for proofs; returns it with the reason."""
+    known = known_format(spec, "proof")
+    if name is not None:
+        return find_format(name, "proof"), "asked for"
+    return (known, "the model was trained with it") if known else (FORMATS["stp"], "that of rows of texts")
 
 
 def choose_format(name: str | None, spec: str, tokenizer: Any, model: Any) -> tuple[PromptFormat, str]:

@@ -23,7 +23,7 @@ from nanoproof.common.distributed import DistInfo, all_reduce_sum
 from nanoproof.data.transitions.packing import KIND_CODES, PackedBatch, to_device
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import NUM_VALUE_BINS, Tokenizer
-from nanoproof.training.batches import Pick, TransitionSet, pack_for, shard
+from nanoproof.training.batches import ExampleSet, Pick, pack_for, shard
 from nanoproof.training.options import BatchOptions
 
 PACKED_AT_ONCE = 1024
@@ -102,7 +102,7 @@ def never() -> bool:
 def policy_metrics(
     model: GPT,
     tokenizer: Tokenizer,
-    transitions: TransitionSet,
+    transitions: ExampleSet,
     batch: BatchOptions,
     dist: DistInfo,
     stopped: Callable[[], bool] = never,
@@ -149,7 +149,8 @@ class _Sums:
         targets_N = batch.targets.flatten()[chosen_N]
         sampled_NV = logits_NV[:, : tokenizer.eos + 1]
         hits_N = sampled_NV.argmax(dim=-1) == targets_N
-        is_first_N = batch.tokens.flatten()[chosen_N] == tokenizer.tactic
+        tokens_N = batch.tokens.flatten()[chosen_N]
+        is_first_N = (tokens_N == tokenizer.tactic) | (tokens_N == tokenizer.proof) | (tokens_N == tokenizer.conjecture)
         _, sequence_N = batch.sequences.flatten()[chosen_N].unique(return_inverse=True)
         misses_S = torch.bincount(sequence_N, weights=(~hits_N).float())
         self._add(

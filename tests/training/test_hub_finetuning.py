@@ -20,13 +20,15 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.compat.trainers import SFTTrainer
 from nanoproof.data.transitions import leandojo
+from nanoproof.data.weighted_rows import Row, write_rows
 from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.language_model import GenerationOptions
 from nanoproof.lean.types import Transition
 from nanoproof.model.lora import LoraOptions
 from nanoproof.policy.prompt_formats import FORMATS, known_format
 from nanoproof.training import hub_finetuning
-from nanoproof.training.hub_finetuning import HubFinetuning, PromptCodec, answer_logits, target_modules, tokenize
+from nanoproof.training.hub_examples import answer_logits, tokenize, tokenize_rows
+from nanoproof.training.hub_finetuning import HubFinetuning, PromptCodec, target_modules
 from tests.fakes.hf_models import save_decoder, save_encoder, save_encoder_decoder
 from tests.training import small
 
@@ -350,3 +352,39 @@ def test_what_cannot_be_finetuned_is_one_line(decoder: Path, tmp_path: Path) -> 
             sft.main([*common, *words])
         assert "\n" not in str(caught.value)
     assert not list(tmp_path.glob("checkpoint*"))
+
+
+# -- rows of texts ---------------------------------------------------------------------------------------------------
+
+
+def test_rows_of_texts_have_a_weighted_mean_over_targets_and_their_end(tmp_path: Path) -> None:
+    folder, data = save_decoder(tmp_path / "model"), tmp_path / "rows.json"
+    rows = [Row("theorem t", " (p : Prop)", 0.25), Row("exact h", " rw [h] simp", 2.0), Row("simp", " intro x", 1.0)]
+    write_rows(data, rows)
+    loop = loop_of(folder, data, "--target-examples-per-step", "3", "--device-batch-size", "2", "--constant-lr")
+    assert loop.format.name == "stp" and loop.decisions()["transitions"].endswith("3 to train, 0 to validate")
+    model, total, weight = plain(folder), 0.0, 0.0
+    for row in rows:
+        prompt = loop.tokenizer(row.prompt)["input_ids"]
+        answer = [*loop.tokenizer(row.prompt + row.target)["input_ids"][len(prompt) :], loop.tokenizer.eos_token_id]
+        with torch.no_grad():
+            logits = model(torch.tensor([[*prompt, *answer]])).logits[0, len(prompt) - 1 : -1]
+        nll = -logits.log_softmax(-1)[range(len(answer)), answer]
+        total, weight = total + row.weight * float(nll.sum()), weight + row.weight * len(answer)
+    metrics = loop.train_one()
+    assert metrics["loss"] == pytest.approx(total / weight, rel=1e-4)
+    assert metrics["lr_factor"] == 1.0
+
+
+def test_of_rows_that_are_too_long_the_end_is_kept(tmp_path: Path) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(save_decoder(tmp_path / "model"))
+    codec, end = PromptCodec(tokenizer, False, False, [tokenizer.eos_token_id]), tokenizer.eos_token_id
+    row = Row("rw [h] simp intro x", " exact h simp", 1.0)
+    ((whole,),) = (tokenize_rows([row], codec, end, 1000, False),)
+    prompt, answer = whole.prompt.tolist(), whole.answer.tolist()
+    assert answer[-1] == end
+    for lost in (1, 3):
+        (cut,) = tokenize_rows([row], codec, end, len(prompt) + len(answer) - lost, False)
+        assert cut.prompt.tolist() == [prompt[0], *prompt[1 + lost :]] and cut.answer.tolist() == answer
+    (cut,) = tokenize_rows([row], codec, end, len(answer), False)
+    assert cut.prompt.tolist() == prompt[:1] and cut.answer.tolist() == answer[1:]

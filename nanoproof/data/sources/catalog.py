@@ -141,6 +141,13 @@ _DATA_SETS = (
         files=(Source("hub", "ufal/leantree", "leantree_mathlib.jsonl"),),
     ),
     DataSet(
+        name="stp",
+        stages=("sft",),
+        title="Rows of the Self-play Theorem Prover's first finetuning: Mathlib and LeanWorkbook",
+        reader="nanoproof.data.stp",
+        files=(Source("hub", "kfdong/STP_Lean_SFT", "data/*.parquet"),),
+    ),
+    DataSet(
         name="leanworkbook",
         stages=("rl",),
         title="Contest problems put into Lean, those with a proof",

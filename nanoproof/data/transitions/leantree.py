@@ -385,7 +385,7 @@ def split_proofs(path: Path, valid_fraction: float = VALID_FRACTION) -> tuple[li
     """
     _, first_valid = split_lines(path, valid_fraction)
     found: tuple[list[Transition], list[Transition]] = ([], [])
-    for number, (_, record) in enumerate(_records(path)):
+    for number, (_, record) in enumerate(records(path)):
         found[number >= first_valid].extend(whole_proofs(record))
     return found
 
@@ -398,15 +398,15 @@ def split_lines(path: Path, valid_fraction: float = VALID_FRACTION) -> tuple[int
 
 def _files(path: Path, left_out: Counter[str]) -> Iterator[tuple[str, list[ProofStep]]]:
     """Yield path and steps of each Lean file."""
-    for number, record in _records(path):
+    for number, record in records(path):
         try:
             yield _path(record), list(proof_steps(record, left_out))
         except ShapeError as error:
             raise UserError(f"{path}, line {number}: not LeanTree's shape: {error}") from None
 
 
-def _records(path: Path) -> Iterator[tuple[int, Any]]:
-    """Yield line number and record of each Lean file."""
+def records(path: Path) -> Iterator[tuple[int, Any]]:
+    """Yield line number and record of each Lean file. Raises UserError for what cannot be read, or is not JSON."""
     for number, line in _lines(path):
         try:
             yield number, json.loads(line)

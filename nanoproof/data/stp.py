@@ -1,0 +1,329 @@
+"""Data of self-play: rows for the first finetuning, lemmas for the conjecturer, and the tables that STP published.
+
+python -m nanoproof.data.download stp                                            # kfdong/STP_Lean_SFT
+python -m nanoproof.data.stp prepare                                             # three files of rows from that table
+python -m nanoproof.data.stp theorem-dict --data repo:NAME --source DIR --out lemmas.json
+python -m nanoproof.data.stp build --data BENCHMARK --source MATHLIB --out DIR   # rows from traced source files
+python -m nanoproof.data.stp show FILE.parquet --max 3                           # rows of a published table
+
+`--data` is what was traced of a repository (`repo:NAME`, or the folder of a trace) or a data set as LeanDojo exports,
+and `--source` the folder with its files; NanoLean's library is one like any other (docs/self-play.md). A row has a
+`prompt`, a `target` and maybe a `weight`. The examples are those of arXiv 2502.00212: a theorem to complete after the
+text of its file, and a theorem to state after a lemma and an earlier theorem of the file that uses it.
+"""
+
+import ast
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.config import Parser
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.files import read_json, read_object, read_text
+from nanoproof.common.run_dir import home, repo_name, trace_folder
+from nanoproof.data.sources.manifest import file_paths
+from nanoproof.data.theorems.theorem_sets import json_rows, jsonl_rows, parquet_rows
+from nanoproof.data.weighted_rows import (
+    CONJECTURE_MARKER,
+    Row,
+    conjecture_text,
+    rows_of,
+    write_packed_json,
+    write_rows,
+)
+from nanoproof.lean.types import SourceError, Theorem
+from nanoproof.policy.prompt import proof_prompt
+
+NAME = "stp"
+COMPLETE = "Complete the following Lean 4 code:\n\n```lean4\n"
+HELD_OUT = 4096
+"""Proof examples that are kept apart to validate on."""
+OF_LEANWORKBOOK = "lean_workbook"
+"""What a prompt on a problem of LeanWorkbook holds."""
+FORMATS = ("stp", "nanoproof")
+_BEFORE = re.compile(r"\A.*?(?=\b(?:theorem|lemma)\s)", re.DOTALL)
+"""Attributes and modifiers of a theorem."""
+
+# -- Traced theorems -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SourceTheorem:
+    """A theorem with its text, whole lines, statement and proof; `before` is the text of its file up to there.
+
+    `premises` are the full names of those that its tactics name, each once, in order.
+    """
+
+    full_name: str
+    path: str
+    before: str
+    text: str
+    premises: tuple[str, ...]
+
+    @property
+    def statement(self) -> str:
+        """The text up to the first `:=`."""
+        return self.text.partition(":=")[0].strip()
+
+
+def traced_theorems(data: str, source: Path) -> dict[str, list[SourceTheorem]]:
+    """Read the theorems with at least one traced tactic, by file, in the order of their lines.
+
+    Raises UserError for data that are no trace, and where a file is not below `source` or is shorter than traced.
+    """
+    by_file: dict[str, list[Mapping[str, Any]]] = {}
+    for record in _records(data):
+        if record["traced_tactics"]:
+            by_file.setdefault(record["file_path"], []).append(record)
+    if not by_file:
+        raise UserError(f"--data {data} holds no theorem with a tactic")
+    found: dict[str, list[SourceTheorem]] = {}
+    for path, records in sorted(by_file.items()):
+        lines = read_text(source / path).splitlines(keepends=True)
+        records.sort(key=lambda record: record["start"][0])
+        found[path] = []
+        for record in records:
+            first, last = record["start"][0], record["end"][0]
+            if not 1 <= first <= last <= len(lines):
+                raise UserError(f"{source / path} has {len(lines)} lines; {record['full_name']} was traced at {first}")
+            names = (name for tactic in record["traced_tactics"] for name in _names(tactic))
+            before, text = "".join(lines[: first - 1]), "".join(lines[first - 1 : last]).rstrip("\n")
+            found[path].append(SourceTheorem(record["full_name"], path, before, text, tuple(dict.fromkeys(names))))
+    return found
+
+
+def _names(tactic: Mapping[str, Any]) -> Iterator[str]:
+    annotated: Sequence[Any] = tactic.get("annotated_tactic") or ("", [])
+    for premise in annotated[1]:
+        yield premise["full_name"]
+
+
+def _records(data: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the theorems of a trace or of a LeanDojo export, with the fields of the latter."""
+    repo = repo_name(data)
+    folder = Path(data).expanduser() if repo is None else trace_folder(repo)
+    try:
+        if (folder / "random").is_dir():
+            for split in ("train", "val", "test"):
+                yield from read_json(folder / "random" / f"{split}.json")
+            return
+        order = (read_object(folder / "summary.json") or {}).get("order")
+        if not isinstance(order, list):
+            raise UserError(
+                f"--data {data}: neither a trace (python -m nanoproof.repos trace DIR) nor LeanDojo's export"
+            )
+        for name in order:
+            for theorem in read_json(folder / "files" / f"{name}.json")["file"]["theorems"]:
+                tactics = [{"annotated_tactic": (each["marked"], each["premises"])} for each in theorem["tactics"]]
+                yield {**theorem, "file_path": theorem["path"], "traced_tactics": tactics}
+    except (KeyError, TypeError, IndexError) as error:
+        raise UserError(f"--data {data} is damaged: {error!r}") from error
+
+
+def theorem_dict(theorems: Mapping[str, Sequence[SourceTheorem]]) -> dict[str, tuple[str, str]]:
+    """Return file and text of each theorem, by full name."""
+    return {each.full_name: (each.path, each.text) for some in theorems.values() for each in some}
+
+
+# -- Examples --------------------------------------------------------------------------------------------------------
+
+
+def conjecture_pairs(
+    theorems: Sequence[SourceTheorem], lemmas: Mapping[str, tuple[str, str]]
+) -> Iterator[tuple[str, SourceTheorem, SourceTheorem]]:
+    """Yield all (lemma, earlier theorem, theorem) of a file such that both proofs use the lemma, in order."""
+    using: dict[str, list[SourceTheorem]] = {}
+    for hard in theorems:
+        known = [name for name in hard.premises if name in lemmas]
+        for name in known:
+            for easy in using.get(name, ()):
+                yield name, easy, hard
+        for name in known:
+            using.setdefault(name, []).append(hard)
+
+
+def proof_rows(theorems: Mapping[str, Sequence[SourceTheorem]], how: str) -> list[Row]:
+    """Write the proof examples of all files: the theorem after its file's text, or for `nanoproof` after its statement.
+
+    The latter leaves out theorems whose proof is no block of tactics.
+    """
+    found = []
+    for each in (each for some in theorems.values() for each in some):
+        if how == "stp":
+            found.append(Row(f"{COMPLETE}{each.before}", each.text))
+        elif (row := _own_proof(each)) is not None:
+            found.append(row)
+    return found
+
+
+def _own_proof(theorem: SourceTheorem) -> Row | None:
+    head, _, body = theorem.text.partition(":=")
+    words = body.lstrip()
+    if not words.startswith("by") or words[2:3].isalnum():
+        return None
+    lines = words[2:].strip("\n").split("\n")
+    proof = "\n".join([lines[0].strip(), *_dedented(lines[1:])]).strip()
+    try:
+        return Row(proof_prompt(Theorem(f"{head.rstrip()} := by sorry")), proof) if proof else None
+    except SourceError:
+        return None
+
+
+def _dedented(lines: Sequence[str]) -> list[str]:
+    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    return [line[margin:].rstrip() for line in lines]
+
+
+def conjecture_rows(
+    theorems: Mapping[str, Sequence[SourceTheorem]], lemmas: Mapping[str, tuple[str, str]], how: str
+) -> list[Row]:
+    """Write the conjecture examples of all files.
+
+    For `nanoproof` without the file's text, and with the lemma's statement alone, as the conjecturer is asked.
+    """
+    found = []
+    for some in theorems.values():
+        for name, easy, hard in conjecture_pairs(some, lemmas):
+            lemma = lemmas[name][1]
+            if how == "stp":
+                prompt = f"{COMPLETE}{easy.before.strip()}\n{conjecture_text(lemma, easy.text)}"
+                found.append(Row(prompt, f"\n{hard.statement}\n</hard theorem>"))
+            else:
+                prompt = conjecture_text(lemma.partition(":=")[0].strip(), easy.text.strip())
+                stated = _BEFORE.sub("", hard.statement)
+                found.append(Row(f"{prompt}\n{CONJECTURE_MARKER}", f"{stated} := by\n</hard theorem>"))
+    return found
+
+
+def split_rows(proofs: Sequence[Row], conjectures: Sequence[Row], held_out: int) -> tuple[list[Row], list[Row]]:
+    """Return rows to train on and to validate on: the first proof examples in random order are held out."""
+    proofs = list(proofs)
+    random.Random(0).shuffle(proofs)
+    train = [*conjectures, *proofs[held_out:]]
+    random.Random(0).shuffle(train)
+    return train, proofs[:held_out]
+
+
+# -- Published tables ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ReleasedRow:
+    """A row of a published table: of `kfdong/STP_Lean_0320` with its tags, such as `conjecture`, and its iteration."""
+
+    row: Row
+    tags: tuple[str, ...] = ()
+    iteration: int | None = None
+
+
+def read_released(path: Path) -> Iterator[ReleasedRow]:
+    """Read a published table: Parquet, JSON or JSONL, with `prompt`, `target` and maybe `weight`, `tag`, `iteration`.
+
+    Raises UserError for other rows.
+    """
+    for place, record in _table(path):
+        (row,) = rows_of([record], place)
+        iteration = record.get("iteration")
+        if iteration is not None and (isinstance(iteration, bool) or not isinstance(iteration, int)):
+            raise UserError(f"{place}: `iteration` must be a number, got {iteration!r}")
+        yield ReleasedRow(row, _tags(record.get("tag"), place), iteration)
+
+
+def _table(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    if path.suffix == ".parquet":
+        import pyarrow.parquet
+
+        try:
+            names = pyarrow.parquet.read_schema(path).names
+        except (OSError, ValueError) as error:
+            raise UserError(f"{path} cannot be read: {error}") from error
+        known = ("prompt", "target", "weight", "tag", "iteration")
+        yield from parquet_rows(path, [name for name in known if name in names])
+    else:
+        yield from jsonl_rows(path) if path.suffix == ".jsonl" else json_rows(path)
+
+
+def _tags(value: Any, place: str) -> tuple[str, ...]:
+    """Read tags: a list, or the text of one."""
+    try:
+        found = ast.literal_eval(value) if isinstance(value, str) and value.startswith("[") else value
+    except (ValueError, SyntaxError) as error:
+        raise UserError(f"{place}: `tag` is not the text of a list: {value!r}") from error
+    found = [found] if isinstance(found, str) else found or []
+    if not isinstance(found, list | tuple) or not all(isinstance(each, str) for each in found):
+        raise UserError(f"{place}: `tag` must hold texts, got {value!r}")
+    return tuple(found)
+
+
+def prepare(out: Path) -> dict[str, int]:
+    """Write the three files of rows from the table of the first finetuning; returns the rows of each.
+
+    Raises UserError if it was not downloaded.
+    """
+    train = [each.row for file in file_paths(NAME, "*train-*.parquet") for each in read_released(file)]
+    valid = [each.row for file in file_paths(NAME, "*eval-*.parquet") for each in read_released(file)]
+    mathlib = [row for row in train if OF_LEANWORKBOOK not in row.prompt]
+    files = {"mathlib_leanworkbook.json": train, "mathlib.json": mathlib, "eval.json": valid}
+    for name, rows in files.items():
+        write_rows(out / name, rows)
+    return {name: len(rows) for name, rows in files.items()}
+
+
+# -- The command -----------------------------------------------------------------------------------------------------
+
+
+def _make_parser() -> Parser:
+    parser = Parser(prog="python -m nanoproof.data.stp", description=(__doc__ or "").splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    made = commands.add_parser("prepare", help="Write rows from the downloaded table.")
+    made.add_argument("--out", metavar="DIR", help="Where to (default: $NANOPROOF_HOME/data/SFT).")
+    lemmas = commands.add_parser("theorem-dict", help="Write the lemmas that the conjecturer may be shown.")
+    build = commands.add_parser("build", help="Write proof and conjecture examples.")
+    for command in (lemmas, build):
+        command.add_argument("--data", required=True, metavar="repo:NAME|DIR", help="A trace, or LeanDojo's export.")
+        command.add_argument("--source", required=True, metavar="DIR", help="Folder with the files that were traced.")
+    lemmas.add_argument("--out", required=True, metavar="FILE", help="JSON: full name -> [file, text].")
+    build.add_argument("--out", required=True, metavar="DIR", help="Folder for train.json and eval.json.")
+    build.add_argument("--format", choices=FORMATS, default="stp", help="nanoproof: prompts for a network of ours.")
+    build.add_argument("--held-out", type=int, default=HELD_OUT, metavar="N", help="Proof examples to validate on.")
+    show = commands.add_parser("show", help="Print rows of a published table.")
+    show.add_argument("file", metavar="FILE")
+    show.add_argument("--max", type=int, default=5, metavar="N", help="The first so many.")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and print what it wrote."""
+    args = _make_parser().parse_args(argv)
+    if args.command == "show":
+        for number, each in zip(range(args.max), read_released(Path(args.file).expanduser())):
+            about = f"weight {each.row.weight:g}, tags {', '.join(each.tags) or 'none'}, iteration {each.iteration}"
+            print(f"-- row {number}: {about}\n{each.row.prompt}\n-- target\n{each.row.target}\n")
+        return 0
+    if args.command == "prepare":
+        out = Path(args.out).expanduser() if args.out else home() / "data" / "SFT"
+        for name, count in prepare(out).items():
+            print(f"{count:>10,} rows -> {out / name}")
+        return 0
+    theorems = traced_theorems(args.data, Path(args.source).expanduser())
+    lemma_texts, out = theorem_dict(theorems), Path(args.out).expanduser()
+    if args.command == "theorem-dict":
+        write_packed_json(out, {name: list(entry) for name, entry in lemma_texts.items()})
+        print(f"{len(lemma_texts):,} theorems -> {out}")
+        return 0
+    if args.held_out < 0:
+        raise UserError(f"--held-out must be >= 0, got {args.held_out}")
+    conjectures = conjecture_rows(theorems, lemma_texts, args.format)
+    train, valid = split_rows(proof_rows(theorems, args.format), conjectures, args.held_out)
+    write_rows(out / "train.json", train)
+    write_rows(out / "eval.json", valid)
+    print(f"{len(train):,} rows, {len(conjectures):,} of them conjectures -> {out / 'train.json'}")
+    print(f"{len(valid):,} rows -> {out / 'eval.json'}")
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,93 @@
+"""Texts with weights to train on: JSON, a list of `{"prompt", "target", "weight"}`, the weight 1 where it is left out.
+
+The target follows the prompt, and then the text ends. A prompt for a network of ours ends with a marker of its
+tokenizer; one without has that of a proof, or of a conjecture where it asks for one as the Self-play Theorem Prover
+does.
+"""
+
+import gzip
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write
+
+CONJECTURE_MARKER, PROOF_MARKER = "<|conjecture|>", "<|proof|>"
+ASKS_FOR_CONJECTURE = "<hard theorem>"
+
+
+class Row(NamedTuple):
+    """A text to train on, with what comes before it."""
+
+    prompt: str
+    target: str
+    weight: float = 1.0
+
+
+def is_row_file(name: str) -> bool:
+    """Tell whether `--data` names a file of such rows: transitions are in `.jsonl` files."""
+    return name.endswith((".json", ".json.gz"))
+
+
+def read_packed_json(path: Path) -> Any:
+    """Read JSON, gzipped if the name ends so; where `path` is not there, `path.gz` is tried. Raises UserError."""
+    if not path.exists() and (packed := path.with_name(f"{path.name}.gz")).exists():
+        path = packed
+    try:
+        data = path.read_bytes()
+        return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+    except FileNotFoundError as error:
+        raise UserError(f"no such file: {path}") from error
+    except (OSError, EOFError, ValueError) as error:
+        raise UserError(f"{path} is not valid JSON: {error}") from error
+
+
+def write_packed_json(path: Path, value: Any) -> None:
+    """Write JSON atomically, gzipped if the name ends so; the same value gives the same bytes."""
+    data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    packed = gzip.compress(data, mtime=0) if path.suffix == ".gz" else data
+    atomic_write(path, lambda file: file.write(packed))
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Read a file of rows. Raises UserError, with the place, for anything else."""
+    found = read_packed_json(path)
+    if not isinstance(found, list):
+        raise UserError(f'{path} must hold a list of {{"prompt", "target", "weight"}}')
+    return list(rows_of(found, str(path)))
+
+
+def rows_of(records: Iterable[Any], place: str) -> Iterator[Row]:
+    """Convert records to rows; other columns do not matter. Raises UserError with the number of a bad one."""
+    for number, record in enumerate(records, start=1):
+        record = record if isinstance(record, dict) else {}
+        prompt, target, weight = record.get("prompt"), record.get("target"), record.get("weight")
+        weight = 1.0 if weight is None else weight
+        usable = isinstance(weight, int | float) and not isinstance(weight, bool) and math.isfinite(weight)
+        if not (isinstance(prompt, str) and isinstance(target, str) and usable and weight >= 0):
+            raise UserError(
+                f"{place}, row {number}: expected texts `prompt` and `target`, and a `weight` of at least 0"
+            )
+        yield Row(prompt, target, float(weight))
+
+
+def write_rows(path: Path, rows: Sequence[Row]) -> None:
+    """Write a file of rows, atomically."""
+    write_packed_json(path, [row._asdict() for row in rows])
+
+
+def conjecture_text(lemma: str, easy: str) -> str:
+    """Write what a conjecturer is shown: a lemma, and a theorem that uses it."""
+    return f"<lemma>\n{lemma}\n<easy theorem>\n{easy}\n{ASKS_FOR_CONJECTURE}"
+
+
+def at_marker(prompt: str) -> tuple[str, str]:
+    """Return the text before the marker of a prompt for a network of ours, and the marker."""
+    for marker in (CONJECTURE_MARKER, PROOF_MARKER):
+        if prompt.endswith(marker):
+            return prompt.removesuffix(marker), marker
+    text = prompt if prompt.endswith("\n") else f"{prompt}\n"
+    return text, CONJECTURE_MARKER if ASKS_FOR_CONJECTURE in prompt else PROOF_MARKER

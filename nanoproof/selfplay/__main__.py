@@ -1,0 +1,65 @@
+"""Self-play of a model that writes whole proofs: it states conjectures, proves what it can, and learns from that.
+
+python -m nanoproof.selfplay --model-path sft/<run> --dataset-config F.json --exp-dir D --rounds 12
+python -m nanoproof.selfplay --model-path hf:FOLDER --dataset-config F.json --exp-dir D --lora 16 --lean-servers H:8000
+python -m nanoproof.selfplay --final --merge D:12 --base sft/<run> --dataset-config F.json --exp-dir E
+python -m nanoproof.selfplay report D
+
+The same command goes on with an experiment that was cut off. Exit code 1 if a round finds nothing to learn from.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from nanoproof.common.torch_command import run_main
+
+from nanoproof import sft
+from nanoproof.actors.tasks import Interrupted
+from nanoproof.common.config import Parser, add_flags, from_args
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import read_object
+from nanoproof.common.run_dir import setup_logging
+from nanoproof.selfplay.files import SETTINGS_FILE, finished_rounds, load_problems, report
+from nanoproof.selfplay.rounds import Experiment, SelfPlayOptions
+
+
+def show_report(argv: list[str]) -> int:
+    """Print what each round of an experiment came to."""
+    parser = Parser(prog="python -m nanoproof.selfplay report", description="Print what each round came to.")
+    parser.add_argument("exp_dir", metavar="DIR", help="Directory of the experiment.")
+    parser.add_argument("--dataset-config", metavar="FILE", help="Its statements (default: those that it began with).")
+    args = parser.parse_args(argv)
+    path = Path(args.exp_dir).expanduser()
+    config = args.dataset_config or (read_object(path / SETTINGS_FILE) or {}).get("dataset_config")
+    if config is None:
+        raise UserError(f"{path}: no {SETTINGS_FILE} there that names the statements; give --dataset-config")
+    rounds = finished_rounds(path)
+    if not rounds:
+        raise UserError(f"{path}: no round is complete yet")
+    print("\n".join(report(rounds, load_problems(Path(config).expanduser()))))
+    return 0
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Play the rounds, train for the last time, or print a report."""
+    words = sys.argv[1:] if argv is None else argv
+    if words[:1] == ["report"]:
+        return show_report(words[1:])
+    parser = Parser(prog="python -m nanoproof.selfplay", description=(__doc__ or "").splitlines()[0])
+    add_flags(parser, SelfPlayOptions)
+    options = from_args(SelfPlayOptions, parser.parse_args(words))
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise UserError("self-play runs in one process; start it without torchrun")
+    setup_logging("info")
+    experiment = Experiment(options, sft.main)
+    try:
+        with experiment.held():
+            return experiment.finish() if options.final else experiment.play()
+    except Interrupted as error:
+        print(error, file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,267 @@
+"""The files of an experiment of self-play: statements, attempts of rounds as JSON, prompts, and the report.
+
+    EXP/selfplay.json                                          the options that decide, and the model
+    EXP/round<r>/sampler_ckpt/conjectures.jsonl                what the conjecturer wrote
+    EXP/round<r>/sampler_ckpt/attempted.json.gz                the problems of the round
+    EXP/round<r>/sampler_ckpt/attempts/                        an evaluation by whole proofs: the log of attempts
+    EXP/round<r>/sampler_ckpt/generated_proofs.json.gz         each distinct attempt with its verdict
+    EXP/round<r>/{generated_proofs,conjecture_examples}.json.gz, train_ds.json, metrics.json, RL_model/
+
+The attempts of rounds are the only state: what a round learns from is computed from them each time.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.errors import UserError
+from nanoproof.data.theorems.theorem_sets import unusable_because
+from nanoproof.data.weighted_rows import CONJECTURE_MARKER, read_packed_json, write_packed_json
+from nanoproof.evaluation.results import RESULTS, read_attempts
+from nanoproof.evaluation.statements import Statement, read_dataset_config, read_statements, verdict_of
+from nanoproof.inference.open_model import is_foreign
+from nanoproof.lean.types import Theorem
+from nanoproof.policy.factory import TextModelOptions, whole_proof_prompts
+from nanoproof.policy.prompt_formats import STP_HEADER
+from nanoproof.prover.attempt import Attempt
+from nanoproof.selfplay.formulas import (
+    CONJECTURE,
+    Example,
+    Key,
+    Problem,
+    Record,
+    Seed,
+    State,
+    book,
+    conjecture_prompt,
+    conjecture_target,
+    cumulative_rate,
+)
+
+COMPLETE = "Complete the following Lean 4 code:\n\n```lean4\n"
+SETTINGS_FILE = "selfplay.json"
+TIMED_OUT = "ServerTimeout"
+"""How an attempt ended that Lean had no time for, twice."""
+
+# -- Statements ------------------------------------------------------------------------------------------------------
+
+
+def theorem_of(problem: Problem, name: str = "problem") -> Theorem:
+    """Return the theorem that a problem is to Lean. Its imports are left out: those of the Lean server count."""
+    return Statement(problem.statement, problem.header, problem.label).theorem(name)
+
+
+def load_problems(config: Path) -> list[Problem]:
+    """Read the statements of a data-set configuration, each once. Raises UserError for those that cannot be tried."""
+    found: dict[Key, Problem] = {}
+    for entry in read_dataset_config(config):
+        for number, row in enumerate(read_statements(entry.path), start=1):
+            problem = Problem(row.statement, row.header, row.label, entry.weight)
+            if (reason := unusable_because(theorem_of(problem).source)) is not None:
+                raise UserError(f"{entry.path}, row {number}: {reason}")
+            found.setdefault(problem.key, problem)
+    if not found:
+        raise UserError(f"--dataset-config {config}: the data sets hold no statements")
+    return list(found.values())
+
+
+# -- Problems and records as JSON ------------------------------------------------------------------------------------
+
+
+def problem_to_json(problem: Problem) -> dict[str, Any]:
+    """Return the fields of a problem, with those of its seed if it is a conjecture."""
+    found: dict[str, Any] = {
+        "statement": problem.statement,
+        "header": problem.header,
+        "label": list(problem.label),
+        "matching_weight": problem.matching_weight,
+    }
+    if problem.seed is not None:
+        seed = problem.seed
+        found |= {"shared_lemma": seed.lemma, "shared_lemma_statement": seed.lemma_statement}
+        found |= {"easy_statement": seed.problem.statement, "easy_proof": seed.proof}
+    return found
+
+
+def problem_from_json(data: Mapping[str, Any]) -> Problem:
+    """Read what `problem_to_json` wrote. Raises KeyError or TypeError for other data."""
+    label = tuple(data["label"])
+    seed = None
+    if "easy_statement" in data:
+        plain = tuple(each for each in label if not each.startswith(CONJECTURE))
+        parent = Problem(data["easy_statement"], data["header"], plain)
+        seed = Seed(parent, data["easy_proof"], data["shared_lemma"], data["shared_lemma_statement"])
+    return Problem(data["statement"], data["header"], label, data.get("matching_weight", 1), seed)
+
+
+def record_from_json(data: Mapping[str, Any]) -> Record:
+    """Read a record of `generated_proofs.json`. Raises KeyError or TypeError for other data."""
+    return Record(
+        problem_from_json(data),
+        data["proof"],
+        data["round"],
+        bool(data.get("complete")),
+        data.get("multiplicity", 1),
+        data.get("verify_time", 0.0),
+        tuple(data.get("invokes") or ()),
+    )
+
+
+def example_to_json(example: Example) -> dict[str, Any]:
+    """Return the fields of an example for the conjecturer."""
+    seed = {"shared_lemma": example.seed.lemma, "shared_lemma_statement": example.seed.lemma_statement}
+    return {**problem_to_json(example.problem), **seed, "weight": example.weight}
+
+
+def distinct_attempts(results: Path, problems: Sequence[Problem], number: int) -> Iterator[dict[str, Any]]:
+    """Yield a record for each distinct text of a round's log, in the order of problems and samples.
+
+    Ids of theorems are numbers of problems; equal samples are counted in `multiplicity`.
+    """
+    found: dict[tuple[int, str], tuple[int, Attempt]] = {}
+    counts: Counter[tuple[int, str]] = Counter()
+    for attempt in read_attempts(results):
+        key = (int(attempt.theorem.id), attempt.text)
+        counts[key] += 1
+        known = found.get(key)
+        first = attempt.sample if known is None else min(known[0], attempt.sample)
+        verified = known is None or bool(attempt.seconds and not known[1].seconds)
+        found[key] = (first, attempt if verified or known is None else known[1])
+    for key, (_, attempt) in sorted(found.items(), key=lambda item: (item[0][0], item[1][0], item[0][1])):
+        yield {
+            "lemma_id": key[0],
+            **problem_to_json(problems[key[0]]),
+            **verdict_of(attempt),
+            **({"timed_out": True} if attempt.stop_reason == TIMED_OUT else {}),
+            "multiplicity": counts[key],
+            "round": number,
+        }
+
+
+def without_verdict(record: Mapping[str, Any]) -> bool:
+    """Tell whether Lean was lost over a record: what only took too long, twice, counts as refused."""
+    return "system_errors" in record and not record.get("timed_out")
+
+
+@dataclass(frozen=True)
+class RoundFiles:
+    """The folder of a round."""
+
+    folder: Path
+    number: int
+
+    @classmethod
+    def of(cls, experiment: Path, number: int) -> "RoundFiles":
+        """Return the folder of a round of an experiment."""
+        return cls(experiment / f"round{number}", number)
+
+    @property
+    def work(self) -> Path:
+        """Where its attempts are made."""
+        return self.folder / "sampler_ckpt"
+
+    @property
+    def attempts(self) -> Path:
+        """The evaluation that holds the log of attempts."""
+        return self.work / "attempts"
+
+    @property
+    def generated(self) -> Path:
+        """The distinct attempts with their verdicts."""
+        return self.work / "generated_proofs.json.gz"
+
+    @property
+    def train_set(self) -> Path:
+        """What is trained on after the round."""
+        return self.folder / "train_ds.json"
+
+    @property
+    def model(self) -> Path:
+        """The run that trains on it."""
+        return self.folder / "RL_model"
+
+    def write_generated(self, problems: Sequence[Problem]) -> None:
+        """Write the distinct attempts of the log."""
+        results = self.attempts / RESULTS
+        records = list(distinct_attempts(results, problems, self.number)) if problems else []
+        write_packed_json(self.generated, records)
+
+    def read_generated(self) -> list[Record]:
+        """Read the records of the round. Raises UserError if they are missing or damaged."""
+        found = read_packed_json(self.generated)
+        try:
+            return [record_from_json(each) for each in found]
+        except (KeyError, TypeError, AttributeError) as error:
+            raise UserError(f"{self.generated} holds no attempts of a round: {error!r}") from error
+
+
+def finished_rounds(experiment: Path, most: int | None = None) -> list[list[Record]]:
+    """Read the records of the rounds from the first on whose attempts are complete; at most so many."""
+    found: list[list[Record]] = []
+    while most is None or len(found) < most:
+        files = RoundFiles.of(experiment, len(found))
+        if not files.generated.exists():
+            break
+        found.append(files.read_generated())
+    return found
+
+
+# -- Prompts ---------------------------------------------------------------------------------------------------------
+
+
+class Prompts:
+    """Writes the prompts of a model for proofs and conjectures, the same in sampling and in training.
+
+    A network of ours gets the statement, or what the conjecturer is shown, and a marker; a model of others the prompts
+    of the Self-play Theorem Prover. With `legacy` it samples conjectures as that program does, whose prompts have no
+    header then.
+    """
+
+    def __init__(self, spec: str, texts: TextModelOptions, legacy: bool = False) -> None:
+        self._own, self._legacy = not is_foreign(spec), legacy
+        self._proof, _ = whole_proof_prompts(spec, texts)
+        self._target = texts.format_for(spec, "proof").target
+
+    def proof(self, problem: Problem, proof: str) -> tuple[str, str]:
+        """Return prompt and target for a proof."""
+        return self._proof(theorem_of(problem)), self._target(proof)
+
+    def ask(self, seed: Seed) -> str:
+        """Return the prompt for conjectures."""
+        if self._legacy and not self._own:
+            return f"{COMPLETE}{conjecture_prompt(seed)}\n theorem"
+        return self.conjecture_prompt(seed)
+
+    def conjecture_prompt(self, seed: Seed) -> str:
+        """Return the prompt that is trained on."""
+        if self._own:
+            return f"{conjecture_prompt(seed)}\n{CONJECTURE_MARKER}"
+        header = seed.problem.header
+        return f"{COMPLETE}{STP_HEADER if header is None else header}{conjecture_prompt(seed)}"
+
+    def conjecture(self, seed: Seed, problem: Problem) -> tuple[str, str]:
+        """Return prompt and target for a conjecture."""
+        target = conjecture_target(problem)
+        return self.conjecture_prompt(seed), target.lstrip("\n") if self._own else target
+
+
+# -- The report ------------------------------------------------------------------------------------------------------
+
+
+def report(rounds: Iterable[Sequence[Record]], dataset: Sequence[Problem]) -> Iterator[str]:
+    """Yield lines for each round: what is proved so far, attempts, and complete proofs by labels and by kind."""
+    keys = {problem.key for problem in dataset}
+    state = State()
+    for number, records in enumerate(rounds):
+        state = book(state, records, keys)
+        complete = [record for record in records if record.complete]
+        labels = Counter(" + ".join(record.problem.label) or "(no label)" for record in complete)
+        conjectured = sum(record.problem.level > 0 for record in complete)
+        yield f"round {number}: {cumulative_rate(state, keys):.3f}% of {len(keys):,} statements proved so far"
+        yield f"  attempts            {len(records):>10,}"
+        yield f"  proofs of the data  {len(complete) - conjectured:>10,}"
+        yield f"  proofs, conjectures {conjectured:>10,}"
+        for label, count in sorted(labels.items(), key=lambda item: (-item[1], item[0])):
+            yield f"    {count:>10,}  {label}"

@@ -1,0 +1,563 @@
+"""Rounds of self-play for models that write whole proofs: generate, verify, choose, train, and again.
+
+A round that was killed goes on where it was: conjectures and attempts are logged as they come, verdicts are never asked
+for twice, and what is computed from them is computed again. Whoever trains is given, so that this package stays below
+the commands: `train(words)` is `python -m nanoproof.sft` in this process.
+"""
+
+import hashlib
+import logging
+import random
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from filelock import FileLock, Timeout
+
+from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.distributed import DistInfo, cleanup, init_distributed
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import JsonlWriter, atomic_write_json, atomic_write_text, json_line, read_jsonl, read_object
+from nanoproof.common.run_dir import home, resolve_model_path
+from nanoproof.data import nanolean
+from nanoproof.data.sources import manifest
+from nanoproof.data.theorems.overlap import normal_form
+from nanoproof.data.theorems.theorem_sets import list_theorems, splits_of, unusable_because
+from nanoproof.data.weighted_rows import Row, read_packed_json, read_rows, write_packed_json, write_rows
+from nanoproof.evaluation.command import add_eval_flags, opened, parse_eval_args, repeatable
+from nanoproof.evaluation.plan import EvalOptions, plan
+from nanoproof.evaluation.results import SETTINGS
+from nanoproof.evaluation.sample_files import WholeProofOptions
+from nanoproof.inference.language_model import GenerationOptions, LanguageModel
+from nanoproof.inference.open_model import is_foreign
+from nanoproof.lean.source import parse_declaration
+from nanoproof.lean.types import SourceError
+from nanoproof.model.checkpoint import find_checkpoint
+from nanoproof.model.checkpoint import read_manifest as read_checkpoint
+from nanoproof.policy.factory import TextModelOptions, open_language_model
+from nanoproof.policy.prompt_formats import known_format
+from nanoproof.selfplay import formulas
+from nanoproof.selfplay.files import (
+    SETTINGS_FILE,
+    Prompts,
+    RoundFiles,
+    example_to_json,
+    finished_rounds,
+    load_problems,
+    problem_from_json,
+    problem_to_json,
+    theorem_of,
+    without_verdict,
+)
+from nanoproof.selfplay.formulas import HARD_END, Example, Problem, Record, Seed, State
+
+log = logging.getLogger(__name__)
+
+Train = Callable[[list[str]], int]
+TRAIN_SEED = 2333
+LEAST_STEPS, LEAST_STEPS_FINAL = 5, 10
+WARMUP_STEPS = 5
+MOST_WITHOUT_VERDICT = 0.005
+"""Part of a round's attempts that may stay without a verdict."""
+BATCH = 32
+"""Pairs that the conjecturer is asked about at a time."""
+AUTO, NONE = "auto", "none"
+BENCHMARKS = ("minif2f", "proofnet", "putnambench")
+
+
+@dataclass(frozen=True)
+class SelfPlayOptions:
+    """Self-play."""
+
+    model_path: str | None = opt(None, "Model to begin with: a checkpoint of ours, or hf:PATH_OR_ID.", metavar="SPEC")
+    dataset_config: str | None = opt(
+        None, 'Statements: JSON, a list of {"dataset_path": FILE, "weight": N}.', metavar="FILE"
+    )
+    exp_dir: str | None = opt(None, "Directory of the experiment; one that was cut off goes on.", metavar="DIR")
+    rounds: int = opt(12, "Rounds.", min=1)
+    samples_first: int = opt(64, "Proofs of each statement in the first round.", min=1)
+    samples: int = opt(32, "Proofs of each statement in later rounds.", min=1)
+    temperature: float = opt(1.0, "Temperature of proofs and conjectures.", min=0)
+    sampler: Literal["selfplay", "expert", "parallel"] = opt(
+        "selfplay",
+        "selfplay; expert: no conjectures, trained anew from the first model on all rounds; parallel: no training.",
+    )
+    conjecture_multiplier: int = opt(1, "Conjectures for each pair of theorem and lemma, at least.", min=1)
+    statements_per_round: int = opt(0, "So many statements in a round, at random (0: all).", min=0)
+    theorem_dict: str | None = opt(
+        None, "Lemmas: JSON that `python -m nanoproof.data.stp theorem-dict` writes.", metavar="FILE"
+    )
+    held_out: tuple[str, ...] = opt(
+        (AUTO,),
+        "Theorems that no conjecture may be: data sets or files; auto: the benchmarks that are here; none.",
+        metavar="SET",
+    )
+    max_tokens: int = opt(1024, "Tokens of a proof or a conjecture.", min=1)
+    prompt_format: str | None = opt(None, "How a model of others is asked for proofs (default: stp).", metavar="NAME")
+    legacy_prompts: bool = opt(
+        False, "Ask a model of others for conjectures without a header, as STP's program does.", advanced=True
+    )
+    epochs: float = opt(1.0, "How often each row of a round is trained on.", above=0)
+    lr: float | None = opt(
+        None, "Learning rate of models of others (default: 5e-5, in the final training 1e-4), after a warmup.", min=0
+    )
+    lr_frac: float = opt(0.1, "Fraction of the learning rates of networks of ours.", min=0)
+    batch: int = opt(2048, "Rows in one optimizer step.", min=1)
+    device_batch_size: int = opt(8, "Rows in one forward pass.", min=1)
+    max_length: int = opt(2048, "Most tokens of a row; of a longer one the end is kept.", min=16)
+    lora: int | None = opt(None, "Train adapters of this rank alone.", min=1)
+    sft: str | None = opt(None, "Rows that are trained on as well.", metavar="FILE.json")
+    final: bool = opt(False, "Train --base once on what --merge has found.")
+    merge: tuple[str, ...] = opt((), "Experiments for --final, each with how many of its rounds.", metavar="DIR:N")
+    include_conjectures: bool = opt(False, "In --final learn from proofs of conjectures, too.")
+    base: str | None = opt(None, "Model that --final trains (as --model-path).", metavar="SPEC")
+    device_type: str = opt("", "Where the network runs: cuda, cpu or mps; empty for the best there is.")
+    lean_servers: tuple[str, ...] = opt((), "Addresses host:port of Lean servers; without any, NanoLean.")
+    lean_token: str | None = opt(None, "Token that the Lean servers ask for.")
+    lean_processes: int = opt(8, "Processes of NanoLean, without Lean servers.", min=1)
+    timeout: float = opt(200.0, "Seconds for the verification of a proof.", above=0)
+    lean_patience: float = opt(
+        300.0, "Seconds without any Lean process after which a round ends.", above=0, advanced=True
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "selfplay")
+        check(self.exp_dir is not None, "give --exp-dir, the directory of the experiment")
+        check(self.dataset_config is not None, "give --dataset-config, the statements to prove")
+        if self.final:
+            check(bool(self.merge) and self.base is not None, "--final needs --merge DIR:N and --base SPEC")
+            check(self.model_path is None, "--final trains --base; leave out --model-path")
+        else:
+            check(self.model_path is not None, "give --model-path, the model to begin with (or --final)")
+            check(not self.merge and self.base is None, "--merge and --base go with --final")
+        start = self.model_path or self.base or ""
+        check(
+            self.sampler == "parallel" or not start.startswith("openai:"),
+            f"{start}: a model behind an endpoint cannot be trained; it goes with --sampler parallel only",
+        )
+
+    def decisive(self) -> dict[str, Any]:
+        """Return the options that decide what comes of an experiment, with whose change it cannot go on."""
+        others = (
+            *("rounds", "exp_dir", "final", "merge", "include_conjectures", "base", "device_type", "device_batch_size"),
+            *("lean_servers", "lean_token", "lean_processes", "lean_patience"),
+        )
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        return {name: value for name, value in plain.items() if name not in others}
+
+
+# -- Lemmas, and what conjectures may not be -------------------------------------------------------------------------
+
+
+def lemma_statements(dictionary: Mapping[str, Any]) -> dict[str, str]:
+    """Return how each lemma of a theorem dictionary, name -> (file, text), is stated: its text before the `:=`."""
+    return {name: str(entry[1]).partition(":=")[0].strip() for name, entry in dictionary.items()}
+
+
+def load_lemmas(file: str | None) -> dict[str, str]:
+    """Read a theorem dictionary; without one there are no lemmas but the trivial one. Raises UserError."""
+    if file is None:
+        return {}
+    found = read_packed_json(Path(file).expanduser())
+    if not isinstance(found, dict) or not all(isinstance(each, list) and len(each) == 2 for each in found.values()):
+        raise UserError(f"--theorem-dict {file}: expected an object, full name -> [file, text]")
+    return lemma_statements(found)
+
+
+class Refusal:
+    """Tells which conjectures are not to be tried: what cannot be read as a theorem, and what is held out.
+
+    `reasons` counts them.
+    """
+
+    def __init__(self, held_out: Sequence[str], embedded: bool) -> None:
+        self.reasons: Counter[str] = Counter()
+        self._elaborated: frozenset[str] = frozenset()
+        names = [name for name in held_out if name not in (AUTO, NONE)]
+        if AUTO in held_out and embedded:
+            self._elaborated = nanolean.held_out_keys()
+        elif AUTO in held_out:
+            names += [name for name in BENCHMARKS if manifest.read_manifest(name) is not None]
+        theorems = [theorem for name in names for split in splits_of(name) for theorem in list_theorems(name, split)]
+        self._forms = {_form(theorem.source) for theorem in theorems} - {""}
+
+    def __call__(self, problem: Problem) -> bool:
+        source = theorem_of(problem).source
+        reason = "not a theorem" if unusable_because(source) is not None else self._held_out(source)
+        if reason is not None:
+            self.reasons[reason] += 1
+        return reason is not None
+
+    def _held_out(self, source: str) -> str | None:
+        if _form(source) in self._forms:
+            return "held out"
+        if self._elaborated:
+            try:
+                if nanolean.statement_key(source) in self._elaborated:
+                    return "held out"
+            except SourceError:
+                return "does not elaborate"
+        return None
+
+
+def _form(source: str) -> str:
+    """The normal form of a statement, the same for other names of its variables; "" if it cannot be read."""
+    try:
+        found = parse_declaration(source)
+    except SourceError:
+        return ""
+    return normal_form(source[found.head_end : found.assign])
+
+
+# -- The experiment --------------------------------------------------------------------------------------------------
+
+
+def chance(number: int, purpose: str) -> random.Random:
+    """Return the generator for one purpose in a round, the same however often it is asked for."""
+    return random.Random(f"{number} {purpose}")
+
+
+def request_seed(number: int, index: int) -> int:
+    """Return the seed of one request of a round: copies of a prompt have different ones."""
+    return int.from_bytes(hashlib.blake2b(f"{number}/{index}".encode(), digest_size=6).digest(), "little")
+
+
+class Experiment:
+    """An experiment in its directory. `play` goes through the rounds from where it is."""
+
+    def __init__(self, options: SelfPlayOptions, train: Train) -> None:
+        assert options.exp_dir is not None and options.dataset_config is not None
+        self.options, self._train = options, train
+        self.path = Path(options.exp_dir).expanduser()
+        self.dataset = load_problems(Path(options.dataset_config).expanduser())
+        self.keys = {problem.key for problem in self.dataset}
+        self._sft = [] if options.sft is None else read_rows(Path(options.sft).expanduser())
+        self._lemmas = load_lemmas(options.theorem_dict)
+        self._refusal: Refusal | None = None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the directory against other processes, and check that it is of these options."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(self.path / ".lock", timeout=0):
+                self._check_settings()
+                yield
+        except Timeout as error:
+            raise UserError(f"--exp-dir {self.path}: another process works on it") from error
+
+    def _check_settings(self) -> None:
+        file = self.path / SETTINGS_FILE
+        digest = hashlib.sha256(repr([problem.key for problem in self.dataset]).encode("utf-8", "surrogatepass"))
+        ours = {**self.options.decisive(), "dataset_sha256": digest.hexdigest()}
+        if not file.exists():
+            atomic_write_json(file, ours)
+            return
+        theirs = read_object(file)
+        if theirs is None:
+            raise UserError(f"{file} is damaged; remove it if the options are those that the experiment began with")
+        changed = [name for name, value in ours.items() if name in theirs and theirs[name] != value]
+        if changed:
+            name = changed[0]
+            flag = f"--{name.replace('_', '-')}"
+            raise UserError(
+                f"{flag} {ours[name]}: the experiment in {self.path} has {theirs[name]}; use another --exp-dir"
+            )
+
+    # -- rounds ----------------------------------------------------------------------------------------------------
+
+    def play(self) -> int:
+        """Play the rounds; returns 1 if one finds nothing to learn from, and 130 after a signal."""
+        state, rounds = State(), finished_rounds(self.path, self.options.rounds)
+        spec = str(self.options.model_path)
+        for number in range(self.options.rounds):
+            files = RoundFiles.of(self.path, number)
+            if number == len(rounds):
+                self._generate(files, state, spec)
+                rounds.append(files.read_generated())
+            state = formulas.book(state, rounds[number], self.keys)
+            log.info(
+                "round %d: %.3f%% of %d statements proved so far",
+                number,
+                formulas.cumulative_rate(state, self.keys),
+                len(self.keys),
+            )
+            if self.options.sampler == "parallel":
+                continue
+            if not files.train_set.exists() and not self._choose(files, state, rounds[: number + 1], spec):
+                log.error("round %d has no new proofs to learn from", number)
+                return 1
+            start = spec if self.options.sampler == "selfplay" else str(self.options.model_path)
+            trained = self._finetune(files, start, LEAST_STEPS)
+            if trained is None:
+                return 130
+            spec = trained
+        return 0
+
+    def _prompts(self, spec: str) -> Prompts:
+        return Prompts(spec, self._texts(spec), self.options.legacy_prompts)
+
+    def _texts(self, spec: str) -> TextModelOptions:
+        return TextModelOptions(prompt_format=self._format(spec))
+
+    def _format(self, spec: str) -> str | None:
+        if self.options.prompt_format is None and is_foreign(spec) and known_format(spec, "proof") is None:
+            return "stp"
+        return self.options.prompt_format
+
+    # -- generation ------------------------------------------------------------------------------------------------
+
+    def _generate(self, files: RoundFiles, state: State, spec: str) -> None:
+        """Make the attempts of a round, and write them with their verdicts."""
+        file = files.work / "attempted.json.gz"
+        if not file.exists():
+            write_packed_json(file, [problem_to_json(problem) for problem in self._problems(files, state, spec)])
+        problems = [problem_from_json(each) for each in read_packed_json(file)]
+        if problems:
+            self._attempt(files, problems, spec)
+        files.write_generated(problems)
+        records = read_packed_json(files.generated)
+        lost = sum(each["multiplicity"] for each in records if without_verdict(each))
+        if lost > MOST_WITHOUT_VERDICT * sum(each["multiplicity"] for each in records):
+            files.generated.unlink()
+            raise UserError(
+                f"round {files.number}: {lost} attempts have no verdict; with Lean back, the command goes on"
+            )
+
+    def _problems(self, files: RoundFiles, state: State, spec: str) -> list[Problem]:
+        """Choose what a round tries, conjectures included, in random order."""
+        options, number = self.options, files.number
+        chosen: Sequence[Problem] = self.dataset
+        if 0 < options.statements_per_round < len(self.dataset):
+            chosen = chance(number, "statements").sample(self.dataset, options.statements_per_round)
+        if options.sampler == "parallel":
+            found = list(chosen)
+        elif options.sampler == "expert":
+            found = formulas.attempted_by_experts(chosen, state)
+        else:
+            seeds = formulas.conjecture_seeds(state, self._lemmas, len(chosen), chance(number, "seeds"))
+            if seeds:
+                made = self._conjectures(files, chosen, seeds, spec)
+                found = formulas.attempted(chosen, made, state, chance(number, "again"))
+            else:
+                found = list(chosen)
+        chance(number, "order").shuffle(found)
+        return found
+
+    def _conjectures(
+        self, files: RoundFiles, chosen: Sequence[Problem], seeds: Sequence[Seed], spec: str
+    ) -> list[Problem]:
+        """Have conjectures written, or read those that were, and choose the new ones."""
+        options = self.options
+        least = options.conjecture_multiplier
+        count = formulas.samples_per_pair(len(chosen), len(seeds), least)
+        log.info("round %d: %d conjectures for each of %d pairs", files.number, count, len(seeds))
+        path = files.work / "conjectures.jsonl"
+        known = {row["pair"]: row["texts"] for row in read_jsonl(path)} if path.exists() else {}
+        todo = [index for index in range(len(seeds)) if index not in known]
+        if todo:
+            prompts = self._prompts(spec)
+            how = GenerationOptions(count, options.max_tokens, options.temperature, stop=(HARD_END,))
+            writer = JsonlWriter(path)
+            try:
+                with self._opened(spec) as (model, _):
+                    for first in range(0, len(todo), BATCH):
+                        part = todo[first : first + BATCH]
+                        asked = [prompts.ask(seeds[index]) for index in part]
+                        drawn = [request_seed(files.number, index) for index in part]
+                        for index, samples in zip(part, model.generate(asked, how, drawn), strict=True):
+                            known[index] = [sample.text for sample in samples]
+                            writer.write({"pair": index, "texts": known[index]})
+            finally:
+                writer.close()
+        if self._refusal is None:
+            self._refusal = Refusal(options.held_out, embedded=not options.lean_servers)
+        before = Counter(self._refusal.reasons)
+        texts = [(seed, text) for index, seed in enumerate(seeds) for text in known[index]]
+        made, tally = formulas.new_conjectures(
+            texts, self.dataset, len(chosen), chance(files.number, "conjectures"), self._refusal
+        )
+        tally.update({f"refused: {reason}": n for reason, n in (self._refusal.reasons - before).items()})
+        atomic_write_json(files.work / "conjectures.json", {"pairs": len(seeds), **tally})
+        log.info("round %d: conjectures: %s", files.number, ", ".join(f"{n} {name}" for name, n in tally.items()))
+        return made
+
+    @contextmanager
+    def _opened(self, spec: str) -> Iterator[tuple[LanguageModel, DistInfo]]:
+        """Open a model, computing as evaluations do."""
+        dist = init_distributed(self.options.device_type)
+        try:
+            dist, _ = repeatable(dist, EvalOptions(policy="uniform"))
+            with open_language_model(spec, dist, self._texts(spec)) as model:
+                yield model, dist
+        finally:
+            cleanup()
+
+    def _attempt(self, files: RoundFiles, problems: Sequence[Problem], spec: str) -> None:
+        """Have proofs of all problems written and verified; goes on with what is there."""
+        theorems = files.work / "problems.jsonl"
+        sources = [theorem_of(problem, str(index)) for index, problem in enumerate(problems)]
+        atomic_write_text(theorems, "".join(json_line({"id": each.id, "source": each.source}) for each in sources))
+        parser = Parser(prog="python -m nanoproof.selfplay")
+        add_eval_flags(parser)
+        add_flags(parser, WholeProofOptions)
+        args = parse_eval_args(parser, self._evaluation_words(files, theorems, spec))
+        targets = plan(from_args(EvalOptions, args), "whole")
+        with opened(args, targets) as command:
+            command.run(targets, [args.seed] * len(targets), lambda job, summary: None)
+
+    def _evaluation_words(self, files: RoundFiles, theorems: Path, spec: str) -> list[str]:
+        options = self.options
+        samples = options.samples_first if files.number == 0 else options.samples
+        words = ["--whole-proofs", "--samples", str(samples), "--model-path", spec, "--datasets", str(theorems)]
+        words += ["--output-dir", str(files.attempts), "--seed", str(files.number)]
+        words += ["--proof-temperature", str(options.temperature), "--proof-max-new-tokens", str(options.max_tokens)]
+        words += ["--proof-seconds", str(options.timeout), "--lean-processes", str(options.lean_processes)]
+        words += ["--lean-patience", str(options.lean_patience)]
+        words += ["--device-type", options.device_type] if options.device_type else []
+        words += ["--lean-servers", *options.lean_servers] if options.lean_servers else []
+        words += ["--lean-token", options.lean_token] if options.lean_token else []
+        how = self._format(spec)
+        words += ["--prompt-format", how] if how is not None else []
+        return [*words, "--continue"] if (files.attempts / SETTINGS).exists() else words
+
+    # -- what is learned -------------------------------------------------------------------------------------------
+
+    def _choose(self, files: RoundFiles, state: State, rounds: Sequence[Sequence[Record]], spec: str) -> bool:
+        """Write the training set of a round; returns False if there are no proofs in it."""
+        prompts, number = self._prompts(spec), files.number
+        examples: list[Example] = []
+        if self.options.sampler == "expert":
+            learned = formulas.final_records(rounds, self.keys, False, chance(number, "final"))
+            proofs = formulas.final_rows(learned, prompts.proof)
+        else:
+            learned = formulas.replay(state)
+            proofs = formulas.proof_rows(learned, prompts.proof)
+            hard = formulas.hard_conjectures(rounds[number])
+            kept = formulas.elegant(hard, state.records)
+            examples = self._matched(kept, state, number, spec)
+            log.info("round %d: %d hard conjectures, %d elegant, %d matched", number, *map(len, (hard, kept, examples)))
+        if not proofs:
+            return False
+        new = [*proofs, *formulas.conjecture_rows(examples, prompts.conjecture)]
+        rows = formulas.shuffled([*self._sft, *new], random.Random(TRAIN_SEED))
+        write_packed_json(files.folder / "conjecture_examples.json.gz", [example_to_json(each) for each in examples])
+        _write_metrics(files.folder, rows, new, rounds[number], learned, examples, state, self.keys)
+        write_rows(files.train_set, rows)
+        return True
+
+    def _matched(self, examples: Sequence[Example], state: State, number: int, spec: str) -> list[Example]:
+        """Weigh conjectures by how they match what is unproved, by the embeddings of the model that wrote them."""
+        unproved = [problem for problem in self.dataset if problem.key not in state.proved]
+        if not examples or not unproved:
+            return list(examples)
+        with self._opened(spec) as (model, _):
+            ours, theirs = (
+                np.asarray(model.embed([problem.statement for problem in problems]))
+                for problems in ([each.problem for each in examples], unproved)
+            )
+        weights = formulas.match_weights(
+            ours, theirs, [problem.matching_weight for problem in unproved], chance(number, "matching")
+        )
+        return formulas.matched(examples, weights)
+
+    def _finetune(self, files: RoundFiles, spec: str, least: int, final: bool = False) -> str | None:
+        """Train on a training set; returns the SPEC of what comes of it, None if a signal ended that."""
+        rows = len(read_rows(files.train_set))
+        steps = max(int(self.options.epochs * rows) // self.options.batch, least)
+        foreign = is_foreign(spec)
+        done = files.model / (f"checkpoint-{steps}" if foreign else f"model_{steps}.pt")
+        result = f"hf:{done.resolve()}" if foreign else str(files.model.resolve())
+        if done.exists():
+            return result
+        resumable = any(files.model.glob("checkpoint-*" if foreign else "model_*.json"))
+        if files.model.exists() and not resumable:
+            shutil.rmtree(files.model)
+        words = (
+            ["--resume-from", str(files.model)] if resumable else self._training_words(files, spec, steps, rows, final)
+        )
+        log.info("%s: %d rows, %d steps", files.model, rows, steps)
+        if code := self._train(words):
+            raise UserError(f"the training in {files.model} ended with code {code}")
+        return result if done.exists() else None
+
+    def _training_words(self, files: RoundFiles, spec: str, steps: int, rows: int, final: bool) -> list[str]:
+        options = self.options
+        words = ["--model-path", spec, "--data", str(files.train_set), "--run-dir", str(files.model)]
+        # so many epochs that rounding up gives the steps
+        words += ["--epochs", repr((steps - 0.5) * options.batch / rows), "--seed", str(TRAIN_SEED)]
+        words += ["--target-examples-per-step", str(options.batch), "--eval-every", "never"]
+        words += ["--device-batch-size", str(options.device_batch_size), "--save-every", "0:30:00"]
+        words += ["--warmup-frac", repr(min(steps - 1, WARMUP_STEPS) / steps)]
+        words += ["--device-type", options.device_type] if options.device_type else []
+        if is_foreign(spec):
+            lr = str(options.lr if options.lr is not None else 1e-4 if final else 5e-5)
+            words += ["--lr", lr, "--constant-lr", "--beta2", "0.95", "--epsilon", "1e-5"]
+            words += ["--max-length", str(options.max_length)]
+            words += ["--lora", str(options.lora), "--lora-lr", lr] if options.lora else []
+            how = self._format(spec)
+            return [*words, "--prompt-format", how] if how is not None else words
+        sequence: int = read_checkpoint(find_checkpoint(resolve_model_path(spec)))["config"]["sequence_len"]
+        words += ["--row-length", str(min(options.max_length, sequence)), "--no-save-epochs"]
+        words += ["--init-lr-frac", str(options.lr_frac), "--warmdown-frac", "0"]
+        return [*words, "--lora", str(options.lora)] if options.lora else words
+
+    # -- the final training ----------------------------------------------------------------------------------------
+
+    def finish(self) -> int:
+        """Train the base once on what the rounds of experiments have found; returns 130 after a signal."""
+        files, spec = RoundFiles(self.path, -1), str(self.options.base)
+        if not files.train_set.exists():
+            rounds = [records for text in self.options.merge for records in _rounds_to_merge(text)]
+            random_state = random.Random(TRAIN_SEED)
+            learned = formulas.final_records(rounds, self.keys, self.options.include_conjectures, random_state)
+            if not learned:
+                log.error("the rounds have no proofs to learn from")
+                return 1
+            new = formulas.final_rows(learned, self._prompts(spec).proof)
+            rows = formulas.shuffled([*self._sft, *new], random_state)
+            metrics = {**formulas.row_metrics(rows, "combined"), **formulas.row_metrics(new, "RL_new")}
+            atomic_write_json(self.path / "metrics.json", metrics)
+            write_rows(files.train_set, rows)
+        trained = self._finetune(files, spec, LEAST_STEPS_FINAL, final=True)
+        if trained is None:
+            return 130
+        log.info("trained: %s", trained)
+        return 0
+
+
+def _rounds_to_merge(text: str) -> list[list[Record]]:
+    """Read the rounds that `--merge DIR:N` names. Raises UserError if they are not there."""
+    folder, _, count = text.rpartition(":")
+    if not folder or not count.isdecimal() or int(count) < 1:
+        raise UserError(f"--merge {text}: expected DIR:N, an experiment and a number of its rounds")
+    path = Path(folder).expanduser()
+    found = finished_rounds(path if path.exists() else home() / folder, int(count))
+    if len(found) < int(count):
+        raise UserError(f"--merge {text}: {len(found)} rounds there are complete")
+    return found
+
+
+def _write_metrics(
+    folder: Path,
+    rows: Sequence[Row],
+    new: Sequence[Row],
+    records: Sequence[Record],
+    learned: Sequence[Record],
+    examples: Sequence[Example],
+    state: State,
+    keys: set[formulas.Key],
+) -> None:
+    metrics: dict[str, Any] = {
+        "succ rate": formulas.cumulative_rate(state, keys),
+        **formulas.row_metrics(rows, "combined"),
+        **formulas.row_metrics(new, "RL_new"),
+        **formulas.round_metrics(records, learned, examples),
+        "success_rates": formulas.success_histogram(records),
+    }
+    atomic_write_json(folder / "metrics.json", metrics)
