@@ -11,8 +11,8 @@ The attempts of rounds are the only state: what a round learns from is computed 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +42,9 @@ from nanoproof.selfplay.formulas import (
 
 COMPLETE = "Complete the following Lean 4 code:\n\n```lean4\n"
 SETTINGS_FILE = "selfplay.json"
-TIMED_OUT = "ServerTimeout"
-"""How an attempt ended that Lean had no time for, twice."""
+NOT_LOST = ("ServerTimeout", "ProtocolError")
+"""How an attempt ended that Lean was there for: it ran out of time twice, or it cannot state the theorem's proof, as
+when the theorem has the name of another."""
 
 # -- Statements ------------------------------------------------------------------------------------------------------
 
@@ -51,6 +52,15 @@ TIMED_OUT = "ServerTimeout"
 def theorem_of(problem: Problem, name: str = "problem") -> Theorem:
     """Return the theorem that a problem is to Lean. Its imports are left out: those of the Lean server count."""
     return Statement(problem.statement, problem.header, problem.label).theorem(name)
+
+
+def renamed(problem: Problem, taken: Collection[str]) -> Problem:
+    """Return a conjecture under another name where its own is taken: Lean declares no name twice."""
+    head, space, rest = problem.statement.removeprefix("theorem ").partition(" ")
+    name = head
+    while name in taken:
+        name += "_new"
+    return problem if name == head else replace(problem, statement=f"theorem {name}{space}{rest}")
 
 
 def load_problems(config: Path) -> list[Problem]:
@@ -134,15 +144,15 @@ def distinct_attempts(results: Path, problems: Sequence[Problem], number: int) -
             "lemma_id": key[0],
             **problem_to_json(problems[key[0]]),
             **verdict_of(attempt),
-            **({"timed_out": True} if attempt.stop_reason == TIMED_OUT else {}),
+            **({"stop_reason": attempt.stop_reason} if attempt.outcome == "error" else {}),
             "multiplicity": counts[key],
             "round": number,
         }
 
 
 def without_verdict(record: Mapping[str, Any]) -> bool:
-    """Tell whether Lean was lost over a record: what only took too long, twice, counts as refused."""
-    return "system_errors" in record and not record.get("timed_out")
+    """Tell whether Lean, or the model, was lost over a record; what only took too long, twice, counts as refused."""
+    return "system_errors" in record and record.get("stop_reason") not in NOT_LOST
 
 
 @dataclass(frozen=True)

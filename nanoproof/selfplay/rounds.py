@@ -51,6 +51,7 @@ from nanoproof.selfplay.files import (
     load_problems,
     problem_from_json,
     problem_to_json,
+    renamed,
     theorem_of,
     without_verdict,
 )
@@ -385,7 +386,7 @@ class Experiment:
         tally.update({f"refused: {reason}": n for reason, n in (self._refusal.reasons - before).items()})
         atomic_write_json(files.work / "conjectures.json", {"pairs": len(seeds), **tally})
         log.info("round %d: conjectures: %s", files.number, ", ".join(f"{n} {name}" for name, n in tally.items()))
-        return made
+        return [renamed(problem, self._lemmas) for problem in made]
 
     @contextmanager
     def _opened(self, spec: str) -> Iterator[tuple[LanguageModel, DistInfo]]:

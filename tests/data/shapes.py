@@ -114,6 +114,10 @@ def fill(fake: FakeHub) -> None:
         NEMOTRON: {f"4plus/part_{n:06d}.parquet": shard(n) for n in range(SHARDS)}
         | {"3/part_000000.parquet": shard(99), "README.md": b"# Nemotron"},
         "ufal/leantree": {"leantree_mathlib.jsonl": jsonl(*lean_files), "README.md": b"# LeanTree"},
+        "kfdong/STP_Lean_SFT": {
+            "data/train-00000-of-00001.parquet": parquet(prompt=["a", "theorem lean_workbook_1"], target=["b", "c"]),
+            "data/eval-00000-of-00001.parquet": parquet(prompt=["d"], target=["e"]),
+        },
         LEAN_WORKBOOK: {"lean_workbook.json": workbook()},
         "AI-MO/NuminaMath-LEAN": {"data/train-00000-of-00001.parquet": numina},
         "deepseek-ai/DeepSeek-Prover-V1": {"dataset.jsonl": jsonl(*deepseek)},

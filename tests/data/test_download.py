@@ -189,7 +189,7 @@ def test_a_second_download_fetches_nothing(hub: FakeHub, capsys: pytest.CaptureF
     assert hub.contents() == []
     assert {path: path.stat().st_mtime_ns for path in dataset_dir("leanworkbook").iterdir()} == times
     fresh = [line.split()[0] for line in capsys.readouterr().out.splitlines() if "up to date" in line]
-    assert fresh == [name for name in DOWNLOADED if name != "nemotron"]
+    assert fresh == [name for name in DOWNLOADED if name not in ("nemotron", "stp")]
 
 
 def test_a_dry_run_lists_files_with_their_sizes_and_writes_nothing(

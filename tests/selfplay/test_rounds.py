@@ -17,7 +17,7 @@ from nanoproof.model.checkpoint import save_checkpoint
 from nanoproof.model.gpt import with_reserved_markers
 from nanoproof.selfplay import __main__ as selfplay
 from nanoproof.selfplay import rounds as playing
-from nanoproof.selfplay.files import RoundFiles, problem_from_json, problem_to_json, without_verdict
+from nanoproof.selfplay.files import RoundFiles, problem_from_json, problem_to_json, renamed, without_verdict
 from nanoproof.selfplay.formulas import Problem, Seed, conjecture_of
 from tests.selfplay import scripted_selfplay
 from tests.selfplay.scripted_selfplay import words
@@ -204,6 +204,21 @@ def test_conjectures_that_are_held_out_are_refused_under_other_names(tmp_path: P
     texts = ["theorem new (x y : Nat) (k : x = y) : y = x := by", "theorem new (x y : Nat) (k : x = y) : x = y := by"]
     assert [refusal(Problem(text)) for text in [*texts, "theorem := by"]] == [True, False, True]
     assert refusal.reasons == {"held out": 1, "not a theorem": 1}
+
+
+def test_a_conjecture_has_no_name_that_is_taken() -> None:
+    problem = Problem("theorem Nat.x (n : Nat) : n = n := by", None, ("conjecture 1",))
+    assert renamed(problem, {"Nat"}) == problem
+    other = renamed(problem, {"Nat.x", "Nat.x_new"})
+    assert other.statement == "theorem Nat.x_new_new (n : Nat) : n = n := by" and other.label == problem.label
+
+
+@pytest.mark.parametrize(
+    ("reason", "lost"), [("ProcessLost", True), ("PolicyServerError", True), ("ServerTimeout", False)]
+)
+def test_what_took_too_long_was_not_lost(reason: str, lost: bool) -> None:
+    assert without_verdict({"system_errors": "test failed", "stop_reason": reason}) is lost
+    assert not without_verdict({"complete": False})
 
 
 def test_copies_of_a_prompt_are_asked_for_with_different_seeds() -> None:
