@@ -60,7 +60,7 @@ class _Config:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data."""
-        return asdict(self)  # type: ignore[call-overload, no-any-return]
+        return asdict(self)  # type: ignore[call-overload]
 
     def to_yaml(self, path: str | Path) -> None:
         """Write a YAML file, whole or not at all."""
