@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from enum import Enum
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from nanoproof.common.distributed import init_distributed
 from nanoproof.common.errors import UserError
@@ -312,8 +313,23 @@ class HFProver(_ModelProver):
         return self._rng.choice(found) if found else None
 
 
+@contextmanager
+def _hub_token(base_url: str) -> Iterator[None]:
+    """Let HF_TOKEN be the token of an endpoint that is opened meanwhile, if it is the hub's and has no other."""
+    host = urlsplit(base_url).hostname or ""
+    token = os.environ.get(HF_TOKEN_VARIABLE)
+    if not token or TOKEN_VARIABLE in os.environ or not f".{host}".endswith(".huggingface.co"):
+        yield
+        return
+    os.environ[TOKEN_VARIABLE] = token
+    try:
+        yield
+    finally:
+        del os.environ[TOKEN_VARIABLE]
+
+
 class ExternalProver(_ModelProver):
-    """A model behind an OpenAI-compatible endpoint; the token is HF_TOKEN's, or that of NANOPROOF_MODEL_TOKEN."""
+    """A model behind an OpenAI-compatible endpoint; the token is NANOPROOF_MODEL_TOKEN, or for the hub HF_TOKEN."""
 
     def __init__(
         self,
@@ -323,14 +339,13 @@ class ExternalProver(_ModelProver):
         config: ProverConfig | None = None,
     ) -> None:
         """Raises UserError for an address that is none."""
-        if HF_TOKEN_VARIABLE in os.environ:
-            os.environ.setdefault(TOKEN_VARIABLE, os.environ[HF_TOKEN_VARIABLE])
         sampling = SamplingConfig(
             num_sampled_tactics=4, max_gen_tokens=256, temperature=0.6, top_p=0.9, first_token_occurrences_cap=None
         )
         texts = TextModelOptions(prompt_format=prompt_format)
         self._used: dict[str, set[str]] = {}
-        super().__init__(f"openai:{base_url.rstrip('/')}#{model_name}", sampling, texts, "cpu", config)
+        with _hub_token(base_url):
+            super().__init__(f"openai:{base_url.rstrip('/')}#{model_name}", sampling, texts, "cpu", config)
 
     def next_tactic(self, state: str, goal_id: int = 0) -> str | None:
         """Return the first candidate that was not returned before for this state; None if there is none."""

@@ -27,8 +27,6 @@ import torch.nn.functional as F
 from nanoproof.common.config import opt, validate
 from nanoproof.common.distributed import DistInfo, all_reduce_sum
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_object
-from nanoproof.common.run_dir import resolve_run_dir
 from nanoproof.data.transitions.packing import Continuation, Example, PackedBatch, to_device
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import SamplingOptions
@@ -187,13 +185,15 @@ class GRPO(TrainingLoop):
         self.micro_batches = MicroBatches(grpo.device_batch_size)
         self._packing = options.BatchOptions(device_batch_size=grpo.device_batch_size, row_length=grpo.row_length)
         self.sampler = batches.EpochSampler(len(self.states), run_options.seed, len(self.states))
+        default = start.checkpoint.model_path
         if self.state.data:
+            default = self.state.data.get("value_model")
             try:
-                self.sampler.restore(self.state.data)
+                self.sampler.restore(self.state.data["sampler"])
             except (ValueError, KeyError) as error:
                 raise UserError(f"--data {grpo.data} is not as in the resumed run: {error}") from error
         self._stack = ExitStack()
-        default = start.checkpoint.model_path or _first_model(start.resume_from)
+        self._value_model = default
         self.reward: Reward = self._stack.enter_context(open_reward(reward, dist, default))
         self.engine = Engine(self.model, self.tokenizer)
 
@@ -331,7 +331,7 @@ class GRPO(TrainingLoop):
         return f"reward {metrics['reward']:.3f}"
 
     def data_state(self) -> dict[str, Any]:
-        return self.sampler.state()
+        return {"sampler": self.sampler.state(), "value_model": self._value_model}
 
     def close(self) -> None:
         self._stack.close()
@@ -365,10 +365,3 @@ def token_logprobs(model: GPT, piece: PackedBatch) -> tuple[torch.Tensor, torch.
     targets_N, weights_N = (x.flatten()[chosen_N] for x in (batch.targets, batch.weights))
     logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm), chosen_N)
     return -F.cross_entropy(logits_NV.float(), targets_N, reduction="none"), weights_N
-
-
-def _first_model(resume_from: str | None) -> str | None:
-    """The checkpoint that a resumed run started from."""
-    saved = read_object(resolve_run_dir(resume_from or "", "--resume-from") / "args.json") or {}
-    found = saved.get("model_path")
-    return found if isinstance(found, str) else None

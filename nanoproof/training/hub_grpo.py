@@ -5,6 +5,7 @@ reference model. A group whose rewards are all equal has advantages of exactly 0
 """
 
 import logging
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -189,8 +190,9 @@ def _trainer_class(trl: Any) -> Any:
             rewards = super()._calculate_rewards(*args, **kwargs)
             self.mean_reward = float(rewards.nanmean())
             groups = rewards.view(-1, self.num_generations, rewards.shape[1])
-            equal = (groups == groups[:, :1]).all(dim=1, keepdim=True)
-            return groups.masked_fill(equal, 0.0).view_as(rewards)
+            least = groups.nan_to_num(nan=math.inf).amin(dim=1, keepdim=True)
+            equal = (groups == least) | groups.isnan()
+            return groups.masked_fill(equal.all(dim=1, keepdim=True) & ~groups.isnan(), 0.0).view_as(rewards)
 
         def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
             super().log(logs, *args, **kwargs)
@@ -223,6 +225,10 @@ def hub_grpo_main(argv: Sequence[str] | None, description: str) -> int:
     run_options, start, grpo, reward_options, lora = (from_args(each, args) for each in GROUPS)
     train, _ = load_data(batches.chosen_transitions(grpo.data) if not Path(grpo.data).exists() else grpo.data)
     dist = start_ranks(run_options)
+    if dist.world_size > 1:
+        cleanup()
+        raise UserError(f"GRPO on models of transformers runs as one process, not as {dist.world_size} ranks")
+    assert start.checkpoint.model_path is not None
     source = start.checkpoint.model_path.removeprefix(PREFIX)
     formats: list[PromptFormat] = []
     try:
