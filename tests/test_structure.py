@@ -47,7 +47,7 @@ LAYERS = {
 TORCH_FREE = ("lean", "search", "prover", "monitor")
 ENTRY_POINT = 11
 LONGEST_MODULE = 600
-MOST_MODULES = 226
+MOST_MODULES = 235
 SHORT_MODULE, MOST_SHORT_MODULES = 50, 25
 MOST_IMPORT_LINES = 0.055
 """Part of all lines of the library."""

@@ -156,7 +156,7 @@ def test_the_gradient_is_that_of_the_surrogate_over_all_tokens(start: Path, tmp_
 def test_what_is_rewarded_becomes_likelier_and_a_run_resumes(start: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     more = ("--max-steps", "12", "--init-lr-frac", "1", "--eval-states", "0", "--iterations", "2")
-    more += ("--num-generations", "8", "--batch-size", "64")
+    more += ("--num-generations", "8", "--batch-size", "64", "--epochs", "3", "--unembedding-lr", "0.05")
     assert grpo.main(words_of(start, run, "letters", *more)) == 0
     rewards = [record["reward"] for record in read_jsonl(run / "metrics.jsonl")]
     assert len(rewards) == 12 and statistics.mean(rewards[-3:]) > statistics.mean(rewards[:3]) + 0.1
@@ -187,12 +187,12 @@ def test_reward_functions_get_plain_texts_and_are_checked(start: Path, tmp_path:
 
 
 class Values:
-    """A value that is the number of letters."""
+    """A value that is the number of conjunctions."""
 
     def value(self, state_text: str) -> Any:
         from nanoproof.policy.text_policy import Value
 
-        return Value(float(len(state_text)))
+        return Value(float(state_text.count("∧")))
 
 
 @pytest.fixture(scope="module")
@@ -211,7 +211,7 @@ def test_lean_says_what_tactics_do_in_states_that_are_opened_again(judge: LeanJu
     assert [each.kind for each in said] == kinds
     assert len(said[1].after) == 2
     reward = LeanReward(judge, RewardOptions(), Values())
-    assert reward(tactics, states=states) == [1.0, 0.75, 0.0, 0.0, 1.0, None, 0.0]  # constructor leaves shorter texts
+    assert reward(tactics, states=states) == [1.0, 0.75, 0.0, 0.0, 1.0, None, 0.0]  # constructor leaves one ∧ each
     assert reward([" constructor "], states=[AND], finished=[False]) == [0.0]
     assert LeanReward(judge, RewardOptions())(["intro x"], states=["⊢ ∀ x : Nat, x = x"]) == [0.5]
     counted = shares(reward.counts)
