@@ -253,8 +253,11 @@ class _ModelProver(BaseProver):
 
     def generate_whole_proof(self, theorem: Any) -> str:
         """Write a whole proof, unchecked: `scripts.prove --whole-proof` samples and checks."""
-        spec_format = self.texts if self.texts.prompt_format is not None else TextModelOptions()
-        render, _ = whole_proof_prompts(self.spec, spec_format)
+        known = known_format(self.spec, "proof") if is_foreign(self.spec) else None
+        name = None if known is None or known.chat != self.format.chat else known.name
+        if name is None and is_foreign(self.spec):
+            name = "chat-proof" if self.format.chat else "deepseek-v1.5"
+        render, _ = whole_proof_prompts(self.spec, TextModelOptions(prompt_format=name))
         self._asked += 1
         options = GenerationOptions(
             max_new_tokens=512, temperature=self.sampling.temperature, top_p=self.sampling.top_p
