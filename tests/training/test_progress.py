@@ -184,6 +184,7 @@ def test_the_environment_and_the_flag_name_the_model(
     monkeypatch.setenv("LEANPROGRESS_TEMPLATE", "{goal}")
     with pytest.raises(UserError, match="LEANPROGRESS_TEMPLATE has no"):
         Scorer(trained, template="{goal}")
+    monkeypatch.delenv("LEANPROGRESS_TEMPLATE")
     missing = TextModelOptions(progress=ProgressOptions(str(tmp_path / "none")))
     with (
         pytest.raises(UserError, match=r"the progress model .*none cannot be loaded"),
