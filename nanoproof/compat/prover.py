@@ -205,7 +205,9 @@ class _NextTactics:
 
 
 class _ModelProver(BaseProver):
-    """A prover over a language model, open until `close`."""
+    """A prover over a language model, open until `close`; a whole proof has `proof_tokens` at most."""
+
+    proof_tokens = 512
 
     def __init__(
         self, spec: str, sampling: SamplingConfig, texts: TextModelOptions, device: str, config: ProverConfig | None
@@ -260,7 +262,7 @@ class _ModelProver(BaseProver):
         render, _ = whole_proof_prompts(self.spec, TextModelOptions(prompt_format=name))
         self._asked += 1
         options = GenerationOptions(
-            max_new_tokens=512, temperature=self.sampling.temperature, top_p=self.sampling.top_p
+            max_new_tokens=self.proof_tokens, temperature=self.sampling.temperature, top_p=self.sampling.top_p
         )
         prompt = render(theorem_of(None, theorem))
         return written_proof(self.model.generate([prompt], options, [self.seed + self._asked])[0][0].text)

@@ -18,10 +18,12 @@ from nanoproof import progress
 from nanoproof.common.distributed import init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.compat.trainers import ProgressTrainer
-from nanoproof.policy.factory import TextModelOptions, model_policy, open_policy
+from nanoproof.inference.language_model import TextSample
+from nanoproof.policy.factory import TextModelOptions, open_policy
 from nanoproof.policy.progress import TEMPLATE, ProgressOptions, ProgressPolicy, Scorer, progress_text, weighed
+from nanoproof.policy.prompt_formats import FORMATS
 from nanoproof.policy.protocol import SamplingConfig
-from nanoproof.policy.served_models import served_policy
+from nanoproof.policy.served_models import ServedModel
 from nanoproof.search.policy import Suggestion
 from nanoproof.training.progress import ProgressRow, errors_of, read_rows, rows_from_traces, split_rows
 from tests.fakes.policy import saying
@@ -194,12 +196,17 @@ def test_the_environment_and_the_flag_name_the_model(
 
 
 def test_a_server_rewards_with_the_steps_of_each_candidate(trained: Path) -> None:
-    words, scorer = small.tokenizer(), Scorer(trained)
-    sampling = SamplingConfig(num_sampled_tactics=24, max_gen_tokens=8)
-    with model_policy(small.model(words), words, sampling) as policy:
-        served = served_policy("x", "x", policy, scorer)
-        found = served.candidates("p : Prop\nh : p\n⊢ p", use_reward=True)
-        plain = served.candidates("p : Prop\nh : p\n⊢ p")
+    class Says:
+        name = identity = "says"
+
+        def generate(self, prompts: Any, options: Any, seeds: Any) -> list[list[TextSample]]:
+            return [[TextSample("simp", -1.0, 2, True), TextSample("omega", -2.0, 2, True)] for _ in prompts]
+
+    scorer = Scorer(trained)
+    model: Any = Says()
+    served = ServedModel("x", model, FORMATS["llmstep"], SamplingConfig(), scorer)
+    found = served.candidates("p : Prop\nh : p\n⊢ p", use_reward=True)
+    plain = served.candidates("p : Prop\nh : p\n⊢ p")
     steps = scorer.steps_remaining("p : Prop\nh : p\n⊢ p", [each.output for each in found])
     assert [each.reward for each in found] == pytest.approx([-left for left in steps], abs=1e-5)
     assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
