@@ -24,6 +24,7 @@ from nanoproof.lean.client import LeanFleet, LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.types import LeanSession
 from nanoproof.policy.factory import PolicyOptions, load_network, open_policy
+from nanoproof.policy.progress import ProgressPolicy
 from nanoproof.policy.prompt import continuation
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.text_policy import TextPolicy
@@ -123,8 +124,8 @@ def main(argv: list[str] | None = None) -> int:
                 return continuation(*network, text, options.raw_tokens, options.raw_temperature, options.seed)
 
             console.continue_text = continue_text
-        elif isinstance(policy, TextPolicy):
-            console.continue_text = partial(continue_with, policy.model, options)
+        elif isinstance(inner := policy.policy if isinstance(policy, ProgressPolicy) else policy, TextPolicy):
+            console.continue_text = partial(continue_with, inner.model, options)
         if sys.stdin.isatty():
             shown = server.server or (spec if is_foreign(spec) else name)
             print(f"policy: {shown}; :help says what can be typed")

@@ -412,7 +412,11 @@ def help_of(module: str, words: list[str], capsys: pytest.CaptureFixture[str]) -
     assert found is not None, f"there is no {module}"
     program = importlib.import_module(f"{module}.__main__" if found.submodule_search_locations else module)
     first_flag = next((i for i, word in enumerate(words) if word.startswith("--")), len(words))
-    foreign = ["--model-path", "hf:x"] if module == "nanoproof.sft" and any(w.startswith("hf:") for w in words) else []
+    foreign = (
+        ["--model-path", "hf:x"]
+        if module in ("nanoproof.sft", "nanoproof.grpo") and any(w.startswith("hf:") for w in words)
+        else []
+    )
     pages = []
     for flag in ("--help", "--help-all"):
         with pytest.raises(SystemExit) as stopped:

@@ -8,15 +8,17 @@ RetrievalTrainer({"model_name": "FOLDER"}).train(repos, database, "raid/data/mer
 import os
 import re
 import shutil
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from nanoproof.common.distributed import choose_device
+from nanoproof.common.distributed import choose_device, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_json, read_jsonl
-from nanoproof.common.run_dir import FINISHED
+from nanoproof.common.run_dir import FINISHED, RunDir
 from nanoproof.model.lora import LoraOptions
 from nanoproof.repos.leandojo import CORPUS
 from nanoproof.repos.premise_data import read_source
@@ -24,7 +26,16 @@ from nanoproof.retrieval.encoders import ENCODER_FOLDER, RETRIEVER_FILE, open_en
 from nanoproof.retrieval.index import INDEX_FOLDER
 from nanoproof.retrieval.scores import EncoderRanks, evaluate
 from nanoproof.retrieval.training import TrainOptions, train_retriever
-from nanoproof.training.hub_finetuning import OPTIMIZER_FILE, PREFIX, checkpoint_steps, hub_main, last_checkpoint
+from nanoproof.training.hub_finetuning import (
+    OPTIMIZER_FILE,
+    PREFIX,
+    checkpoint_steps,
+    hub_main,
+    last_checkpoint,
+    load_data,
+)
+from nanoproof.training.hub_grpo import HubGRPO, HubGRPOOptions
+from nanoproof.training.progress import ProgressSettings, train_progress
 
 PASSES = "passes"
 """Folder of the output that has a run directory for each repository of the curriculum."""
@@ -81,10 +92,7 @@ class SFTTrainer:
             checkpoint = last_checkpoint(run)
             publish(checkpoint, self.output_dir)
             source = str(checkpoint)
-        metrics: dict[str, float] = {}
-        for record in read_jsonl(run / "metrics.jsonl"):
-            metrics |= {name: value for name, value in record.items() if isinstance(value, (int, float))}
-        return metrics
+        return _last_metrics(run)
 
     def _words(self, source: str, run: Path, data: Path) -> list[str]:
         """The command line of a pass: a new one, or the rest of one that was killed."""
@@ -98,17 +106,129 @@ class SFTTrainer:
         return words + _lora_words(self.lora_config, self.lr)
 
 
-def _lora_words(config: Any, lr: float) -> list[str]:
+class GRPOTrainer:
+    """Trains a model of transformers with a reward function on the states of repositories, one more in each pass."""
+
+    def __init__(
+        self,
+        model_name: str,
+        reward_func: Callable[..., Any],
+        output_dir: str | Path = "outputs",
+        epochs_per_repo: float = 1,
+        batch_size: int = 8,
+        lr: float = 2e-5,
+        lora_config: Any = None,
+        num_generations: int = 8,
+        max_completion_length: int = 256,
+        prompt_format: str | None = None,
+        seed: int = 0,
+    ) -> None:
+        """`reward_func(completions, **context)` gets texts, with `prompts` and `states` as many, and returns a number
+        for each (None: no reward). `batch_size` counts completions, and is rounded up to whole groups of
+        `num_generations`. The other arguments are as of `SFTTrainer`.
+        """
+        self.model_name, self.output_dir = model_name, Path(output_dir).expanduser()
+        self.reward_func, self.lora_config, self.lr, self.seed = reward_func, lora_config, lr, seed
+        self.options = {
+            "epochs": epochs_per_repo,
+            "batch_size": batch_size,
+            "lr": lr,
+            "num_generations": num_generations,
+            "max_completion_length": max_completion_length,
+            "prompt_format": prompt_format,
+        }
+
+    def train(self, repos: Sequence[Any], database: Database | None, data_path: str | Path) -> dict[str, float]:
+        """Train as `SFTTrainer.train` does; returns the metrics of the last pass. A pass that was killed begins anew.
+
+        Raises UserError for data, models and rewards that cannot be used.
+        """
+        data = Path(data_path).expanduser()
+        if database is not None and not repos:
+            raise UserError("there are no repositories to train on: set one up first")
+        source, run = self.model_name, self.output_dir
+        for number in range(1 if database is None else len(repos)):
+            name = "data" if database is None else _name(repos[number])
+            run = self.output_dir / PASSES / f"{number:03d}_{name}"
+            if not (run / FINISHED).exists():
+                if database is not None:
+                    database.export_merged_data(list(repos[: number + 1]), data)
+                shutil.rmtree(run, ignore_errors=True)
+                self._pass(source, run, data)
+            checkpoint = last_checkpoint(run)
+            publish(checkpoint, self.output_dir)
+            source = str(checkpoint)
+        return _last_metrics(run)
+
+    def _pass(self, source: str, run: Path, data: Path) -> None:
+        options = HubGRPOOptions(data=str(data), **self.options)  # type: ignore[arg-type]
+        transitions, _ = load_data(str(data))
+        with closing(RunDir(run)) as record:
+            reward = partial(_as_tensorless, self.reward_func)
+            lora = _lora_options(self.lora_config, self.lr)
+            work = HubGRPO(source, transitions, reward, options, lora, init_distributed(), self.seed)
+            record.finish(work.train(run, record.metrics))
+
+
+def _as_tensorless(reward: Callable[..., Any], completions: list[str], **context: Any) -> list[Any]:
+    """Ask a reward function that may return a tensor or an array."""
+    found = reward(completions, **context)
+    return found.tolist() if hasattr(found, "tolist") else list(found)
+
+
+class ProgressTrainer:
+    """Trains a model of the steps remaining (LeanProgress) on a JSONL of rows."""
+
+    def __init__(
+        self,
+        data_path: str | Path,
+        model_name: str = "bert-base-uncased",
+        output_dir: str | Path = "outputs",
+        max_length: int = 512,
+        batch_size: int = 8,
+        epochs: float = 3.0,
+        learning_rate: float = 1e-5,
+        eval_ratio: float = 0.2,
+        seed: int = 42,
+    ) -> None:
+        """`model_name` is a folder or an id of the hub; "scratch" is a small encoder with fresh weights."""
+        self.data_path, self.output_dir = Path(data_path).expanduser(), Path(output_dir).expanduser()
+        self.settings = ProgressSettings(
+            model_name, max_length, batch_size, float(epochs), learning_rate, eval_ratio, seed
+        )
+
+    def train(self) -> dict[str, Any]:
+        """Train, write model and tokenizer to the output folder, and say how to use them; returns the errors."""
+        found = train_progress(self.data_path, self.output_dir, self.settings)
+        print(f"written to {self.output_dir}; to use it: export LEANPROGRESS_MODEL={self.output_dir}")
+        return found
+
+
+def _lora_options(config: Any, lr: float) -> LoraOptions:
+    """The adapters that a `peft.LoraConfig` or `LoraOptions` ask for; none without."""
     if config is None:
-        return []
+        return LoraOptions()
     if isinstance(config, LoraOptions):
-        rank, alpha, targets, dropout = config.lora, config.lora_alpha, config.lora_targets, config.lora_dropout
-    else:
-        modules = config.target_modules or "q,k,v,o"
-        targets = modules if isinstance(modules, str) else ",".join(sorted(modules))
-        rank, alpha, dropout = config.r, config.lora_alpha, config.lora_dropout
-    words = ["--lora", str(rank), "--lora-alpha", str(alpha), "--lora-targets", targets]
-    return [*words, "--lora-dropout", str(dropout), "--lora-lr", str(lr)]
+        return replace(config, lora_lr=lr)
+    modules = config.target_modules or "q,k,v,o"
+    targets = modules if isinstance(modules, str) else ",".join(sorted(modules))
+    return LoraOptions(config.r, config.lora_alpha, targets, config.lora_dropout, lr)
+
+
+def _lora_words(config: Any, lr: float) -> list[str]:
+    lora = _lora_options(config, lr)
+    if lora.lora is None:
+        return []
+    words = ["--lora", str(lora.lora), "--lora-alpha", str(lora.lora_alpha), "--lora-targets", lora.lora_targets]
+    return [*words, "--lora-dropout", str(lora.lora_dropout), "--lora-lr", str(lora.lora_lr)]
+
+
+def _last_metrics(run: Path) -> dict[str, float]:
+    """The last value of each metric of a run."""
+    metrics: dict[str, float] = {}
+    for record in read_jsonl(run / "metrics.jsonl"):
+        metrics |= {name: value for name, value in record.items() if isinstance(value, (int, float))}
+    return metrics
 
 
 def _name(repo: Any) -> str:

@@ -371,7 +371,7 @@ def _dashboard() -> Finding:
 # -- `$NANOPROOF_HOME`: tokenizer, data sets, runs and their checkpoints --------------------------------------------
 
 FIRST_MODEL = "python -m nanoproof.sft --data nanolean --depth 4 --aspect-ratio 32 --head-dim 32"
-RUN_FOLDERS = ("pretrain", "midtrain", "sft", "rl")
+RUN_FOLDERS = ("pretrain", "midtrain", "sft", "grpo", "rl")
 GENERATED = "nanolean"
 """The data set that is generated rather than downloaded."""
 _MODEL = re.compile(r"model_(\d+)\.json")

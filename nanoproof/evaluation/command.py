@@ -192,13 +192,19 @@ class EvalCommand:
             lean=self.lean_version,
             retry_timeouts=None if whole else options.retry_timeouts,
             whole=self.whole.settings() if whole else None,
-            text_model=None if target.model is None else options.texts.settings(str(target.model), whole),
+            text_model=self._how_asked(target.model),
             premises=self._premises,
         )
         extra: dict[str, Any] = {"policy": options.policy, "model": model, "versions": self._versions}
         files = (SampleFiles if whole else EvaluationFiles)(target.path, theorems, settings)
         extra["baseline"] = find_baseline(options, files)
         return Job(target, files, extra)
+
+    def _how_asked(self, model: Path | str | None) -> dict[str, Any] | None:
+        """Describe how the model is asked where that is not the usual way; baselines are never asked."""
+        if model is None and self.options.server.server is None:
+            return None
+        return self.options.texts.record(None if model is None else str(model), self.whole.whole_proofs)
 
     def _identity(self, manifest: Path | str | None) -> dict[str, Any] | None:
         """Identify the model by file, step and a hash of its weights; that of a policy server as the server does.

@@ -19,6 +19,7 @@ from nanoproof.common.web import http_server
 from nanoproof.inference.sampling import EngineLimits
 from nanoproof.model.checkpoint import find_checkpoint, load_model, weights_sha256
 from nanoproof.policy.factory import TextModelOptions, model_policy, open_text_policy
+from nanoproof.policy.progress import open_scorer
 from nanoproof.policy.protocol import TOKEN_VARIABLE, SamplingConfig, ServiceOptions
 from nanoproof.policy.served_models import ServedModels, open_served_model, served_policy, short_name
 from nanoproof.policy.server import PolicyService, ServedPolicy, create_app
@@ -98,9 +99,10 @@ def open_models(
 ) -> ServedModels:
     """Open the other models, until the stack is closed; the policy's is the first. Raises UserError."""
     (name, spec), *others = chosen.specs
-    models = [served_policy(name, spec, policy)]
+    scorer = open_scorer(chosen.texts.progress)
+    models = [served_policy(name, spec, policy, scorer)]
     for name, spec in others:
-        opened = open_served_model(name, spec, sampling, chosen.texts, dist, chosen.threads)
+        opened = open_served_model(name, spec, sampling, chosen.texts, dist, chosen.threads, scorer)
         models.append(stack.enter_context(opened))
     served = ServedModels(models, options.max_requests)
     stack.callback(served.close)

@@ -21,6 +21,7 @@ from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.baselines import SolverOnlyPolicy, UniformPolicy
 from nanoproof.policy.client import RemotePolicy
+from nanoproof.policy.progress import ProgressOptions, ProgressPolicy, open_scorer
 from nanoproof.policy.prompt import proof_prompt, refusal, repair_prompt, statement_to_prove
 from nanoproof.policy.prompt_formats import FORMATS, Kind, PromptFormat, find_format, formats_of, known_format
 from nanoproof.policy.protocol import SamplingConfig
@@ -59,6 +60,7 @@ class TextModelOptions:
         advanced=True,
     )
     backend: LanguageModelOptions = group(LanguageModelOptions, "model-")
+    progress: ProgressOptions = group(ProgressOptions)
 
     def __post_init__(self) -> None:
         validate(self, "model")
@@ -103,6 +105,11 @@ class TextModelOptions:
         if self.value_model is not None and not whole:
             found["value_sha256"] = weights_sha256(find_checkpoint(resolve_model_path(self.value_model)))
         return found
+
+    def record(self, spec: str | None, whole: bool = False) -> dict[str, Any] | None:
+        """Return `settings` with those of the model of steps remaining, for the record of an evaluation."""
+        found = {**(self.settings(spec, whole) or {}), **({} if whole else self.progress.settings())}
+        return found or None
 
 
 @dataclass(frozen=True)
@@ -239,12 +246,34 @@ def open_policy(
 ) -> Iterator[Policy]:
     """Open the policy called `name` over what `load_network` gave, or with `server` that of a policy server.
 
+    Where a model of the steps remaining is named (`ProgressOptions`), it weighs the candidates of models and servers.
     `spec` names the model, `texts` says how models of others are asked, and `dist` where they compute. With
-    `retrieving` a model is given premises, those of `files` too. Raises
-    PolicyUnreachable if there is no such server, and UserError for a model that cannot be opened or asked, or if
-    `sampling` is beyond its limits.
+    `retrieving` a model is given premises, those of `files` too. Raises PolicyUnreachable if there is no such server,
+    and UserError for a model that cannot be opened or asked, or if `sampling` is beyond its limits.
     """
     texts = texts or TextModelOptions()
+    scorer = open_scorer(texts.progress) if server is not None or name == "model" else None
+    opened = _open_policy(name, network, sampling, solvers, server, token, limits, spec, texts, dist, retrieving, files)
+    with opened as policy:
+        yield policy if scorer is None else ProgressPolicy(policy, scorer, texts.progress.progress_weight)
+
+
+@contextmanager
+def _open_policy(
+    name: PolicyName,
+    network: Network | None,
+    sampling: SamplingConfig,
+    solvers: Sequence[str],
+    server: str | None,
+    token: str | None,
+    limits: EngineLimits | None,
+    spec: str | None,
+    texts: TextModelOptions,
+    dist: DistInfo | None,
+    retrieving: RetrieveOptions | None,
+    files: Sequence[DeclaringFile],
+) -> Iterator[Policy]:
+    """Open a policy as `open_policy` does, without the steps remaining."""
     if server is not None:
         with RemotePolicy(server, token, sampling) as remote:
             _check_limits(remote, sampling)

@@ -274,12 +274,15 @@ def short_name(spec: str) -> str:
     return f"{path.parent.name}/{path.stem}".lstrip("/") if path.suffix in (".pt", ".json") else path.name or spec
 
 
-def served_policy(name: str, spec: str, policy: TacticPolicy | TextPolicy) -> ServedModel:
-    """Return the model of a policy, which stays open as long as the policy."""
+def served_policy(
+    name: str, spec: str, policy: TacticPolicy | TextPolicy, scorer: StepsScorer | None = None
+) -> ServedModel:
+    """Return the model of a policy, which stays open as long as the policy; without a `scorer` it has `scorer_of`."""
     if isinstance(policy, TextPolicy):
-        return ServedModel(name, policy.model, policy.format, policy.sampling, scorer_of(policy.model, policy.values))
+        scorer = scorer or scorer_of(policy.model, policy.values)
+        return ServedModel(name, policy.model, policy.format, policy.sampling, scorer)
     own = OwnModel(spec, policy.engine.model, policy.engine.tokenizer, worker=policy.worker)
-    return ServedModel(name, own, FORMATS[OWN_FORMAT], policy.sampling, scorer_of(own))
+    return ServedModel(name, own, FORMATS[OWN_FORMAT], policy.sampling, scorer or scorer_of(own))
 
 
 def scorer_of(model: LanguageModel, values: ValueSource | None = None) -> StepsScorer | None:
@@ -292,7 +295,13 @@ def scorer_of(model: LanguageModel, values: ValueSource | None = None) -> StepsS
 
 @contextmanager
 def open_served_model(
-    name: str, spec: str, sampling: SamplingConfig, options: TextModelOptions, dist: DistInfo, threads: int | None
+    name: str,
+    spec: str,
+    sampling: SamplingConfig,
+    options: TextModelOptions,
+    dist: DistInfo,
+    threads: int | None,
+    scorer: StepsScorer | None = None,
 ) -> Iterator[ServedModel]:
     """Open one more model of a server. Without a known format it continues texts and suggests no tactics."""
     how = known_format(spec, "tactic") if is_foreign(spec) else FORMATS[OWN_FORMAT]
@@ -309,4 +318,4 @@ def open_served_model(
         dtype=dist.dtype,
         threads=threads,
     ) as model:
-        yield ServedModel(name, model, how, sampling, scorer_of(model))
+        yield ServedModel(name, model, how, sampling, scorer or scorer_of(model))

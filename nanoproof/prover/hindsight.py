@@ -32,7 +32,7 @@ from itertools import groupby
 from nanoproof.common.config import opt, validate
 from nanoproof.lean.repl_goals import metavariables
 from nanoproof.lean.source import restate
-from nanoproof.lean.types import Branch, Goal, LeanCalls, LeanError, TacticResult, Theorem, TheoremRejected
+from nanoproof.lean.types import Branch, Goal, LeanCalls, LeanError, ProofState, TacticResult, Theorem, TheoremRejected
 from nanoproof.prover.attempt import SolvedSubgoal
 from nanoproof.prover.check import check_proof
 from nanoproof.prover.linearize import layouts
@@ -82,12 +82,16 @@ def solved_subgoals(root: Node) -> tuple[list[tuple[Node, Proof]], Counter[str]]
 def why_not_alone(node: Node) -> str | None:
     """Return why the text of an OR node's state is no statement of its own; None if it is one."""
     assert node.branch is not None, "only nodes of a running search have their goals"
-    goals = node.branch.state.goals
-    if len(goals) != 1:
+    return why_no_statement(node.branch.state)
+
+
+def why_no_statement(state: ProofState) -> str | None:
+    """Return why the text of a state is no statement of its own; None if it is one."""
+    if len(state.goals) != 1:
         return "coupled"
-    if metavariables(node.state):
+    if metavariables(state.text):
         return "metavariable"
-    (goal,) = goals
+    (goal,) = state.goals
     if any(hypothesis.value is not None for hypothesis in goal.hypotheses):
         return "let"
     names = [hypothesis.user_name for hypothesis in goal.hypotheses if not _INSTANCE.fullmatch(hypothesis.user_name)]

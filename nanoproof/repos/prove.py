@@ -243,12 +243,13 @@ def _open_rungs(
     spec = suggesting.checkpoint.model_path
     name = suggesting.server.server or (spec if is_foreign(spec) else suggesting.name)
     print_lines([f"policy: {name}" + (f" {spec}" if name == "model" else "")])
+    asked = suggesting.name == "model" or suggesting.server.server is not None
     method = method_of(
         {
             "policy": suggesting.name,
             "server": suggesting.server.server,
             "model": _weights(spec) if suggesting.name == "model" else None,
-            "texts": suggesting.texts.settings(spec) if suggesting.name == "model" else None,
+            "texts": suggesting.texts.record(spec) if asked else None,
             "sampling": asdict(sampling),
             "search": asdict(config),
             "seed": options.seed,

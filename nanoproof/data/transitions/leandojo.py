@@ -8,6 +8,7 @@ are those of states without goals; marks `<a>` around the names of premises are 
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,18 @@ def load_export(folder: Path) -> tuple[list[Transition], list[Transition], Count
     return train, _read(valid_file, left_out) if valid_file.is_file() else [], left_out
 
 
+def read_steps_after(folder: Path, valid: bool) -> Iterator[tuple[Transition, tuple[str, ...]]]:
+    """Yield each step of an export's proofs with the tactics before it: of `train.json`, or of `val.json`."""
+    for proof in _proofs(folder / SPLITS / (VALID_FILE if valid else TRAIN_FILE), Counter()):
+        for index, step in enumerate(proof):
+            yield step, tuple(before.tactic for before in proof[:index])
+
+
 def _read(file: Path, left_out: Counter[str]) -> list[Transition]:
+    return [step for proof in _proofs(file, left_out) for step in proof]
+
+
+def _proofs(file: Path, left_out: Counter[str]) -> list[list[Transition]]:
     try:
         theorems = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -46,10 +58,10 @@ def _read(file: Path, left_out: Counter[str]) -> list[Transition]:
         raise UserError(f"{file} is not JSON: {error}") from error
     if not isinstance(theorems, list):
         raise UserError(f"{file}: expected a list of theorems, got {type(theorems).__name__}")
-    found: list[Transition] = []
+    found: list[list[Transition]] = []
     for number, theorem in enumerate(theorems):
         try:
-            found += _of_theorem(theorem["traced_tactics"], left_out)
+            found.append(_of_theorem(theorem["traced_tactics"], left_out))
         except (KeyError, TypeError, AttributeError) as error:
             raise UserError(f"{file}: theorem {number} is of another shape: {type(error).__name__} {error}") from error
     return found

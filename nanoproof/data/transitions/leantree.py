@@ -122,6 +122,40 @@ def whole_proofs(record: Any) -> Iterator[Transition]:
             yield Transition(statement_prompt(statement), "\n".join(lines), depth)
 
 
+def steps_after(record: Any) -> Iterator[tuple[Transition, tuple[str, ...]]]:
+    """Yield each step of a record's proofs that is to be learned, with the tactics on the way from the root to it.
+
+    Proofs of another shape, and what LeanTree recorded as an error, are left out.
+    """
+    for theorem in record.get("theorems") or () if isinstance(record, dict) else ():
+        for block in theorem.get("by_blocks") or () if isinstance(theorem, dict) else ():
+            try:
+                tree = block["tree"]
+                nodes = {node["id"]: node for node in tree["nodes"]}
+                found = list(_steps_below(nodes[tree["root_id"]], nodes))
+            except (KeyError, IndexError, TypeError, AttributeError, ProtocolError):
+                continue
+            yield from found
+
+
+def _steps_below(
+    root: dict[str, Any], nodes: dict[Any, dict[str, Any]]
+) -> Iterator[tuple[Transition, tuple[str, ...]]]:
+    waiting: list[tuple[dict[str, Any], tuple[str, ...]]] = [(root, ())]
+    seen: set[Any] = set()
+    while waiting:
+        node, before = waiting.pop()
+        edge = node.get("tactic")
+        if edge is None or node["id"] in seen:
+            continue
+        seen.add(node["id"])
+        state, tactic = ProofState.from_wire(node["state"]["goals"]).text, edge["tactic_string"].strip()
+        depth = int(node["proof_depth"])
+        if _left_out(ProofStep(state, tactic, depth, None)) is None and depth >= 1:
+            yield Transition(state, tactic, depth), before
+        waiting += [(nodes[child], (*before, tactic)) for child in reversed(edge.get("children") or ())]
+
+
 def _proof_lines(node: dict[str, Any], nodes: dict[Any, dict[str, Any]]) -> list[str] | None:
     """Write the proof from a node on; None if a step is not to be learned, or what it leaves is not known."""
     edge = node["tactic"]
@@ -388,6 +422,14 @@ def split_proofs(path: Path, valid_fraction: float = VALID_FRACTION) -> tuple[li
     for number, (_, record) in enumerate(records(path)):
         found[number >= first_valid].extend(whole_proofs(record))
     return found
+
+
+def read_steps_after(path: Path, valid: bool) -> Iterator[tuple[Transition, tuple[str, ...]]]:
+    """Stream `steps_after` of the lines of a file that are for training, or of those that are for validation."""
+    _, first_valid = split_lines(path)
+    for number, (_, record) in enumerate(records(path)):
+        if (number >= first_valid) == valid:
+            yield from steps_after(record)
 
 
 def split_lines(path: Path, valid_fraction: float = VALID_FRACTION) -> tuple[int, int]:

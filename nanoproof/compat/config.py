@@ -1,0 +1,145 @@
+"""`TrainingConfig` and `ProverConfig` with the fields and defaults of LeanDojo-v2, from and to YAML and JSON.
+
+from nanoproof.compat.config import ProverConfig, TrainingConfig
+"""
+
+import importlib
+import json
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Self
+
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_json, atomic_write_text
+
+YEAR_SECONDS = 365 * 24 * 3600
+
+
+def _yaml() -> Any:
+    return importlib.import_module("yaml")
+
+
+class _Config:
+    """Reading and writing of configs."""
+
+    @classmethod
+    def from_dict(cls, data: Any, where: str = "the config") -> Self:
+        """Make a config of its fields by name; what is missing has its default.
+
+        Raises UserError for other fields, and for values of another type.
+        """
+        if not isinstance(data, dict):
+            raise UserError(f"{where}: expected fields and values, got {type(data).__name__}")
+        known = {each.name: each for each in fields(cls)}  # type: ignore[arg-type]
+        for name, value in data.items():
+            if name not in known:
+                raise UserError(f"{where}: {cls.__name__} has no field {name}; it has {', '.join(known)}")
+            default = getattr(cls(), name)
+            if not _fits(value, default):
+                raise UserError(f"{where}: {name} must be like {default!r}, got {value!r}")
+        return cls(**data)
+
+    @classmethod
+    def from_yaml(cls, path: str | Path) -> Self:
+        """Read a YAML file. Raises UserError for one that cannot be read or holds something else."""
+        text = _read(path)
+        try:
+            data = _yaml().safe_load(text)
+        except _yaml().YAMLError as error:
+            raise UserError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
+        return cls.from_dict({} if data is None else data, str(path))
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> Self:
+        """Read a JSON file. Raises UserError for one that cannot be read or holds something else."""
+        try:
+            data = json.loads(_read(path))
+        except ValueError as error:
+            raise UserError(f"{path} is not JSON: {error}") from error
+        return cls.from_dict(data, str(path))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain data."""
+        return asdict(self)  # type: ignore[call-overload]
+
+    def to_yaml(self, path: str | Path) -> None:
+        """Write a YAML file, whole or not at all."""
+        atomic_write_text(Path(path), _yaml().safe_dump(self.to_dict(), sort_keys=False))
+
+    def to_json(self, path: str | Path) -> None:
+        """Write a JSON file, whole or not at all."""
+        atomic_write_json(Path(path), self.to_dict())
+
+
+def _read(path: str | Path) -> str:
+    try:
+        return Path(path).expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read: {error}") from error
+
+
+def _fits(value: Any, default: Any) -> bool:
+    """Tell whether a value may stand where a default stands: of its type, a whole number for a fraction; where the
+    default is none, a number or none."""
+    if isinstance(default, bool) or isinstance(value, bool):
+        return isinstance(value, bool) and isinstance(default, bool)
+    if default is None:
+        return value is None or isinstance(value, int)
+    return isinstance(value, (int, float) if isinstance(default, float) else type(default))
+
+
+def _early_stopping() -> dict[str, Any]:
+    return {"patience": 5, "monitor": "Recall@10_val", "mode": "max"}
+
+
+def _checkpoint() -> dict[str, Any]:
+    return {"save_top_k": -1, "every_n_epochs": 1, "monitor": "Recall@10_val", "mode": "max"}
+
+
+@dataclass
+class TrainingConfig(_Config):
+    """How a retriever is trained over repositories."""
+
+    run_progressive_training: bool = True
+    single_repo: bool = True
+    num_repos: int = 1
+    max_epochs: int = 1
+    model_name: str = "kaiyuy/leandojo-lean4-retriever-byt5-small"
+    lr: float = 1e-3
+    warmup_steps: int = 1000
+    max_seq_len: int = 512
+    num_retrieved: int = 100
+    batch_size: int = 1
+    eval_batch_size: int = 64
+    accumulate_grad_batches: int = 4
+    num_gpus: int = 1
+    num_workers: int = 4
+    precision: str = "bf16-mixed"
+    gradient_clip_val: float = 1.0
+    num_negatives: int = 3
+    num_in_file_negatives: int = 1
+    data_max_seq_len: int = 1024
+    tokenizer_model_name: str = "google/byt5-small"
+    lambda_value: float = 0.1
+    timeout_seconds: int = YEAR_SECONDS
+    early_stopping: dict[str, Any] = field(default_factory=_early_stopping)
+    checkpoint: dict[str, Any] = field(default_factory=_checkpoint)
+    log_every_n_steps: int = 1
+    num_sanity_val_steps: int = 0
+    seed: int = 3407
+
+
+@dataclass
+class ProverConfig(_Config):
+    """How theorems are searched: `timeout` in seconds, `max_expansions` nodes at most, `num_sampled_tactics` each.
+
+    `use_vllm`, `num_workers`, `debug` and `batch_size` are read and kept, and change nothing here.
+    """
+
+    use_vllm: bool = False
+    num_workers: int = 4
+    timeout: int = 600
+    max_expansions: int | None = None
+    num_sampled_tactics: int = 64
+    debug: bool = False
+    batch_size: int = 12

@@ -1,0 +1,361 @@
+"""Provers by the names that LeanDojo's users know, over our search and our checks.
+
+from nanoproof.compat.prover import HFProver, ExternalProver
+result, tactics = HFProver("FOLDER").search(None, goal="∀ p q : Prop, p ∧ q → q ∧ p")
+
+A server is None for the embedded NanoLean, an address `host:port`, or a session. What is reported as proved was checked
+as a whole text in a fresh environment: no `sorry`, no other axioms than Lean's own.
+"""
+
+import os
+import random
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from nanoproof.common.distributed import init_distributed
+from nanoproof.common.errors import UserError
+from nanoproof.compat.config import ProverConfig
+from nanoproof.inference.hf_model import HFOptions
+from nanoproof.inference.language_model import GenerationOptions, LanguageModel
+from nanoproof.inference.open_model import LanguageModelOptions, is_foreign, open_model
+from nanoproof.inference.openai_model import TOKEN_VARIABLE
+from nanoproof.lean.client import LeanServerClient
+from nanoproof.lean.embedded import start_embedded
+from nanoproof.lean.forbidden import banned_reason
+from nanoproof.lean.types import LeanSession, Theorem
+from nanoproof.policy.factory import TextModelOptions, whole_proof_prompts
+from nanoproof.policy.progress import ProgressPolicy, open_scorer
+from nanoproof.policy.prompt_formats import FORMATS, PromptFormat, known_format
+from nanoproof.policy.protocol import SamplingConfig
+from nanoproof.policy.text_policy import TextPolicy
+from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.cli_input import parse_theorem
+from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.prover.whole_proof import written_proof
+from nanoproof.search.config import SearchConfig
+from nanoproof.search.policy import Policy, Suggestion
+
+MAX_STEPS = 100
+"""Expansions of a search whose config sets no limit."""
+MAX_TRIALS = 6
+"""How often a prover is asked for a tactic of its own in one expansion."""
+HF_TOKEN_VARIABLE = "HF_TOKEN"
+
+
+class Status(Enum):
+    """How a search ended: with a checked proof, with nothing left to try, or at its limits."""
+
+    PROVED = "Proved"
+    FAILED = "Failed"
+    OPEN = "Open"
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What came of a search; times in seconds. `source` is the whole text that was checked, if there is a proof."""
+
+    theorem: Any
+    status: Status
+    proof: list[str] | None
+    actor_time: float
+    environment_time: float
+    total_time: float
+    num_total_nodes: int
+    num_searched_nodes: int
+    source: str = ""
+    n_goals_root: int = 1
+
+    @property
+    def success(self) -> bool:
+        """Whether there is a checked proof."""
+        return self.status is Status.PROVED
+
+    @property
+    def duration(self) -> float:
+        """Seconds of the whole search."""
+        return self.total_time
+
+    @property
+    def steps(self) -> int:
+        """How many states were expanded."""
+        return self.num_searched_nodes
+
+
+def theorem_of(goal: str | None, theorem: Any) -> Theorem:
+    """Return what is to be proved: of a theorem (ours, a record with `theorem_statement`, or text), else of a goal.
+
+    Raises ValueError without either, and UserError for a text that is no theorem.
+    """
+    if theorem is None:
+        if goal is None or not goal.strip():
+            raise ValueError("search needs a goal or a theorem")
+        return parse_theorem(f"theorem goal : {goal.strip()}", embedded=False)
+    if isinstance(theorem, Theorem):
+        return theorem
+    text = theorem if isinstance(theorem, str) else getattr(theorem, "theorem_statement", None)
+    if not isinstance(text, str) or not text.strip():
+        raise UserError(f"{getattr(theorem, 'full_name', theorem)} has no statement: give its text")
+    return parse_theorem(text.strip().removesuffix(":= by").removesuffix(":=").rstrip(), embedded=False)
+
+
+@contextmanager
+def opened_session(server: Any) -> Iterator[LeanSession]:
+    """Lease a Lean process of a server: an address, a client, a session that is open already, or None: embedded."""
+    if hasattr(server, "start") and hasattr(server, "apply"):
+        yield server
+    elif server is None:
+        with start_embedded(1) as embedded, LeanServerClient(embedded.addresses[0], embedded.token).lease() as session:
+            yield session
+    else:
+        client = server if isinstance(server, LeanServerClient) else LeanServerClient(str(server))
+        with client.lease() as session:
+            yield session
+
+
+class BaseProver(ABC):
+    """A prover whose subclasses say the next tactic of a state; `search` does the rest."""
+
+    config: ProverConfig | None = None
+    seed = 0
+
+    @abstractmethod
+    def next_tactic(self, state: str, goal_id: int = 0) -> str | None:
+        """Return a tactic for a state (as text), None if there is none."""
+
+    @abstractmethod
+    def generate_whole_proof(self, theorem: Any) -> str:
+        """Write a whole proof, unchecked."""
+
+    def policy(self) -> Policy:
+        """Return what the search asks for tactics; of a subclass that says no more, its `next_tactic`."""
+        return _NextTactics(self)
+
+    def search(
+        self, server: Any = None, goal: str | None = None, theorem: Any = None, verbose: bool = False
+    ) -> tuple[SearchResult, list[str] | None]:
+        """Search for a proof of a theorem, else of a goal (a proposition, as Lean writes it).
+
+        Returns the result, and the tactics of the proof in their order. Raises ValueError without goal or theorem,
+        UserError for a statement that Lean refuses, and RuntimeError where a server fails.
+        """
+        wanted = theorem_of(goal, theorem)
+        config = self.config or ProverConfig(num_sampled_tactics=MAX_TRIALS)
+        prover = Prover(self.policy(), SearchConfig(), ProverOptions(keep_tree=False))
+        with opened_session(server) as session:
+            began = time.monotonic()
+            attempt = prover.prove(
+                session,
+                wanted,
+                config.max_expansions or MAX_STEPS,
+                random.Random(self.seed),
+                lambda: time.monotonic() - began > config.timeout,
+            )
+        if attempt.refused:
+            raise UserError(f"Lean refuses the statement: {' '.join(attempt.message.split())}")
+        if attempt.outcome == "error":
+            raise RuntimeError(f"the search ended in an error: {' '.join(attempt.message.split())}")
+        result = result_of(attempt, theorem if theorem is not None else wanted, time.monotonic() - began)
+        if verbose:
+            print(f"{result.status.value} after {result.steps} expansions and {result.total_time:.1f} s")
+            for tactic in result.proof or ():
+                print(f"  {tactic}")
+        return result, result.proof
+
+
+def result_of(attempt: Attempt, theorem: Any, seconds: float) -> SearchResult:
+    """Read the result of an attempt; without a proof it is a failure only if nothing was left to try."""
+    proved = attempt.outcome == "proven"
+    status = Status.PROVED if proved else Status.FAILED if attempt.stop_reason == "hopeless" else Status.OPEN
+    return SearchResult(
+        theorem,
+        status,
+        [step.tactic for step in attempt.transitions] if proved else None,
+        attempt.seconds.get("model", 0.0),
+        attempt.seconds.get("lean", 0.0),
+        seconds,
+        attempt.counts.get("nodes", 0),
+        attempt.counts.get("expansions", 0),
+        attempt.source if proved else "",
+    )
+
+
+class _NextTactics:
+    """A prover's `next_tactic` as a policy: asked several times for each state, what is repeated counts once."""
+
+    def __init__(self, prover: BaseProver) -> None:
+        self._prover = prover
+
+    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
+        counts: dict[str, int] = {}
+        for _ in range(MAX_TRIALS):
+            tactic = self._prover.next_tactic(state_text, 0)
+            if tactic is None:
+                break
+            if tactic.strip() and banned_reason(tactic) is None:
+                counts[tactic] = counts.get(tactic, 0) + 1
+        first = [-0.1 * rank for rank in range(len(counts))]  # in the order in which it named them
+        return Suggestion(tuple(counts), tuple(first), tuple(counts.values()), 1.0)
+
+
+class _ModelProver(BaseProver):
+    """A prover over a language model, open until `close`; a whole proof has `proof_tokens` at most."""
+
+    proof_tokens = 512
+
+    def __init__(
+        self, spec: str, sampling: SamplingConfig, texts: TextModelOptions, device: str, config: ProverConfig | None
+    ) -> None:
+        self.spec, self.config, self.sampling = spec, config, sampling
+        if config is not None:
+            self.sampling = SamplingConfig(
+                num_sampled_tactics=config.num_sampled_tactics,
+                max_gen_tokens=sampling.max_gen_tokens,
+                temperature=sampling.temperature,
+                top_p=sampling.top_p,
+                first_token_occurrences_cap=None,
+            )
+        self.theorem: Any = None
+        self._rng = random.Random(self.seed)
+        self._asked = 0
+        self._stack = ExitStack()
+        self.texts = texts
+        dist = init_distributed("" if device == "auto" else device)
+        self.format = _format_of(spec, texts)
+        self.model: LanguageModel = self._stack.enter_context(
+            open_model(
+                spec,
+                texts.backend,
+                chat=self.format.chat,
+                special=self.format.special,
+                device=dist.device,
+                dtype=dist.dtype,
+            )
+        )
+        policy = self._stack.enter_context(TextPolicy(self.model, self.format, self.sampling))
+        scorer = open_scorer(texts.progress)
+        self._policy: Policy = policy
+        if scorer is not None:
+            self._policy = ProgressPolicy(policy, scorer, texts.progress.progress_weight)
+
+    def policy(self) -> Policy:
+        """Return the model as a policy, all of whose candidates a search tries."""
+        return self._policy
+
+    def candidates(self, state: str) -> Sequence[str]:
+        """Sample tactics for a state, other ones each time; none that no proof may use."""
+        self._asked += 1
+        return self._policy.suggest(state.strip(), self.seed + self._asked).tactics
+
+    def generate_whole_proof(self, theorem: Any) -> str:
+        """Write a whole proof, unchecked: `scripts.prove --whole-proof` samples and checks."""
+        known = known_format(self.spec, "proof") if is_foreign(self.spec) else None
+        name = None if known is None or known.chat != self.format.chat else known.name
+        if name is None and is_foreign(self.spec):
+            name = "chat-proof" if self.format.chat else "deepseek-v1.5"
+        render, _ = whole_proof_prompts(self.spec, TextModelOptions(prompt_format=name))
+        self._asked += 1
+        options = GenerationOptions(
+            max_new_tokens=self.proof_tokens, temperature=self.sampling.temperature, top_p=self.sampling.top_p
+        )
+        prompt = render(theorem_of(None, theorem))
+        return written_proof(self.model.generate([prompt], options, [self.seed + self._asked])[0][0].text)
+
+    def close(self) -> None:
+        """Free the model."""
+        self._stack.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _format_of(spec: str, texts: TextModelOptions) -> PromptFormat:
+    """The format that the options name, or that the model is known for; else a chat's for endpoints."""
+    if texts.prompt_format is None and is_foreign(spec) and known_format(spec, "tactic") is None:
+        return FORMATS["chat" if spec.startswith("openai:") else "bfs-prover"]
+    return texts.format_for(spec)
+
+
+class HFProver(_ModelProver):
+    """A model of transformers, or a checkpoint of ours, that suggests tactics."""
+
+    def __init__(
+        self,
+        ckpt_path: str,
+        use_lora: bool = False,
+        device: str = "auto",
+        prompt_format: str | None = None,
+        config: ProverConfig | None = None,
+    ) -> None:
+        """`ckpt_path` is a folder (of a model, or of adapters, whatever `use_lora` says), an id of the hub, or a
+        checkpoint of ours as `--model-path` takes it. Raises UserError for what cannot be loaded."""
+        from pathlib import Path
+
+        folder = Path(ckpt_path).expanduser()
+        ours = ckpt_path.endswith((".pt", ".json")) or any(folder.glob("model_*.json")) or is_foreign(ckpt_path)
+        spec = ckpt_path if ours else f"hf:{ckpt_path}"
+        texts = TextModelOptions(prompt_format=prompt_format, backend=LanguageModelOptions(hf=HFOptions()))
+        sampling = SamplingConfig(
+            num_sampled_tactics=5, max_gen_tokens=64, temperature=0.7, top_p=0.9, first_token_occurrences_cap=None
+        )
+        self.use_lora = use_lora
+        super().__init__(spec, sampling, texts, device, config)
+
+    def next_tactic(self, state: str, goal_id: int = 0) -> str | None:
+        """Sample tactics and return one of them, each as likely; None where none is left of use."""
+        found = self.candidates(state)
+        return self._rng.choice(found) if found else None
+
+
+@contextmanager
+def _hub_token(base_url: str) -> Iterator[None]:
+    """Let HF_TOKEN be the token of an endpoint that is opened meanwhile, if it is the hub's and has no other."""
+    host = urlsplit(base_url).hostname or ""
+    token = os.environ.get(HF_TOKEN_VARIABLE)
+    if not token or TOKEN_VARIABLE in os.environ or not f".{host}".endswith(".huggingface.co"):
+        yield
+        return
+    os.environ[TOKEN_VARIABLE] = token
+    try:
+        yield
+    finally:
+        del os.environ[TOKEN_VARIABLE]
+
+
+class ExternalProver(_ModelProver):
+    """A model behind an OpenAI-compatible endpoint; the token is NANOPROOF_MODEL_TOKEN, or for the hub HF_TOKEN."""
+
+    def __init__(
+        self,
+        model_name: str = "deepseek-ai/DeepSeek-Prover-V2-671B:novita",
+        base_url: str = "https://router.huggingface.co/v1",
+        prompt_format: str | None = None,
+        config: ProverConfig | None = None,
+    ) -> None:
+        """Raises UserError for an address that is none."""
+        sampling = SamplingConfig(
+            num_sampled_tactics=4, max_gen_tokens=256, temperature=0.6, top_p=0.9, first_token_occurrences_cap=None
+        )
+        texts = TextModelOptions(prompt_format=prompt_format)
+        self._used: dict[str, set[str]] = {}
+        with _hub_token(base_url):
+            super().__init__(f"openai:{base_url.rstrip('/')}#{model_name}", sampling, texts, "cpu", config)
+
+    def next_tactic(self, state: str, goal_id: int = 0) -> str | None:
+        """Return the first candidate that was not returned before for this state; None if there is none."""
+        used = self._used.setdefault(state, set())
+        fresh = next((tactic for tactic in self.candidates(state) if tactic not in used), None)
+        if fresh is not None:
+            used.add(fresh)
+        return fresh

@@ -1,0 +1,216 @@
+"""Steps remaining: a regression model (as LeanProgress) that says how many tactics a goal needs after a candidate.
+
+A model of transformers reads goal, earlier tactics and a candidate as one text, and writes a number. A search asks it
+for the candidates of each state that it expands, and weighs them by log-probability and steps remaining. Which model
+counts is said by `--progress-model` or, as LeanDojo's users know it, by LEANPROGRESS_MODEL; without one nothing
+changes.
+"""
+
+import math
+import os
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+
+from nanoproof.common.config import opt, validate
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import file_sha256
+from nanoproof.inference.hf_model import first_line, transformers_library
+from nanoproof.lean.types import Theorem
+from nanoproof.search.policy import Policy, Suggestion, policy_for
+
+MODEL_VARIABLE, DEVICE_VARIABLE, TEMPLATE_VARIABLE = (
+    "LEANPROGRESS_MODEL",
+    "LEANPROGRESS_DEVICE",
+    "LEANPROGRESS_TEMPLATE",
+)
+TEMPLATE = "Goal:\n{goal}\n\nPrefix:\n{prefix}\n\nCandidate tactic:\n{tactic}"
+"""The text that such a model reads, in training and later."""
+MAX_LENGTH = 512
+ROWS = 64
+"""Candidates that are scored at a time."""
+WEIGHTS_FILES = ("model.safetensors", "pytorch_model.bin")
+_PLACE = re.compile(r"\{(goal|prefix|tactic)\}")
+
+
+@dataclass(frozen=True)
+class ProgressOptions:
+    """Steps remaining."""
+
+    progress_model: str | None = opt(
+        None,
+        "Model of the steps remaining after each candidate tactic, which orders them (default: LEANPROGRESS_MODEL).",
+        metavar="PATH_OR_ID",
+        advanced=True,
+    )
+    progress_weight: float = opt(
+        0.5,
+        "What a step remaining takes from the log-probability of a candidate, in nats, with such a model.",
+        min=0,
+        advanced=True,
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "progress")
+
+    @property
+    def source(self) -> str | None:
+        """The model that counts: of the option, else of the environment, where an empty one is none."""
+        found = self.progress_model or os.environ.get(MODEL_VARIABLE, "").strip()
+        return found or None
+
+    def settings(self) -> dict[str, Any]:
+        """Return what of this changes results, for the record of an evaluation; empty without a model."""
+        if self.source is None:
+            return {}
+        found: dict[str, Any] = {"progress_model": _identity(self.source), "progress_weight": self.progress_weight}
+        template = os.environ.get(TEMPLATE_VARIABLE) or TEMPLATE
+        return found if template == TEMPLATE else {**found, "progress_template": template}
+
+
+def _identity(source: str) -> str:
+    """Return a digest of the weights where they are in a folder, else the id."""
+    folder = Path(source).expanduser()
+    return next((file_sha256(folder / name) for name in WEIGHTS_FILES if (folder / name).is_file()), source)
+
+
+def progress_text(goal: str, tactic: str, prefix: str | None = None, template: str = TEMPLATE) -> str:
+    """Write what the model reads; what stands in goal or tactic is never taken for a place of the template."""
+    parts = {"goal": goal.strip(), "prefix": (prefix or "").strip(), "tactic": tactic.strip()}
+    return _PLACE.sub(lambda found: parts[found[1]], template)
+
+
+class Scorer:
+    """A trained model of the steps remaining. Any number of threads may ask."""
+
+    def __init__(self, model_path: str | Path, device: str | None = None, template: str | None = None) -> None:
+        """Load a folder or an id of the hub; `device` None or "auto" is the best there is.
+
+        Raises UserError for what cannot be loaded, is no regression model, or for a template without goal or tactic.
+        """
+        self.template = template or TEMPLATE
+        missing = [name for name in ("{goal}", "{tactic}") if name not in self.template]
+        if missing:
+            raise UserError(f"{TEMPLATE_VARIABLE} has no {missing[0]}; expected {{goal}}, {{tactic}} and {{prefix}}")
+        self.source = local_or_id(str(model_path))
+        library = transformers_library()
+        try:
+            self._tokenizer = library.AutoTokenizer.from_pretrained(self.source, trust_remote_code=False)
+            model = library.AutoModelForSequenceClassification.from_pretrained(self.source, trust_remote_code=False)
+            self._model = model.to(_device(device)).float().eval()
+        except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
+            raise UserError(f"the progress model {model_path} cannot be loaded: {first_line(error)}") from error
+        if self._model.config.num_labels != 1:
+            labels = self._model.config.num_labels
+            raise UserError(f"the progress model {model_path} tells {labels} classes apart; expected one number")
+        self.max_length = room_of(self._model, self._tokenizer)
+        self._lock = threading.Lock()
+
+    def predict(self, goal: str, tactic: str, prefix: str | None = None) -> float:
+        """Return how many tactics the goal needs after this one, 0 or more."""
+        return self.steps_remaining(goal, [tactic], prefix)[0]
+
+    @torch.inference_mode()
+    def steps_remaining(self, goal: str, tactics: Sequence[str], prefix: str | None = None) -> list[float]:
+        """Return a number for each tactic, 0 or more. Raises UserError where the model's output is not finite."""
+        texts = [progress_text(goal, tactic, prefix, self.template) for tactic in tactics]
+        found: list[float] = []
+        for first in range(0, len(texts), ROWS):
+            with self._lock:
+                rows = self._tokenizer(
+                    texts[first : first + ROWS],
+                    padding=True,
+                    truncation=True,
+                    max_length=self.max_length,
+                    return_tensors="pt",
+                )
+                logits_R = self._model(**rows.to(self._model.device)).logits[:, 0].float()
+            found += logits_R.clamp(min=0.0).tolist()
+        if not all(map(math.isfinite, found)):
+            raise UserError(f"the progress model {self.source}: its output is not finite")
+        return found
+
+
+def local_or_id(source: str) -> str:
+    """Return the folder of a model where there is one, with `~` expanded, else the id as it is."""
+    folder = Path(source).expanduser()
+    return str(folder) if folder.is_dir() else source
+
+
+def room_of(model: Any, tokenizer: Any, wanted: int = MAX_LENGTH) -> int:
+    """Return how many tokens a text may have: at most what tokenizer and network take."""
+    known = (tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", None))
+    return min([wanted, *(number for number in known if isinstance(number, int) and number > 0)])
+
+
+def _device(name: str | None) -> torch.device:
+    if name not in (None, "", "auto"):
+        try:
+            return torch.empty(0, device=name).device
+        except (RuntimeError, AssertionError) as error:
+            raise UserError(f"{DEVICE_VARIABLE} {name}: {first_line(error)}") from error
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+# -- In search -------------------------------------------------------------------------------------------------------
+
+
+class StepsRemaining(Protocol):
+    """What says how many tactics a goal needs after each candidate."""
+
+    def steps_remaining(self, goal: str, tactics: Sequence[str], prefix: str | None = None) -> list[float]:
+        """Return a number for each tactic, 0 or more."""
+        ...
+
+
+def weighed(suggestion: Suggestion, steps: Sequence[float], weight: float) -> Suggestion:
+    """Order candidates by log-probability minus `weight` times steps remaining, the best first.
+
+    log p'(t) = log p(t) - weight * steps(t) + c, with c such that the candidates together keep their probability: what
+    the search makes of the rest, and of states, stays as it was.
+    """
+    if not suggestion.tactics:
+        return suggestion
+    lowered = [logprob - weight * left for logprob, left in zip(suggestion.logprobs, steps, strict=True)]
+    shift = _log_sum(suggestion.logprobs) - _log_sum(lowered)
+    order = sorted(range(len(lowered)), key=lambda index: -lowered[index])
+    return replace(
+        suggestion,
+        tactics=tuple(suggestion.tactics[index] for index in order),
+        logprobs=tuple(min(0.0, lowered[index] + shift) for index in order),
+        counts=tuple(suggestion.counts[index] for index in order),
+    )
+
+
+def _log_sum(values: Sequence[float]) -> float:
+    largest = max(values)
+    return largest + math.log(math.fsum(math.exp(value - largest) for value in values))
+
+
+class ProgressPolicy:
+    """A policy whose candidates are weighed by the steps remaining after them."""
+
+    def __init__(self, policy: Policy, scorer: StepsRemaining, weight: float) -> None:
+        self.policy, self._scorer, self._weight = policy, scorer, weight
+
+    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
+        """Suggest the policy's tactics in their new order; earlier tactics (the prefix) are not known here."""
+        suggestion = self.policy.suggest(state_text, seed)
+        return weighed(suggestion, self._scorer.steps_remaining(state_text, suggestion.tactics), self._weight)
+
+    def for_theorem(self, theorem: Theorem) -> Policy:
+        """Return the policy for a theorem, weighed alike."""
+        return ProgressPolicy(policy_for(self.policy, theorem), self._scorer, self._weight)
+
+
+def open_scorer(options: ProgressOptions) -> Scorer | None:
+    """Load the model that options or environment name; None without one. Raises UserError as `Scorer` does."""
+    source = options.source
+    if source is None:
+        return None
+    return Scorer(source, os.environ.get(DEVICE_VARIABLE), os.environ.get(TEMPLATE_VARIABLE))

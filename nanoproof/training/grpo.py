@@ -1,0 +1,367 @@
+"""GRPO on networks of ours: tactics are sampled in groups, and those with more reward than their group become likelier.
+
+Of a batch of states each gets G completions by the present network. The advantage of one is A = (r - mean) / (std +
+1e-4), with mean and standard deviation (of a sample: G - 1) over its group; the loss is the clipped surrogate -min(rho
+A, clip(rho, 1 - eps, 1 + eps) A), with rho the ratio of a token's probability now to that when it was sampled, summed
+over the tokens and divided by the number of all tokens of the batch (Shao et al. 2024, arXiv:2402.03300; the divisor is
+that of Yu et al. 2025, arXiv:2503.14476). There is no reference model. A batch whose advantages are all 0 changes
+nothing.
+
+The completions of a state share its tokens in a row, and equal ones are computed once.
+
+Shapes: G completions of a state, N positions with a target, V vocabulary.
+"""
+
+import logging
+import math
+import random
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from nanoproof.common.config import opt, validate
+from nanoproof.common.distributed import DistInfo, all_reduce_sum
+from nanoproof.common.errors import UserError
+from nanoproof.data.transitions.packing import Continuation, Example, PackedBatch, to_device
+from nanoproof.inference.engine import Engine
+from nanoproof.inference.sampling import SamplingOptions
+from nanoproof.lean.types import Transition
+from nanoproof.model.gpt import GPT
+from nanoproof.model.lora import LoraOptions, seed_dropout
+from nanoproof.model.optim import NonFiniteLoss
+from nanoproof.policy.prompt import prompt_tokens
+from nanoproof.training import batches, options
+from nanoproof.training.hub_finetuning import load_data
+from nanoproof.training.loop import TrainingLoop
+from nanoproof.training.rewards import LeanReward, Reward, RewardOptions, open_reward, opened, rewards_of, shares
+from nanoproof.training.schedule import describe_model
+from nanoproof.training.step import MicroBatches
+
+log = logging.getLogger(__name__)
+
+ADVANTAGE_EPS = 1e-4
+MAX_PROMPT = 640
+"""Longest prompt of a network of ours, in tokens; longer states lose their beginning, as in search."""
+
+
+@dataclass(frozen=True)
+class GRPOOptions:
+    """GRPO."""
+
+    data: str = opt(
+        batches.AUTO,
+        "Where states come from: `nanolean`, `leantree`, `repo:NAME`, LeanTree JSONL, or a folder as LeanDojo exports.",
+    )
+    num_generations: int = opt(8, "Completions of each state: its group.", min=2)
+    batch_size: int = opt(64, "Completions in one step, over all ranks; rounded up to whole groups.", min=1)
+    epochs: float = opt(1.0, "How often each state is seen; 0 saves the model as it is.", min=0)
+    max_steps: int | None = opt(None, "At most so many steps.", min=1)
+    max_completion_length: int = opt(64, "Most tokens of a completion.", min=1)
+    iterations: int = opt(1, "Updates with each batch.", min=1, advanced=True)
+    epsilon: float = opt(0.2, "Ratios of probabilities are clipped to 1 +- epsilon.", above=0, max=1, advanced=True)
+    eval_states: int = opt(64, "Held-out states that evaluations sample from.", min=0)
+    device_batch_size: int = opt(8, "Rows in one forward pass.", min=1)
+    row_length: int = opt(768, "Tokens in a packed row.", min=64, advanced=True)
+
+    def __post_init__(self) -> None:
+        validate(self, "grpo")
+
+
+def whole_groups(batch_size: int, group_size: int, ranks: int = 1) -> int:
+    """Round a number of completions up to whole groups for each rank, and say so where that changes it."""
+    unit = group_size * ranks
+    rounded = -(-batch_size // unit) * unit
+    if rounded != batch_size:
+        each = f"groups of {group_size}" + (f" on {ranks} ranks" if ranks > 1 else "")
+        log.warning("batch size %d is rounded up to %d: whole %s", batch_size, rounded, each)
+    return rounded
+
+
+def group_advantages(rewards: Sequence[float | None]) -> list[float]:
+    """Compute the advantages of a group: A = (r - mean) / (std + 1e-4), std with divisor n - 1.
+
+    Those without a reward have 0 and do not count; so have all where rewards are equal, or fewer than two are known.
+    """
+    known = [reward for reward in rewards if reward is not None]
+    if len(known) < 2 or max(known) == min(known):
+        return [0.0] * len(rewards)
+    mean = math.fsum(known) / len(known)
+    std = math.sqrt(math.fsum((reward - mean) ** 2 for reward in known) / (len(known) - 1))
+    return [0.0 if reward is None else (reward - mean) / (std + ADVANTAGE_EPS) for reward in rewards]
+
+
+def clipped_surrogate(
+    logprobs_N: torch.Tensor, old_N: torch.Tensor, weights_N: torch.Tensor, epsilon: float
+) -> torch.Tensor:
+    """Compute -min(rho w, clip(rho, 1 - eps, 1 + eps) w) of each token, (N,); `weights_N` are the advantages."""
+    ratios_N = torch.exp(logprobs_N - old_N)
+    return -torch.minimum(ratios_N * weights_N, ratios_N.clamp(1 - epsilon, 1 + epsilon) * weights_N)
+
+
+def choose_states(transitions: Sequence[Transition], what: str, only_openable: bool) -> list[str]:
+    """List the distinct states of transitions, in order; with `only_openable` those that Lean can open alone.
+
+    Raises UserError if none is left.
+    """
+    states = list(dict.fromkeys(item.state for item in transitions))
+    kept = [state for state in states if not only_openable or opened(state) is not None]
+    if missing := len(states) - len(kept):
+        log.info("%s: %d of %d states are no statements of their own, left out", what, missing, len(states))
+    if not kept:
+        raise UserError(f"{what} has no state to sample tactics for")
+    return kept
+
+
+@dataclass
+class Group:
+    """A state with its completions: their tokens (with the end, where it was written), texts, and advantages."""
+
+    state: str
+    prompt: list[int]
+    tokens: list[tuple[int, ...]]
+    texts: list[str]
+    finished: list[bool]
+    rewards: list[float | None] = field(default_factory=list)
+    advantages: list[float] = field(default_factory=list)
+
+    def examples(self, marker: int, row_length: int) -> list[Example]:
+        """Lay the completions behind the state, equal ones once with the sum of their advantages."""
+        weights: dict[tuple[int, ...], float] = {}
+        for tokens, advantage in zip(self.tokens, self.advantages, strict=True):
+            weights[tokens] = weights.get(tokens, 0.0) + advantage
+        found: list[Example] = []
+        for tokens, weight in weights.items():
+            if weight == 0:
+                continue
+            part = Continuation([marker, *tokens], "tactic", weight)
+            if not found or len(found[-1]) + len(part.tokens) > row_length:
+                found.append(Example(self.prompt))
+            found[-1].continuations.append(part)
+        return found
+
+
+class GRPO(TrainingLoop):
+    """GRPO on a network of ours."""
+
+    stage_name = "grpo"
+    memory_advice = "try a smaller --device-batch-size or --row-length"
+
+    def __init__(
+        self,
+        run_options: options.RunOptions,
+        start: options.StartOptions,
+        triggers: options.TriggerOptions,
+        grpo: GRPOOptions,
+        reward: RewardOptions,
+        lora: LoraOptions,
+        optim: options.OptimizerOptions,
+        dist: DistInfo,
+    ) -> None:
+        if start.checkpoint.model_path is None and start.resume_from is None:
+            raise UserError("give --model-path: the network that GRPO trains on")
+        self.options, self.reward_options = grpo, reward
+        train, valid = load_data(grpo.data)
+        by_lean = reward.reward == "lean"
+        super().__init__(run_options, start, triggers, options.ModelOptions(), optim, dist, lora)
+        self.states = choose_states(train, f"--data {grpo.data}", by_lean)
+        held_out = choose_states(valid, f"the held-out part of {grpo.data}", by_lean) if len(valid) else []
+        known = set(self.states)
+        held_out = [state for state in held_out if state not in known]
+        random.Random(run_options.seed).shuffle(held_out)
+        self.valid = held_out[: grpo.eval_states]
+        self.batch_size = whole_groups(grpo.batch_size, grpo.num_generations, dist.world_size)
+        self.states_per_step = self.batch_size // grpo.num_generations
+        steps = math.ceil(grpo.epochs * len(self.states) / self.states_per_step)
+        self.num_steps = min(steps, grpo.max_steps or steps)
+        room = min(grpo.row_length, self.model.config.sequence_len) - grpo.max_completion_length - 2
+        if room < 3:
+            raise UserError(f"--max-completion-length {grpo.max_completion_length} leaves no room for states")
+        self.max_prompt = min(room, MAX_PROMPT)
+        self.micro_batches = MicroBatches(grpo.device_batch_size)
+        self._packing = options.BatchOptions(device_batch_size=grpo.device_batch_size, row_length=grpo.row_length)
+        self.sampler = batches.EpochSampler(len(self.states), run_options.seed, len(self.states))
+        default = start.checkpoint.model_path
+        if self.state.data:
+            default = self.state.data.get("value_model")
+            try:
+                self.sampler.restore(self.state.data["sampler"])
+            except (ValueError, KeyError) as error:
+                raise UserError(f"--data {grpo.data} is not as in the resumed run: {error}") from error
+        self._stack = ExitStack()
+        self._value_model = default
+        self.reward: Reward = self._stack.enter_context(open_reward(reward, dist, default))
+        self.engine = Engine(self.model, self.tokenizer)
+
+    def decisions(self) -> dict[str, str]:
+        """Describe what was decided from options and data, for the log."""
+        grpo = self.options
+        groups = f"{self.states_per_step} groups of {grpo.num_generations} completions"
+        return {
+            "model": describe_model(self.model),
+            **self.adapter_decisions(),
+            "states": f"{grpo.data}, {len(self.states)} to train, {len(self.valid)} to evaluate on",
+            "steps": f"{self.num_steps} of {groups}",
+            "reward": self.reward_options.reward,
+        }
+
+    # -- sampling ----------------------------------------------------------------------------------------------------
+
+    def sample(self, states: Sequence[str], seeds: Sequence[int]) -> list[Group]:
+        """Sample completions for states with the present weights."""
+        self.model.eval()
+        self.engine.refresh()
+        sampling = SamplingOptions(self.options.num_generations, self.options.max_completion_length)
+        prompts = [prompt_tokens(self.tokenizer, state, self.max_prompt + 1) for state in states]
+        with torch.no_grad():
+            answers = self.engine.generate(prompts, sampling, seeds)
+        if self.dist.device.type == "cuda":
+            self.engine.release()
+        groups = []
+        for state, prompt, answer in zip(states, prompts, answers, strict=True):
+            ended = [(*each.tokens, self.tokenizer.eos) for each in answer.samples]
+            tokens = [*ended, *(tuple(each.tokens) for each in answer.unfinished)]
+            texts = [self.tokenizer.decode(each.tokens) for each in (*answer.samples, *answer.unfinished)]
+            groups.append(Group(state, prompt, tokens, texts, [n < len(ended) for n in range(len(tokens))]))
+        return groups
+
+    def judge(self, groups: Sequence[Group]) -> dict[str, float]:
+        """Set rewards and advantages of groups; returns sums of what is reported (of this rank)."""
+        counts = self.reward.counts if isinstance(self.reward, LeanReward) else Counter()
+        counts.clear()
+        found = rewards_of(
+            self.reward,
+            [text for each in groups for text in each.texts],
+            prompts=[each.state + "\n" for each in groups for _ in each.texts],
+            states=[each.state for each in groups for _ in each.texts],
+            finished=[done for each in groups for done in each.finished],
+        )
+        for each in groups:
+            each.rewards, found = found[: len(each.texts)], found[len(each.texts) :]
+            each.advantages = group_advantages(each.rewards)
+        known = [reward for each in groups for reward in each.rewards if reward is not None]
+        return {
+            "reward": math.fsum(known),
+            "known": float(len(known)),
+            "tokens": float(sum(len(tokens) for each in groups for tokens in each.tokens)),
+            "mixed": float(sum(any(each.advantages) for each in groups)),
+            "groups": float(len(groups)),
+            **{f"count_{kind}": float(counts[kind]) for kind in COUNTED},
+        }
+
+    # -- steps -------------------------------------------------------------------------------------------------------
+
+    def train_one(self) -> dict[str, float]:
+        picks = list(batches.shard(self.sampler.picks(self.states_per_step), self.dist))
+        seeds = [self._seed("train", self.state.step, pick.index) for pick in picks]
+        groups = self.sample([self.states[pick.index] for pick in picks], seeds)
+        sums = self._summed(self.judge(groups))
+        metrics = {**_means(sums), "epoch": (self.state.step + 1) * self.states_per_step / len(self.states)}
+        if not sums["mixed"]:  # nothing is to be learned: momentum and decay are to do nothing either
+            return {"loss": 0.0, "grad_norm": 0.0, "lr_factor": self.lr_factor, **metrics}
+        marker, length = self.tokenizer.tactic, self.options.row_length
+        examples = [example for each in groups for example in each.examples(marker, length)]
+        if not examples:  # other ranks have some
+            idle = Continuation([marker, self.tokenizer.eos], "tactic", 0.0)
+            examples = [Example(groups[0].prompt, [idle])]
+        loss, norm = self._update(examples, sums["tokens"])
+        return {"loss": loss, "grad_norm": norm, "lr_factor": self.lr_factor, **metrics}
+
+    def _update(self, examples: Sequence[Example], num_tokens: float) -> tuple[float, float]:
+        """Make the updates with a batch; returns loss and gradient norm of the last one."""
+        packed = batches.pack_for(self.model, examples, self._packing, self.tokenizer.pad)
+        old: list[torch.Tensor] | None = None
+        if self.options.iterations > 1:
+            self.model.eval()
+            with torch.no_grad():
+                old = [token_logprobs(self.model, piece)[0] for piece in packed.split(1)]
+        loss = norm = 0.0
+        for _ in range(self.options.iterations):
+            self.model.train()
+            share = self.micro_batches.run(lambda rows: self._accumulate(packed, old, num_tokens, rows))
+            (loss,) = all_reduce_sum([share])
+            if not math.isfinite(loss):
+                raise NonFiniteLoss(f"the loss is {loss}; the weights were left as they were before this step")
+            self.optimizer.set_lr_factor(self.lr_factor)
+            norm = self.optimizer.step(self.optim.max_grad_norm)
+        return loss, norm
+
+    def _accumulate(self, packed: PackedBatch, old: list[torch.Tensor] | None, num_tokens: float, rows: int) -> float:
+        """Add up the gradients of this rank; returns its share of the loss. `old` are log-probabilities by row."""
+        self.optimizer.zero_grad()
+        seed_dropout(self.model, self.optimizer.steps_done, self.dist.rank)
+        total = 0.0
+        for number, piece in enumerate(packed.split(rows)):
+            logprobs_N, weights_N = token_logprobs(self.model, piece)
+            before_N = logprobs_N.detach() if old is None else torch.cat(old[number * rows : (number + 1) * rows])
+            share = clipped_surrogate(logprobs_N, before_N, weights_N, self.options.epsilon).sum() / num_tokens
+            share.backward()
+            total += float(share.detach())
+        return total
+
+    def evaluate(self) -> dict[str, float]:
+        """Sample tactics for the held-out states, the same seeds each time, and judge them."""
+        if not self.valid:
+            return {}
+        mine = self.valid[self.dist.rank :: self.dist.world_size]
+        totals: Counter[str] = Counter()
+        size = max(1, self.states_per_step // self.dist.world_size)
+        for number in range(math.ceil(math.ceil(len(self.valid) / self.dist.world_size) / size)):
+            if self.stop.agreed():
+                return {}
+            states = mine[number * size : (number + 1) * size]
+            if states:
+                groups = self.sample(states, [self._seed("valid", 0, each) for each in states])
+                totals.update(self.judge(groups))
+        sums = self._summed({name: totals[name] for name in SUMMED})
+        return {name: value for name, value in _means(sums).items() if name != "mixed_groups"}
+
+    def _summed(self, own: dict[str, float]) -> dict[str, float]:
+        return dict(zip(own, all_reduce_sum(list(own.values())), strict=True))
+
+    def _seed(self, *parts: object) -> int:
+        words = " ".join(map(str, (self.run_options.seed, *parts)))
+        return random.Random(words).getrandbits(48)
+
+    def note(self, metrics: dict[str, float]) -> str:
+        return f"reward {metrics['reward']:.3f}"
+
+    def data_state(self) -> dict[str, Any]:
+        return {"sampler": self.sampler.state(), "value_model": self._value_model}
+
+    def close(self) -> None:
+        self._stack.close()
+
+
+COUNTED = (
+    "closed",
+    "changed",
+    "unchanged",
+    "rejected",
+    "banned",
+    "unfinished",
+    "timeout",
+    "lost",
+    "misread",
+    "shorter",
+)
+SUMMED = ("reward", "known", "tokens", "mixed", "groups", *(f"count_{kind}" for kind in COUNTED))
+
+
+def _means(sums: dict[str, float]) -> dict[str, float]:
+    """The mean reward, the share of groups that teach anything, and the shares of Lean's verdicts."""
+    counts = Counter({kind: int(sums[f"count_{kind}"]) for kind in COUNTED})
+    reward, mixed = sums["reward"] / max(1.0, sums["known"]), sums["mixed"] / max(1.0, sums["groups"])
+    return {"reward": reward, "mixed_groups": mixed, **shares(counts)}
+
+
+def token_logprobs(model: GPT, piece: PackedBatch) -> tuple[torch.Tensor, torch.Tensor]:
+    """Compute the log-probabilities of the targets of packed rows, and their weights; both (N,)."""
+    chosen_N, batch = to_device(piece.chosen(), model.device), piece.to(model.device)
+    targets_N, weights_N = (x.flatten()[chosen_N] for x in (batch.targets, batch.weights))
+    logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm), chosen_N)
+    return -F.cross_entropy(logits_NV.float(), targets_N, reduction="none"), weights_N

@@ -1,0 +1,259 @@
+"""GRPO on models of transformers (`hf:`), by trl's trainer: prompts and answers as in search, rewards as texts.
+
+Groups, advantages, clipping and the divisor are as in `training/grpo.py`, which are trl's defaults; there is no
+reference model. A group whose rewards are all equal has advantages of exactly 0, whatever the rounding of its mean.
+"""
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.distributed import DistInfo, cleanup
+from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import RunDir
+from nanoproof.inference.hf_model import PromptCodec, first_line, load_tokenizer, special_tokens, transformers_library
+from nanoproof.lean.types import Transition
+from nanoproof.model.lora import LoraOptions
+from nanoproof.policy.prompt_formats import PromptFormat
+from nanoproof.training import batches, options
+from nanoproof.training.grpo import choose_states, whole_groups
+from nanoproof.training.hub_finetuning import (
+    PREFIX,
+    _source,
+    choose_format,
+    load_data,
+    trainable_network,
+    write_folder,
+)
+from nanoproof.training.rewards import LEAN, LeanReward, Reward, RewardOptions, open_reward, rewards_of, shares
+from nanoproof.training.setup import parse_resumable, start_ranks, start_stage
+
+log = logging.getLogger(__name__)
+
+REPORTED = ("loss", "grad_norm", "reward", "epoch", "completions/mean_length")
+"""Of trl's records, beside the shares of Lean's verdicts."""
+
+
+@dataclass(frozen=True)
+class HubGRPOOptions:
+    """GRPO on models of transformers."""
+
+    data: str = opt(
+        batches.AUTO,
+        "Where states come from: `nanolean`, `leantree`, `repo:NAME`, LeanTree JSONL, or a folder as LeanDojo exports.",
+    )
+    prompt_format: str | None = opt(
+        None, "How a state is asked for a tactic (default: the format that the model was trained with, or `chat`)."
+    )
+    num_generations: int = opt(8, "Completions of each state: its group.", min=2)
+    batch_size: int = opt(8, "Completions in one step; rounded up to whole groups.", min=1)
+    epochs: float = opt(1.0, "How often each state is seen.", above=0)
+    max_steps: int | None = opt(None, "At most so many steps.", min=1)
+    lr: float = opt(2e-5, "Learning rate (AdamW), which falls linearly to 0; adapters have --lora-lr.", min=0)
+    max_completion_length: int = opt(256, "Most tokens of a completion.", min=1)
+    max_length: int = opt(1024, "Most tokens of prompt and completion; longer states are left out.", min=2)
+    temperature: float = opt(1.0, "Temperature of the samples.", above=0)
+    beta: float = opt(0.0, "Weight of the divergence from the model at first; 0 keeps no such model.", min=0)
+
+    def __post_init__(self) -> None:
+        validate(self, "grpo")
+
+
+GROUPS = (options.RunOptions, options.StartOptions, HubGRPOOptions, RewardOptions, LoraOptions)
+
+
+def trl_library() -> Any:
+    """Import trl. Raises UserError where it is not installed."""
+    if find_spec("trl") is None:
+        raise UserError("GRPO on models hf: needs trl, which is not installed: pip install 'nanoproof[hf]'")
+    import trl
+
+    return trl
+
+
+def plain_text(message: Any) -> str:
+    """Return the text of a prompt or completion, which trl writes as messages for chat models."""
+    if isinstance(message, str):
+        return message
+    return "".join(str(each.get("content") or "") for each in message)
+
+
+class HubGRPO:
+    """A model of transformers, the states that it is to learn from, and what their tactics are worth."""
+
+    def __init__(
+        self,
+        source: str,
+        transitions: Sequence[Transition],
+        reward: Reward,
+        grpo: HubGRPOOptions,
+        lora: LoraOptions,
+        dist: DistInfo,
+        seed: int = 0,
+        only_openable: bool = False,
+    ) -> None:
+        """`source` is a folder or an id. Raises UserError for models and data that cannot be used."""
+        library = transformers_library()
+        trl_library()
+        self.grpo, self.lora, self.reward, self.seed, self.dist = grpo, lora, reward, seed, dist
+        self.source = _source(f"{PREFIX}{source}")
+        self.model = trainable_network(library, self.source, lora, seed, dist.device)
+        if self.model.config.is_encoder_decoder:
+            raise UserError(f"{PREFIX}{source} is an encoder-decoder; GRPO takes decoders")
+        try:
+            self.tokenizer = load_tokenizer(library, self.source)
+        except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
+            raise UserError(f"{PREFIX}{source} has no tokenizer: {first_line(error)}") from error
+        self.format, self.format_reason = choose_format(
+            grpo.prompt_format, f"{PREFIX}{self.source}", self.tokenizer, self.model
+        )
+        ends, pad, _ = special_tokens(self.model, self.tokenizer)
+        if not ends:
+            raise UserError(f"{PREFIX}{source}: its tokenizer has no token that ends a text (eos_token)")
+        if self.tokenizer.pad_token_id is None:
+            self.tokenizer.pad_token = self.tokenizer.convert_ids_to_tokens(pad)
+        codec = PromptCodec(self.tokenizer, False, self.format.chat, ends)
+        room = min(grpo.max_length, getattr(self.model.config, "max_position_embeddings", None) or grpo.max_length)
+        states = choose_states(transitions, f"--data {grpo.data}", only_openable)
+        self.prompts = {state: self.format.prompt(state, ()) for state in states}
+        fits = room - grpo.max_completion_length
+        self.states = [state for state in states if len(codec.prompt(self.prompts[state])) <= fits]
+        if not self.states:
+            raise UserError(
+                f"--data {grpo.data}: no state fits in {fits} tokens (--max-length, --max-completion-length)"
+            )
+        self.batch_size = whole_groups(grpo.batch_size, grpo.num_generations, dist.world_size)
+
+    def rewards(self, prompts: list[Any], completions: list[Any], problem: list[str], **_: Any) -> list[float | None]:
+        """Return the rewards that trl asks for; the reward function gets plain texts."""
+        texts = [plain_text(each) for each in completions]
+        asked = [plain_text(each) for each in prompts]
+        return rewards_of(self.reward, texts, prompts=asked, states=list(problem))
+
+    def train(self, output: Path, record: Callable[..., object] = lambda step, **metrics: None) -> int:
+        """Train, and write `checkpoint-<step>` below a folder; returns the number of steps."""
+        trl, grpo = trl_library(), self.grpo
+        from datasets import Dataset
+
+        rows = [
+            {"prompt": [{"role": "user", "content": text}] if self.format.chat else text, "problem": state}
+            for state, text in ((state, self.prompts[state]) for state in self.states)
+        ]
+        config = trl.GRPOConfig(
+            output_dir=str(output / "trl"),
+            per_device_train_batch_size=self.batch_size // self.dist.world_size,
+            num_generations=grpo.num_generations,
+            max_completion_length=grpo.max_completion_length,
+            learning_rate=grpo.lr if self.lora.lora is None else self.lora.lora_lr,
+            num_train_epochs=grpo.epochs,
+            max_steps=grpo.max_steps or -1,
+            temperature=grpo.temperature,
+            beta=grpo.beta,
+            bf16=self.dist.device.type == "cuda",
+            use_cpu=self.dist.device.type == "cpu",
+            seed=self.seed,
+            logging_steps=1,
+            save_strategy="no",
+            report_to="none",
+            disable_tqdm=True,
+            gradient_checkpointing=False,
+        )
+        trainer = _trainer_class(trl)(
+            model=self.model,
+            reward_funcs=self.rewards,
+            args=config,
+            train_dataset=Dataset.from_list(rows),
+            processing_class=self.tokenizer,
+        )
+        trainer.note = partial(_note, record, self.reward)
+        trainer.train()
+        steps = int(trainer.state.global_step)
+        if self.dist.is_main:
+            about = {"step": steps, "stage": "grpo", "prompt_format": self.format.name, "data": grpo.data}
+            write_folder(output / f"checkpoint-{steps}", trainer.model, self.tokenizer, None, about)
+        return steps
+
+
+def _trainer_class(trl: Any) -> Any:
+    """trl's trainer, with groups of equal rewards at exactly 0, and its records handed on."""
+
+    class Trainer(trl.GRPOTrainer):
+        note: Callable[[int, dict[str, float]], None]
+
+        def _calculate_rewards(self, *args: Any, **kwargs: Any) -> Any:
+            rewards = super()._calculate_rewards(*args, **kwargs)
+            self.mean_reward = float(rewards.nanmean())
+            groups = rewards.view(-1, self.num_generations, rewards.shape[1])
+            least = groups.nan_to_num(nan=math.inf).amin(dim=1, keepdim=True)
+            equal = (groups == least) | groups.isnan()
+            return groups.masked_fill(equal.all(dim=1, keepdim=True) & ~groups.isnan(), 0.0).view_as(rewards)
+
+        def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
+            super().log(logs, *args, **kwargs)
+            if "loss" in logs:
+                self.note(self.state.global_step, {**logs, "reward": self.mean_reward})
+
+    return Trainer
+
+
+def _note(record: Callable[..., object], reward: Reward, step: int, logs: dict[str, float]) -> None:
+    found: dict[str, float] = {
+        name: logs[name] for name in ("loss", "grad_norm", "reward", "epoch", "completions/mean_length") if name in logs
+    }
+    if isinstance(reward, LeanReward):
+        found |= shares(reward.counts)
+        reward.counts.clear()
+    record(step, **found)
+    log.info("step %d: %s", step, ", ".join(f"{name} {value:.4g}" for name, value in found.items()))
+
+
+def hub_grpo_main(argv: Sequence[str] | None, description: str) -> int:
+    """Parse the command line, and train a model of transformers with GRPO."""
+    parser = Parser(prog="python -m nanoproof.grpo --model-path hf:PATH_OR_ID", description=description)
+    for each in GROUPS:
+        add_flags(parser, each)
+    args = parser.parse_args(None if argv is None else list(argv))
+    if args.resume_from is not None:
+        raise UserError("--resume-from: GRPO on models of transformers starts anew; give its last checkpoint-<step>")
+    parse_resumable(parser, None if argv is None else list(argv))
+    run_options, start = from_args(options.RunOptions, args), from_args(options.StartOptions, args)
+    grpo, reward_options = from_args(HubGRPOOptions, args), from_args(RewardOptions, args)
+    lora = from_args(LoraOptions, args)
+    train, _ = load_data(batches.chosen_transitions(grpo.data) if not Path(grpo.data).exists() else grpo.data)
+    dist = start_ranks(run_options)
+    if dist.world_size > 1:
+        cleanup()
+        raise UserError(f"GRPO on models of transformers runs as one process, not as {dist.world_size} ranks")
+    assert start.checkpoint.model_path is not None
+    source = start.checkpoint.model_path.removeprefix(PREFIX)
+    formats: list[PromptFormat] = []
+    try:
+        with open_reward(reward_options, dist, None, lambda text: formats[0].answer(text)) as reward:
+            by_lean = reward_options.reward == LEAN
+            work = HubGRPO(source, train, reward, grpo, lora, dist, run_options.seed, by_lean)
+            formats.append(work.format)
+            decisions = {
+                "model": f"{PREFIX}{work.source}",
+                "prompt_format": f"{work.format.name} ({work.format_reason})",
+                "states": f"{grpo.data}, {len(work.states)} to train",
+                "reward": reward_options.reward,
+            }
+            stage = start_stage("grpo", run_options, vars(args), dist, decisions)
+            run: RunDir = stage.run
+            try:
+                steps = work.train(run.path, run.metrics if dist.is_main else lambda *_, **__: None)
+                if dist.is_main:
+                    run.finish(steps)
+                    log.info("saved %s", run.path / f"checkpoint-{steps}")
+            finally:
+                run.close()
+                stage.tracker.close()
+    finally:
+        cleanup()
+    return 0

@@ -1,0 +1,326 @@
+"""Rewards of completions for GRPO: Lean's verdict on tactics, or a function of the user's.
+
+A reward function takes `completions` (texts), `prompts` and `states` (a text for each completion) by name, and returns
+a number for each, or None where it cannot tell: a completion without a number teaches nothing.
+
+Lean's reward opens each state again, as a statement of its own, and tries the tactics there:
+
+    0                 refused, banned, unfinished, or the goals are as before
+    changed           (0.5) Lean accepts the tactic, and the goals are others
+    changed + shorter (0.5 + 0.25) and a value head expects fewer tactics than before
+    closed            (1) no goal is left
+    none              the tactic ran out of time, the server was lost, or the state cannot be opened
+"""
+
+import hashlib
+import importlib.util
+import logging
+import sys
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from nanoproof.common.config import group, opt, validate
+from nanoproof.common.distributed import DistInfo
+from nanoproof.common.errors import UserError
+from nanoproof.common.option_groups import LeanOptions
+from nanoproof.lean.client import LeanFleet
+from nanoproof.lean.embedded import start_embedded
+from nanoproof.lean.source import restate
+from nanoproof.lean.types import (
+    LeanError,
+    LeanSession,
+    ProofState,
+    ProtocolError,
+    SourceError,
+    TacticApplied,
+    TacticResult,
+    Theorem,
+    TheoremRejected,
+    parse_state,
+)
+from nanoproof.policy.factory import TextModelOptions, open_values
+from nanoproof.policy.text_policy import ValueSource
+from nanoproof.prover.hindsight import statement_of_goal, why_no_statement
+
+log = logging.getLogger(__name__)
+
+LEAN = "lean"
+MAX_KNOWN_STATES = 20_000
+Kind = Literal["closed", "changed", "unchanged", "rejected", "banned", "unfinished", "timeout", "lost", "misread"]
+UNKNOWN: frozenset[Kind] = frozenset({"timeout", "lost", "misread"})
+"""Verdicts that are no reward."""
+
+
+class Reward(Protocol):
+    """What GRPO asks of a reward."""
+
+    def __call__(self, completions: list[str], **context: Any) -> Sequence[float | None]:
+        """Return a number for each completion; `context` has `prompts` and `states`, lists as long."""
+        ...
+
+
+@dataclass(frozen=True)
+class RewardOptions:
+    """Reward."""
+
+    reward: str = opt(LEAN, "What completions are worth: lean, or FILE.py:FUNCTION.", metavar="lean|FILE:FUNCTION")
+    reward_changed: float = opt(0.5, "Worth of a tactic that changes the goals (lean).", min=0)
+    reward_shorter: float = opt(
+        0.25, "Added to it where the value head then expects fewer tactics (lean); 0 asks no value head.", min=0
+    )
+    reward_closed: float = opt(1.0, "Worth of a tactic that leaves no goal (lean).", min=0)
+    value_model: str | None = opt(
+        None,
+        "Checkpoint whose value head that is (default: the one of --model-path as it is at first, if it is ours).",
+        advanced=True,
+    )
+    servers: LeanOptions = group(LeanOptions, "lean-", without=("project",))
+    lean_processes: int = opt(2, "Lean processes that judge at a time.", min=1)
+
+    def __post_init__(self) -> None:
+        validate(self, "reward")
+
+
+# -- A function of the user's ------------------------------------------------------------------------------------------
+
+
+def load_function(spec: str) -> Reward:
+    """Load `FILE.py:FUNCTION`. Raises UserError where there is no such file or function."""
+    file, _, name = spec.rpartition(":")
+    path = Path(file).expanduser()
+    if not file or not name.isidentifier():
+        raise UserError(f"--reward {spec}: expected lean, or FILE.py:FUNCTION")
+    if not path.is_file():
+        raise UserError(f"--reward {spec}: there is no file {path}")
+    module_spec = importlib.util.spec_from_file_location(f"reward_{path.stem}", path)
+    assert module_spec is not None and module_spec.loader is not None
+    module = importlib.util.module_from_spec(module_spec)
+    sys.modules[module_spec.name] = module
+    try:
+        module_spec.loader.exec_module(module)
+    except Exception as error:
+        raise UserError(f"--reward {spec}: {path} fails: {type(error).__name__}: {error}") from error
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise UserError(f"--reward {spec}: {path} has no function {name}")
+    found: Reward = function
+    return found
+
+
+def rewards_of(reward: Reward, completions: list[str], **context: Any) -> list[float | None]:
+    """Ask a reward function, and check what it returns. Raises UserError for anything but a number for each."""
+    try:
+        found = list(reward(completions, **context))
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        raise UserError(f"the reward function fails: {type(error).__name__}: {error}") from error
+    if len(found) != len(completions):
+        raise UserError(f"the reward function returned {len(found)} numbers for {len(completions)} completions")
+    try:
+        return [None if each is None or float(each) != float(each) else float(each) for each in found]
+    except (TypeError, ValueError) as error:
+        raise UserError(f"the reward function returned what is no number: {error}") from error
+
+
+# -- Lean ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What Lean said of a tactic, and the states that it leaves."""
+
+    kind: Kind
+    after: tuple[str, ...] = ()
+
+
+def opened(state_text: str) -> tuple[Theorem, ProofState] | None:
+    """Write a state as a theorem that opens it again; None where its text does not say all of it."""
+    try:
+        state = parse_state(state_text)
+    except ProtocolError:
+        return None
+    if why_no_statement(state) is not None:
+        return None
+    statement = statement_of_goal(state.goals[0])
+    digest = hashlib.sha256(statement.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    try:
+        return Theorem(restate("theorem goal : True := by\n  sorry\n", f"goal_{digest}", statement)), state
+    except SourceError:
+        return None
+
+
+class LeanJudge:
+    """Tries tactics in states, several states at a time; what was said of a state and tactic is kept.
+
+    Processes are leased for each batch, and given back while a network learns. Safe to use from one thread.
+    """
+
+    def __init__(self, lease: Callable[[], LeanSession], processes: int) -> None:
+        self._lease, self._processes = lease, processes
+        self._threads = ThreadPoolExecutor(processes, "lean-judge")
+        self._known: OrderedDict[str, dict[str, Judgement]] = OrderedDict()
+
+    def judge(self, states: Sequence[str], tactics: Sequence[str]) -> list[Judgement]:
+        """Say what each tactic does in the state beside it. Raises LeanError if no server can be asked at all."""
+        wanted: dict[str, dict[str, None]] = {}
+        for state, tactic in zip(states, tactics, strict=True):
+            if tactic not in self._known.get(state, {}):
+                wanted.setdefault(state, {})[tactic] = None
+        work = [(state, list(each)) for state, each in wanted.items()]
+        shares = [work[first :: self._processes] for first in range(min(self._processes, len(work)))]
+        fresh: dict[str, dict[str, Judgement]] = {}
+        lost: list[LeanError] = []
+        for found, errors in self._threads.map(self._judge_share, shares):
+            fresh |= found
+            lost += errors
+        if lost and not fresh:
+            raise lost[0]
+        for state, said in fresh.items():
+            self._known.setdefault(state, {}).update(said)
+            self._known.move_to_end(state)
+        answers = [self._known.get(state, {}).get(tactic, Judgement("lost")) for state, tactic in zip(states, tactics)]
+        while len(self._known) > MAX_KNOWN_STATES:
+            self._known.popitem(last=False)
+        return answers
+
+    def _judge_share(
+        self, work: Sequence[tuple[str, list[str]]]
+    ) -> tuple[dict[str, dict[str, Judgement]], list[LeanError]]:
+        """Judge on one process; returns what was said, by state and tactic, and why nothing was said of others."""
+        found: dict[str, dict[str, Judgement]] = {}
+        errors: list[LeanError] = []
+        try:
+            with self._lease() as session:
+                for state, tactics in work:
+                    try:
+                        found[state] = dict(zip(tactics, _judge_one(session, state, tactics), strict=True))
+                    except LeanError as error:
+                        errors.append(error)
+        except LeanError as error:
+            errors.append(error)
+        return found, errors
+
+    def close(self) -> None:
+        """End the threads."""
+        self._threads.shutdown()
+
+
+def _judge_one(session: LeanSession, state_text: str, tactics: list[str]) -> list[Judgement]:
+    misread = [Judgement("misread")] * len(tactics)
+    theorem = opened(state_text)
+    if theorem is None:
+        return misread
+    try:
+        start = session.start(theorem[0])
+    except TheoremRejected:
+        return misread
+    if start.state.merge_key != theorem[1].merge_key:
+        return misread
+    return [_judgement(start.state, result) for result in session.apply(start, tactics)]
+
+
+def _judgement(before: ProofState, result: TacticResult) -> Judgement:
+    if not isinstance(result, TacticApplied):
+        return Judgement(result.kind)
+    if not result.branches:
+        return Judgement("closed")
+    after = tuple(branch.state.text for branch in result.branches)
+    same = [branch.state.merge_key for branch in result.branches] == [before.merge_key]
+    return Judgement("unchanged" if same else "changed", after)
+
+
+class LeanReward:
+    """The reward of tactics by Lean's verdict; `counts` says how often there was which."""
+
+    def __init__(
+        self,
+        judge: LeanJudge,
+        options: RewardOptions,
+        values: ValueSource | None = None,
+        read: Callable[[str], str] = str.strip,
+    ) -> None:
+        """`read` finds the tactic in a completion."""
+        self._judge, self._options, self._values, self._read = judge, options, values, read
+        self._known_values: dict[str, float] = {}
+        self.counts: Counter[str] = Counter()
+
+    def __call__(self, completions: list[str], **context: Any) -> list[float | None]:
+        """Return a reward for each completion; `states` are theirs, and `finished` (optional) says which have ended."""
+        states: Sequence[str] = context["states"]
+        finished: Sequence[bool] = context.get("finished") or [True] * len(completions)
+        tactics = [self._read(text) for text in completions]
+        asked = [number for number, tactic in enumerate(tactics) if finished[number] and tactic]
+        said = [Judgement("unfinished" if not done else "rejected") for done in finished]
+        found = self._judge.judge([states[number] for number in asked], [tactics[number] for number in asked])
+        for number, judgement in zip(asked, found, strict=True):
+            said[number] = judgement
+        self.counts.update(each.kind for each in said)
+        return [self._worth(state, each) for state, each in zip(states, said, strict=True)]
+
+    def _worth(self, state: str, said: Judgement) -> float | None:
+        if said.kind in UNKNOWN:
+            return None
+        if said.kind == "closed":
+            return self._options.reward_closed
+        if said.kind != "changed":
+            return 0.0
+        if self._values is None:
+            return self._options.reward_changed
+        shorter = max(map(self._value, said.after)) < self._value(state)
+        self.counts["shorter"] += shorter
+        return self._options.reward_changed + self._options.reward_shorter * shorter
+
+    def _value(self, state: str) -> float:
+        """The tactics that the value head expects from a state on; the worst one of several states counts."""
+        assert self._values is not None
+        if state not in self._known_values:
+            if len(self._known_values) >= MAX_KNOWN_STATES:
+                self._known_values.clear()
+            self._known_values[state] = self._values.value(state).tactics
+        return self._known_values[state]
+
+
+def shares(counts: Counter[str]) -> dict[str, float]:
+    """Return the shares of tactics that Lean accepted with other goals (`changed`, `closed` ones among them), that
+    closed the goal, were refused, and got no verdict; empty where nothing was judged."""
+    total = sum(count for kind, count in counts.items() if kind != "shorter")
+    if not total:
+        return {}
+    unknown = sum(counts[kind] for kind in UNKNOWN)
+    known = max(1, total - unknown)
+    changed = counts["changed"] + counts["closed"]
+    found = {"changed": changed / known, "closed": counts["closed"] / known, "rejected": counts["rejected"] / known}
+    return {**found, "no_verdict": unknown / total}
+
+
+@contextmanager
+def open_reward(
+    options: RewardOptions, dist: DistInfo, value_model: str | None, read: Callable[[str], str] = str.strip
+) -> Iterator[Reward]:
+    """Open the reward that the options name, with its Lean processes; `value_model` is the default of that option.
+
+    Raises UserError for a function that is not there, a checkpoint that cannot be loaded, or servers that do not
+    answer.
+    """
+    if options.reward != LEAN:
+        yield load_function(options.reward)
+        return
+    with ExitStack() as stack:
+        addresses: Iterable[str] = options.servers.servers
+        token = options.servers.token
+        if not addresses:
+            embedded = stack.enter_context(start_embedded(options.lean_processes))
+            addresses, token = embedded.addresses, embedded.token
+        fleet = LeanFleet(tuple(addresses), token)
+        fleet.check()
+        judge = LeanJudge(fleet.lease, options.lean_processes)
+        stack.callback(judge.close)
+        source = options.value_model or value_model
+        values = None
+        if options.reward_shorter > 0 and source is not None:
+            values = stack.enter_context(open_values(TextModelOptions(value_model=source), dist))
+        yield LeanReward(judge, options, values, read)
