@@ -7,19 +7,22 @@ A server is None for the embedded NanoLean, an address `host:port`, or a session
 as a whole text in a fresh environment: no `sorry`, no other axioms than Lean's own.
 """
 
+import math
 import os
 import random
+import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from nanoproof.common.distributed import init_distributed
+from nanoproof.common.distributed import choose_device, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.compat.config import ProverConfig
 from nanoproof.inference.hf_model import HFOptions
@@ -34,19 +37,25 @@ from nanoproof.policy.factory import TextModelOptions, whole_proof_prompts
 from nanoproof.policy.progress import ProgressPolicy, open_scorer
 from nanoproof.policy.prompt_formats import FORMATS, PromptFormat, known_format
 from nanoproof.policy.protocol import SamplingConfig
-from nanoproof.policy.text_policy import TextPolicy
+from nanoproof.policy.text_policy import RetrievingPolicy, TextPolicy
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.cli_input import parse_theorem
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.prover.whole_proof import written_proof
+from nanoproof.retrieval.corpus import Corpus
+from nanoproof.retrieval.encoders import open_encoder, retriever_folder
+from nanoproof.retrieval.index import INDEX_FOLDER, Index
+from nanoproof.retrieval.premises import Retriever
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.policy import Policy, Suggestion
+from nanoproof.search.policy import Policy, Suggestion, policy_for
 
 MAX_STEPS = 100
 """Expansions of a search whose config sets no limit."""
 MAX_TRIALS = 6
 """How often a prover is asked for a tactic of its own in one expansion."""
 HF_TOKEN_VARIABLE = "HF_TOKEN"
+PREMISE_TOKENS = 512
+"""Tokens that a state and its premises may have together."""
 
 
 class Status(Enum):
@@ -191,8 +200,13 @@ class _NextTactics:
 
     def __init__(self, prover: BaseProver) -> None:
         self._prover = prover
+        self._lock = threading.Lock()  # provers of users need not know of threads
 
     def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
+        with self._lock:
+            return self._ask(state_text)
+
+    def _ask(self, state_text: str) -> Suggestion:
         counts: dict[str, int] = {}
         for _ in range(MAX_TRIALS):
             tactic = self._prover.next_tactic(state_text, 0)
@@ -240,9 +254,13 @@ class _ModelProver(BaseProver):
         )
         policy = self._stack.enter_context(TextPolicy(self.model, self.format, self.sampling))
         scorer = open_scorer(texts.progress)
-        self._policy: Policy = policy
+        self._policy: Policy = self._helped(policy)
         if scorer is not None:
-            self._policy = ProgressPolicy(policy, scorer, texts.progress.progress_weight)
+            self._policy = ProgressPolicy(self._policy, scorer, texts.progress.progress_weight)
+
+    def _helped(self, policy: TextPolicy) -> Policy:
+        """Return what asks the model; subclasses may put something before its states."""
+        return policy
 
     def policy(self) -> Policy:
         """Return the model as a policy, all of whose candidates a search tries."""
@@ -300,11 +318,7 @@ class HFProver(_ModelProver):
     ) -> None:
         """`ckpt_path` is a folder (of a model, or of adapters, whatever `use_lora` says), an id of the hub, or a
         checkpoint of ours as `--model-path` takes it. Raises UserError for what cannot be loaded."""
-        from pathlib import Path
-
-        folder = Path(ckpt_path).expanduser()
-        ours = ckpt_path.endswith((".pt", ".json")) or any(folder.glob("model_*.json")) or is_foreign(ckpt_path)
-        spec = ckpt_path if ours else f"hf:{ckpt_path}"
+        spec = _spec_of(ckpt_path)
         texts = TextModelOptions(prompt_format=prompt_format, backend=LanguageModelOptions(hf=HFOptions()))
         sampling = SamplingConfig(
             num_sampled_tactics=5, max_gen_tokens=64, temperature=0.7, top_p=0.9, first_token_occurrences_cap=None
@@ -316,6 +330,72 @@ class HFProver(_ModelProver):
         """Sample tactics and return one of them, each as likely; None where none is left of use."""
         found = self.candidates(state)
         return self._rng.choice(found) if found else None
+
+
+class RetrievalProver(_ModelProver):
+    """A model of transformers that is given premises with each state (ReProver), which a retriever finds."""
+
+    def __init__(
+        self,
+        ret_ckpt_path: str | Path,
+        gen_ckpt_path: str | Path,
+        indexed_corpus_path: str | Path,
+        num_premises: int = 10,
+        device: str = "auto",
+        prompt_format: str | None = None,
+        config: ProverConfig | None = None,
+    ) -> None:
+        """`ret_ckpt_path` is a retriever's folder (`RetrievalTrainer`), else a folder or id of transformers;
+        `gen_ckpt_path` is a model as of `HFProver`; `indexed_corpus_path` is the `corpus.jsonl` of an export, whose
+        vectors are taken from the retriever's index so far as that has them. The best premises that fit beside a state
+        into 512 tokens are used. Raises UserError for what cannot be loaded, or has no place for premises.
+        """
+        self._retriever_path, self.num_premises = str(ret_ckpt_path), num_premises
+        self._corpus = Corpus.load(Path(indexed_corpus_path).expanduser())
+        spec = _spec_of(str(gen_ckpt_path))
+        if prompt_format is None and known_format(spec, "tactic") is None:
+            prompt_format = "reprover"
+        sampling = SamplingConfig(
+            num_sampled_tactics=10, max_gen_tokens=128, temperature=1.0, top_p=1.0, first_token_occurrences_cap=None
+        )
+        super().__init__(spec, sampling, TextModelOptions(prompt_format=prompt_format), device, config)
+
+    def _helped(self, policy: TextPolicy) -> Policy:
+        if not self.format.takes_premises:
+            self.close()
+            raise UserError(f"{self.spec}: prompts of the format {self.format.name} have no place for premises")
+        folder = retriever_folder(self._retriever_path)
+        encoder = open_encoder(
+            self._retriever_path if folder else f"hf:{self._retriever_path}", device=choose_device()[0]
+        )
+        earlier = None
+        if folder is not None:
+            with suppress(UserError):
+                earlier = Index.load(folder / INDEX_FOLDER, encoder.identity)
+        index, _ = Index.build(self._corpus, encoder, earlier)
+        self.retriever = Retriever(encoder, index, self.num_premises)
+        return RetrievingPolicy(policy, self.retriever, PREMISE_TOKENS)
+
+    def next_tactic(self, state: str, goal_id: int = 0) -> str | None:
+        """Sample tactics and return one of them, as likely as its probability among them; None without any."""
+        self._asked += 1
+        found = policy_for(self._policy, theorem_of(None, self.theorem)) if self.theorem is not None else self._policy
+        suggestion = found.suggest(state.strip(), self.seed + self._asked)
+        if not suggestion.tactics:
+            return None
+        highest = max(suggestion.logprobs)
+        weights = [math.exp(each - highest) for each in suggestion.logprobs]
+        return self._rng.choices(suggestion.tactics, weights)[0]
+
+    def generate_whole_proof(self, theorem: Any) -> str:
+        """Raise NotImplementedError: it writes single tactics."""
+        raise NotImplementedError("RetrievalProver suggests tactics for states, and writes no whole proofs")
+
+
+def _spec_of(path: str) -> str:
+    """The SPEC of a model: a checkpoint of ours as it is, else one of transformers."""
+    ours = path.endswith((".pt", ".json")) or any(Path(path).expanduser().glob("model_*.json"))
+    return path if ours or is_foreign(path) else f"hf:{path}"
 
 
 @contextmanager

@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 
 TOKEN_VARIABLE = "NANOPROOF_LEAN_TOKEN"
 """Environment variable with the token that servers require and clients send."""
+LEASE_SECONDS = 60.0
+"""How long a server may wait for a heartbeat before it takes a process back: a client that was killed sends none."""
 _TICK_SECONDS = 0.5
 _CALL_SECONDS = 10.0
 _EXIT_SECONDS = 3.0

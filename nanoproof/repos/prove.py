@@ -12,7 +12,7 @@ import argparse
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from html import escape
@@ -39,7 +39,7 @@ from nanoproof.repos.premise_data import folder_files
 from nanoproof.repos.project import Project
 from nanoproof.repos.proving import Ledger, ProjectProver, Rung, Task, method_of, rising, server_imports
 from nanoproof.repos.store import Store, default_path
-from nanoproof.repos.traced_files import Repository
+from nanoproof.repos.traced_files import Repository, TracedTheorem
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.policy import Policy, PolicyError
 
@@ -91,7 +91,49 @@ def run(args: argparse.Namespace) -> int:
     """Prove what can be proved, write it as asked for, and report; returns the exit code."""
     options = from_args(ProveProjectOptions, args)
     project = Project.read(located(args.project))
-    repository = stored_repository(project.root)
+
+    def open_rungs(fleet: Fleet, stack: ExitStack) -> list[Rung]:
+        return _open_rungs(args, options, fleet, stack, project.root)
+
+    done = prove_project(project, stored_repository(project.root), options, open_rungs, lambda: follow_lean(args))
+    print_lines(done.summary)
+    if done.failure is not None:
+        raise done.failure
+    return 130 if done.interrupted else 0 if all(task.outcome == "proved" for task in done.prover.tasks) else 1
+
+
+@dataclass(frozen=True)
+class Proved:
+    """What came of a project: `failure` ended the work early; `recorded` are the theorems that the store has proofs of
+    since."""
+
+    prover: ProjectProver
+    folder: Path
+    written: list[str]
+    recorded: list[TracedTheorem]
+    failure: UserError | None
+    interrupted: bool
+
+    @property
+    def summary(self) -> list[str]:
+        """Lines for a terminal."""
+        return _summary(self.prover, self.written, self.folder)
+
+
+def prove_project(
+    project: Project,
+    repository: Repository | None,
+    options: ProveProjectOptions,
+    open_rungs: Callable[[Fleet, ExitStack], list[Rung]],
+    before_lean: Callable[[], object] = lambda: None,
+    wanted: Callable[[Task], bool] = lambda task: True,
+) -> Proved:
+    """Prove what can be proved of a project, write it as the options ask for, record it, and report.
+
+    `open_rungs` opens what is tried in turn; `repository` is the store's, if it knows the project; tasks that are not
+    `wanted` are left out. Raises UserError for options that cannot be followed, and where servers fail before there
+    is anything.
+    """
     paths = [file.path for file in project.files if file.sorries and project.only in ("", file.path)]
     if options.branch is not None:
         require_branch(project.root, options.branch, paths)
@@ -104,11 +146,11 @@ def run(args: argparse.Namespace) -> int:
     began = time.monotonic()
     with ExitStack() as stack:
         ledger = _open_ledger(folder, stack)
-        follow_lean(args)
+        before_lean()
         dist = init_distributed(options.suggesting.device.device_type)
         fleet = stack.enter_context(_open_lean(options.lean, dist, total))
         print_lines([f"Lean: {fleet.description}"])
-        rungs = _open_rungs(args, options, fleet, stack, project.root)
+        rungs = open_rungs(fleet, stack)
         prover = ProjectProver(
             project,
             ledger,
@@ -121,15 +163,13 @@ def run(args: argparse.Namespace) -> int:
             lambda line: print_lines([line]),
         )
         interrupted = stack.enter_context(_interrupts(prover))
-        failure = _work(prover)
+        failure = _work(prover, wanted)
         written = _write(options, project, prover, folder)
+        recorded = [] if repository is None else record_in_store(repository, prover)
         if repository is not None:
-            written.append(f"store: {_count(record_in_store(repository, prover), 'proof', 'proofs')} recorded")
+            written.append(f"store: {_count(len(recorded), 'proof', 'proofs')} recorded")
         _report(folder, project, prover, rungs, written, time.monotonic() - began, failure)
-        print_lines(_summary(prover, written, folder))
-    if failure is not None:
-        raise failure
-    return 130 if interrupted else 0 if all(task.outcome == "proved" for task in prover.tasks) else 1
+    return Proved(prover, folder, written, recorded, failure, bool(interrupted))
 
 
 def located(text: str) -> Path:
@@ -155,36 +195,33 @@ def stored_repository(root: Path) -> Repository | None:
     return next((each for each in repositories if Path(str(each.source)).resolve() == root), None)
 
 
-def record_in_store(repository: Repository, prover: ProjectProver) -> int:
-    """Record the proofs of those theorems of a repository of which no `sorry` is left; returns their number.
+def record_in_store(repository: Repository, prover: ProjectProver) -> list[TracedTheorem]:
+    """Record the proofs of those theorems of a repository of which no `sorry` is left; returns these theorems.
 
     Theorems are those of the last trace: one that has moved since, out of its lines there, waits for the next.
     """
     tasks: dict[str, list[Task]] = {}
     for task in prover.tasks:
         tasks.setdefault(task.path, []).append(task)
-    count = 0
+    recorded = []
     with Store() as store:
         for path, gaps in tasks.items():
             for stored in list(store.theorems(repository, "sorry", path, tactics=False)):
                 theorem = stored.theorem
-                inside = [
-                    task
-                    for task in gaps
-                    if theorem.start.line <= task.gap.line <= theorem.end.line
-                    and theorem.full_name.endswith(task.gap.name)
-                ]
+                inside = [task for task in gaps if task.is_in(theorem)]
                 if len(inside) == theorem.sorries and all(task.outcome == "proved" for task in inside):
                     proof = "\n".join(task.proof for task in inside)
                     store.record_proof(stored.id, proof, "python -m nanoproof.repos prove")
-                    count += 1
-    return count
+                    recorded.append(theorem)
+    return recorded
 
 
-def _work(prover: ProjectProver) -> UserError | None:
-    """Run all phases; returns the error that ended them, after which there may be proofs nevertheless."""
+def _work(prover: ProjectProver, wanted: Callable[[Task], bool]) -> UserError | None:
+    """Run all phases on the tasks that are wanted; returns the error that ended them, after which there may be proofs
+    nevertheless."""
     try:
         prover.prepare()
+        prover.tasks = [task for task in prover.tasks if wanted(task)]
         prover.run()
         failure = prover.failure
     except (UserError, PolicyError) as error:

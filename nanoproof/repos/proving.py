@@ -34,6 +34,7 @@ from nanoproof.prover.cli_input import SorryFiller
 from nanoproof.prover.interactive import best_line, describe_effort
 from nanoproof.prover.prover import Prover
 from nanoproof.repos.project import Project, before_text, whole_text
+from nanoproof.repos.traced_files import TracedTheorem
 from nanoproof.search.render import SearchView, tree_page
 from nanoproof.search.tree_json import tree_from_json
 
@@ -168,6 +169,16 @@ class Task:
     def place(self) -> str:
         """Where it is, for people."""
         return f"{self.path}:{self.gap.line}"
+
+    @property
+    def theorem_id(self) -> str:
+        """What the theorem of a search for it is called; retrieval reads path and line."""
+        return f"{self.path}, line {self.gap.line}"
+
+    def is_in(self, theorem: TracedTheorem) -> bool:
+        """Tell whether it is a `sorry` of a theorem that a trace found, where it was then."""
+        inside = theorem.path == self.path and theorem.start.line <= self.gap.line <= theorem.end.line
+        return inside and theorem.full_name.endswith(self.gap.name)
 
 
 class TaskQueue:
@@ -475,7 +486,7 @@ class ProjectProver:
         began = time.monotonic()
         attempt = rung.prover.prove(
             state.filler.trusting(session),
-            LeanFile.theorem(self._original(state), task.gap, "file", f"{task.path}, line {task.gap.line}"),
+            LeanFile.theorem(self._original(state), task.gap, "file", task.theorem_id),
             rung.budget,
             rng,
             lambda: self.stopped or self._failure is not None,

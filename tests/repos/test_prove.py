@@ -342,10 +342,10 @@ def test_the_store_learns_of_theorems_of_which_nothing_is_left_open(
     tasks = [Task("A.lean", gap, f"k{n}", n, outcome="proved", proof="trivial") for n, gap in enumerate(gaps)]
     tasks[2].outcome = "not proved"
     prover = SimpleNamespace(tasks=tasks)
-    assert prove.record_in_store(repository, prover) == 1
+    assert len(prove.record_in_store(repository, prover)) == 1
     tasks[2].outcome, tasks[2].proof = "proved", "decide"
-    assert prove.record_in_store(repository, prover) == 1
+    assert len(prove.record_in_store(repository, prover)) == 1
     with Store() as store:
         found = {each.theorem.full_name: (each.state, each.proof) for each in store.theorems("mine")}
     assert found == {"a": ("sorry_proved", "trivial"), "N.b": ("sorry_proved", "trivial\ndecide")}
-    assert prove.record_in_store(repository, prover) == 0
+    assert prove.record_in_store(repository, prover) == []

@@ -15,7 +15,7 @@ from nanoproof.compat.database.models.repository import Repository
 from nanoproof.compat.database.models.theorems import Theorem
 from nanoproof.repos.difficulty import Curriculum, Item
 from nanoproof.repos.leandojo import HELD_OUT, export, export_stored
-from nanoproof.repos.manage import add_repository, repository_folder, trace_files
+from nanoproof.repos.manage import AddOptions, add_repository, repository_folder, trace_files
 from nanoproof.repos.splits import HoldOut
 from nanoproof.repos.store import Store
 
@@ -147,16 +147,18 @@ class DynamicDatabase:
             print(line)
         return [self.repositories[int(name.split(".")[0]) - 1] for name in found.order]
 
-    def trace_repository(self, url: str, commit: str, build_deps: bool = False) -> Repository | None:
+    def trace_repository(
+        self, url: str, commit: str, build_deps: bool = False, options: AddOptions | None = None
+    ) -> Repository | None:
         """Trace the repository at an address or in a folder, in the store too, and return it; it is not added yet.
 
         Its data set is written beside the store. None if it holds fewer than three theorems. The project has to be
         built where real Lean traces it; `build_deps` is accepted and changes nothing, as the declarations of
-        dependencies are read from their files. Raises UserError where tracing fails.
+        dependencies are read from their files; `options` name Lean servers. Raises UserError where tracing fails.
         """
         target = f"{url.removesuffix('.git')}@{commit}" if commit else url
         with Store() as store:
-            added = add_repository(store, target, trace=trace_files)
+            added = add_repository(store, target, options=options, trace=trace_files)
             if store.counts(added)["theorems"] < LEAST_THEOREMS:
                 log.warning("%s has fewer than %d theorems", url, LEAST_THEOREMS)
                 return None

@@ -144,10 +144,11 @@ def _lean_version(settings: ServerSettings) -> str | None:
 
 
 class GetProcess(flask_app.Body):
-    """Body of `/process/get`; `timeout` is in seconds."""
+    """Body of `/process/get`; `timeout` is in seconds, as is how long the lease may be idle, at most the server's."""
 
     blocking: bool | None = None
     timeout: flask_app.Amount | None = None
+    lease_seconds: flask_app.Amount | None = None
 
 
 class Command(flask_app.Body):
@@ -249,7 +250,8 @@ def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
         seconds = _DEFAULT_WAIT_SECONDS if body.timeout is None else body.timeout
         gone = flask_app.client_disconnected()
         try:
-            lease = pool.get(body.blocking is not False, min(seconds, settings.longest_seconds), gone)
+            waits = min(seconds, settings.longest_seconds)
+            lease = pool.get(body.blocking is not False, waits, gone, body.lease_seconds)
         except TooManyWaiting:
             return flask_app.reply_later({"error": "too many requests are waiting for a process"}, 429)
         except ShuttingDown:
@@ -261,17 +263,17 @@ def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
             lease = None
         if lease is None:
             return flask_app.reply({"process_id": None})
-        answer = {"process_id": lease.id, "lease_seconds": settings.lease_seconds}
+        answer = {"process_id": lease.id, "lease_seconds": lease.idle_seconds}
         # Each command and statement starts from the imports, and independent goals are branches of their own.
         return flask_app.reply({**answer, "fresh_environments": True, "splits_goals": True})
 
     @routes.post("/process/<id:pid>/heartbeat")
     def heartbeat(pid: int) -> Response:
         try:
-            pool.heartbeat(pid)
+            lease = pool.heartbeat(pid)
         except LeaseNotFound:
             return flask_app.reply({"error": f"Process {pid} not found"}, 404)
-        return flask_app.reply({"status": "ok", "lease_seconds": settings.lease_seconds})
+        return flask_app.reply({"status": "ok", "lease_seconds": lease.idle_seconds})
 
     @routes.post("/process/<id:pid>/return")
     def return_process(pid: int) -> Response:

@@ -64,9 +64,17 @@ class ServerLease:
     """
 
     def __init__(
-        self, lease_id: int, process: ReplProcess, base_env: int | None, backend: Backend, pool: ProcessOwner
+        self,
+        lease_id: int,
+        process: ReplProcess,
+        base_env: int | None,
+        backend: Backend,
+        pool: ProcessOwner,
+        idle_seconds: float,
     ) -> None:
+        """`idle_seconds` is how long no request and no heartbeat may come before the lease is taken back."""
         self.id = lease_id
+        self.idle_seconds = idle_seconds
         self.lock = threading.Lock()
         self.last_used = time.monotonic()
         self.waiting = 0

@@ -18,6 +18,7 @@ from nanoproof.lean.server.repl_process import ReplError, ReplProcess
 log = logging.getLogger(__name__)
 
 _TICK_SECONDS = 1.0
+_SHORTEST_LEASE_SECONDS = 1.0
 _MAX_BACKOFF_SECONDS = 30.0
 _FAILURES_BEFORE_GIVING_UP = 2
 _MAX_WAITING_PER_LEASE = 4
@@ -105,9 +106,16 @@ class Pool:
                     raise CannotStart(self._start_error or "the server is shutting down")
                 self._changed.wait(_TICK_SECONDS)
 
-    def get(self, blocking: bool, seconds: float, gone: Callable[[], bool] = lambda: False) -> ServerLease | None:
+    def get(
+        self,
+        blocking: bool,
+        seconds: float,
+        gone: Callable[[], bool] = lambda: False,
+        idle_seconds: float | None = None,
+    ) -> ServerLease | None:
         """ServerLease a process; None if none came free in time, or if the caller is `gone` before.
 
+        The lease may be idle for `idle_seconds`, where that is less than the settings say.
         Raises `TooManyWaiting`, `CannotStart` or `ShuttingDown`.
         """
         deadline = time.monotonic() + (seconds if blocking else 0.0)
@@ -126,7 +134,9 @@ class Pool:
                     if remaining <= 0 or gone():
                         return None
                     self._changed.wait(min(remaining, _TICK_SECONDS))
-                lease = ServerLease(self._new_id(), *taken, self._backend, self)
+                longest = self._settings.lease_seconds
+                idle = longest if idle_seconds is None else min(max(idle_seconds, _SHORTEST_LEASE_SECONDS), longest)
+                lease = ServerLease(self._new_id(), *taken, self._backend, self, idle)
                 self._leases[lease.id] = lease
                 self.metrics.leases.labels("given").inc()
                 return lease
@@ -155,9 +165,11 @@ class Pool:
             raise LeaseNotFound(lease_id)
         return lease
 
-    def heartbeat(self, lease_id: int) -> None:
-        """Record that the client of a lease still needs it; raises `LeaseNotFound`."""
-        self.find(lease_id).last_used = time.monotonic()
+    def heartbeat(self, lease_id: int) -> ServerLease:
+        """Record that the client of a lease still needs it, and return it; raises `LeaseNotFound`."""
+        lease = self.find(lease_id)
+        lease.last_used = time.monotonic()
+        return lease
 
     def give_back(self, lease_id: int) -> bool:
         """End a lease and reset its process for the next one; False if there is no such lease (any more).
@@ -416,15 +428,15 @@ class Pool:
 
     def _check_leases(self) -> None:
         """Take back leases that were idle for too long; one with a request in progress is in use."""
-        oldest = time.monotonic() - self._settings.lease_seconds
+        now = time.monotonic()
         with self._changed:
-            idle = [lease for lease in self._leases.values() if lease.last_used < oldest]
+            idle = [lease for lease in self._leases.values() if lease.last_used < now - lease.idle_seconds]
         for lease in idle:
             if not lease.lock.acquire(blocking=False):
                 continue
             try:
-                if lease.last_used < oldest and self._end(lease.id) is not None:
-                    log.warning("a lease that was idle for %g s has expired", self._settings.lease_seconds)
+                if lease.last_used < now - lease.idle_seconds and self._end(lease.id) is not None:
+                    log.warning("a lease that was idle for %g s has expired", lease.idle_seconds)
                     self.metrics.leases.labels("expired").inc()
                     self._retire(lease)
             finally:
