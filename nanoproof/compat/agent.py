@@ -42,7 +42,7 @@ from nanoproof.lean import types as lean
 from nanoproof.model.checkpoint import find_checkpoint, weights_sha256
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
-from nanoproof.prover.whole_proof import Candidate, Verifier
+from nanoproof.prover.whole_proof import UNREADABLE, Candidate, Verifier
 from nanoproof.repos.leandojo import CORPUS
 from nanoproof.repos.manage import AddOptions
 from nanoproof.repos.project import Project
@@ -57,6 +57,7 @@ DATA_PATH = Path("raid/data/merged")
 PROOF_LOG = "proof_log.txt"
 """The log of theorems proved, beside the database."""
 GENERATOR = "kaiyuy/leandojo-lean4-retriever-tacgen-byt5-small"
+NOT_WHOLE = "it stands within a proof, where no whole proof can be written"
 NO_REPOSITORY = "No repository loaded. Call setup_github_repository() or setup_local_repository() first."
 
 
@@ -259,12 +260,15 @@ class _Searching(Prover):
         if attempt.stop_reason == "stopped" and not stopped():
             attempt = replace(attempt, stop_reason="timeout")  # it had its time, and was not cut short
         result = result_of(attempt, theorem, time.monotonic() - began)
-        how = f"{result.status.value} after {result.steps} expansions and {result.total_time:.1f} s"
+        how = f"{result.status.value} after {self._spent(attempt)} and {result.total_time:.1f} s"
         self._print("\n".join([f"{name}: {how}", *(f"  {tactic}" for tactic in result.proof or ())]))
         return attempt
 
     def _try(self, session: Any, theorem: lean.Theorem, num_simulations: int, rng: Any, *rest: Any) -> Attempt:
         return super().prove(session, theorem, num_simulations, rng, *rest)
+
+    def _spent(self, attempt: Attempt) -> str:
+        return f"{attempt.counts.get('expansions', 0)} expansions"
 
     def _print(self, text: str) -> None:
         with self._printing:
@@ -279,10 +283,16 @@ class _WholeProofs(_Searching):
         self._verifier, self._writing = Verifier(type(prover).__name__), threading.Lock()
 
     def _try(self, session: Any, theorem: lean.Theorem, num_simulations: int, rng: Any, *rest: Any) -> Attempt:
-        with self._writing:
-            text = self._own.generate_whole_proof(theorem)
+        try:
+            with self._writing:
+                text = self._own.generate_whole_proof(theorem)
+        except lean.TheoremRejected:
+            return Attempt(theorem, "unproven", budget=1, message=NOT_WHOLE, stop_reason=UNREADABLE)
         self._print(text)
         return self._verifier.verify(session, Candidate(theorem, text))[0]
+
+    def _spent(self, attempt: Attempt) -> str:
+        return "one text"
 
 
 def _method(prover: BaseProver, config: ProverConfig, whole_proof: bool) -> str:

@@ -18,6 +18,7 @@ import random
 import re
 import shutil
 import signal
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -538,7 +539,7 @@ def hub_main(argv: Sequence[str] | None, description: str) -> int:
     parser.set_defaults(**DEFAULTS)
     args = parse_resumable(parser, None if argv is None else list(argv))
     if hasattr(signal, "SIGUSR1"):
-        faulthandler.register(signal.SIGUSR1, all_threads=True)
+        faulthandler.register(signal.SIGUSR1, file=sys.__stderr__, all_threads=True)  # notebooks have another one
     if not leandojo.is_export(Path(args.data)):
         args.data = batches.chosen_transitions(args.data)
     if args.model_path is not None:
