@@ -28,7 +28,7 @@ from typing import Any, cast
 
 from nanoproof.common.config import Parser, add_flags, from_args, group, opt, validate
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write_json, atomic_write_text, json_line, read_object
+from nanoproof.common.files import atomic_write, atomic_write_json, json_line, read_object
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.run_dir import trace_folder
 from nanoproof.lean import lexical
@@ -366,7 +366,7 @@ class Tracer:
         self._names: Names | None = None
         self._lock = threading.Lock()
         self._failed: dict[str, str] = {}
-        self._traces: dict[str, FileTrace] = {}
+        self._elaborated: set[str] = set()
         self._error: BaseException | None = None
         self.elaborations = 0
 
@@ -428,7 +428,8 @@ class Tracer:
         return make_trace(self._project, file, self._names.without(hidden), found)
 
     def _keep(self, file: SourceFile, trace: FileTrace) -> None:
-        self._traces[file.path] = trace
+        if trace.elaborated:
+            self._elaborated.add(file.path)
         if trace.file.error is not None:
             self._failed[file.path] = trace.file.error
             log.warning("%s is not traced: %s", file.path, trace.file.error)
@@ -450,33 +451,46 @@ class Tracer:
         return True
 
     def _finish(self, seconds: float) -> Summary:
-        traces = [self._traces[file.path] for file in self._project.files]
+        """Write what is made of all files, which are read back one by one: a large project is never in memory."""
+        counts: Counter[str] = Counter()
         left_out: Counter[str] = Counter()
-        transitions = 0
-        for theorem in (theorem for trace in traces for theorem in trace.leantree["theorems"]):
-            for block in theorem["by_blocks"]:
-                if "error" in block:
-                    left_out[re.sub(r"`[^`]*`", "a tactic", block["error"])] += 1
-                else:
-                    transitions += len(block["tree"]["nodes"])
-        theorems = [theorem for trace in traces for theorem in trace.file.theorems]
+        failures, exceptions = [], []
+
+        def write(transitions: Any, targets: Any) -> None:
+            for file in self._project.files:
+                trace = _read_back(self._cache_path(file))
+                for theorem in trace.leantree["theorems"]:
+                    for block in theorem["by_blocks"]:
+                        if "error" in block:
+                            left_out[re.sub(r"`[^`]*`", "a tactic", block["error"])] += 1
+                        else:
+                            counts["transitions"] += len(block["tree"]["nodes"])
+                counts["theorems"] += len(trace.file.theorems)
+                counts["tactics"] += sum(len(theorem.tactics) for theorem in trace.file.theorems)
+                counts["sorries"] += sum(theorem.sorries for theorem in trace.file.theorems)
+                failures.extend([f"{trace.file.path}: {trace.file.error}"] if trace.file.error else [])
+                exceptions.extend(trace.exceptions)
+                if trace.leantree["theorems"]:
+                    transitions.write(json_line(trace.leantree).encode("utf-8"))
+                for target in trace.targets:
+                    targets.write(json_line(target).encode("utf-8"))
+
+        atomic_write(
+            self._folder / TRANSITIONS, lambda one: atomic_write(self._folder / TARGETS, lambda two: write(one, two))
+        )
         summary = Summary(
-            files=len(traces),
-            from_cache=sum(not trace.elaborated for trace in traces),
-            theorems=len(theorems),
-            tactics=sum(len(theorem.tactics) for theorem in theorems),
-            sorries=sum(theorem.sorries for theorem in theorems),
-            transitions=transitions,
-            failures=tuple(f"{trace.file.path}: {trace.file.error}" for trace in traces if trace.file.error),
-            exceptions=tuple(each for trace in traces for each in trace.exceptions),
+            files=len(self._project.files),
+            from_cache=len(self._project.files) - len(self._elaborated),
+            theorems=counts["theorems"],
+            tactics=counts["tactics"],
+            sorries=counts["sorries"],
+            transitions=counts["transitions"],
+            failures=tuple(failures),
+            exceptions=tuple(exceptions),
             left_out=dict(left_out.most_common()),
             elaborations=self.elaborations,
             seconds=seconds,
         )
-        rows = [trace.leantree for trace in traces if trace.leantree["theorems"]]
-        atomic_write_text(self._folder / TRANSITIONS, "".join(map(json_line, rows)))
-        targets = [target for trace in traces for target in trace.targets]
-        atomic_write_text(self._folder / TARGETS, "".join(map(json_line, targets)))
         order = [file.path for file in self._project.files]
         atomic_write_json(self._folder / SUMMARY, {**vars(summary), "order": order})
         return summary
@@ -491,11 +505,15 @@ def read_trace(folder: Path) -> Iterator[TracedFile]:
     if summary is None or not isinstance(summary.get("order"), list):
         raise UserError(f"{folder} holds no whole trace (python -m nanoproof.repos trace DIR)")
     for name in summary["order"]:
-        path = folder / "files" / f"{name}.json"
-        try:
-            yield FileTrace.from_json(read_object(path) or {}).file
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UserError(f"{path} is damaged ({error!r}); trace again") from error
+        yield _read_back(folder / "files" / f"{name}.json").file
+
+
+def _read_back(path: Path) -> FileTrace:
+    """Read what was stored of a file. Raises UserError if it is damaged."""
+    try:
+        return FileTrace.from_json(read_object(path) or {})
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{path} is damaged ({error!r}); trace again") from error
 
 
 def trace_project(project: Project, folder: Path, options: TraceOptions) -> Summary:

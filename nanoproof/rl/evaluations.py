@@ -13,7 +13,7 @@ from nanoproof.actors.pool import AttemptPool
 from nanoproof.common.distributed import DistInfo, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_json, read_object
-from nanoproof.common.run_dir import versions
+from nanoproof.common.run_dir import repo_name, versions
 from nanoproof.data.theorems.theorem_sets import list_theorems, parse_set_names, set_name
 from nanoproof.data.theorems.whitelists import LeanChoice
 from nanoproof.evaluation.evaluate import evaluate
@@ -35,21 +35,25 @@ class Evaluations:
     """The benchmarks, and how they are evaluated with the weights of a step."""
 
     def __init__(self, config: RLConfig, lean: LeanChoice, dist: DistInfo) -> None:
-        """Without `eval_datasets` there are none. Raises UserError if there is no such benchmark."""
+        """Without `eval_datasets` there are none. Raises UserError if there is no such benchmark, or nothing in it; of a
+        repository that is too small for a split there is no evaluation."""
         self._config, self._dist = config, dist
+        names = parse_set_names(config.rl.eval_datasets) if config.rl.eval_datasets else []
         self.benchmarks: dict[str, list[Theorem]] = {
             set_name(name): list_theorems(name, SPLIT, lean.version_for(name))[: config.rl.max_eval_theorems]
-            for name in (parse_set_names(config.rl.eval_datasets) if config.rl.eval_datasets else ())
+            for name in names
         }
-        for name, theorems in self.benchmarks.items():
-            if not theorems:
+        for name in [name for name in names if not self.benchmarks[set_name(name)]]:
+            if repo_name(name) is None:
                 raise UserError(f"--eval-datasets {name}: {SPLIT} holds no theorems")
+            log.warning("--eval-datasets %s: too small to have theorems in %s; it is left out", name, SPLIT)
+            del self.benchmarks[set_name(name)]
         self._about = {"versions": versions(), **dist.decisions()}
         self._count = itertools.count()
 
     def decision(self) -> str:
         """Describe the benchmarks, for the log."""
-        return ", ".join(f"{name} {SPLIT} ({len(theorems)})" for name, theorems in self.benchmarks.items())
+        return ", ".join(f"{name} {SPLIT} ({len(theorems)})" for name, theorems in self.benchmarks.items()) or "nothing"
 
     def run(self, pool: AttemptPool, stage: Stage, lean: str | None, state: RLState) -> None:
         """Evaluate on every benchmark; note in `state` and `best.json` if these weights solve most theorems so far.
@@ -57,6 +61,8 @@ class Evaluations:
         All ranks call it together. Raises Interrupted on all of them if one was asked to end.
         """
         scores: dict[str, dict[str, int]] = {}
+        if not self.benchmarks:
+            return
         compared = []
         digest = on_main(lambda: weights_sha256(stage.run.path / f"model_{state.step}.json"))
         for name in self.benchmarks:

@@ -1,5 +1,6 @@
 """Tracing with NanoLean: the example repository, the library, the cache, and what is read of it for training."""
 
+import gc
 import shutil
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 from nanolean.commands.runner import run_text
 from nanolean.data.replay import library
 from nanolean.kernel.expr import collect_consts
+from nanoproof import sft
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.common.option_groups import LeanOptions
@@ -25,10 +27,12 @@ from nanoproof.lean.types import ProofState, ProtocolError, TacticApplied, Theor
 from nanoproof.repos.__main__ import main
 from nanoproof.repos.declarations import enclosed
 from nanoproof.repos.project import Project, nanolean_library
-from nanoproof.repos.trace import SUMMARY, TARGETS, TRANSITIONS, TraceOptions, read_trace, trace_project
+from nanoproof.repos.trace import SUMMARY, TARGETS, TRANSITIONS, FileTrace, TraceOptions, read_trace, trace_project
 from nanoproof.repos.traced_files import TracedFile, file_from_json, file_to_json
+from nanoproof.rl import __main__ as rl
 from nanoproof.training.batches import load_transitions
 from tests.helpers import wait_for
+from tests.training import small
 
 EXAMPLE = Path(__file__).parents[1] / "data" / "example_repo"
 
@@ -266,3 +270,52 @@ def test_the_command_writes_what_training_reads(chain, server, capsys, monkeypat
     with pytest.raises(UserError, match=r"not the name of a repository: '\.\./x'"):
         parse_set_names(["repo:../x"])
     shutil.rmtree(folder)
+
+
+def test_files_are_read_back_one_by_one(options, tmp_path, monkeypatch):
+    project, out = tmp_path / "many", tmp_path / "out"
+    project.mkdir()
+    for number in range(12):
+        (project / f"F{number}.lean").write_text(f"theorem t{number} : True := by\n  trivial\n")
+    alive, read = [], FileTrace.from_json.__func__
+
+    def count() -> int:
+        return sum(isinstance(each, FileTrace) for each in gc.get_objects())
+
+    def reading(cls, value):
+        alive.append(count())
+        return read(cls, value)
+
+    monkeypatch.setattr(FileTrace, "from_json", classmethod(reading))
+    for cached in (0, 12):
+        alive.clear()
+        summary = trace_project(Project.read(project), out, options)
+        assert (summary.from_cache, summary.theorems, summary.transitions) == (cached, 12, 12)
+        assert len(alive) == 12 + cached and max(alive) <= 1
+        assert len((out / TRANSITIONS).read_text().splitlines()) == 12 == len((out / TARGETS).read_text().splitlines())
+
+
+def test_a_small_repository_is_trained_on_though_nothing_is_left_to_validate(
+    options, tmp_path, empty_home, caplog, monkeypatch
+):
+    project = tmp_path / "small"
+    project.mkdir()
+    text = "theorem a (p : Prop) (h : p) : p := by\n  exact h\n\ntheorem d (q : Prop) (h : q) : q := by\n  exact h\n"
+    (project / "A.lean").write_text(text)
+    trace_project(Project.read(project), trace_folder("small"), options)
+    assert list_theorems("repo:small", "valid") == [] and len(list_theorems("repo:small", "train")) == 2
+    tokenizer = small.tokenizer()
+    tokenizer.save(tmp_path / "tokenizer.json")
+    words = ["--data", "repo:small", "--tokenizer", tmp_path / "tokenizer.json", "--run-dir", tmp_path / "sft"]
+    words += ["--depth", 1, "--aspect-ratio", 16, "--head-dim", 16, "--sequence-len", 128, "--row-length", 128]
+    words += ["--target-examples-per-step", 2, "--device-type", "cpu"]
+    assert sft.main([str(word) for word in words]) == 0
+    lean = ["--lean-servers", *options.lean.servers, "--monitor-port", "none", "--device-type", "cpu"]
+    words = ["--model-path", tmp_path / "sft", "--datasets", "repo:small", "--sft-data", "repo:small"]
+    words += ["--eval-datasets", "repo:small", "--run-dir", tmp_path / "rl", "--num-steps", 1, "--row-length", 128]
+    words += ["--collect-transitions", 1, "--target-examples-per-step", 2, "--mm-base-simulations", 2]
+    monkeypatch.setenv(TOKEN_VARIABLE, options.lean.token)
+    assert rl.main([str(word) for word in [*words, *lean]]) == 0
+    assert "--eval-datasets repo:small: too small to have theorems in valid; it is left out" in caplog.text
+    (metrics,) = read_jsonl(tmp_path / "rl" / "metrics.jsonl")
+    assert metrics["proofs"] > 0 and metrics["transitions"] > 0
