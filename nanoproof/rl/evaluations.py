@@ -35,8 +35,8 @@ class Evaluations:
     """The benchmarks, and how they are evaluated with the weights of a step."""
 
     def __init__(self, config: RLConfig, lean: LeanChoice, dist: DistInfo) -> None:
-        """Without `eval_datasets` there are none. Raises UserError if there is no such benchmark, or nothing in it; of a
-        repository that is too small for a split there is no evaluation."""
+        """Without `eval_datasets` there are none, and of a repository that is too small for a split. Raises UserError
+        if there is no such benchmark, or nothing in it."""
         self._config, self._dist = config, dist
         names = parse_set_names(config.rl.eval_datasets) if config.rl.eval_datasets else []
         self.benchmarks: dict[str, list[Theorem]] = {
