@@ -133,7 +133,8 @@ class TrainingConfig(_Config):
 class ProverConfig(_Config):
     """How theorems are searched: `timeout` in seconds, `max_expansions` nodes at most, `num_sampled_tactics` each.
 
-    `use_vllm`, `num_workers`, `debug` and `batch_size` are read and kept, and change nothing here.
+    `num_workers` is how many processes an agent's embedded Lean server has. `use_vllm`, `debug` and `batch_size` are
+    read and kept, and change nothing here.
     """
 
     use_vllm: bool = False
