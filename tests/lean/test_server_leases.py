@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import requests
 
+from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.types import TacticApplied
 from tests.helpers import wait_for
 from tests.lean.conftest import THEOREM, Serve
@@ -48,6 +49,23 @@ def test_heartbeats_keep_a_lease(serve: Serve) -> None:
     assert "value" in api.start(kept)
     assert api.post(f"/process/{idle}/heartbeat").status_code == 404
     assert api.status()["totals"]["leases"] == {"given": 2, "expired": 1}
+
+
+def test_the_process_of_a_client_that_asked_for_a_short_lease_is_soon_free_without_it(serve: Serve) -> None:
+    server = serve(max_processes=1, lease_seconds=600.0, warmup=True)
+    api = Api(server)
+    given = api.post("/process/get", lease_seconds=1.5).json()  # its client is killed now
+    assert given["lease_seconds"] == 1.5
+    assert api.get_process(timeout=25) is not None
+    assert api.status()["totals"]["leases"] == {"given": 2, "expired": 1}
+
+
+def test_a_lease_is_never_longer_than_the_server_says_and_ours_is_a_minute(serve: Serve) -> None:
+    api = Api(serve(max_processes=2, lease_seconds=90.0))
+    assert api.post("/process/get", lease_seconds=5000).json()["lease_seconds"] == 90.0
+    with LeanServerClient(f"127.0.0.1:{api.server.port}").lease() as session:
+        session.start(THEOREM)
+        assert sorted(lease.idle_seconds for lease in api.server.pool._leases.values()) == [60.0, 90.0]
 
 
 def test_ids_of_leases_are_not_counted_up_nor_shown(serve: Serve) -> None:
