@@ -39,7 +39,7 @@ from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.cli_input import parse_theorem
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.prover.whole_proof import written_proof
-from nanoproof.search.config import SearchConfig
+from nanoproof.search.config import ALGORITHM, SearchConfig
 from nanoproof.search.policy import Policy, Suggestion
 
 MAX_STEPS = 100
@@ -147,7 +147,7 @@ class BaseProver(ABC):
         """
         wanted = theorem_of(goal, theorem)
         config = self.config or ProverConfig(num_sampled_tactics=MAX_TRIALS)
-        prover = Prover(self.policy(), SearchConfig(), ProverOptions(keep_tree=False))
+        prover = Prover(self.policy(), SearchConfig(algorithm=ALGORITHM), ProverOptions(keep_tree=False))
         with opened_session(server) as session:
             began = time.monotonic()
             attempt = prover.prove(
