@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from nanoproof.common.distributed import init_distributed
 from nanoproof.common.errors import UserError
-from nanoproof.compat.config import ProverConfig
+from nanoproof.compat.configs import ProverConfig
 from nanoproof.inference.hf_model import HFOptions
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel
 from nanoproof.inference.open_model import LanguageModelOptions, is_foreign, open_model
@@ -31,9 +31,9 @@ from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.forbidden import banned_reason
 from nanoproof.lean.types import LeanSession, Theorem
 from nanoproof.policy.factory import TextModelOptions, whole_proof_prompts
-from nanoproof.policy.progress import ProgressPolicy, open_scorer
 from nanoproof.policy.prompt_formats import FORMATS, PromptFormat, known_format
 from nanoproof.policy.protocol import SamplingConfig
+from nanoproof.policy.steps_remaining import ProgressPolicy, open_scorer
 from nanoproof.policy.text_policy import TextPolicy
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.cli_input import parse_theorem
