@@ -229,6 +229,7 @@ class Clock:
         """What actors and network have spent so far, an actor's present state included."""
         stats, now = running.policy.stats, time.monotonic()
         found = defaultdict(float, network=stats.busy_seconds, answered=stats.answered)
+        assert isinstance(running.pool, ActorPool)
         for actor in running.pool.actors:
             for name, seconds in actor.seconds.items():
                 found[name] += seconds

@@ -30,6 +30,8 @@ from nanoproof.evaluation.summary import wilson
 from nanoproof.prover.attempt import Attempt
 
 FULL = "full"
+TREE_SEARCH = "--search-algorithm mcts"
+"""What every arm begins with; one with another algorithm says so after it."""
 VARIANTS = {
     FULL: "",
     "no-merging": "--no-search-merge-same-state",
@@ -129,7 +131,7 @@ def read_arms(options: QualityOptions) -> dict[str, str]:
                 raise UserError(f"--table {options.table}: not a line `name: flags`: {line.strip()[:80]}")
             if text:
                 table[name.strip()] = flags.strip()
-    known = {**VARIANTS, **CANDIDATES, **table}
+    known = {name: f"{TREE_SEARCH} {flags}".rstrip() for name, flags in {**VARIANTS, **CANDIDATES, **table}.items()}
     names = list(dict.fromkeys((options.baseline, *(options.variants or table or VARIANTS))))
     unknown = [name for name in names if name not in known]
     check(not unknown, f"no such arm: {', '.join(unknown)}; there are {', '.join(known)}")

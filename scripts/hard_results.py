@@ -31,9 +31,9 @@ SEARCHES: dict[str, tuple[str, list[str]]] = {
     "": ("", []),
     "best-first": (", best-first", ["--search-algorithm", "best-first"]),
     "default": (
-        ", tree search with its default constants",
+        ", tree search with the default constants",
         [
-            *("--search-dead-end-expansions", "0", "--search-c-base", "200"),
+            *("--search-algorithm", "mcts", "--search-dead-end-expansions", "0", "--search-c-base", "200"),
             *("--search-prior-temperature", "200", "--search-unvisited-penalty", "16"),
         ],
     ),

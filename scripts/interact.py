@@ -24,9 +24,9 @@ from nanoproof.lean.client import LeanFleet, LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.types import LeanSession
 from nanoproof.policy.factory import PolicyOptions, load_network, open_policy
-from nanoproof.policy.progress import ProgressPolicy
 from nanoproof.policy.prompt import continuation
 from nanoproof.policy.protocol import SamplingConfig
+from nanoproof.policy.steps_remaining import ProgressPolicy
 from nanoproof.policy.text_policy import TextPolicy
 from nanoproof.prover.cli_input import line_input
 from nanoproof.prover.console import Console

@@ -56,7 +56,7 @@ from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.prover.whole_proof import Verifier, WholeProofProver
 from nanoproof.repos.project import imported_text
 from nanoproof.repos.proving import server_imports
-from nanoproof.search.config import SearchConfig
+from nanoproof.search.config import ALGORITHM, SearchConfig
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
         add_flags(parser, each, prefix, skip=("keep_tree", "disprove_fraction"))
     parser.add_argument("--theorem", dest="named", metavar="THEOREM", help="The theorem or file, as without the flag.")
     parser.add_earlier({"--lean-server": "--lean-servers", "--num-samples": "--num-sampled-tactics"})
-    parser.set_defaults(search_finishers=(AUTO,))
+    parser.set_defaults(search_finishers=(AUTO,), search_algorithm=ALGORITHM)
     args = parser.parse_args(argv)
     if args.named is not None:
         if args.theorem is not None:

@@ -26,7 +26,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import file_sha256
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.run_dir import resolve_model_path
-from nanoproof.compat.config import ProverConfig, TrainingConfig
+from nanoproof.compat.configs import ProverConfig, TrainingConfig
 from nanoproof.compat.database import DynamicDatabase, Repository, Theorem
 from nanoproof.compat.prover import (
     MAX_STEPS,
@@ -50,7 +50,7 @@ from nanoproof.repos.prove import Proved, ProveProjectOptions, prove_project
 from nanoproof.repos.proving import Rung, Task, method_of
 from nanoproof.repos.store import Store
 from nanoproof.retrieval.encoders import retriever_folder
-from nanoproof.search.config import SearchConfig
+from nanoproof.search.config import ALGORITHM, SearchConfig
 
 DATA_PATH = Path("raid/data/merged")
 """Where the data of the repositories are exported to, for training."""
@@ -241,7 +241,7 @@ class _Searching(Prover):
 
     def __init__(self, prover: BaseProver, config: ProverConfig, names: dict[str, str]) -> None:
         """`names` are the full names of the theorems, by the ids that searches know."""
-        super().__init__(prover.policy(), SearchConfig(), ProverOptions())
+        super().__init__(prover.policy(), SearchConfig(algorithm=ALGORITHM), ProverOptions())
         self._own, self._config, self._names = prover, config, names
         self._printing = threading.Lock()
 
@@ -306,6 +306,7 @@ def _method(prover: BaseProver, config: ProverConfig, whole_proof: bool) -> str:
             "sampling": None if sampling is None else asdict(sampling),
             "timeout": config.timeout,
             "seed": prover.seed,
+            "search": ALGORITHM,
             "whole_proof": whole_proof,
             "premises": None if retriever is None else [retriever.index.identity, retriever.count],
         }

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 from nanoproof.common.distributed import choose_device, init_distributed
 from nanoproof.common.errors import UserError
-from nanoproof.compat.config import ProverConfig
+from nanoproof.compat.configs import ProverConfig
 from nanoproof.inference.hf_model import HFOptions
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel
 from nanoproof.inference.open_model import LanguageModelOptions, is_foreign, open_model
@@ -34,9 +34,9 @@ from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.forbidden import banned_reason
 from nanoproof.lean.types import LeanSession, Theorem
 from nanoproof.policy.factory import TextModelOptions, whole_proof_prompts
-from nanoproof.policy.progress import ProgressPolicy, open_scorer
 from nanoproof.policy.prompt_formats import FORMATS, PromptFormat, known_format
 from nanoproof.policy.protocol import SamplingConfig
+from nanoproof.policy.steps_remaining import ProgressPolicy, open_scorer
 from nanoproof.policy.text_policy import RetrievingPolicy, TextPolicy
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.cli_input import parse_theorem
@@ -46,7 +46,7 @@ from nanoproof.retrieval.corpus import Corpus
 from nanoproof.retrieval.encoders import open_encoder, retriever_folder
 from nanoproof.retrieval.index import INDEX_FOLDER, Index
 from nanoproof.retrieval.premises import Retriever
-from nanoproof.search.config import SearchConfig
+from nanoproof.search.config import ALGORITHM, SearchConfig
 from nanoproof.search.policy import Policy, Suggestion, policy_for
 
 MAX_STEPS = 100
@@ -156,7 +156,7 @@ class BaseProver(ABC):
         """
         wanted = theorem_of(goal, theorem)
         config = self.config or ProverConfig(num_sampled_tactics=MAX_TRIALS)
-        prover = Prover(self.policy(), SearchConfig(), ProverOptions(keep_tree=False))
+        prover = Prover(self.policy(), SearchConfig(algorithm=ALGORITHM), ProverOptions(keep_tree=False))
         with opened_session(server) as session:
             began = time.monotonic()
             attempt = prover.prove(

@@ -40,7 +40,7 @@ from nanoproof.policy.client import RemotePolicy
 from nanoproof.policy.factory import load_network, open_language_model, open_policy, whole_proof_prompts
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import Prover, ProverOptions
-from nanoproof.search.config import SearchConfig
+from nanoproof.search.config import ALGORITHM, SearchConfig
 from nanoproof.search.policy import Policy
 from nanoproof.training.options import RunOptions
 from nanoproof.training.setup import start_ranks
@@ -48,6 +48,14 @@ from nanoproof.training.setup import start_ranks
 log = logging.getLogger(__name__)
 
 Network = tuple[GPT, Tokenizer] | None
+
+
+def warn_of_options(search: SearchConfig) -> None:
+    """Say which options were given for nothing."""
+    if names := search.without_effect:
+        flags = ", ".join(f"--search-{name.replace('_', '-')}" for name in names)
+        log.warning("%s: only --search-algorithm mcts knows that, this is %s", flags, search.algorithm)
+
 
 EARLIER_EVAL_FLAGS = {
     "--output-suffix": "name the whole directory of the results with --output-dir",
@@ -70,6 +78,7 @@ class EvalCommandOptions:
         "search-",
         without=("finisher_use",),  # evaluation has its own
         finishers=change(default=(AUTO,)),
+        algorithm=change(default=ALGORITHM),
     )
     engine: EngineLimits = group(
         EngineLimits,
@@ -120,6 +129,7 @@ class EvalCommand:
         self._watch, self._limits = watch, limits
         self.options, self.sampling = from_args(EvalOptions, args), from_args(SamplingConfig, args)
         search = replace(from_args(SearchConfig, args, "search_"), finisher_use="candidate")
+        warn_of_options(search)
         self.search = search.without_solvers() if self.options.solving.disable_solvers else search
         self.fleet_options = from_args(FleetOptions, args)
         self.dist, self.fleet, self._loaded = dist, fleet, loaded

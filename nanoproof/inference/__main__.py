@@ -19,10 +19,10 @@ from nanoproof.common.web import http_server
 from nanoproof.inference.sampling import EngineLimits
 from nanoproof.model.checkpoint import find_checkpoint, load_model, weights_sha256
 from nanoproof.policy.factory import TextModelOptions, model_policy, open_text_policy
-from nanoproof.policy.progress import open_scorer
 from nanoproof.policy.protocol import TOKEN_VARIABLE, SamplingConfig, ServiceOptions
 from nanoproof.policy.served_models import ServedModels, open_served_model, served_policy, short_name
 from nanoproof.policy.server import PolicyService, ServedPolicy, create_app
+from nanoproof.policy.steps_remaining import open_scorer
 
 log = logging.getLogger(__name__)
 

@@ -40,7 +40,7 @@ from nanoproof.repos.project import Project
 from nanoproof.repos.proving import Ledger, ProjectProver, Rung, Task, method_of, rising, server_imports
 from nanoproof.repos.store import Store, default_path
 from nanoproof.repos.traced_files import Repository, TracedTheorem
-from nanoproof.search.config import SearchConfig
+from nanoproof.search.config import ALGORITHM, SearchConfig
 from nanoproof.search.policy import Policy, PolicyError
 
 FIRST_BUDGET = 4
@@ -84,7 +84,7 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
         ("", ProverOptions),
     ):
         add_flags(parser, each, prefix, skip=("keep_tree", "disprove_fraction"))
-    parser.set_defaults(run=run, search_finishers=(AUTO,))
+    parser.set_defaults(run=run, search_finishers=(AUTO,), search_algorithm=ALGORITHM)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -6,8 +6,17 @@ from typing import Any, ClassVar, Literal
 from nanoproof.common.config import Presets, check, opt, preset_values, validate
 from nanoproof.lean.solvers import expand_solver_sets
 
+OF_TREE_SEARCH = (
+    *("c_base", "c_init", "gamma", "prior_temperature", "prior", "c_base_of_budget", "normalize_values"),
+    *("no_legal_value", "unvisited_penalty", "c_and", "progressive_c", "progressive_alpha"),
+    *("progressive_disagreement", "root"),
+)
+"""Options that only `--search-algorithm mcts` knows."""
 PresetName = Literal["default", "alphaproof", "nanolean"]
 SOLVER_IN_PLACE = "grind"
+ALGORITHM = "best-first"
+"""The default of commands that prove with a network as it is; docs/search.md has what each was worth. Reinforcement
+learning collects by `mcts`, whose visits tell what was worked on in vain."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,7 @@ class SearchConfig:
     PRESETS: ClassVar[Presets] = {
         "default": {},
         "alphaproof": {  # the constants of the published system
+            "algorithm": "mcts",
             "c_base": 3200.0,
             "gamma": 0.99,
             "no_legal_value": -40.0,
@@ -214,6 +224,14 @@ class SearchConfig:
         for tactic in self.finishers + self.solver_tactics:
             message = "search.finishers and search.solver_tactics must not hold empty tactics"
             check(bool(tactic.strip()), message, "search")
+
+    @property
+    def without_effect(self) -> list[str]:
+        """The options that were changed and that the algorithm does not know: those of tree search alone."""
+        if self.algorithm == "mcts":
+            return []
+        usual = type(self)()
+        return [name for name in OF_TREE_SEARCH if getattr(self, name) != getattr(usual, name)]
 
     @classmethod
     def preset(cls, name: PresetName, **overrides: Any) -> "SearchConfig":

@@ -24,7 +24,7 @@ from nanoproof.common.files import atomic_write_json, atomic_write_text, json_li
 from nanoproof.data.transitions import leandojo, leantree
 from nanoproof.inference.hf_model import first_line, transformers_library
 from nanoproof.lean.types import Transition
-from nanoproof.policy.progress import MAX_LENGTH, MODEL_VARIABLE, local_or_id, progress_text, room_of
+from nanoproof.policy.steps_remaining import MAX_LENGTH, MODEL_VARIABLE, local_or_id, progress_text, room_of
 from nanoproof.training.batches import transitions_path
 
 log = logging.getLogger(__name__)

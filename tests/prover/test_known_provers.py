@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.compat.config import ProverConfig, TrainingConfig
+from nanoproof.compat.configs import ProverConfig, TrainingConfig
 from nanoproof.compat.prover import BaseProver, ExternalProver, HFProver, SearchResult, Status, theorem_of
 from nanoproof.lean.types import LeanSession, ServerUnavailable, Theorem
 from tests.fakes.openai_server import OpenAIServer, openai_server

@@ -11,7 +11,7 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.compat.agent import NO_REPOSITORY, BaseAgent, ExternalAgent, HFAgent, LeanAgent
-from nanoproof.compat.config import ProverConfig, TrainingConfig
+from nanoproof.compat.configs import ProverConfig, TrainingConfig
 from nanoproof.compat.database import DynamicDatabase
 from nanoproof.compat.prover import BaseProver, RetrievalProver
 from nanoproof.lean.embedded import EmbeddedServers, start_embedded

@@ -325,6 +325,8 @@ def test_a_small_repository_is_trained_on_though_nothing_is_left_to_validate(
     ]
     monkeypatch.setenv(TOKEN_VARIABLE, options.lean.token)
     assert rl.main([str(word) for word in [*words, *lean]]) == 0
-    assert "--eval-datasets repo:small: too small to have theorems in valid; it is left out" in "".join(capsys.readouterr())
+    assert "--eval-datasets repo:small: too small to have theorems in valid; it is left out" in "".join(
+        capsys.readouterr()
+    )
     (metrics,) = read_jsonl(tmp_path / "rl" / "metrics.jsonl")
     assert metrics["step"] == 1 and metrics["attempts"] > 0

@@ -213,7 +213,7 @@ def test_lean_says_what_tactics_do_in_states_that_are_opened_again(judge: LeanJu
     reward = LeanReward(judge, RewardOptions(), Values())
     assert reward(tactics, states=states) == [1.0, 0.75, 0.0, 0.0, 1.0, None, 0.0]  # constructor leaves one ∧ each
     assert reward([" constructor "], states=[AND], finished=[False]) == [0.0]
-    assert LeanReward(judge, RewardOptions())(["intro x"], states=["⊢ ∀ x : Nat, x = x"]) == [0.5]
+    assert LeanReward(judge, RewardOptions())(["intro x"], states=["⊢ ∀ (x : Nat), x = x"]) == [0.5]
     counted = shares(reward.counts)
     assert (counted["changed"], counted["closed"], counted["no_verdict"]) == (3 / 7, 2 / 7, 1 / 8)
 

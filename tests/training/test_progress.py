@@ -20,10 +20,10 @@ from nanoproof.common.errors import UserError
 from nanoproof.compat.trainers import ProgressTrainer
 from nanoproof.inference.language_model import TextSample
 from nanoproof.policy.factory import TextModelOptions, open_policy
-from nanoproof.policy.progress import TEMPLATE, ProgressOptions, ProgressPolicy, Scorer, progress_text, weighed
 from nanoproof.policy.prompt_formats import FORMATS
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.served_models import ServedModel
+from nanoproof.policy.steps_remaining import TEMPLATE, ProgressOptions, ProgressPolicy, Scorer, progress_text, weighed
 from nanoproof.search.policy import Suggestion
 from nanoproof.training.progress import ProgressRow, errors_of, read_rows, rows_from_traces, split_rows
 from tests.fakes.policy import saying

@@ -20,8 +20,8 @@ from nanolean.tactics.core import TacticContext, proposition_ids, tactic
 from nanolean.tactics.eq_proof import FALSE
 from nanolean.tactics.goals import goal_target, intro, new_goal
 from nanolean.tactics.omega.elimination import Interval, Key, Problem
+from nanolean.tactics.omega.procedure import Prover
 from nanolean.tactics.omega.propositions import NOT, is_linear_fact
-from nanolean.tactics.omega.prover import Prover
 
 NOTHING = (
     "No usable constraints found. You may need to unfold definitions so `omega` can see linear arithmetic facts "

@@ -1,6 +1,6 @@
 """`TrainingConfig` and `ProverConfig` with the fields and defaults of LeanDojo-v2, from and to YAML and JSON.
 
-from nanoproof.compat.config import ProverConfig, TrainingConfig
+from nanoproof.compat.configs import ProverConfig, TrainingConfig
 """
 
 import importlib
