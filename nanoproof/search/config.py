@@ -1,7 +1,7 @@
 """Options of the search: its constants, named presets of them, and switches that disable parts of it."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from nanoproof.common.config import Presets, check, opt, preset_values, validate
 from nanoproof.lean.solvers import expand_solver_sets
@@ -14,7 +14,7 @@ OF_TREE_SEARCH = (
 """Options that only `--search-algorithm mcts` knows."""
 PresetName = Literal["default", "alphaproof", "nanolean"]
 SOLVER_IN_PLACE = "grind"
-ALGORITHM = "best-first"
+ALGORITHM: Final = "best-first"
 """The default of commands that prove with a network as it is; docs/search.md has what each was worth. Reinforcement
 learning collects by `mcts`, whose visits tell what was worked on in vain."""
 
