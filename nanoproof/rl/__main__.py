@@ -10,6 +10,7 @@ import argparse
 import faulthandler
 import logging
 import signal
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -34,7 +35,7 @@ def main(argv: list[str] | None = None) -> int:
     """Entry point. `kill -USR1` prints the stacks of all threads."""
     args = parse_args(argv, (__doc__ or "").splitlines()[0])
     if hasattr(signal, "SIGUSR1"):
-        faulthandler.register(signal.SIGUSR1, all_threads=True)
+        faulthandler.register(signal.SIGUSR1, file=sys.__stderr__, all_threads=True)
     follow_lean(args, RL_DATA)
     config = RLConfig.from_args(args)
     dist = start_ranks(config.run)

@@ -8,6 +8,7 @@ import argparse
 import faulthandler
 import logging
 import signal
+import sys
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -257,7 +258,7 @@ def train_main(
     parser.set_defaults(**(defaults or {}))
     args = parse_resumable(parser, argv)
     if hasattr(signal, "SIGUSR1"):
-        faulthandler.register(signal.SIGUSR1, all_threads=True)
+        faulthandler.register(signal.SIGUSR1, file=sys.__stderr__, all_threads=True)
     run_options, wanted = from_args(options.RunOptions, args), from_args(options.ComputeOptions, args)
     values: list[Any] = [from_args(group, args) for group in groups]
     if args.model_path is not None:

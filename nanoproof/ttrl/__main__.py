@@ -13,6 +13,7 @@ import argparse
 import faulthandler
 import os
 import signal
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -180,7 +181,7 @@ def main(argv: list[str] | None = None) -> int:
     """Prove the theorems one after another; return 1 if one is not proved. `kill -USR1` prints all stacks."""
     args = parse_args(argv)
     if hasattr(signal, "SIGUSR1"):
-        faulthandler.register(signal.SIGUSR1, all_threads=True)
+        faulthandler.register(signal.SIGUSR1, file=sys.__stderr__, all_threads=True)
     follow_lean(args, DATA)
     config = TTRLConfig.from_args(args)
     seconds = clock(max(1.0, 60 * config.ttrl.minutes))
