@@ -6,14 +6,15 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from flask import Blueprint, Response, request
 
 from nanoproof.common.web.flask_app import BadRequest, client_disconnected, reply_later
 from nanoproof.monitor.attempts import OUTCOMES, SORTS, to_theorem_row
+from nanoproof.monitor.conjectures import CONJECTURE_SORTS, rounds
 from nanoproof.monitor.reader import RunReader
-from nanoproof.monitor.record_schema import Attempt
+from nanoproof.monitor.record_schema import Attempt, Conjectures, ConjectureSort
 from nanoproof.monitor.records import read_tree, to_attempt, to_sample, to_train_sample
 from nanoproof.monitor.runs import RunList
 from nanoproof.monitor.schema import Evaluations, Runs
@@ -423,6 +424,40 @@ def theorem_routes(current: CurrentRun) -> Blueprint:
             return not_found(f"no attempt {rank}/{step}/{seq}")
         data: Any = read_tree(reader.path, row)
         return not_found("the search tree of this attempt is not kept") if data is None else json_response(data)
+
+    return routes
+
+
+def conjecture_routes(current: CurrentRun) -> Blueprint:
+    """/api/conjectures, /api/proposals"""
+    routes = Blueprint("conjectures", __name__)
+
+    @routes.get("/api/conjectures")
+    def conjectures() -> Response:
+        reader, (page, size) = current.reader, page_params(_DEFAULT_PAGE_SIZE, 100)
+        sort, order = choice_param("sort", CONJECTURE_SORTS, "step"), choice_param("order", ("asc", "desc"), "desc")
+        outcome, q = choice_param("outcome", OUTCOMES), text_param("q") or ""
+        with reader.lock:
+            known = reader.conjectures
+            items, total = known.page(q, outcome, cast(ConjectureSort, sort), order == "desc", page, size)
+            counts = known.outcomes, dict(known.verdicts)
+        data: Conjectures = {
+            "items": items,
+            "total": total,
+            "page": page,
+            "size": size,
+            "outcomes": counts[0],
+            "verdicts": counts[1],
+            "rounds": rounds(reader.path),
+        }
+        return json_response(data)
+
+    @routes.get("/api/proposals")
+    def proposals() -> Response:
+        reader, (page, size) = current.reader, page_params(_DEFAULT_PAGE_SIZE, 100)
+        with reader.lock:
+            items, total = reader.conjectures.proposals(text_param("verdict") or None, page, size)
+        return json_response({"items": items, "total": total, "page": page, "size": size})
 
     return routes
 

@@ -42,7 +42,7 @@ function Glance({ overview }: { overview: Overview }) {
         <MetricCard of={metrics} group={validates ? STEP_TIME : TIME} />
         <OwnMetricCard of={metrics} own={own || (validates ? "lr_factor" : "theorems_proven")} onOwn={setOwn} />
       </div>
-      {(overview.ranks.length > 0 || overview.servers.length > 0) && <Machines overview={overview} />}
+      {(overview.ranks.length > 0 || overview.servers.length > 0 || overview.hosts.length > 0) && <Machines overview={overview} />}
       <Card title="Events" note="newest first"><Events overview={overview} /></Card>
     </>
   );

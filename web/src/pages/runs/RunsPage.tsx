@@ -27,7 +27,9 @@ const COLUMNS: Column<RunRow>[] = [
   { key: "seed", title: "Seed", right: true, cell: (row) => integer(row.seed) },
 ];
 
-const hrefOf = (row: RunRow): string => runHref(row.name, row.stage === "evaluation" ? "#/evaluations" : "#/");
+/** Where stages have most to show. */
+const FIRST_PAGES: Record<string, string> = { evaluation: "#/evaluations", "self-play": "#/conjectures" };
+const hrefOf = (row: RunRow): string => runHref(row.name, FIRST_PAGES[row.stage] ?? "#/");
 
 function Score({ row: { score } }: { row: RunRow }) {
   if (!score) return <span className="muted">–</span>;
