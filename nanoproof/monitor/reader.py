@@ -14,7 +14,15 @@ from typing import Any
 from nanoproof.monitor.attempts import AttemptStore, TheoremTable
 from nanoproof.monitor.conjectures import ConjectureStore, is_selfplay
 from nanoproof.monitor.evaluations import EvaluationStore
-from nanoproof.monitor.identity import ActiveTime, identity, planned_steps, resume_command, run_state, stage_of
+from nanoproof.monitor.identity import (
+    ActiveTime,
+    identity,
+    planned_steps,
+    read_note,
+    resume_command,
+    run_state,
+    stage_of,
+)
 from nanoproof.monitor.ranks import MAX_ACTORS, RankStore
 from nanoproof.monitor.records import CalibrationSums, LineFiles
 from nanoproof.monitor.schema import Actors, LiveOverview, Overview, RunInfo, RunState
@@ -87,6 +95,11 @@ class RunReader:
                 )
                 self._wake.clear()
             self._stop.wait(0.001 if self._has_more else self._every_seconds / 2)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there is something that was not read yet."""
+        return self._has_more
 
     def refresh(self) -> None:
         """Make sure that data is not older than the polling interval; called with each request."""
@@ -266,6 +279,7 @@ class RunReader:
         return {
             **self.live_overview(),
             "run": self.path.name,
+            "title": read_note(self.path)["title"],
             "stage": "self-play" if is_selfplay(self.path) else stage_of(words),
             "conjectures": self._states_conjectures(),
             "resume": resume_command(self.path, words, as_dict(meta.get("decisions"))),

@@ -10,9 +10,11 @@ from typing import Any, cast
 
 from flask import Blueprint, Response, request
 
+from nanoproof.common.errors import UserError
 from nanoproof.common.web.flask_app import BadRequest, client_disconnected, reply_later
 from nanoproof.monitor.attempts import OUTCOMES, SORTS, to_theorem_row
 from nanoproof.monitor.conjectures import CONJECTURE_SORTS, rounds
+from nanoproof.monitor.identity import read_note, write_note
 from nanoproof.monitor.reader import RunReader
 from nanoproof.monitor.record_schema import Attempt, Conjectures, ConjectureSort
 from nanoproof.monitor.records import read_tree, to_attempt, to_sample, to_train_sample
@@ -220,7 +222,7 @@ MAX_NAMES = 100
 
 
 def run_routes(current: CurrentRun) -> Blueprint:
-    """/api/runs, /api/run, /api/overview, /api/series, /api/actors"""
+    """/api/runs, /api/run, /api/note, /api/overview, /api/series, /api/actors"""
     routes = Blueprint("run", __name__)
 
     @routes.get("/api/runs")
@@ -233,6 +235,22 @@ def run_routes(current: CurrentRun) -> Blueprint:
         with reader.lock:
             data = reader.run_info()
         return json_response(data)
+
+    @routes.get("/api/note")
+    def note() -> Response:
+        return json_response(read_note(current.reader.path))
+
+    @routes.put("/api/note")
+    def change_note() -> Response:
+        """Pages of others cannot do this: a browser asks before it sends PUT, or JSON, and gets no leave."""
+        body = request.get_json(silent=True) if request.mimetype == "application/json" else None
+        texts = [body.get(name) for name in ("title", "note")] if isinstance(body, dict) else []
+        if len(texts) != 2 or not all(isinstance(text, str) for text in texts):
+            raise BadRequest('a note is JSON: {"title": "...", "note": "..."}')
+        try:
+            return json_response(write_note(current.reader.path, *map(str, texts)))
+        except UserError as error:
+            return json_response({"error": str(error)}, 409)
 
     @routes.get("/api/overview")
     def overview() -> Response:

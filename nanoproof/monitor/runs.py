@@ -10,7 +10,7 @@ from typing import Any
 from nanoproof.common.run_dir import FINISHED, LOCK
 from nanoproof.evaluation.summary import wilson
 from nanoproof.monitor.conjectures import SELFPLAY_FILE, finished_rounds, is_selfplay
-from nanoproof.monitor.identity import planned_steps, run_state, stage_of, to_time
+from nanoproof.monitor.identity import NOTE_FILE, planned_steps, read_note, run_state, stage_of, to_time
 from nanoproof.monitor.schema import EvaluationScore, RunRow, Runs
 from nanoproof.monitor.tail import as_dict, as_float, as_int, as_text, file_stat, parse_object, read_object, read_range
 
@@ -101,13 +101,15 @@ class RunList:
     def _row(self, name: str, now: float) -> RunRow:
         path = self.folder / name
         stamps = [(stat.st_mtime_ns, stat.st_size) if (stat := file_stat(path / one)) else None for one in _PLAIN]
+        stamps += [(stat.st_mtime_ns, stat.st_size) if (stat := file_stat(path / NOTE_FILE)) else None]
         if is_selfplay(path):
-            return _selfplay_row(name, path)
-        evaluations = [] if any(stamps) else _evaluations(path)
+            return {**_selfplay_row(name, path), **read_note(path)}
+        evaluations = [] if any(stamps[:-1]) else _evaluations(path)
         stamps += [(stat.st_mtime_ns, 0) if (stat := file_stat(one / "summary.json")) else None for one in evaluations]
         known = self._rows.get(name)
         if known is None or known[0] != stamps:
-            known = stamps, _evaluation_row(name, evaluations) if evaluations else _run_row(name, path)
+            found = _evaluation_row(name, evaluations) if evaluations else _run_row(name, path)
+            known = stamps, {**found, **read_note(path)}
             self._rows[name] = known
         row = known[1]
         return row if evaluations else {**row, "state": _state(path, row["updated"], now)}
@@ -140,9 +142,7 @@ def _run_row(name: str, path: Path) -> RunRow:
     score = next((one for one in events if one.get("kind") == "evaluation" and one.get("total")), None)
     seed = args.get("seed")
     return {
-        "name": name,
-        "stage": stage_of(words),
-        "state": {"name": "unknown", "since": None},
+        **_empty_row(name, stage_of(words)),
         "step": as_int(newest["step"]) if "step" in newest else None,
         "num_steps": None if args.get("max_time") else planned_steps(args, meta),
         "loss": as_float(newest.get("loss")),
@@ -159,6 +159,8 @@ def _run_row(name: str, path: Path) -> RunRow:
 def _empty_row(name: str, stage: str) -> RunRow:
     return {
         "name": name,
+        "title": "",
+        "note": "",
         "stage": stage,
         "state": {"name": "unknown", "since": None},
         "step": None,

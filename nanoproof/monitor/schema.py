@@ -40,6 +40,14 @@ class RunState(TypedDict):
     """When it was heard of last; null while it is running."""
 
 
+class RunNote(TypedDict):
+    """/api/note: what somebody wrote of a run; `PUT` changes it."""
+
+    title: str
+    """A name that says more than the folder's."""
+    note: str
+
+
 class RunFile(TypedDict):
     """A file of a run; a folder, with a slash, counts as one."""
 
@@ -80,6 +88,9 @@ class RunRow(TypedDict):
 
     name: str
     """Its folder below the one that is shown."""
+    title: str
+    note: str
+    """What somebody wrote of it."""
     stage: str
     state: RunState
     step: int | None
@@ -296,6 +307,8 @@ class Overview(LiveOverview):
     """/api/overview"""
 
     run: str
+    title: str
+    """The name that somebody gave it; mostly empty."""
     stage: str
     resume: str
     """The command that resumes it; empty if there is nothing to resume from."""

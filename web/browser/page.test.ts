@@ -276,7 +276,7 @@ describe("a folder of runs", () => {
     writeFileSync(join(died, "status_r0.json"), JSON.stringify({
       time: 1_795_500_120, phase: "train", step: 1, num_steps: 1_000_000, seconds: 900, max_seconds: 3600, theorems: 9, negative: 0, replay: 5,
       servers: [{ address: "host:1", state: "up", host: "10.0.0.7 a1" }], actors: [],
-      hosts: [{ host: "10.0.0.7 a1", size: 4, under_way: 3, attempts: 120, attempts_per_minute: 8.25, given_again: 0 }],
+      hosts: [{ host: "10.0.0.7 a1", size: 4, under_way: 3, attempts: 120, attempts_per_minute: 8.5, given_again: 0 }],
       remote: { attempts: 150, stale: 2, given_again: 5, revision: 3 },
     }));
     writeFileSync(join(sft, "meta.json"), JSON.stringify({ ...meta, command: ["/x/nanoproof/sft.py"], decisions: { steps: "3 of 64 examples" } }));
@@ -304,7 +304,7 @@ describe("a folder of runs", () => {
       expect(text).not.toContain("failed tactics");
       expect(text).not.toContain("unlikelihood_loss");
       expect(text).toContain("was up");
-      expect(text).toMatch(/1 host, 8\.25 attempts a minute · 1 gone · 5 attempts made again/);
+      expect(text).toMatch(/1 host, 8\.5 attempts a minute · 1 gone · 5 attempts made again/);
       expect(text).toMatch(/10\.0\.0\.8 b2[^]*gone[^]*its node has left the cluster/);
       await tab(page, "Conjectures").click();
       await page.getByText("exact Nat.add_comm a b").waitFor();

@@ -332,6 +332,13 @@ export interface RunState {
   since: number | null;
 }
 
+/** /api/note: what somebody wrote of a run; `PUT` changes it. */
+export interface RunNote {
+  /** A name that says more than the folder's. */
+  title: string;
+  note: string;
+}
+
 /** A file of a run; a folder, with a slash, counts as one. */
 export interface RunFile {
   name: string;
@@ -369,6 +376,9 @@ export interface RunIdentity {
 export interface RunRow {
   /** Its folder below the one that is shown. */
   name: string;
+  title: string;
+  /** What somebody wrote of it. */
+  note: string;
   stage: string;
   state: RunState;
   step: number | null;
@@ -602,6 +612,8 @@ export interface Overview {
   hosts: Host[];
   remote: Remote | null;
   run: string;
+  /** The name that somebody gave it; mostly empty. */
+  title: string;
   stage: string;
   /** The command that resumes it; empty if there is nothing to resume from. */
   resume: string;

@@ -92,7 +92,7 @@ function Head() {
   const progress = overview && progressOf(overview);
   return (
     <div className="head">
-      <span className="run clip" title={overview?.run}>{overview?.run ?? "nanoproof"}</span>
+      <span className="run clip" title={overview?.run}>{overview ? overview.title || overview.run : "nanoproof"}</span>
       <LinkState link={link} state={overview?.state ?? null} />
       {overview && (
         <div className="facts">

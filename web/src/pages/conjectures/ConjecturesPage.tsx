@@ -7,6 +7,7 @@ import { LeanCode, LeanSource } from "../../lean/LeanText";
 import { attemptStep, count, integer, measure, percent } from "../../lib/format";
 import { Card, Outcome, Search, Segments, Select, Title } from "../../parts/basics";
 import { Chart } from "../../parts/Chart";
+import { ChartTools, MetricChart } from "../../parts/chart_view";
 import type { Line } from "../../parts/chart_data";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource, type Resource } from "../../state/resource";
@@ -33,7 +34,7 @@ export function ConjecturesPage() {
   const filter = (changes: Record<string, string>): void => change({ page: null, ...changes }, true);
   return (
     <>
-      <Title note="Statements of the network's own: proposed, filtered, attempted, and learned from where they are barely proved.">Conjectures</Title>
+      <Title note="Statements of the network's own: proposed, filtered, attempted, and learned from where they are barely proved." tools={<ChartTools />}>Conjectures</Title>
       <Loaded of={answer} height={480}>
         {(data) => (
           <>
@@ -115,7 +116,7 @@ function Drawn({ label, data, lines, format, range }: { label: string; data: Ser
     return line ? [line] : [];
   }), [data]);
   if (drawn.length === 0) return <Empty title="Nothing to draw yet">The first step has not been finished.</Empty>;
-  return <Chart label={label} lines={drawn} y={format} {...(range ? { range } : {})} />;
+  return <MetricChart label={label} lines={drawn} times={() => data.times} y={format} {...(range ? { range } : {})} />;
 }
 
 // -- Texts -------------------------------------------------------------------------------------------------------------

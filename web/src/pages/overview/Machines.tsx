@@ -1,7 +1,7 @@
 // What the run uses: devices and memory of each rank, and the Lean servers.
 
 import type { Host, LeanServer, Overview, RankStatus, Remote } from "../../api/types";
-import { bytes, count, dateTime, integer, measure, percent } from "../../lib/format";
+import { bytes, count, dateTime, integer, percent } from "../../lib/format";
 import { Card, Silence } from "../../parts/basics";
 import { Empty } from "../../parts/states";
 
@@ -25,7 +25,7 @@ export function Machines({ overview }: { overview: Overview }) {
 function Hosts({ hosts, remote, live }: { hosts: Host[]; remote: Remote | null; live: boolean }) {
   const up = hosts.filter((host) => host.state === "up");
   const rate = up.reduce((sum, host) => sum + host.attempts_per_minute, 0);
-  const facts = [`${count(up.length, "host")}, ${measure(rate)} attempts a minute`];
+  const facts = [`${count(up.length, "host")}, ${rate.toFixed(1)} attempts a minute`];
   if (up.length < hosts.length) facts.push(`${integer(hosts.length - up.length)} gone`);
   if (remote) facts.push(`${integer(remote.given_again)} attempts made again, ${integer(remote.stale)} too old, weights of revision ${integer(remote.revision)}`);
   return (
@@ -45,7 +45,7 @@ function Hosts({ hosts, remote, live }: { hosts: Host[]; remote: Remote | null; 
               </td>
               {host.state === "gone"
                 ? <><td className="right">–</td><td className="right">–</td><td className="right">–</td></>
-                : <><td className="right">{integer(host.under_way)} <span className="muted">of {integer(host.size)}</span></td><td className="right">{integer(host.attempts)}</td><td className="right">{measure(host.attempts_per_minute)}</td></>}
+                : <><td className="right">{integer(host.under_way)} <span className="muted">of {integer(host.size)}</span></td><td className="right">{integer(host.attempts)}</td><td className="right">{host.attempts_per_minute.toFixed(1)}</td></>}
               <td className="right">{integer(host.given_again)}</td>
               <td className={host.reason ? "small" : "mono small"}>{host.reason || host.servers.join(", ") || "not heard of yet"}</td>
             </tr>
