@@ -1,6 +1,6 @@
 // The page in a real browser: every tab of a run that is over and of one that goes on, and what people do with them.
 
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -315,9 +315,23 @@ describe("a folder of runs", () => {
       await page.getByText("it is trivial").waitFor({ state: "detached" });
       await tab(page, "Run").click();
       await page.getByText("with changes that no commit holds").waitFor();
+      await page.getByRole("textbox", { name: "Name" }).fill("the one that was killed");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.locator(".head .run", { hasText: "the one that was killed" }).waitFor();
       expect(await page.locator("main").innerText()).toMatch(/--seed\s+7/);
       await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "All runs" }).click();
       await page.getByRole("heading", { name: "2 runs" }).waitFor();
+      await page.getByText("the one that was killed").waitFor();
+      for (const name of ["rl/killed", "sft/small"]) await page.getByRole("checkbox", { name: `Compare ${name}` }).check();
+      await page.getByRole("img", { name: /^loss of 2 runs: rl\/killed 0\.500, sft\/small 0\.333/ }).waitFor();
+      expect(await page.getByRole("region", { name: "Options that differ" }).innerText()).toMatch(/max_time\s+1:00:00\s+–/);
+      await page.getByRole("button", { name: "Log scale" }).click();
+      await page.getByRole("button", { name: "Time", exact: true }).click();
+      await page.getByLabel("Smoothing").selectOption("0.6"); // (0.144 * 1 + 0.24 / 2 + 0.4 / 3) / 0.784
+      await page.getByRole("img", { name: /sft\/small 0\.507/ }).waitFor();
+      const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "CSV" }).click()]);
+      expect(file.suggestedFilename()).toBe("loss_of_2_runs.csv");
+      expect(readFileSync(await file.path(), "utf8")).toBe("step,rl/killed,sft/small\n1,0.5,1\n2,,0.5\n3,,0.3333333333333333\n");
     }));
 
   it("shows finetuning with its validation, and nothing of proofs", () =>
