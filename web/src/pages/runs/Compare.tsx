@@ -60,7 +60,7 @@ export function Compare({ names, metric, onMetric, onNone }: { names: string[]; 
       <Card title="Curves of the chosen runs" tools={<>
         <Select label="" name="Metric of the runs" value={metric} choices={metrics.map((name) => [name, name] as const)} onChange={onMetric} />
         <ChartTools />
-        <button className="button quiet" type="button" onClick={onNone}>None</button>
+        <button className="button quiet" type="button" onClick={onNone}>Choose none</button>
       </>}>
         {lines.length === 0
           ? <Empty title={known.size ? "Nothing to draw" : "Reading"}>{known.size ? `None of these runs has ${metric}.` : "The runs are being read."}</Empty>

@@ -76,7 +76,7 @@ export function RunsPage({ first }: { first: Runs }) {
         <Title note={<>{running > 0 && `${integer(running)} running · `}<span className="mono small">{runs.folder}</span></>}>{count(runs.total, "run")}</Title>
         {answer.error && <p className="warn" role="status">{answer.error.message} The list is as it was.</p>}
         {chosen.length > 0 && <Compare names={chosen} metric={query.get("metric") ?? "loss"} onMetric={(metric) => change({ metric }, true)} onNone={() => change({ with: null }, true)} />}
-        <div className="row"><Search label="Search name, note, stage, commit" value={words} onChange={(text) => { setWords(text); setPage(1); }} width="30ch" /></div>
+        <div className="row"><Search label="Search name, note, stage, commit" value={words} onChange={(text) => { setWords(text); setPage(1); }} width="34ch" /></div>
         <Card flush>
           {rows.length === 0
             ? <Empty title={runs.total ? "No run fits" : "No run yet"}>{runs.total ? "Each word must stand in its name, stage, state, commit, data set or machine." : "Each run appears here as soon as it has made its folder."}</Empty>
