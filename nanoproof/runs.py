@@ -193,8 +193,8 @@ def diff_lines(first: Described, second: Described) -> Iterator[str]:
 
 def removable(path: Path) -> Path:
     """Return the folder of a run that nobody writes. Raises UserError for others."""
-    if path.is_symlink() or not is_run(path):
-        raise UserError(f"{path} is no run: it has neither args.json nor metrics; remove it by other means")
+    if path.is_symlink() or ".." in path.parts or not is_run(path):
+        raise UserError(f"{path} is no run that can be removed here: it has no args.json and no metrics, or is a link")
     if path.resolve() == home().resolve() or path.resolve() in Path.cwd().resolve().parents:
         raise UserError(f"{path} holds more than a run; not removed")
     rows = [row for row in RunList(path.parent).runs()["items"] if Path(row["name"]).parts[0] == path.name]

@@ -113,7 +113,7 @@ def test_a_run_is_removed_only_if_nobody_writes_it_and_somebody_agrees(
 
 
 def test_what_is_no_run_is_not_removed(home: Path) -> None:
-    for name in ("sft", ".", "nothing"):
+    for name in ("sft", ".", "nothing", "sft/two/../one"):
         with pytest.raises(UserError, match=r"no run|nothing there"):
             main(["rm", str(home / name), "--yes"])
     (home / "link").symlink_to(home / "sft" / "one")
