@@ -197,7 +197,7 @@ describe("a run that goes on", () => {
       const leftmost = async (): Promise<string | null> => {
         await page.mouse.move(box.x + 20, middle);
         await page.mouse.move(box.x + 1, middle);
-        return chart.locator(".legend li").last().textContent();
+        return chart.locator(".legend .where").textContent();
       };
       const first = await leftmost();
       await page.mouse.move(box.x + 0.6 * box.width, middle);

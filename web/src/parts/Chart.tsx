@@ -106,7 +106,7 @@ export function Chart({ label, lines, height = 200, x = (value) => `step ${value
             </button>
           </li>
         ))}
-        <li className="small muted num" style={{ alignSelf: "center", marginLeft: "auto" }} aria-live="polite">
+        <li className="where small muted num" style={{ alignSelf: "center", marginLeft: "auto" }} aria-live="polite">
           {where === null || where === undefined ? "" : x(where)}
         </li>
         <li><button type="button" title={`Download ${label} as CSV`} onClick={() => download(`${label}.csv`, csvOf(raw ?? lines, raw ? "step" : "x"))}>CSV</button></li>
