@@ -21,7 +21,7 @@ from nanoproof.common.run_dir import REPO_ROOT
 
 STAGES = (
     *("data.download", "data.nanolean", "data.whitelist", "data.contamination"),
-    *("pretrain", "midtrain", "sft", "grpo", "rl", "ttrl", "progress", "inference", "monitor", "doctor"),
+    *("pretrain", "midtrain", "sft", "grpo", "rl", "ttrl", "progress", "inference", "monitor", "runs", "doctor"),
     *("lean.server", "lean.project", "lean.probe"),
 )
 """Commands that are modules of this package."""

@@ -71,6 +71,10 @@ WORK = [
     "python -m nanoproof.ttrl FILE.lean --model-path rl/RUN --minutes 30 --save",
     "python -m nanoproof.ttrl 'theorem t (a b : Nat) : a + b = b + a' --model-path rl/RUN --lean-servers H:8000",
     "python -m nanoproof.monitor --run-dir rl/RUN",
+    "python -m nanoproof.runs list",
+    "python -m nanoproof.runs diff rl/RUN rl/OTHER",
+    "python -m nanoproof.runs note rl/RUN --title NAME --note TEXT",
+    "python -m nanoproof.runs rm rl/RUN --yes",
     "python -m nanoproof.inference --model-path sft/RUN --port 5000",
     # proving, evaluation, looking
     "python -m scripts.prover_eval --model-path M --datasets minif2f,proofnet --lean-servers H:8000 --split test",

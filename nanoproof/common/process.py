@@ -1,8 +1,11 @@
 """The current process: Python's garbage collector, its memory and that of its GPU, the machine that it runs on."""
 
+import faulthandler
 import gc
 import os
 import platform
+import signal
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +22,12 @@ def freeze_gc() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def dump_stacks_on_usr1() -> None:
+    """Write the stacks of all threads to the program's own stderr, where it has one, on SIGUSR1."""
+    if hasattr(signal, "SIGUSR1") and sys.__stderr__ is not None:  # that of a notebook has no file
+        faulthandler.register(signal.SIGUSR1, file=sys.__stderr__, all_threads=True)
 
 
 def resident_bytes() -> int:

@@ -12,16 +12,21 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_json
 from nanoproof.common.run_dir import FINISHED, LockSigns, read_lock, run_name
 from nanoproof.monitor.ranks import STALE_SECONDS
-from nanoproof.monitor.schema import RunFile, RunIdentity, RunState, StateName
-from nanoproof.monitor.tail import as_dict, as_float, as_text, file_stat
+from nanoproof.monitor.schema import RunFile, RunIdentity, RunNote, RunState, StateName
+from nanoproof.monitor.tail import as_dict, as_float, as_text, file_stat, read_object
 
 STALLED_SECONDS = 30.0
 """A process that lives, but has not written its status for so long, is stalled (it does once a second)."""
 SILENT_SECONDS = 60.0
 """A process of another machine whose lock has no sign of life for so long is silent (it gives one every 15 s)."""
 MAX_FILES = 500
+NOTE_FILE = "note.json"
+"""File of a run with the name and the note that somebody gave it; nothing that the run itself reads or writes."""
+MAX_TITLE, MAX_NOTE = 100, 4000
 _LEADING_NUMBER = re.compile(r"[\d,]+")
 _RANKS = re.compile(r"(\d+) \(torchrun\)")
 _CHECKPOINT = re.compile(r"model_(\d+)\.json")
@@ -136,6 +141,25 @@ def identity(path: Path, args: dict[str, Any], meta: dict[str, Any]) -> RunIdent
         "files": files,
         "bytes": total,
     }
+
+
+def read_note(path: Path) -> RunNote:
+    """Return the name and the note that somebody gave a run; empty where there are none."""
+    found = read_object(path / NOTE_FILE, 1 << 16) or {}
+    return {"title": as_text(found.get("title"), MAX_TITLE), "note": as_text(found.get("note"), MAX_NOTE)}
+
+
+def write_note(path: Path, title: str, note: str) -> RunNote:
+    """Give a run a name and a note, in its folder. Raises UserError if they are too long, or cannot be written."""
+    title, note = " ".join(title.split()), note.strip()
+    if len(title) > MAX_TITLE or len(note) > MAX_NOTE:
+        raise UserError(f"a name has at most {MAX_TITLE} characters and a note {MAX_NOTE:,}: these have more")
+    data: RunNote = {"title": title, "note": note}
+    try:
+        atomic_write_json(path / NOTE_FILE, data)
+    except OSError as error:
+        raise UserError(f"{NOTE_FILE} of {path.name} cannot be written: {error.strerror or error}") from error
+    return data
 
 
 def _plain(values: dict[str, Any]) -> dict[str, str | float | None]:

@@ -5,12 +5,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from nanoproof.monitor.schema import Actor, Gpu, LeanServer, RankActors, RankStatus
+from nanoproof.monitor.schema import Actor, Event, Gpu, Host, LeanServer, RankActors, RankStatus, Remote
 from nanoproof.monitor.tail import as_dict, as_float, as_floats, as_int, as_text, file_stat, read_object
 
 STALE_SECONDS = 10.0
 MAX_RANKS = 1024
 MAX_ACTORS = 4096
+MAX_HOSTS = 1000
+MAX_GONE = 50
 _FILE = re.compile(r"status_r(\d{1,6})\.json")
 _STATUS_BYTES = 8 << 20
 
@@ -103,8 +105,7 @@ class RankStore:
         reported = {
             as_text(one.get("address")): as_text(one.get("state"))
             for status in statuses
-            for one in (status.get("servers") if isinstance(status.get("servers"), list) else ())  # type: ignore[union-attr]
-            if isinstance(one, dict)
+            for one in _records(status, "servers")
         }
         names = sorted({*counts, *reported, *events} - {""})[:1000]
         return [
@@ -118,14 +119,74 @@ class RankStore:
             for name in names
         ]
 
+    def hosts(self, events: dict[str, Event], now: float) -> list[Host]:
+        """Return the hosts or prover processes that status files tell of, then those that events say are gone."""
+        found: dict[str, Host] = {}
+        for status in self._live_or_all(now):
+            for record in _records(status, "hosts")[:MAX_HOSTS]:
+                name = as_text(record.get("host"), 300)
+                found[name] = {
+                    "name": name,
+                    "state": "up",
+                    "since": events[name]["time"] if name in events else None,
+                    "size": as_int(record.get("size")),
+                    "under_way": as_int(record.get("under_way")),
+                    "attempts": as_int(record.get("attempts")),
+                    "attempts_per_minute": as_float(record.get("attempts_per_minute")) or 0.0,
+                    "given_again": as_int(record.get("given_again")),
+                    "servers": _servers_of(status, name),
+                    "reason": "",
+                }
+        gone = [event for name, event in events.items() if name not in found and event["fields"].get("state") == "gone"]
+        gone.sort(key=lambda event: -event["time"])
+        return [*found.values(), *map(_gone, gone[:MAX_GONE])]
+
+    def remote(self, now: float) -> Remote | None:
+        """Return what became of attempts that are made elsewhere; None if they are not."""
+        counts = [as_dict(status.get("remote")) for status in self._live_or_all(now) if status.get("remote")]
+        if not counts:
+            return None
+        return {
+            "attempts": sum(as_int(one.get("attempts")) for one in counts),
+            "stale": sum(as_int(one.get("stale")) for one in counts),
+            "given_again": sum(as_int(one.get("given_again")) for one in counts),
+            "revision": max(as_int(one.get("revision")) for one in counts),
+        }
+
+
+def _servers_of(status: dict[str, Any], host: str) -> list[str]:
+    """The Lean servers of a host, with their state where that is not up."""
+    servers = [one for one in _records(status, "servers") if one.get("host") == host]
+    states = ((as_text(one.get("address"), 300), as_text(one.get("state"), 50)) for one in servers[:20])
+    return [address if state in ("", "up") else f"{address} {state}" for address, state in states]
+
+
+def _gone(event: Event) -> Host:
+    return {
+        "name": as_text(event["fields"].get("host"), 300),
+        "state": "gone",
+        "since": event["time"],
+        "size": 0,
+        "under_way": 0,
+        "attempts": 0,
+        "attempts_per_minute": 0.0,
+        "given_again": as_int(event["fields"].get("given_again")),
+        "servers": [],
+        "reason": as_text(event["fields"].get("reason"), 300),
+    }
+
 
 def _optional_int(value: Any) -> int | None:
     return None if as_float(value) is None else as_int(value)
 
 
+def _records(status: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    found = status.get(name)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
 def _actor_records(status: dict[str, Any]) -> list[dict[str, Any]]:
-    actors = status.get("actors")
-    return [one for one in actors if isinstance(one, dict)] if isinstance(actors, list) else []
+    return _records(status, "actors")
 
 
 def _state_counts(status: dict[str, Any]) -> dict[str, int]:

@@ -12,8 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.monitor.attempts import AttemptStore, TheoremTable
+from nanoproof.monitor.conjectures import ConjectureStore, is_selfplay
 from nanoproof.monitor.evaluations import EvaluationStore
-from nanoproof.monitor.identity import ActiveTime, identity, planned_steps, resume_command, run_state, stage_of
+from nanoproof.monitor.identity import (
+    ActiveTime,
+    identity,
+    planned_steps,
+    read_note,
+    resume_command,
+    run_state,
+    stage_of,
+)
 from nanoproof.monitor.ranks import MAX_ACTORS, RankStore
 from nanoproof.monitor.records import CalibrationSums, LineFiles
 from nanoproof.monitor.schema import Actors, LiveOverview, Overview, RunInfo, RunState
@@ -51,6 +60,7 @@ class RunReader:
         self.samples = LineFiles(self.path, "samples_r*", self.calibration.add)
         self.train_samples = LineFiles(self.path, "train_samples")
         self.timeline = TimelineReader(self.path)
+        self.conjectures = ConjectureStore(self.path)
         self.active = ActiveTime()
         self._options: tuple[Any, dict[str, Any], dict[str, Any]] = (None, {}, {})
         self._metrics_tail = Tail(self.path / "metrics.jsonl")
@@ -85,6 +95,11 @@ class RunReader:
                 )
                 self._wake.clear()
             self._stop.wait(0.001 if self._has_more else self._every_seconds / 2)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there is something that was not read yet."""
+        return self._has_more
 
     def refresh(self) -> None:
         """Make sure that data is not older than the polling interval; called with each request."""
@@ -127,6 +142,7 @@ class RunReader:
                 self._note_time(record)
         self.ranks.poll()
         more = [self.attempts.poll(), self.samples.poll(), self.train_samples.poll(), self.evaluations.poll()]
+        more.append(self.conjectures.poll())
         tails = (self._metrics_tail, *self._event_tails.values())
         return any(more) or any(tail.behind > 1 << 20 for tail in tails)
 
@@ -166,8 +182,12 @@ class RunReader:
                 "train_samples": (self.path / "train_samples.jsonl").exists(),
                 "evaluations": len(self.evaluations.rows()) > 0,
                 "logs": any(self.path.glob("log*.txt")),
+                "conjectures": self._states_conjectures(),
             },
         }
+
+    def _states_conjectures(self) -> bool:
+        return bool(self.conjectures) or is_selfplay(self.path)
 
     def _args_and_meta(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The run's `args.json` and `meta.json`; empty where they are missing or damaged."""
@@ -231,6 +251,8 @@ class RunReader:
             "previous": self.metrics.previous,
             "ranks": self.ranks.rank_statuses(now),
             "servers": self.ranks.servers(self.events.servers, now),
+            "hosts": self.ranks.hosts(self.events.hosts, now),
+            "remote": self.ranks.remote(now),
         }
 
     def _elapsed(self, main: dict[str, Any], now: float | None) -> float | None:
@@ -257,7 +279,9 @@ class RunReader:
         return {
             **self.live_overview(),
             "run": self.path.name,
-            "stage": stage_of(words),
+            "title": read_note(self.path)["title"],
+            "stage": "self-play" if is_selfplay(self.path) else stage_of(words),
+            "conjectures": self._states_conjectures(),
             "resume": resume_command(self.path, words, as_dict(meta.get("decisions"))),
             "benchmarks": self.evaluations.benchmarks(),
             "best": {"step": best["step"], "solved": best["solved"]} if known else None,

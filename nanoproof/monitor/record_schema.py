@@ -8,6 +8,7 @@ Outcome = Literal["proven", "disproven", "unproven", "error"]
 TheoremSort = Literal[
     "id", "dataset", "outcome", "attempts", "proven", "budget", "simulations", "seconds", "tactics", "first", "last"
 ]
+ConjectureSort = Literal["step", "rate", "simulations", "length"]
 
 
 class Page(TypedDict, Generic[T]):
@@ -240,3 +241,77 @@ class Calibration(TypedDict):
     correlation: float | None
     first_step: int | None
     last_step: int | None
+
+
+# -- Conjectures -----------------------------------------------------------------------------------------------------
+
+
+class Stated(TypedDict):
+    """A statement of the network, and the theorem and the lemma that it was shown."""
+
+    text: str
+    dataset: str
+    """Of the seed."""
+    seed: str
+    statement: str
+    """Of the seed."""
+    lemma: str
+    """Empty where none was shown."""
+
+
+class Conjecture(Stated):
+    """A conjecture that was attempted, and what is known of it since."""
+
+    id: str
+    step: int
+    """Of the last attempt."""
+    steps: int
+    """In how many steps it was attempted."""
+    outcome: Outcome
+    rate: float
+    """Proofs for each sample, as the conjecturer's lessons count them."""
+    simulations: int
+    proof: str
+
+
+class Conjectures(Page[Conjecture]):
+    """/api/conjectures"""
+
+    outcomes: dict[str, int]
+    """Of all conjectures."""
+    verdicts: dict[str, int]
+    """Of all proposals of all ranks."""
+    rounds: list["Round"]
+    """Of an experiment of self-play; empty for a run of reinforcement learning."""
+
+
+class Proposal(Stated):
+    """A text that the network proposed, with the first filter that stopped it: `new` if none did."""
+
+    step: int
+    rank: int
+    verdict: str
+    reason: str
+
+
+class Round(TypedDict):
+    """A round of self-play; what is not known yet is null."""
+
+    number: int
+    over: bool
+    proved_percent: float | None
+    """Of the data's statements, ever proved."""
+    proofs: int | None
+    """To learn from."""
+    lessons: int | None
+    """Conjectures that teach the conjecturer."""
+    length: float | None
+    """Mean tokens of what is trained on."""
+    distinct_statements: float | None
+    """Distinct texts behind names, for each statement that was attempted."""
+    proofs_each: float | None
+    """Distinct proofs for each problem that has one."""
+    tally: dict[str, int]
+    """Of its conjectures: pairs, proposed, refused, kept, ..."""
+    success_rates: dict[str, int]
+    """How many problems have a rate."""

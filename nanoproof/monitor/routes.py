@@ -6,14 +6,17 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from flask import Blueprint, Response, request
 
+from nanoproof.common.errors import UserError
 from nanoproof.common.web.flask_app import BadRequest, client_disconnected, reply_later
 from nanoproof.monitor.attempts import OUTCOMES, SORTS, to_theorem_row
+from nanoproof.monitor.conjectures import CONJECTURE_SORTS, rounds
+from nanoproof.monitor.identity import read_note, write_note
 from nanoproof.monitor.reader import RunReader
-from nanoproof.monitor.record_schema import Attempt
+from nanoproof.monitor.record_schema import Attempt, Conjectures, ConjectureSort
 from nanoproof.monitor.records import read_tree, to_attempt, to_sample, to_train_sample
 from nanoproof.monitor.runs import RunList
 from nanoproof.monitor.schema import Evaluations, Runs
@@ -219,7 +222,7 @@ MAX_NAMES = 100
 
 
 def run_routes(current: CurrentRun) -> Blueprint:
-    """/api/runs, /api/run, /api/overview, /api/series, /api/actors"""
+    """/api/runs, /api/run, /api/note, /api/overview, /api/series, /api/actors"""
     routes = Blueprint("run", __name__)
 
     @routes.get("/api/runs")
@@ -232,6 +235,22 @@ def run_routes(current: CurrentRun) -> Blueprint:
         with reader.lock:
             data = reader.run_info()
         return json_response(data)
+
+    @routes.get("/api/note")
+    def note() -> Response:
+        return json_response(read_note(current.reader.path))
+
+    @routes.put("/api/note")
+    def change_note() -> Response:
+        """Pages of others cannot do this: a browser asks before it sends PUT, or JSON, and gets no leave."""
+        body = request.get_json(silent=True) if request.mimetype == "application/json" else None
+        texts = [body.get(name) for name in ("title", "note")] if isinstance(body, dict) else []
+        if len(texts) != 2 or not all(isinstance(text, str) for text in texts):
+            raise BadRequest('a note is JSON: {"title": "...", "note": "..."}')
+        try:
+            return json_response(write_note(current.reader.path, *map(str, texts)))
+        except UserError as error:
+            return json_response({"error": str(error)}, 409)
 
     @routes.get("/api/overview")
     def overview() -> Response:
@@ -423,6 +442,40 @@ def theorem_routes(current: CurrentRun) -> Blueprint:
             return not_found(f"no attempt {rank}/{step}/{seq}")
         data: Any = read_tree(reader.path, row)
         return not_found("the search tree of this attempt is not kept") if data is None else json_response(data)
+
+    return routes
+
+
+def conjecture_routes(current: CurrentRun) -> Blueprint:
+    """/api/conjectures, /api/proposals"""
+    routes = Blueprint("conjectures", __name__)
+
+    @routes.get("/api/conjectures")
+    def conjectures() -> Response:
+        reader, (page, size) = current.reader, page_params(_DEFAULT_PAGE_SIZE, 100)
+        sort, order = choice_param("sort", CONJECTURE_SORTS, "step"), choice_param("order", ("asc", "desc"), "desc")
+        outcome, q = choice_param("outcome", OUTCOMES), text_param("q") or ""
+        with reader.lock:
+            known = reader.conjectures
+            items, total = known.page(q, outcome, cast(ConjectureSort, sort), order == "desc", page, size)
+            counts = known.outcomes, dict(known.verdicts)
+        data: Conjectures = {
+            "items": items,
+            "total": total,
+            "page": page,
+            "size": size,
+            "outcomes": counts[0],
+            "verdicts": counts[1],
+            "rounds": rounds(reader.path),
+        }
+        return json_response(data)
+
+    @routes.get("/api/proposals")
+    def proposals() -> Response:
+        reader, (page, size) = current.reader, page_params(_DEFAULT_PAGE_SIZE, 100)
+        with reader.lock:
+            items, total = reader.conjectures.proposals(text_param("verdict") or None, page, size)
+        return json_response({"items": items, "total": total, "page": page, "size": size})
 
     return routes
 

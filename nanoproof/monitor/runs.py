@@ -9,7 +9,8 @@ from typing import Any
 
 from nanoproof.common.run_dir import FINISHED, LOCK
 from nanoproof.evaluation.summary import wilson
-from nanoproof.monitor.identity import planned_steps, run_state, stage_of, to_time
+from nanoproof.monitor.conjectures import SELFPLAY_FILE, finished_rounds, is_selfplay
+from nanoproof.monitor.identity import NOTE_FILE, planned_steps, read_note, run_state, stage_of, to_time
 from nanoproof.monitor.schema import EvaluationScore, RunRow, Runs
 from nanoproof.monitor.tail import as_dict, as_float, as_int, as_text, file_stat, parse_object, read_object, read_range
 
@@ -19,8 +20,9 @@ MAX_FOLDERS = 50_000
 _TAIL_BYTES = 64 << 10
 _JSON_BYTES = 1 << 20
 _LOOK_SECONDS = 2.0
-_SIGNS = ("args.json", "metrics.jsonl", "status_r0.json")
-"""A folder with one of these is a run; one with folders `eval_*` of evaluations is a run of the stage `evaluation`."""
+_SIGNS = ("args.json", "metrics.jsonl", "status_r0.json", SELFPLAY_FILE)
+"""A folder with one of these is a run; one with folders `eval_*` of evaluations is a run of the stage `evaluation`. The
+trainings of the rounds of an experiment of self-play are runs too."""
 _NOT_LOOKED_INTO = frozenset({"trees", "evals", "proofs", "data", "models", "tokenizer", "node_modules"})
 _PLAIN = ("meta.json", "args.json", "metrics.jsonl", "events.jsonl", "status_r0.json", FINISHED, LOCK)
 
@@ -79,7 +81,8 @@ class RunList:
                 if depth and is_run(folder):
                     found += 1
                     yield folder
-                    continue
+                    if not is_selfplay(folder):
+                        continue
                 try:
                     with os.scandir(folder) as entries:
                         names = [one.name for one in entries if _is_folder(one)]
@@ -98,11 +101,15 @@ class RunList:
     def _row(self, name: str, now: float) -> RunRow:
         path = self.folder / name
         stamps = [(stat.st_mtime_ns, stat.st_size) if (stat := file_stat(path / one)) else None for one in _PLAIN]
-        evaluations = [] if any(stamps) else _evaluations(path)
+        stamps += [(stat.st_mtime_ns, stat.st_size) if (stat := file_stat(path / NOTE_FILE)) else None]
+        if is_selfplay(path):
+            return {**_selfplay_row(name, path), **read_note(path)}
+        evaluations = [] if any(stamps[:-1]) else _evaluations(path)
         stamps += [(stat.st_mtime_ns, 0) if (stat := file_stat(one / "summary.json")) else None for one in evaluations]
         known = self._rows.get(name)
         if known is None or known[0] != stamps:
-            known = stamps, _evaluation_row(name, evaluations) if evaluations else _run_row(name, path)
+            found = _evaluation_row(name, evaluations) if evaluations else _run_row(name, path)
+            known = stamps, {**found, **read_note(path)}
             self._rows[name] = known
         row = known[1]
         return row if evaluations else {**row, "state": _state(path, row["updated"], now)}
@@ -135,9 +142,7 @@ def _run_row(name: str, path: Path) -> RunRow:
     score = next((one for one in events if one.get("kind") == "evaluation" and one.get("total")), None)
     seed = args.get("seed")
     return {
-        "name": name,
-        "stage": stage_of(words),
-        "state": {"name": "unknown", "since": None},
+        **_empty_row(name, stage_of(words)),
         "step": as_int(newest["step"]) if "step" in newest else None,
         "num_steps": None if args.get("max_time") else planned_steps(args, meta),
         "loss": as_float(newest.get("loss")),
@@ -149,6 +154,34 @@ def _run_row(name: str, path: Path) -> RunRow:
         "seed": seed if isinstance(seed, int) else None,
         "host": as_text(as_dict(meta.get("hardware")).get("host"), 200),
     }
+
+
+def _empty_row(name: str, stage: str) -> RunRow:
+    return {
+        "name": name,
+        "title": "",
+        "note": "",
+        "stage": stage,
+        "state": {"name": "unknown", "since": None},
+        "step": None,
+        "num_steps": None,
+        "loss": None,
+        "score": None,
+        "started": None,
+        "updated": None,
+        "commit": "",
+        "changed": False,
+        "seed": None,
+        "host": "",
+    }
+
+
+def _selfplay_row(name: str, path: Path) -> RunRow:
+    """The row of an experiment of self-play: its steps are rounds."""
+    over = finished_rounds(path)
+    files = [path / SELFPLAY_FILE, *(path / f"round{number}" / "metrics.json" for number in range(over))]
+    times = [stat.st_mtime for file in files if (stat := file_stat(file))]
+    return {**_empty_row(name, "self-play"), "step": over, "started": times[0], "updated": max(times)}
 
 
 def _score(record: dict[str, Any]) -> EvaluationScore:
@@ -168,17 +201,11 @@ def _evaluation_row(name: str, evaluations: list[Path]) -> RunRow:
     part = as_dict(parts[-1]) if isinstance(parts, list) and parts else summary
     commit = as_text(as_dict(part.get("versions")).get("nanoproof"), 100)
     return {
-        "name": name,
-        "stage": "evaluation",
+        **_empty_row(name, "evaluation"),
         "state": {"name": "finished" if len(found) == len(evaluations) else "unknown", "since": newest and newest[0]},
-        "step": None,
-        "num_steps": None,
-        "loss": None,
         "score": _score({**settings, **summary}) if "solved" in summary else None,
-        "started": None,
         "updated": newest and newest[0],
         "commit": commit.removesuffix("+"),
         "changed": commit.endswith("+"),
         "seed": settings["seed"] if isinstance(settings.get("seed"), int) else None,
-        "host": "",
     }

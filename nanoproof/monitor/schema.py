@@ -40,6 +40,14 @@ class RunState(TypedDict):
     """When it was heard of last; null while it is running."""
 
 
+class RunNote(TypedDict):
+    """/api/note: what somebody wrote of a run; `PUT` changes it."""
+
+    title: str
+    """A name that says more than the folder's."""
+    note: str
+
+
 class RunFile(TypedDict):
     """A file of a run; a folder, with a slash, counts as one."""
 
@@ -80,6 +88,9 @@ class RunRow(TypedDict):
 
     name: str
     """Its folder below the one that is shown."""
+    title: str
+    note: str
+    """What somebody wrote of it."""
     stage: str
     state: RunState
     step: int | None
@@ -130,7 +141,7 @@ class RunInfo(TypedDict):
     identity: RunIdentity
     indexing: Indexing
     has: dict[str, bool]
-    """Whether there are attempts, trees, timeline, samples, train_samples, evaluations, logs."""
+    """Whether there are attempts, trees, timeline, samples, train_samples, evaluations, logs, conjectures."""
 
 
 class Gpu(TypedDict):
@@ -167,6 +178,38 @@ class LeanServer(TypedDict):
     """up or down."""
     actors: int
     errors: int
+
+
+class Host(TypedDict):
+    """A host of a cluster, or a prover process, that makes attempts for the run; also those that are gone."""
+
+    name: str
+    state: Literal["up", "gone"]
+    since: float | None
+    """When it joined, or was lost; null where no event tells."""
+    size: int
+    """How many attempts it works on at a time."""
+    under_way: int
+    attempts: int
+    attempts_per_minute: float
+    """Since it joined."""
+    given_again: int
+    """Attempts that were lost with it and went to others."""
+    servers: list[str]
+    """Addresses of its Lean servers, with their state where that is not up."""
+    reason: str
+    """Why it is gone."""
+
+
+class Remote(TypedDict):
+    """What became of attempts that were handed to hosts or prover processes."""
+
+    attempts: int
+    stale: int
+    """Dropped since they were begun with weights that are too old."""
+    given_again: int
+    revision: int
+    """Of the weights."""
 
 
 class Event(TypedDict):
@@ -255,15 +298,22 @@ class LiveOverview(TypedDict):
     """The value before it."""
     ranks: list[RankStatus]
     servers: list[LeanServer]
+    hosts: list[Host]
+    """Those that work for it, then those that are gone; empty where actors are threads of the ranks."""
+    remote: Remote | None
 
 
 class Overview(LiveOverview):
     """/api/overview"""
 
     run: str
+    title: str
+    """The name that somebody gave it; mostly empty."""
     stage: str
     resume: str
     """The command that resumes it; empty if there is nothing to resume from."""
+    conjectures: bool
+    """Whether it states conjectures."""
     benchmarks: list[Benchmark]
     best: Best | None
     checkpoints: list[int]

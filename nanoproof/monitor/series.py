@@ -22,6 +22,7 @@ class EventStore:
         self.newest: deque[Event] = deque(maxlen=MAX_EVENTS)
         self.checkpoints: deque[int] = deque(maxlen=MAX_CHECKPOINTS)
         self._servers: dict[str, tuple[float, str]] = {}
+        self._hosts: dict[str, Event] = {}
         self._resumed = 0.0
         self.evaluated: dict[tuple[int | None, str], float] = {}
         """When the evaluation of a step and data set was over."""
@@ -41,8 +42,16 @@ class EventStore:
         address = as_text(fields.get("address"))
         if kind == "server" and address not in ("", ALL_SERVERS) and len(self._servers) < 1000:
             self._servers[address] = event["time"], as_text(fields.get("state")) or "up"
+        host = as_text(fields.get("host"), 300)
+        if kind == "host" and host and (host in self._hosts or len(self._hosts) < 10_000):
+            self._hosts[host] = event
         if kind != "phase":
             self.newest.append(event)
+
+    @property
+    def hosts(self) -> dict[str, Event]:
+        """The last event of each host since the run began or was resumed."""
+        return {name: event for name, event in self._hosts.items() if event["time"] >= self._resumed}
 
     @property
     def servers(self) -> dict[str, str]:
@@ -81,6 +90,12 @@ def _event_text(kind: str, fields: dict[str, Any]) -> str:
         return f"{fields.get('phase')} at step {fields.get('step')}"
     if kind == "server":
         return f"{fields.get('address')} is {fields.get('state')}"
+    if kind == "host":
+        joined = f"{fields.get('host')} joined, with {fields.get('slots')} attempts at a time"
+        gone = (
+            f"{fields.get('host')} is gone, {fields.get('given_again')} attempts go to others: {fields.get('reason')}"
+        )
+        return (joined if fields.get("state") == "joined" else gone)[:_MAX_EVENT_TEXT]
     message = as_text(fields.get("message"), _MAX_EVENT_TEXT)
     if message:
         return message

@@ -7,10 +7,7 @@ python -m nanoproof.rl --model-path sft/<run> --conjectures 0.3 --guide    # of 
 """
 
 import argparse
-import faulthandler
 import logging
-import signal
-import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -19,6 +16,7 @@ from nanoproof.common.torch_command import run_main
 
 from nanoproof.actors.fleet import RL_DATA, Fleet, follow_lean, open_fleet
 from nanoproof.common.distributed import DistInfo, cleanup
+from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.conjectures.learning import ConjecturingLearning
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
@@ -34,8 +32,7 @@ log = logging.getLogger(__name__)
 def main(argv: list[str] | None = None) -> int:
     """Entry point. `kill -USR1` prints the stacks of all threads."""
     args = parse_args(argv, (__doc__ or "").splitlines()[0])
-    if hasattr(signal, "SIGUSR1"):
-        faulthandler.register(signal.SIGUSR1, file=sys.__stderr__, all_threads=True)
+    dump_stacks_on_usr1()
     follow_lean(args, RL_DATA)
     config = RLConfig.from_args(args)
     dist = start_ranks(config.run)

@@ -9,7 +9,6 @@ beside; it is written under another name and renamed.
 
 import argparse
 import contextlib
-import faulthandler
 import logging
 import math
 import os
@@ -17,8 +16,6 @@ import pickle
 import random
 import re
 import shutil
-import signal
-import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -34,6 +31,7 @@ from nanoproof.common.config import Parser, add_flags, check, from_args, opt, va
 from nanoproof.common.distributed import DistInfo, StopSignal, all_reduce_sum, cleanup, on_all_ranks
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_object, sync_directory
+from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.run_dir import SCRIPTS, exported_folder, resolve_run_dir
 from nanoproof.data.transitions import leandojo
 from nanoproof.data.weighted_rows import is_row_file
@@ -538,8 +536,7 @@ def hub_main(argv: Sequence[str] | None, description: str) -> int:
         add_flags(parser, each)
     parser.set_defaults(**DEFAULTS)
     args = parse_resumable(parser, None if argv is None else list(argv))
-    if hasattr(signal, "SIGUSR1"):
-        faulthandler.register(signal.SIGUSR1, file=sys.__stderr__, all_threads=True)  # notebooks have another one
+    dump_stacks_on_usr1()
     if not leandojo.is_export(Path(args.data)):
         args.data = batches.chosen_transitions(args.data)
     if args.model_path is not None:

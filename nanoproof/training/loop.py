@@ -5,10 +5,7 @@ weights and optimizer state, so that a resumed run continues as if it had not be
 """
 
 import argparse
-import faulthandler
 import logging
-import signal
-import sys
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +16,7 @@ from typing import Any, ClassVar
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.distributed import DistInfo, StopSignal, cleanup
 from nanoproof.common.errors import UserError
-from nanoproof.common.process import freeze_gc
+from nanoproof.common.process import dump_stacks_on_usr1, freeze_gc
 from nanoproof.common.run_dir import SCRIPTS, resolve_model_path, run_name
 from nanoproof.common.terminal import Progress
 from nanoproof.model.checkpoint import find_checkpoint
@@ -257,8 +254,7 @@ def train_main(
         add_flags(parser, group)
     parser.set_defaults(**(defaults or {}))
     args = parse_resumable(parser, argv)
-    if hasattr(signal, "SIGUSR1"):
-        faulthandler.register(signal.SIGUSR1, file=sys.__stderr__, all_threads=True)
+    dump_stacks_on_usr1()
     run_options, wanted = from_args(options.RunOptions, args), from_args(options.ComputeOptions, args)
     values: list[Any] = [from_args(group, args) for group in groups]
     if args.model_path is not None:

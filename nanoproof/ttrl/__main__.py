@@ -10,10 +10,7 @@ server, 130 after Ctrl-C.
 """
 
 import argparse
-import faulthandler
 import os
-import signal
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -26,6 +23,7 @@ from nanoproof.common.config import Parser, add_flags, change, group, options_of
 from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_object
+from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
 from nanoproof.common.terminal import print_lines
@@ -180,8 +178,7 @@ def learn(
 def main(argv: list[str] | None = None) -> int:
     """Prove the theorems one after another; return 1 if one is not proved. `kill -USR1` prints all stacks."""
     args = parse_args(argv)
-    if hasattr(signal, "SIGUSR1"):
-        faulthandler.register(signal.SIGUSR1, file=sys.__stderr__, all_threads=True)
+    dump_stacks_on_usr1()
     follow_lean(args, DATA)
     config = TTRLConfig.from_args(args)
     seconds = clock(max(1.0, 60 * config.ttrl.minutes))

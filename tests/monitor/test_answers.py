@@ -39,6 +39,8 @@ PAGES = [
     ("/api/attempts", record_schema.Page),
     ("/api/samples", record_schema.Page),
     ("/api/train-samples", record_schema.Page),
+    ("/api/conjectures", record_schema.Conjectures),
+    ("/api/proposals", record_schema.Page),
     ("/api/calibration", record_schema.Calibration),
     ("/api/evaluations", schema.Evaluations),
     ("/api/logs", schema.Logs),

@@ -51,3 +51,29 @@ def test_servers_that_events_tell_of_are_those_since_the_run_was_resumed(look: L
     (tmp_path / "events.jsonl").write_text(lines(said(1.0, "old:1", "down"), resumed, *last))
     (tmp_path / "events_r1.jsonl").write_text(lines(said(1.0, "old:2", "down"), said(3.0, "other:1", "up")))
     assert servers(look(tmp_path)) == [("new:1", "down", 0), ("other:1", "up", 0)]
+
+
+def test_hosts_that_work_and_hosts_that_are_gone_are_told_apart(look: Callable[..., Asker], tmp_path: Path) -> None:
+    joined = {"kind": "host", "state": "joined", "slots": 2}
+    events = [
+        {**joined, "time": 10.0, "host": "10.0.0.1 a"},
+        {**joined, "time": 11.0, "host": "10.0.0.2 b"},
+        {"kind": "host", "state": "gone", "time": 12.0, "host": "10.0.0.2 b", "given_again": 3, "reason": "killed"},
+        {"kind": "host", "state": "gone", "time": 13.0, "host": "10.0.0.1 a", "given_again": 1, "reason": "left"},
+        {**joined, "time": 14.0, "host": "10.0.0.1 a"},
+    ]
+    (tmp_path / "events.jsonl").write_text(lines(*events))
+    host = {"host": "10.0.0.1 a", "size": 2, "under_way": 1, "attempts": 30, "attempts_per_minute": 4.5}
+    servers = [
+        {"address": "h:1", "state": "up", "host": "10.0.0.1 a"},
+        {"address": "h:2", "state": "down", "host": "10.0.0.1 a"},
+    ]
+    counts = {"attempts": 37, "stale": 2, "given_again": 4, "revision": 9}
+    write_status(tmp_path, 0, [], hosts=[{**host, "given_again": 0}, "torn"], servers=servers, remote=counts)
+    overview = look(tmp_path).get("/api/overview")
+    up, gone = overview["hosts"]
+    assert (up["name"], up["state"], up["since"], up["attempts_per_minute"]) == ("10.0.0.1 a", "up", 14.0, 4.5)
+    assert up["servers"] == ["h:1", "h:2 down"]
+    assert (gone["name"], gone["state"], gone["reason"], gone["given_again"]) == ("10.0.0.2 b", "gone", "killed", 3)
+    assert overview["remote"] == counts
+    assert overview["events"][1]["text"] == "10.0.0.1 a is gone, 1 attempts go to others: left"

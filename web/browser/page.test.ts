@@ -1,6 +1,6 @@
 // The page in a real browser: every tab of a run that is over and of one that goes on, and what people do with them.
 
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -197,7 +197,7 @@ describe("a run that goes on", () => {
       const leftmost = async (): Promise<string | null> => {
         await page.mouse.move(box.x + 20, middle);
         await page.mouse.move(box.x + 1, middle);
-        return chart.locator(".legend li").last().textContent();
+        return chart.locator(".legend .where").textContent();
       };
       const first = await leftmost();
       await page.mouse.move(box.x + 0.6 * box.width, middle);
@@ -269,9 +269,15 @@ describe("a folder of runs", () => {
     writeFileSync(join(died, "args.json"), JSON.stringify({ seed: 7, max_time: "1:00:00" }));
     writeFileSync(join(died, "metrics.jsonl"), lines({ step: 1, time: 1_795_500_100, loss: 0.5, unlikelihood_loss: 0 }));
     writeFileSync(join(died, "model_1.json"), "{}");
+    writeFileSync(join(died, "events.jsonl"), lines({ time: 1_795_500_110, kind: "host", host: "10.0.0.8 b2", state: "gone", given_again: 5, reason: "its node has left the cluster" }));
+    const from = { dataset: "demo", seed: "add_zero", statement: "(a : Nat) : a + 0 = a", lemma: "Nat.add_comm" };
+    writeFileSync(join(died, "conjectures.jsonl"), lines({ step: 0, id: "c0_0_1", conjecture: "(a b : Nat) : a + b = b + a", from, outcome: "proven", rate: 0.0625, simulations: 64, proof: "exact Nat.add_comm a b" }));
+    writeFileSync(join(died, "proposals_r0.jsonl"), lines(...["new", "trivial", "known", "refused"].map((verdict) => ({ step: 0, verdict, reason: `it is ${verdict}`, conjecture: ": True", from }))));
     writeFileSync(join(died, "status_r0.json"), JSON.stringify({
       time: 1_795_500_120, phase: "train", step: 1, num_steps: 1_000_000, seconds: 900, max_seconds: 3600, theorems: 9, negative: 0, replay: 5,
-      servers: [{ address: "host:1", state: "up" }], actors: [],
+      servers: [{ address: "host:1", state: "up", host: "10.0.0.7 a1" }], actors: [],
+      hosts: [{ host: "10.0.0.7 a1", size: 4, under_way: 3, attempts: 120, attempts_per_minute: 8.5, given_again: 0 }],
+      remote: { attempts: 150, stale: 2, given_again: 5, revision: 3 },
     }));
     writeFileSync(join(sft, "meta.json"), JSON.stringify({ ...meta, command: ["/x/nanoproof/sft.py"], decisions: { steps: "3 of 64 examples" } }));
     writeFileSync(join(sft, "metrics.jsonl"), lines(...[1, 2, 3].map((step) => ({ step, time: 1_795_500_000 + step, loss: 1 / step, step_seconds: 1, "valid/loss": 2 / step }))));
@@ -298,11 +304,34 @@ describe("a folder of runs", () => {
       expect(text).not.toContain("failed tactics");
       expect(text).not.toContain("unlikelihood_loss");
       expect(text).toContain("was up");
+      expect(text).toMatch(/1 host, 8\.5 attempts a minute · 1 gone · 5 attempts made again/);
+      expect(text).toMatch(/10\.0\.0\.8 b2[^]*gone[^]*its node has left the cluster/);
+      await tab(page, "Conjectures").click();
+      await page.getByText("exact Nat.add_comm a b").waitFor();
+      expect(await page.locator(".funnel").innerText()).toMatch(/proposed\s+4\s+100.0%\s+well-formed\s+3\s+75.0%\s+novel\s+2/);
+      await page.getByRole("button", { name: "All proposals" }).click();
+      await page.getByText("it is trivial").waitFor();
+      await page.getByLabel("Verdict").selectOption("known");
+      await page.getByText("it is trivial").waitFor({ state: "detached" });
       await tab(page, "Run").click();
       await page.getByText("with changes that no commit holds").waitFor();
+      await page.getByRole("textbox", { name: "Name" }).fill("the one that was killed");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.locator(".head .run", { hasText: "the one that was killed" }).waitFor();
       expect(await page.locator("main").innerText()).toMatch(/--seed\s+7/);
       await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "All runs" }).click();
       await page.getByRole("heading", { name: "2 runs" }).waitFor();
+      await page.getByText("the one that was killed").waitFor();
+      for (const name of ["rl/killed", "sft/small"]) await page.getByRole("checkbox", { name: `Compare ${name}` }).check();
+      await page.getByRole("img", { name: /^loss of 2 runs: rl\/killed 0\.500, sft\/small 0\.333/ }).waitFor();
+      expect(await page.getByRole("region", { name: "Options that differ" }).innerText()).toMatch(/max_time\s+1:00:00\s+–/);
+      await page.getByRole("button", { name: "Log scale" }).click();
+      await page.getByRole("button", { name: "Time", exact: true }).click();
+      await page.getByLabel("Smoothing").selectOption("0.6"); // (0.144 * 1 + 0.24 / 2 + 0.4 / 3) / 0.784
+      await page.getByRole("img", { name: /sft\/small 0\.507/ }).waitFor();
+      const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "CSV" }).click()]);
+      expect(file.suggestedFilename()).toBe("loss_of_2_runs.csv");
+      expect(readFileSync(await file.path(), "utf8")).toBe("step,rl/killed,sft/small\n1,0.5,1\n2,,0.5\n3,,0.3333333333333333\n");
     }));
 
   it("shows finetuning with its validation, and nothing of proofs", () =>

@@ -37,10 +37,19 @@ export function apiUrl(path: string, params: Params = {}): string {
 }
 
 /** Ask for `path` (without `api/`). Rejects with ApiFailure, or AbortError where `signal` was used. */
-export async function ask<T>(path: string, params: Params = {}, signal?: AbortSignal): Promise<T> {
+export function ask<T>(path: string, params: Params = {}, signal?: AbortSignal): Promise<T> {
+  return answerOf<T>(path, params, { signal: signal ?? null, headers: { Accept: "application/json" } }, signal);
+}
+
+/** Write `data` to `path`, and return what the monitor says is there now. Rejects with ApiFailure. */
+export function put<T>(path: string, data: unknown): Promise<T> {
+  return answerOf<T>(path, {}, { method: "PUT", headers: { "Content-Type": "application/json" }, body: JSON.stringify(data) });
+}
+
+async function answerOf<T>(path: string, params: Params, how: RequestInit, signal?: AbortSignal): Promise<T> {
   let answer: Response;
   try {
-    answer = await fetch(apiUrl(path, params), { signal: signal ?? null, headers: { Accept: "application/json" } });
+    answer = await fetch(apiUrl(path, params), how);
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ApiFailure(0, "The monitor cannot be reached.");

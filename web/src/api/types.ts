@@ -4,6 +4,8 @@ export type Outcome = "proven" | "disproven" | "unproven" | "error";
 
 export type TheoremSort = "id" | "dataset" | "outcome" | "attempts" | "proven" | "budget" | "simulations" | "seconds" | "tactics" | "first" | "last";
 
+export type ConjectureSort = "step" | "rate" | "simulations" | "length";
+
 /** A part of a list; pages count from 1. */
 export interface Page<T> {
   items: T[];
@@ -226,6 +228,82 @@ export interface Calibration {
   last_step: number | null;
 }
 
+/** A statement of the network, and the theorem and the lemma that it was shown. */
+export interface Stated {
+  text: string;
+  /** Of the seed. */
+  dataset: string;
+  seed: string;
+  /** Of the seed. */
+  statement: string;
+  /** Empty where none was shown. */
+  lemma: string;
+}
+
+/** A conjecture that was attempted, and what is known of it since. */
+export interface Conjecture {
+  text: string;
+  dataset: string;
+  seed: string;
+  statement: string;
+  lemma: string;
+  id: string;
+  /** Of the last attempt. */
+  step: number;
+  /** In how many steps it was attempted. */
+  steps: number;
+  outcome: "proven" | "disproven" | "unproven" | "error";
+  /** Proofs for each sample, as the conjecturer's lessons count them. */
+  rate: number;
+  simulations: number;
+  proof: string;
+}
+
+/** /api/conjectures */
+export interface Conjectures extends Page<Conjecture> {
+  /** Of all conjectures. */
+  outcomes: Record<string, number>;
+  /** Of all proposals of all ranks. */
+  verdicts: Record<string, number>;
+  /** Of an experiment of self-play; empty for a run of reinforcement learning. */
+  rounds: Round[];
+}
+
+/** A text that the network proposed, with the first filter that stopped it: `new` if none did. */
+export interface Proposal {
+  text: string;
+  dataset: string;
+  seed: string;
+  statement: string;
+  lemma: string;
+  step: number;
+  rank: number;
+  verdict: string;
+  reason: string;
+}
+
+/** A round of self-play; what is not known yet is null. */
+export interface Round {
+  number: number;
+  over: boolean;
+  /** Of the data's statements, ever proved. */
+  proved_percent: number | null;
+  /** To learn from. */
+  proofs: number | null;
+  /** Conjectures that teach the conjecturer. */
+  lessons: number | null;
+  /** Mean tokens of what is trained on. */
+  length: number | null;
+  /** Distinct texts behind names, for each statement that was attempted. */
+  distinct_statements: number | null;
+  /** Distinct proofs for each problem that has one. */
+  proofs_each: number | null;
+  /** Of its conjectures: pairs, proposed, refused, kept, ... */
+  tally: Record<string, number>;
+  /** How many problems have a rate. */
+  success_rates: Record<string, number>;
+}
+
 export type Level = "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL";
 
 export type Order = "asc" | "desc";
@@ -252,6 +330,13 @@ export interface RunState {
   name: "running" | "stalled" | "silent" | "finished" | "stopped" | "died" | "unknown";
   /** When it was heard of last; null while it is running. */
   since: number | null;
+}
+
+/** /api/note: what somebody wrote of a run; `PUT` changes it. */
+export interface RunNote {
+  /** A name that says more than the folder's. */
+  title: string;
+  note: string;
 }
 
 /** A file of a run; a folder, with a slash, counts as one. */
@@ -291,6 +376,9 @@ export interface RunIdentity {
 export interface RunRow {
   /** Its folder below the one that is shown. */
   name: string;
+  title: string;
+  /** What somebody wrote of it. */
+  note: string;
   stage: string;
   state: RunState;
   step: number | null;
@@ -337,7 +425,7 @@ export interface RunInfo {
   meta: Record<string, unknown>;
   identity: RunIdentity;
   indexing: Indexing;
-  /** Whether there are attempts, trees, timeline, samples, train_samples, evaluations, logs. */
+  /** Whether there are attempts, trees, timeline, samples, train_samples, evaluations, logs, conjectures. */
   has: Record<string, boolean>;
 }
 
@@ -372,6 +460,36 @@ export interface LeanServer {
   state: string;
   actors: number;
   errors: number;
+}
+
+/** A host of a cluster, or a prover process, that makes attempts for the run; also those that are gone. */
+export interface Host {
+  name: string;
+  state: "up" | "gone";
+  /** When it joined, or was lost; null where no event tells. */
+  since: number | null;
+  /** How many attempts it works on at a time. */
+  size: number;
+  under_way: number;
+  attempts: number;
+  /** Since it joined. */
+  attempts_per_minute: number;
+  /** Attempts that were lost with it and went to others. */
+  given_again: number;
+  /** Addresses of its Lean servers, with their state where that is not up. */
+  servers: string[];
+  /** Why it is gone. */
+  reason: string;
+}
+
+/** What became of attempts that were handed to hosts or prover processes. */
+export interface Remote {
+  attempts: number;
+  /** Dropped since they were begun with weights that are too old. */
+  stale: number;
+  given_again: number;
+  /** Of the weights. */
+  revision: number;
 }
 
 /** An event of the run. */
@@ -455,6 +573,9 @@ export interface LiveOverview {
   previous: Record<string, number | null>;
   ranks: RankStatus[];
   servers: LeanServer[];
+  /** Those that work for it, then those that are gone; empty where actors are threads of the ranks. */
+  hosts: Host[];
+  remote: Remote | null;
 }
 
 /** /api/overview */
@@ -488,10 +609,16 @@ export interface Overview {
   previous: Record<string, number | null>;
   ranks: RankStatus[];
   servers: LeanServer[];
+  hosts: Host[];
+  remote: Remote | null;
   run: string;
+  /** The name that somebody gave it; mostly empty. */
+  title: string;
   stage: string;
   /** The command that resumes it; empty if there is nothing to resume from. */
   resume: string;
+  /** Whether it states conjectures. */
+  conjectures: boolean;
   benchmarks: Benchmark[];
   best: Best | null;
   checkpoints: number[];

@@ -52,7 +52,8 @@ const THEMES = [["system", "Auto"], ["light", "Light"], ["dark", "Dark"]] as con
 /** The navigation: of a run (`run` is its name in a folder, empty where the monitor has one run), or null: of the list of runs. */
 export function Side({ current, run }: { current: string; run: string | null }) {
   const choice = useChoice();
-  const without = useLive((live) => live.overview !== null && ["pretrain", "midtrain", "sft", "evaluation"].includes(live.overview.stage));
+  const without = useLive((live) => live.overview !== null && ["pretrain", "midtrain", "sft", "evaluation", "selfplay", "self-play"].includes(live.overview.stage));
+  const states = useLive((live) => live.overview?.conjectures ?? false);
   const nav = useRef<HTMLElement>(null);
   useEffect(() => { // on a phone the pages are a line that scrolls
     const box = nav.current;
@@ -70,7 +71,7 @@ export function Side({ current, run }: { current: string; run: string | null }) 
       </a>
       <nav aria-label="Pages" ref={nav}>
         {run && <a href={runHref(null)}><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M9.5 3.5 5 8l4.5 4.5" /></svg>All runs</a>}
-        {run !== null && PAGES.filter((page) => page.icon && !(page.proofs && without)).map((page) => (
+        {run !== null && PAGES.filter((page) => page.icon && !(page.proofs && without) && !(page.conjectures && !states)).map((page) => (
           <a key={page.path} href={href(page.path)} aria-current={page.path === current ? "page" : undefined}>
             <svg viewBox="0 0 16 16" aria-hidden="true"><path d={page.icon} /></svg>
             {page.title}
@@ -91,7 +92,7 @@ function Head() {
   const progress = overview && progressOf(overview);
   return (
     <div className="head">
-      <span className="run clip" title={overview?.run}>{overview?.run ?? "nanoproof"}</span>
+      <span className="run clip" title={overview?.run}>{overview ? overview.title || overview.run : "nanoproof"}</span>
       <LinkState link={link} state={overview?.state ?? null} />
       {overview && (
         <div className="facts">

@@ -5,8 +5,8 @@ import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react"
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { cssColor, useTheme } from "../app/theme";
-import { level as roundLevel, measure, NONE, timeOfDay } from "../lib/format";
-import { DASHES, joinColumns, lastValue, padded, zoomed, type Line } from "./chart_data";
+import { duration, level as roundLevel, measure, NONE, timeOfDay } from "../lib/format";
+import { csvOf, DASHES, joinColumns, lastValue, padded, zoomed, type Line } from "./chart_data";
 
 interface Props {
   /** What the chart shows, for screen readers. */
@@ -22,6 +22,12 @@ interface Props {
   tick?: (value: number) => string;
   /** x is seconds since the epoch. */
   time?: boolean;
+  /** x is seconds since a beginning. */
+  elapsed?: boolean;
+  /** A logarithmic y axis; values must be positive then. */
+  log?: boolean;
+  /** What can be downloaded, where it is not what is drawn. */
+  raw?: Line[];
   /** Always show this range of y. */
   range?: [number | null, number | null];
   /** Draw as steps (1), bars of points (2) or lines (0). */
@@ -30,7 +36,7 @@ interface Props {
   onRange?: (from: number, to: number) => void;
 }
 
-export function Chart({ label, lines, height = 200, x = (value) => `step ${value.toLocaleString("en")}`, y = measure, level = y === measure ? roundLevel : y, tick, time = false, range, shape = "line", onRange }: Props) {
+export function Chart({ label, lines, height = 200, x = (value) => `step ${value.toLocaleString("en")}`, y = measure, level = y === measure ? roundLevel : y, elapsed = false, tick = elapsed ? duration : undefined, time = false, log = false, raw, range, shape = "line", onRange }: Props) {
   const theme = useTheme();
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -45,7 +51,7 @@ export function Chart({ label, lines, height = 200, x = (value) => `step ${value
   useEffect(() => {
     if (!host.current) return;
     const box = host.current;
-    const made = new uPlot(options(box.clientWidth, height, time, shape, latest, setAt), columns as uPlot.AlignedData, box);
+    const made = new uPlot(options(box.clientWidth, height, { time, elapsed, log, shape }, latest, setAt), columns as uPlot.AlignedData, box);
     plot.current = made;
     drawn.current = { columns, range: String(range) };
     applyHidden(made, latest.current, hidden);
@@ -57,7 +63,7 @@ export function Chart({ label, lines, height = 200, x = (value) => `step ${value
       plot.current = null;
     };
     // Lines of other names need another plot; new values are set below.
-  }, [names, theme, height, time, shape]);
+  }, [names, theme, height, time, elapsed, log, shape]);
 
   // A new plot has its data, and must not be disturbed before its first frame. What is zoomed stays as it is.
   useEffect(() => {
@@ -100,9 +106,10 @@ export function Chart({ label, lines, height = 200, x = (value) => `step ${value
             </button>
           </li>
         ))}
-        <li className="small muted num" style={{ alignSelf: "center", marginLeft: "auto" }} aria-live="polite">
+        <li className="where small muted num" style={{ alignSelf: "center", marginLeft: "auto" }} aria-live="polite">
           {where === null || where === undefined ? "" : x(where)}
         </li>
+        <li><button type="button" title={`Download ${label} as CSV`} onClick={() => download(`${label}.csv`, csvOf(raw ?? lines, raw ? "step" : "x"))}>CSV</button></li>
       </ul>
       <div className="plot" ref={host} tabIndex={0} role="img" onKeyDown={onKey} style={{ minHeight: height }}
         aria-label={`${label}: ${lines.map((line, index) => `${line.name} ${shown(valueOf(index), line.format ?? y)}`).join(", ")}. Arrow keys read values.`} />
@@ -113,6 +120,14 @@ export function Chart({ label, lines, height = 200, x = (value) => `step ${value
 const shown = (value: number | null | undefined, format: (value: number) => string): string =>
   value === null || value === undefined ? NONE : format(value);
 
+function download(name: string, text: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  link.download = name.replaceAll(/[^\w.-]+/g, "_");
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
 function Swatch({ index }: { index: number }) {
   return (
     <svg width="18" height="8" aria-hidden="true">
@@ -121,7 +136,7 @@ function Swatch({ index }: { index: number }) {
   );
 }
 
-const TIME_STEPS = [0.01, 0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 180, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400];
+const TIME_STEPS = [0.01, 0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 180, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400, 172800, 432000, 864000];
 
 /** Steps are whole numbers; times are shown as times of day. */
 function xText(value: number, time: boolean, tick?: (value: number) => string): string {
@@ -146,7 +161,7 @@ function applyHidden(plot: uPlot, { lines, places }: Latest["current"], hidden: 
   });
 }
 
-function options(width: number, height: number, time: boolean, shape: string, latest: Latest, setAt: (at: number | null) => void): uPlot.Options {
+function options(width: number, height: number, { time, elapsed, log, shape }: { time: boolean; elapsed: boolean; log: boolean; shape: string }, latest: Latest, setAt: (at: number | null) => void): uPlot.Options {
   const { lines, places } = latest.current;
   const series: uPlot.Series[] = [{}];
   const bands: uPlot.Band[] = [];
@@ -170,10 +185,10 @@ function options(width: number, height: number, time: boolean, shape: string, la
     width, height, series, bands,
     legend: { show: false },
     padding: [8, 18, 0, 0],
-    scales: { x: { time }, y: { range: (_, low, high) => padded(low, high, latest.current.range) } },
+    scales: { x: { time }, y: log ? { distr: 3, range: (_, low, high) => [(low ?? 0.1) / 1.15, (high ?? 1) * 1.15] } : { range: (_, low, high) => padded(low, high, latest.current.range) } },
     axes: [
-      { ...axis, grid: { show: false }, space: 64, size: 26, ...(time ? { incrs: TIME_STEPS } : {}), values: (_, ticks) => ticks.map((tick) => xText(tick, time, latest.current.tick)) },
-      { ...axis, size: (_, texts) => axisWidth(texts), space: 34, values: (_, ticks) => ticks.map((tick) => (latest.current.level ?? roundLevel)(tick)) },
+      { ...axis, grid: { show: false }, space: 64, size: 26, ...(time || elapsed ? { incrs: TIME_STEPS } : {}), values: (_, ticks) => ticks.map((tick) => xText(tick, time, latest.current.tick)) },
+      { ...axis, size: (_, texts) => axisWidth(texts), space: 34, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : (latest.current.level ?? roundLevel)(tick))) },
     ],
     cursor: { y: false, points: { size: 7 }, drag: { x: true, y: false, setScale: !latest.current.onRange } },
     hooks: {

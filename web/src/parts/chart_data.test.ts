@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { joinColumns, lastValue, padded, zoomed } from "./chart_data";
+import { csvOf, joinColumns, lastValue, padded, smoothed, viewed, zoomed } from "./chart_data";
 
 describe("lines of a chart", () => {
   it("of different steps share one sorted x, with gaps", () => {
@@ -36,4 +36,22 @@ describe("lines of a chart", () => {
     expect(padded(2, 10, [0, null])[0]).toBe(0);
     expect(padded(null, null)).toEqual([-0.06, 1.06]);
   });
+});
+
+it("smooths without a pull towards zero, and leaves gaps", () => {
+  expect(smoothed([4, 4, null, 4], 0.9)).toEqual([4, 4, null, 4].map((value) => (value === null ? null : expect.closeTo(value, 9))));
+  expect(smoothed([1, 4], 0.5)).toEqual([1, 3]); // (0.5 * 0.5 * 1 + 0.5 * 4) / 0.75
+});
+
+it("shows lines over the time since the first step, and nothing where a logarithm has no value", () => {
+  const line = { name: "loss", x: [1, 2, 3], y: [2, 0, 8], low: [1, 0, 7], high: [3, 0, 9] };
+  const [over] = viewed([line], { smooth: 0, log: true, x: "time" }, () => [100, null, 130]);
+  expect(over).toEqual({ name: "loss", x: [0, 30], y: [2, 8], low: [1, 7], high: [3, 9] });
+  expect(viewed([line], { smooth: 0, log: true, x: "step" }, () => [])[0]?.y).toEqual([2, null, 8]);
+  expect(viewed([line], { smooth: 0.5, log: false, x: "step" }, () => [])[0]).not.toHaveProperty("low");
+});
+
+it("writes lines as comma-separated values over all x", () => {
+  const lines = [{ name: 'a,"b"', x: [1, 2], y: [0.5, null] }, { name: "c", x: [2], y: [3], low: [2], high: [4] }];
+  expect(csvOf(lines, "step")).toBe('step,"a,""b""",c,c low,c high\n1,0.5,,,\n2,,3,2,4\n');
 });

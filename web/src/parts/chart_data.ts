@@ -67,3 +67,51 @@ export function padded(low: number | null, high: number | null, wanted?: [number
   const air = bottom === top ? Math.abs(top) * 0.1 || 1 : (top - bottom) * 0.06;
   return [wanted?.[0] ?? bottom - air, wanted?.[1] ?? top + air];
 }
+
+/** How charts of metrics are drawn. `smooth` is the weight of what came before, 0 for none. */
+export interface ChartView {
+  smooth: number;
+  log: boolean;
+  x: "step" | "time";
+}
+
+/** An exponential moving average without the pull towards 0 at its beginning; gaps stay gaps. */
+export function smoothed(values: (number | null)[], weight: number): (number | null)[] {
+  let sum = 0;
+  let mass = 0;
+  return values.map((value) => {
+    if (value === null) return null;
+    sum = weight * sum + (1 - weight) * value;
+    mass = weight * mass + (1 - weight);
+    return sum / mass;
+  });
+}
+
+/** Lines as a view wants them: over time since the first step where `times` are known, smoothed, without what has no logarithm. */
+export function viewed(lines: Line[], view: ChartView, times: (line: Line) => (number | null)[]): Line[] {
+  return lines.map((line) => {
+    const shown = view.x === "time" ? overTime(line, times(line)) : line;
+    const { low: _low, high: _high, ...plain } = shown;
+    const calm = view.smooth > 0 ? { ...plain, y: smoothed(shown.y, view.smooth) } : shown;
+    return view.log ? { ...calm, y: calm.y.map((value) => (value !== null && value > 0 ? value : null)) } : calm;
+  });
+}
+
+function overTime(line: Line, times: (number | null)[]): Line {
+  const rows = line.x.map((_, row) => row).filter((row) => typeof times[row] === "number");
+  const first = times[rows[0] ?? 0] ?? 0;
+  const pick = <T>(values: T[]): T[] => rows.map((row) => values[row] as T);
+  return {
+    ...line, x: rows.map((row) => (times[row] as number) - first), y: pick(line.y),
+    ...(line.low && line.high ? { low: pick(line.low), high: pick(line.high) } : {}),
+  };
+}
+
+/** Lines as comma-separated values, with a column for x. */
+export function csvOf(lines: Line[], xName: string): string {
+  const { columns, places } = joinColumns(lines);
+  const heads = lines.flatMap((line, at) => [line.name, ...(places[at]?.low === undefined ? [] : [`${line.name} low`, `${line.name} high`])]);
+  const quoted = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const rows = (columns[0] ?? []).map((_, row) => columns.map((column) => column[row] ?? "").join(","));
+  return [[xName, ...heads].map(quoted).join(","), ...rows, ""].join("\n");
+}

@@ -34,6 +34,9 @@ const overview = new Asking<Overview>(
   1000,
 );
 
+/** Ask for the overview anew. */
+export const renewOverview = (): void => overview.again();
+
 /** Begin to listen; the overview is asked for at once, so that the first picture does not wait for the stream. */
 export function startLive(): () => void {
   overview.again();

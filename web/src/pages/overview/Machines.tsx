@@ -1,12 +1,14 @@
 // What the run uses: devices and memory of each rank, and the Lean servers.
 
-import type { LeanServer, Overview, RankStatus } from "../../api/types";
-import { bytes, count, integer, percent } from "../../lib/format";
+import type { Host, LeanServer, Overview, RankStatus, Remote } from "../../api/types";
+import { bytes, count, dateTime, integer, percent } from "../../lib/format";
 import { Card, Silence } from "../../parts/basics";
 import { Empty } from "../../parts/states";
 
 export function Machines({ overview }: { overview: Overview }) {
   return (
+    <>
+    {overview.hosts.length > 0 && <Hosts hosts={overview.hosts} remote={overview.remote} live={overview.live} />}
     <div className="two">
       <Card title="Ranks" note={count(overview.ranks.length, "rank")}>
         {overview.ranks.length === 0
@@ -15,6 +17,42 @@ export function Machines({ overview }: { overview: Overview }) {
       </Card>
       <Card title="Lean servers" flush note={overview.live || overview.servers.length === 0 ? undefined : "as the run saw them last"}><Servers servers={overview.servers} live={overview.live} /></Card>
     </div>
+    </>
+  );
+}
+
+/** Who makes attempts for the run, on other machines or in processes of their own; and who did. */
+function Hosts({ hosts, remote, live }: { hosts: Host[]; remote: Remote | null; live: boolean }) {
+  const up = hosts.filter((host) => host.state === "up");
+  const rate = up.reduce((sum, host) => sum + host.attempts_per_minute, 0);
+  const facts = [`${count(up.length, "host")}, ${rate.toFixed(1)} attempts a minute`];
+  if (up.length < hosts.length) facts.push(`${integer(hosts.length - up.length)} gone`);
+  if (remote) facts.push(`${integer(remote.given_again)} attempts made again, ${integer(remote.stale)} too old, weights of revision ${integer(remote.revision)}`);
+  return (
+    <Card title="Hosts and prover processes" flush note={`${facts.join(" · ")}${live ? "" : " · as the run saw them last"}`}>
+      <div className="table-wrap" tabIndex={0} role="region" aria-label="Hosts and prover processes">
+        <table className="table">
+          <thead><tr>
+            <th scope="col">Host</th><th scope="col">State</th><th scope="col" className="right">Under way</th><th scope="col" className="right">Attempts</th>
+            <th scope="col" className="right" title="Since it joined">A minute</th><th scope="col" className="right" title="Attempts that were lost with it and went to others">Given again</th><th scope="col">Lean servers</th>
+          </tr></thead>
+          <tbody>{hosts.map((host) => (
+            <tr key={host.name}>
+              <td className="mono">{host.name}</td>
+              <td>
+                <span className={`badge ${host.state === "gone" ? "bad" : live ? "good" : ""}`}><span aria-hidden="true">{host.state === "gone" ? "!" : live ? "✓" : "·"}</span>{host.state === "gone" ? "gone" : live ? "working" : "was working"}</span>
+                {host.since !== null && <div className="small muted">{host.state === "gone" ? "lost" : "joined"} {dateTime(host.since)}</div>}
+              </td>
+              {host.state === "gone"
+                ? <><td className="right">–</td><td className="right">–</td><td className="right">–</td></>
+                : <><td className="right">{integer(host.under_way)} <span className="muted">of {integer(host.size)}</span></td><td className="right">{integer(host.attempts)}</td><td className="right">{host.attempts_per_minute.toFixed(1)}</td></>}
+              <td className="right">{integer(host.given_again)}</td>
+              <td className={host.reason ? "small" : "mono small"}>{host.reason || host.servers.join(", ") || "not heard of yet"}</td>
+            </tr>
+          ))}</tbody>
+        </table>
+      </div>
+    </Card>
   );
 }
 

@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import type { Series } from "../../api/types";
 import { duration, integer, measure, percent } from "../../lib/format";
 import { Card, Select } from "../../parts/basics";
-import { Chart } from "../../parts/Chart";
+import { MetricChart } from "../../parts/chart_view";
 import type { Line } from "../../parts/chart_data";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource, type Resource } from "../../state/resource";
@@ -59,7 +59,7 @@ const HEIGHT = 200;
 function Lines({ label, data, names, format, shape }: { label: string; data: Series } & Pick<Group, "names" | "format" | "shape">) {
   const lines = useMemo(() => linesOf(data, names), [data, ...names]);
   if (lines.length === 0) return <Empty title="Nothing to draw yet">The first step has not been finished.</Empty>;
-  return <Chart label={label} lines={lines} y={format} height={HEIGHT} {...(shape ? { shape } : {})} />;
+  return <MetricChart label={label} lines={lines} times={() => data.times} y={format} height={HEIGHT} {...(shape ? { shape } : {})} />;
 }
 
 /** Terms that are 0 where what they belong to is turned off. */

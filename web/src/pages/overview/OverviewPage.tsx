@@ -5,6 +5,7 @@ import type { Event, Overview } from "../../api/types";
 import { href } from "../../app/router";
 import { compact, count, dateTime, duration, integer, measure, rate, signed } from "../../lib/format";
 import { phaseWord, progressOf, shownSteps, stateSentence, stateTone } from "../../lib/state";
+import { ChartTools } from "../../parts/chart_view";
 import { Card, CopyButton, Stat, Title, useNow } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
@@ -20,7 +21,7 @@ export function OverviewPage() {
   const asked = useResource<Overview>(live ? null : "overview", {}, { every: 3000 });
   return (
     <>
-      <Title>Overview</Title>
+      <Title tools={<ChartTools />}>Overview</Title>
       {live ? <Glance overview={live} /> : <Loaded of={asked} height={420}>{(overview) => <Glance overview={overview} />}</Loaded>}
     </>
   );
@@ -42,7 +43,7 @@ function Glance({ overview }: { overview: Overview }) {
         <MetricCard of={metrics} group={validates ? STEP_TIME : TIME} />
         <OwnMetricCard of={metrics} own={own || (validates ? "lr_factor" : "theorems_proven")} onOwn={setOwn} />
       </div>
-      {(overview.ranks.length > 0 || overview.servers.length > 0) && <Machines overview={overview} />}
+      {(overview.ranks.length > 0 || overview.servers.length > 0 || overview.hosts.length > 0) && <Machines overview={overview} />}
       <Card title="Events" note="newest first"><Events overview={overview} /></Card>
     </>
   );

@@ -1,25 +1,48 @@
 // What the run is: its command, seed, commit, machine, versions, decisions, options and files.
 
-import type { ReactNode } from "react";
-import { runHref } from "../../api/client";
-import type { RunInfo } from "../../api/types";
+import { useState, type FormEvent, type ReactNode } from "react";
+import { ApiFailure, put, runHref } from "../../api/client";
+import type { RunInfo, RunNote } from "../../api/types";
 import { bytes, count, dateTime, integer } from "../../lib/format";
 import { stateTone, stateWord } from "../../lib/state";
 import { Card, CopyButton, Title } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
-import { useLive } from "../../state/store";
+import { renewOverview, useLive } from "../../state/store";
 import { flagsOf } from "./flags";
 import "./run.css";
 
 export function RunPage() {
   const state = useLive((live) => live.overview?.state);
+  const note = useResource<RunNote>("note");
   const answer = useResource<RunInfo>("run", {}, { every: 10_000 });
   return (
     <>
       <Title note={state && <span className={`badge ${stateTone(state)}`}>{stateWord(state)}</span>}>Run</Title>
+      <Loaded of={note} height={90}>{(known) => <Note key={`${known.title}\n${known.note}`} known={known} onSaved={() => { note.reload(); renewOverview(); }} />}</Loaded>
       <Loaded of={answer} height={480}>{(run) => <Contents run={run} />}</Loaded>
     </>
+  );
+}
+
+/** A name and a note, kept in the run's folder. */
+function Note({ known, onSaved }: { known: RunNote; onSaved: () => void }) {
+  const [title, setTitle] = useState(known.title);
+  const [note, setNote] = useState(known.note);
+  const [error, setError] = useState("");
+  const changed = title !== known.title || note !== known.note;
+  const save = (event: FormEvent): void => {
+    event.preventDefault();
+    put<RunNote>("note", { title, note }).then(onSaved, (reason: unknown) => setError(reason instanceof ApiFailure ? reason.message : String(reason)));
+  };
+  return (
+    <Card title="Name and note" note="kept in the run's folder, and shown in the list of runs">
+      <form className="run-note" onSubmit={save}>
+        <input className="field" aria-label="Name" placeholder="A name that says more than the folder's" maxLength={100} value={title} onChange={(event) => setTitle(event.target.value)} />
+        <textarea className="field" aria-label="Note" placeholder="What it was for, what came of it" rows={Math.min(8, 1 + note.split("\n").length)} maxLength={4000} value={note} onChange={(event) => setNote(event.target.value)} />
+        <div className="row"><button className="button" type="submit" disabled={!changed}>Save</button>{error && <span className="bad small" role="alert">{error}</span>}</div>
+      </form>
+    </Card>
   );
 }
 

@@ -4,19 +4,21 @@ import { useEffect, useMemo, useState } from "react";
 import { runHref } from "../../api/client";
 import type { RunRow, Runs } from "../../api/types";
 import { Side } from "../../app/Frame";
+import { useQuery } from "../../app/router";
 import { count, dateTime, integer, measure, percent, rate } from "../../lib/format";
 import { stateTone, stateWord } from "../../lib/state";
 import { Card, Search, Title } from "../../parts/basics";
 import { DataTable, type Column } from "../../parts/DataTable";
 import { Empty } from "../../parts/states";
 import { useResource } from "../../state/resource";
+import { Compare, MOST_COMPARED } from "./Compare";
 import { matching, sorted } from "./rows";
 
 const SIZE = 50;
 const REST = 3000;
 
 const COLUMNS: Column<RunRow>[] = [
-  { key: "name", title: "Run", sort: true, cell: (row) => <a href={hrefOf(row)}>{row.name}</a> },
+  { key: "name", title: "Run", sort: true, cell: (row) => <span title={row.note || undefined}><a href={hrefOf(row)}>{row.name}</a>{row.title && <div className="small muted">{row.title}</div>}</span> },
   { key: "stage", title: "Stage", sort: true, cell: (row) => row.stage || "–" },
   { key: "state", title: "State", sort: true, cell: (row) => <span className={`badge ${stateTone(row.state)}`}>{stateWord(row.state)}</span> },
   { key: "step", title: "Step", sort: true, right: true, cell: (row) => <>{integer(row.step)}{row.num_steps ? <span className="muted"> of {integer(row.num_steps)}</span> : ""}</> },
@@ -27,7 +29,9 @@ const COLUMNS: Column<RunRow>[] = [
   { key: "seed", title: "Seed", right: true, cell: (row) => integer(row.seed) },
 ];
 
-const hrefOf = (row: RunRow): string => runHref(row.name, row.stage === "evaluation" ? "#/evaluations" : "#/");
+/** Where stages have most to show. */
+const FIRST_PAGES: Record<string, string> = { evaluation: "#/evaluations", "self-play": "#/conjectures" };
+const hrefOf = (row: RunRow): string => runHref(row.name, FIRST_PAGES[row.stage] ?? "#/");
 
 function Score({ row: { score } }: { row: RunRow }) {
   if (!score) return <span className="muted">–</span>;
@@ -38,12 +42,28 @@ function Score({ row: { score } }: { row: RunRow }) {
   );
 }
 
+/** A box for each run, whose curves are shown together. */
+function choosing(chosen: string[], choose: (names: string[]) => void): Column<RunRow> {
+  const change = (name: string, on: boolean): void => choose(on ? [...chosen, name] : chosen.filter((one) => one !== name));
+  return {
+    key: "chosen", title: "", hint: "Compare",
+    cell: (row) => {
+      const on = chosen.includes(row.name);
+      return <input type="checkbox" aria-label={`Compare ${row.name}`} checked={on} disabled={!on && chosen.length >= MOST_COMPARED} onChange={(event) => change(row.name, event.target.checked)} />;
+    },
+  };
+}
+
 export function RunsPage({ first }: { first: Runs }) {
   const answer = useResource<Runs>("runs", {}, { every: REST });
   const runs = answer.data ?? first;
   const [words, setWords] = useState("");
   const [[sort, order], setSort] = useState<[string, "asc" | "desc"]>(["updated", "desc"]);
   const [page, setPage] = useState(1);
+  const [query, change] = useQuery();
+  const known = new Set(runs.items.map((row) => row.name));
+  const chosen = query.getAll("with").flatMap((text) => text.split("\n")).filter((name) => known.has(name)).slice(0, MOST_COMPARED);
+  const columns = [choosing(chosen, (names) => change({ with: names.join("\n") || null }, true)), ...COLUMNS];
   useEffect(() => {
     document.title = "runs · nanoproof";
   }, []);
@@ -55,11 +75,12 @@ export function RunsPage({ first }: { first: Runs }) {
       <main className="page" id="main" tabIndex={-1}>
         <Title note={<>{running > 0 && `${integer(running)} running · `}<span className="mono small">{runs.folder}</span></>}>{count(runs.total, "run")}</Title>
         {answer.error && <p className="warn" role="status">{answer.error.message} The list is as it was.</p>}
-        <div className="row"><Search label="Search name, stage, commit" value={words} onChange={(text) => { setWords(text); setPage(1); }} width="30ch" /></div>
+        {chosen.length > 0 && <Compare names={chosen} metric={query.get("metric") ?? "loss"} onMetric={(metric) => change({ metric }, true)} onNone={() => change({ with: null }, true)} />}
+        <div className="row"><Search label="Search name, note, stage, commit" value={words} onChange={(text) => { setWords(text); setPage(1); }} width="34ch" /></div>
         <Card flush>
           {rows.length === 0
             ? <Empty title={runs.total ? "No run fits" : "No run yet"}>{runs.total ? "Each word must stand in its name, stage, state, commit, data set or machine." : "Each run appears here as soon as it has made its folder."}</Empty>
-            : <DataTable caption="Runs" columns={COLUMNS} rows={rows.slice((page - 1) * SIZE, page * SIZE)} rowKey={(row) => row.name}
+            : <DataTable caption="Runs" columns={columns} rows={rows.slice((page - 1) * SIZE, page * SIZE)} rowKey={(row) => row.name}
                 sort={sort} order={order} onSort={(key, next) => setSort([key, next])} onOpen={(row) => location.assign(hrefOf(row))}
                 page={page} size={SIZE} total={rows.length} onPage={setPage} />}
         </Card>

@@ -2,12 +2,12 @@
 
 import type { RunRow } from "../../api/types";
 
-/** The rows in which every word stands: in name, stage, state, commit, data set or machine. */
+/** The rows in which every word stands: in name, note, stage, state, commit, data set or machine. */
 export function matching(rows: RunRow[], words: string): RunRow[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   if (wanted.length === 0) return rows;
   return rows.filter((row) => {
-    const text = [row.name, row.stage, row.state.name, row.commit, row.host, row.score?.dataset ?? ""].join(" ").toLowerCase();
+    const text = [row.name, row.title, row.note, row.stage, row.state.name, row.commit, row.host, row.score?.dataset ?? ""].join(" ").toLowerCase();
     return wanted.every((word) => text.includes(word));
   });
 }
@@ -30,5 +30,14 @@ export function sorted(rows: RunRow[], sort: string, order: "asc" | "desc"): Run
     const [x, y] = [key(a), key(b)];
     if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1;
     return sign * (typeof x === "string" && typeof y === "string" ? x.localeCompare(y) : Number(x) - Number(y));
+  });
+}
+
+/** The options in which runs differ, with the value of each run. */
+export function differing(args: Record<string, unknown>[]): [name: string, values: string[]][] {
+  const names = [...new Set(args.flatMap((one) => Object.keys(one)))];
+  return names.flatMap((name): [string, string[]][] => {
+    const values = args.map((one) => (one[name] === undefined || one[name] === null ? "–" : typeof one[name] === "string" ? one[name] : JSON.stringify(one[name])));
+    return new Set(values).size > 1 ? [[name, values]] : [];
   });
 }
