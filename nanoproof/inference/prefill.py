@@ -156,6 +156,37 @@ class PrefillMasks:
         return self._masks[window][start:stop, :stop]
 
 
+@dataclass(frozen=True)
+class _SlotWrite:
+    """Where rows go in a pool; `rows_R` says which (None: the first ones)."""
+
+    pool: SlotPool
+    slots_R: torch.Tensor
+    columns_R: torch.Tensor
+    rows_R: torch.Tensor | None
+
+    def of(self, x_RJD: torch.Tensor) -> torch.Tensor:
+        """Return what of all rows goes there."""
+        return x_RJD[: len(self.slots_R)] if self.rows_R is None else x_RJD[self.rows_R]
+
+
+def _slot_writes(ranges: Sequence[tuple[PrefillJob, int, int]]) -> list[_SlotWrite]:
+    """Gather by pool where the rows of all prompts go."""
+    by_pool: dict[int, list[tuple[PrefillJob, int, int]]] = {}
+    for job, begin, end in ranges:
+        by_pool.setdefault(id(job.pool), []).append((job, begin, end))
+    writes = []
+    for mine in by_pool.values():
+        pool = mine[0][0].pool
+        slots = [job.slot for job, begin, end in mine for _ in range(begin, end)]
+        columns = [column for job, _, _ in mine for column in range(job.start, len(job.prompt))]
+        rows = [row for _, begin, end in mine for row in range(begin, end)]
+        device = pool.bias_SQC.device
+        slots_R, columns_R, rows_R = to_device([slots, columns, rows], device)
+        writes.append(_SlotWrite(pool, slots_R, columns_R, None if len(by_pool) == 1 else rows_R))
+    return writes
+
+
 class PrefillAttention:
     """Attention within prompts, one after the other, or in one call of a flash kernel where there is one.
 
@@ -174,6 +205,7 @@ class PrefillAttention:
         self._windows, self._prefix_lm, self._masks, self._kernel = config.windows, config.prefix_lm, masks, kernel
         lengths = [len(job.prompt) - job.start for job in jobs]
         self._ranges = list(zip(jobs, accumulate(lengths, initial=0), accumulate(lengths)))
+        self._writes = _slot_writes(self._ranges) if jobs[0].pool.bias_SQC.is_cuda else None
         if kernel is not None:
             device = jobs[0].pool.bias_SQC.device
             ends_q = list(accumulate(lengths, initial=0))
@@ -182,15 +214,23 @@ class PrefillAttention:
             self._max_q, self._max_k = max(lengths), max(len(job.prompt) for job in jobs)
 
     def __call__(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        for job, begin, end in self._ranges:
-            columns = slice(job.start, len(job.prompt))
-            job.pool.keys_LSJDC[layer, job.slot, :, :, columns] = k[0, begin:end].permute(1, 2, 0)
-            job.pool.values_LSJCD[layer, job.slot, :, columns] = v[0, begin:end].transpose(0, 1)
+        self._write(layer, k[0], v[0])
         if layer == len(self._windows) - 1:
             return torch.zeros_like(q[:, -1:])
         if self._batch_invariant:
             return self._padded(layer, q, k, v)
         return self._by_kernel(layer, q, k, v) if self._kernel is not None else self._one_by_one(layer, q, k, v)
+
+    def _write(self, layer: int, k_RJD: torch.Tensor, v_RJD: torch.Tensor) -> None:
+        """Put keys and values into the slots: on a GPU, where each copy is launched by itself, all of a pool at once."""
+        for write in self._writes or ():
+            keys_SJDC, values_SJCD = write.pool.keys_LSJDC[layer], write.pool.values_LSJCD[layer]
+            keys_SJDC[write.slots_R, :, :, write.columns_R] = write.of(k_RJD)
+            values_SJCD[write.slots_R, :, write.columns_R] = write.of(v_RJD)
+        for job, begin, end in self._ranges if self._writes is None else ():
+            columns = slice(job.start, len(job.prompt))
+            job.pool.keys_LSJDC[layer, job.slot, :, :, columns] = k_RJD[begin:end].permute(1, 2, 0)
+            job.pool.values_LSJCD[layer, job.slot, :, columns] = v_RJD[begin:end].transpose(0, 1)
 
     def _padded(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         answers = torch.zeros_like(q)
