@@ -222,7 +222,7 @@ class PrefillAttention:
         return self._by_kernel(layer, q, k, v) if self._kernel is not None else self._one_by_one(layer, q, k, v)
 
     def _write(self, layer: int, k_RJD: torch.Tensor, v_RJD: torch.Tensor) -> None:
-        """Put keys and values into the slots: on a GPU, where each copy is launched by itself, all of a pool at once."""
+        """Put keys and values into the slots: those of a pool at once on a GPU, where every copy costs a launch."""
         for write in self._writes or ():
             keys_SJDC, values_SJCD = write.pool.keys_LSJDC[layer], write.pool.values_LSJCD[layer]
             keys_SJDC[write.slots_R, :, :, write.columns_R] = write.of(k_RJD)

@@ -105,7 +105,7 @@ def _sum_where(mask_N: torch.Tensor, values_N: torch.Tensor) -> torch.Tensor:
 
 
 def _failed(batch: PackedBatch) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return which of the positions with a target are of failed tactics, (F,), and how many tokens their tactics have."""
+    """Return which positions with a target are of failed tactics, (F,), and how many tokens each one's tactic has."""
     chosen_N = batch.chosen()
     failed_F = (batch.kinds.flatten()[chosen_N] == KIND_CODES["negative"]).nonzero().squeeze(1)
     sequences_F = batch.sequences.flatten()[chosen_N][failed_F]
