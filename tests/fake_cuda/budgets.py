@@ -76,7 +76,7 @@ def inference(tokenizer: Tokenizer) -> Inference:
     prompts = [[tokenizer.bos, *rng.choices(range(tokenizer.num_text_tokens), k=40 + i)] for i in range(16)]
     longer = [[*prompt, *rng.choices(range(tokenizer.num_text_tokens), k=9)] for prompt in prompts]
     net, prefills, compute = network(tokenizer), [], engine_module.prefill
-    options = SamplingOptions(num_samples=4, max_new_tokens=6)
+    options = SamplingOptions(num_samples=4, max_new_tokens=4)
 
     with Pretend() as device, device.counting() as around:
         device.move(net)

@@ -86,8 +86,8 @@ class CudaTensor(torch.Tensor):
         raise RuntimeError(f"{func} was called outside of the pretended device")
 
 
-# Operators that launch nothing on a device: new memory that is not filled, and views (told by their schema).
-ALLOCATIONS = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "set_", "resize_"}
+# Operators that launch nothing on a device: new memory that is not filled, and views (others are told by their schema).
+ALLOCATIONS = {"_unsafe_view", "empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "set_", "resize_"}
 # Operators whose result's size, or number, the CPU has to know, so that it waits for the device.
 WAITS = {
     "_local_scalar_dense",
@@ -216,7 +216,8 @@ class Pretend(TorchDispatchMode):
 
     def _note(self, func: Any, name: str, args: Any, kwargs: dict[str, Any], there: list[CudaTensor]) -> None:
         if name == "copy_" and not isinstance(args[0], CudaTensor):
-            self.count.waits["copy to the CPU"] += not (args[2] if len(args) > 2 else False)
+            if not (args[2] if len(args) > 2 else False):
+                self.count.waits["copy to the CPU"] += 1
             return
         if (name == "_to_copy" and not there) or (name == "copy_" and not isinstance(args[1], CudaTensor)):
             self.count.copies += 1
@@ -225,8 +226,9 @@ class Pretend(TorchDispatchMode):
             self.count.waits[name] += not (name == "repeat_interleave" and kwargs.get("output_size") is not None)
         if name in ("index", "index_put", "index_put_"):
             masks = [x for x in args[1] if x is not None and x.dtype in (torch.bool, torch.uint8)]
-            self.count.waits["index by a mask"] += bool(masks)
-            self.count.ops["nonzero"] += len(masks)
+            if masks:
+                self.count.waits["index by a mask"] += 1
+                self.count.ops["nonzero"] += len(masks)
         if name == "_local_scalar_dense" or name in ALLOCATIONS or is_view(func):
             return
         self.count.ops[name] += 1
