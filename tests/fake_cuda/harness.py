@@ -87,7 +87,16 @@ class CudaTensor(torch.Tensor):
 
 
 # Operators that launch nothing on a device: new memory that is not filled, and views (others are told by their schema).
-ALLOCATIONS = {"_unsafe_view", "empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "set_", "resize_"}
+ALLOCATIONS = {
+    "_unsafe_view",
+    "empty",
+    "empty_like",
+    "empty_strided",
+    "new_empty",
+    "new_empty_strided",
+    "set_",
+    "resize_",
+}
 # Operators whose result's size, or number, the CPU has to know, so that it waits for the device.
 WAITS = {
     "_local_scalar_dense",
