@@ -166,7 +166,7 @@ def saved_bytes(depth: int = 26, rows: int = 4) -> tuple[float, int]:
 
 @dataclass(frozen=True)
 class Budget:
-    """A number, what it was when it was first counted like this (at `5bddae7`), and the most that it may be."""
+    """A number, what it was when it was first counted like this (at `4da06e5`), and the most that it may be."""
 
     what: str
     before: float

@@ -361,8 +361,11 @@ class Event:
     def synchronize(self) -> None: ...
 
 
-def _generator(device: Any = "cpu") -> torch.Generator:
-    return _Generator("cpu")
+class PlainGenerator:
+    """Makes generators of the CPU, whatever device is said; a class, as annotations name it."""
+
+    def __new__(cls, device: Any = "cpu") -> Any:
+        return _Generator("cpu")
 
 
 _Generator, _tensor = torch.Generator, torch.tensor
@@ -388,7 +391,7 @@ def patches() -> list[Any]:
         mock.patch.object(torch.cuda, "memory_allocated", lambda device=None: 0),
         mock.patch.object(torch.cuda, "empty_cache", lambda: None),
         mock.patch.object(torch.cuda, "Event", Event),
-        mock.patch.object(torch, "Generator", _generator),
+        mock.patch.object(torch, "Generator", PlainGenerator),
         mock.patch.object(torch, "tensor", _made_tensor),
         mock.patch.object(torch.nn.functional, "rms_norm", _norm),
         mock.patch.object(torch.Tensor, "pin_memory", lambda self, device=None: self),
