@@ -113,9 +113,9 @@ class BatchDecoder:
             value_rows = np.flatnonzero(marking_N & (sequence_N == 1))
             value_group_S = group_N[value_rows]
             started = self._start_samples(
-                order_G[groups.marking[order_G]], value_rows - 1, value_group_S, output.logits_NV
+                order_G[groups.marking[order_G]], output.places(value_rows - 1), value_group_S, output.logits_NV
             )
-            values = self._value_distributions(output.hidden_NC[self._index(value_rows)])
+            values = self._value_distributions(output.hidden_NC[self._index(output.places(value_rows))])
             tokens = torch.cat([tokens[self._index(samples)], started.tokens_N])
             logprobs = torch.cat([logprobs[self._index(samples)], started.logprobs_N])
             group_N = np.append(group_N[samples], started.group_N)
@@ -212,7 +212,7 @@ class BatchDecoder:
     def _start_samples(
         self, groups_G: np.ndarray, tactic_rows: np.ndarray, first_groups: np.ndarray, logits_NV: torch.Tensor
     ) -> _Started:
-        """Turn markers into samples with first tokens. `tactic_rows` are those of the first ones in `first_groups`."""
+        """Turn markers into samples with first tokens. `tactic_rows` have the logits of the first in `first_groups`."""
         groups = self.groups
         groups.marking[groups_G] = groups.running[groups_G] = False
         groups.filled[groups_G] = groups.position[groups_G]

@@ -172,9 +172,6 @@ class _Recording:
         self._rows_5N.copy_(torch.from_numpy(plan.rows_5N), non_blocking=True)
         self._positions_S.copy_(torch.from_numpy(plan.positions_S), non_blocking=True)
         self._replay()
-        where = to_device(where_N, self._device)
-        output = self._output
-        # Copies: the next replay overwrites the originals.
-        return StepOutput(
-            output.tokens_N[where], output.logprobs_N[where], output.logits_NV[where], output.hidden_NC[where]
-        )
+        where, output = to_device(where_N, self._device), self._output
+        # Logits and hidden states are not copied: the few that count are read before the next replay overwrites them.
+        return StepOutput(output.tokens_N[where], output.logprobs_N[where], output.logits_NV, output.hidden_NC, where_N)

@@ -319,12 +319,20 @@ def _scores(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class StepOutput:
-    """Each row's next token and its log-probability, with the logits and hidden states that these come from."""
+    """Each row's next token and its log-probability, with the logits and hidden states that these come from.
+
+    `places_N` says which rows of logits and hidden states are those of the step's rows (None: the first ones).
+    """
 
     tokens_N: torch.Tensor
     logprobs_N: torch.Tensor
     logits_NV: torch.Tensor
     hidden_NC: torch.Tensor
+    places_N: np.ndarray | None = None
+
+    def places(self, rows: np.ndarray) -> np.ndarray:
+        """Return where the logits and hidden states of these rows are."""
+        return rows if self.places_N is None else self.places_N[rows]
 
     def first(self, rows: int) -> "StepOutput":
         """Return the first rows: the others are padding."""

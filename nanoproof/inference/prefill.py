@@ -156,6 +156,31 @@ class PrefillMasks:
         return self._masks[window][start:stop, :stop]
 
 
+@dataclass(frozen=True)
+class _SlotRows:
+    """Tokens of prompts by where they are in a pool; `rows_R` numbers them in the order of the prompts."""
+
+    pool: SlotPool
+    slots_R: torch.Tensor
+    columns_R: torch.Tensor
+    rows_R: torch.Tensor
+
+
+def _slot_rows(jobs: Sequence[PrefillJob], whole: bool) -> list[_SlotRows]:
+    """Gather by pool where the tokens of all prompts are: of whole prompts, or only those that are not in slots yet."""
+    by_pool: dict[int, list[tuple[int, int, int]]] = {}
+    pools = {id(job.pool): job.pool for job in jobs}
+    row = 0
+    for job in jobs:
+        for column in range(0 if whole else job.start, len(job.prompt)):
+            by_pool.setdefault(id(job.pool), []).append((job.slot, column, row))
+            row += 1
+    return [
+        _SlotRows(pools[key], *to_device([list(x) for x in zip(*mine)], pools[key].bias_SQC.device))
+        for key, mine in by_pool.items()
+    ]
+
+
 class PrefillAttention:
     """Attention within prompts, one after the other, or in one call of a flash kernel where there is one.
 
@@ -174,6 +199,12 @@ class PrefillAttention:
         self._windows, self._prefix_lm, self._masks, self._kernel = config.windows, config.prefix_lm, masks, kernel
         lengths = [len(job.prompt) - job.start for job in jobs]
         self._ranges = list(zip(jobs, accumulate(lengths, initial=0), accumulate(lengths)))
+        # On a GPU, where every copy costs a launch, slots are written and read by all prompts of a pool at once.
+        at_once = jobs[0].pool.bias_SQC.is_cuda
+        self._writes = _slot_rows(jobs, whole=False) if at_once else None
+        self._reads = (
+            _slot_rows(jobs, whole=True) if at_once and kernel is not None and any(j.start for j in jobs) else []
+        )
         if kernel is not None:
             device = jobs[0].pool.bias_SQC.device
             ends_q = list(accumulate(lengths, initial=0))
@@ -182,15 +213,31 @@ class PrefillAttention:
             self._max_q, self._max_k = max(lengths), max(len(job.prompt) for job in jobs)
 
     def __call__(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        for job, begin, end in self._ranges:
-            columns = slice(job.start, len(job.prompt))
-            job.pool.keys_LSJDC[layer, job.slot, :, :, columns] = k[0, begin:end].permute(1, 2, 0)
-            job.pool.values_LSJCD[layer, job.slot, :, columns] = v[0, begin:end].transpose(0, 1)
+        self._write(layer, k[0], v[0])
         if layer == len(self._windows) - 1:
             return torch.zeros_like(q[:, -1:])
         if self._batch_invariant:
             return self._padded(layer, q, k, v)
         return self._by_kernel(layer, q, k, v) if self._kernel is not None else self._one_by_one(layer, q, k, v)
+
+    def _write(self, layer: int, k_RJD: torch.Tensor, v_RJD: torch.Tensor) -> None:
+        for into in self._writes or ():
+            rows_R = slice(len(into.rows_R)) if len(self._writes or ()) == 1 else into.rows_R
+            into.pool.keys_LSJDC[layer][into.slots_R, :, :, into.columns_R] = k_RJD[rows_R]
+            into.pool.values_LSJCD[layer][into.slots_R, :, into.columns_R] = v_RJD[rows_R]
+        for job, begin, end in self._ranges if self._writes is None else ():
+            columns = slice(job.start, len(job.prompt))
+            job.pool.keys_LSJDC[layer, job.slot, :, :, columns] = k_RJD[begin:end].permute(1, 2, 0)
+            job.pool.values_LSJCD[layer, job.slot, :, columns] = v_RJD[begin:end].transpose(0, 1)
+
+    def _read(self, layer: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return keys and values of all whole prompts behind each other, (P, J, D), out of the slots."""
+        keys = [x.pool.keys_LSJDC[layer][x.slots_R, :, :, x.columns_R] for x in self._reads]
+        values = [x.pool.values_LSJCD[layer][x.slots_R, :, x.columns_R] for x in self._reads]
+        if len(self._reads) == 1:
+            return keys[0], values[0]
+        order_P = torch.cat([x.rows_R for x in self._reads]).argsort()
+        return torch.cat(keys)[order_P], torch.cat(values)[order_P]
 
     def _padded(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         answers = torch.zeros_like(q)
@@ -215,7 +262,9 @@ class PrefillAttention:
     def _by_kernel(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         assert self._kernel is not None
         keys, values = k[0], v[0]
-        if any(job.start for job, _, _ in self._ranges):
+        if self._reads:
+            keys, values = self._read(layer)
+        elif any(job.start for job, _, _ in self._ranges):
             whole = [self._whole(layer, r, k[0, begin:end], v[0, begin:end]) for r, begin, end in self._ranges]
             keys, values = torch.cat([pair[0] for pair in whole]), torch.cat([pair[1] for pair in whole])
         left = -1 if self._windows[layer] >= self._max_k else self._windows[layer] - 1

@@ -19,6 +19,13 @@ from typing import Any, Protocol
 import torch
 import torch.nn.functional as F
 
+
+def to_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Copy a tensor to `device`; to a GPU through pinned memory, so that the CPU need not wait."""
+    pinned = tensor.pin_memory() if device.type == "cuda" and not tensor.is_cuda else tensor
+    return pinned.to(device, non_blocking=True)
+
+
 # -- Row layout ------------------------------------------------------------------------------------------------------
 
 
@@ -27,13 +34,15 @@ class RowLayout:
     """Integer tensors of shape (B, T) for packed rows.
 
     `segments` numbers the examples of a row from 1 (0 is padding), `branches` is 0 in a prefix and counts continuations
-    from 1. With `prefix_lm` the tokens of a prefix see each other both ways.
+    from 1. With `prefix_lm` the tokens of a prefix see each other both ways. `on_cpu` is the same layout there: what a
+    path has to know of it in numbers, it works out without waiting for a device.
     """
 
     positions: torch.Tensor
     segments: torch.Tensor
     branches: torch.Tensor
     prefix_lm: bool = False
+    on_cpu: "RowLayout | None" = None
 
     def mask(self) -> torch.Tensor:
         """Return which key (last axis) each query sees: bool (B, T, T). A padding token sees only itself."""

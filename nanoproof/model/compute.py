@@ -229,7 +229,7 @@ def compile_model(model: GPT, backend: str = "inductor", fullgraph: bool = False
     options = {"backend": backend, "dynamic": False, "fullgraph": fullgraph, "recompile_limit": RECOMPILE_LIMIT}
     compiler: Any = torch.compile
     model.compiled_stream = compiler(model.stream, **options)
-    model.compiled_nll = compiler(model.nll, **options)
+    model.compiled_nll = compiler(model.nll_over_padding if model.device.type == "cuda" else model.nll, **options)
 
 
 # -- FLOPs and model FLOPs utilisation (MFU) -------------------------------------------------------------------------

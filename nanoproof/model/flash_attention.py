@@ -16,7 +16,7 @@ import torch
 from torch.nn.attention.flex_attention import BlockMask, create_block_mask, flex_attention
 
 from nanoproof.common.errors import UserError
-from nanoproof.model.attention import Attend, AttentionPath, DensePath, RowLayout, UnpackedPath
+from nanoproof.model.attention import Attend, AttentionPath, DensePath, RowLayout, UnpackedPath, to_device
 
 # -- Flash kernels for sequences of varying length (FlashAttention-2, or -3 where it is activated) -------------------
 # A packed row is cut into sequences: every prefix, with itself as keys, and every continuation, with its prefix and
@@ -167,15 +167,19 @@ class VarlenAttention:
             self._cu_q = self._cu_k = torch.arange(rows + 1, dtype=torch.int32, device=device) * length
             self._max_q = self._max_k = length
             return
-        runs = Runs.of(layout)
+        runs = Runs.of(layout.on_cpu or layout)
         keys_G, counts = gathered_keys(runs)
         copies_MP = key_copies(keys_G, rows * length)
         longest = torch.stack([runs.lengths.max(), counts.max()]).tolist()
         self._max_q, self._max_k = sizes.of("queries", longest[0]), sizes.of("keys", longest[1])
         sequences = sizes.of("sequences", len(counts))
-        self._cu_q, self._cu_k = _offsets(runs.lengths, sequences), _offsets(counts, sequences)
-        self._keys_G = _padded(keys_G, sizes.of("gathered", len(keys_G)), 0)
-        self._copies_MP = _padded(copies_MP, sizes.of("copies", copies_MP.shape[1]), -1)
+        cut = [
+            _offsets(runs.lengths, sequences),
+            _offsets(counts, sequences),
+            _padded(keys_G, sizes.of("gathered", len(keys_G)), 0),
+            _padded(copies_MP, sizes.of("copies", copies_MP.shape[1]), -1),
+        ]
+        self._cu_q, self._cu_k, self._keys_G, self._copies_MP = (to_device(x, device) for x in cut)
         if layout.prefix_lm:
             self._prefix_M = (layout.branches == 0).flatten()
 

@@ -348,6 +348,17 @@ class GPT(nn.Module):
         """Return -log p of the targets by the head, (N,); 0 where there is none (-1)."""
         return F.cross_entropy(self.logits(x_NC), targets_N, ignore_index=-1, reduction="none")
 
+    def nll_over_padding(self, x_NC: torch.Tensor, targets_N: torch.Tensor) -> torch.Tensor:
+        """Return what `nll` does, with the padded columns masked instead of cut off.
+
+        For compiled code on a GPU: then nothing between the head and its gradient changes its shape, and the gradient
+        of the logits is not laid out once more in fp32.
+        """
+        out = F.linear(x_NC, self.head.weight.to(x_NC.dtype)).float()
+        real_V = torch.arange(out.shape[-1], device=out.device) < self.config.vocab_size
+        logits_NV = torch.where(real_V, LOGIT_SOFTCAP * torch.tanh(out / LOGIT_SOFTCAP), -torch.inf)
+        return F.cross_entropy(logits_NV, targets_N, ignore_index=-1, reduction="none")
+
     def matrix_rows(self) -> dict[str, tuple[int, ...]]:
         """Return the row counts of the stacked matrices in each weight that Muon updates, by parameter name."""
         return {

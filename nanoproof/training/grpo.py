@@ -363,5 +363,5 @@ def token_logprobs(model: GPT, piece: PackedBatch) -> tuple[torch.Tensor, torch.
     """Compute the log-probabilities of the targets of packed rows, and their weights; both (N,)."""
     chosen_N, batch = to_device(piece.chosen(), model.device), piece.to(model.device)
     targets_N, weights_N = (x.flatten()[chosen_N] for x in (batch.targets, batch.weights))
-    logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm), chosen_N)
+    logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm, piece), chosen_N)
     return -F.cross_entropy(logits_NV.float(), targets_N, reduction="none"), weights_N

@@ -72,11 +72,10 @@ def transition_loss(
 
     The batch comes on the CPU and is moved to the model.
     """
-    chosen_N, batch = to_device(batch.chosen(), model.device), batch.to(model.device)
-    targets_N, kinds_N, sequences_N, weights_N = (
-        x.flatten()[chosen_N] for x in (batch.targets, batch.kinds, batch.sequences, batch.weights)
-    )
-    logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm), chosen_N)
+    on_cpu, batch = batch, batch.to(model.device)
+    chosen_N = to_device(on_cpu.chosen(), model.device)
+    targets_N, kinds_N, weights_N = (x.flatten()[chosen_N] for x in (batch.targets, batch.kinds, batch.weights))
+    logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm, on_cpu), chosen_N)
     nll_N = F.cross_entropy(logits_NV, targets_N, reduction="none")
     weighted_N = nll_N * weights_N
     tactic = _sum_where(kinds_N == KIND_CODES["tactic"], weighted_N) / norms.tactic_tokens
@@ -94,8 +93,8 @@ def transition_loss(
         parts["state_after_loss"] = after.detach()
         loss = loss + weights.state_after * after
     if weights.unlikelihood > 0:
-        failed = kinds_N == KIND_CODES["negative"]
-        negative = _unlikelihood(nll_N[failed], sequences_N[failed]) / norms.negative_sequences
+        failed_F, lengths_F = (to_device(x, model.device) for x in _failed(on_cpu))
+        negative = (token_unlikelihood(nll_N[failed_F]) / lengths_F).sum() / norms.negative_sequences
         parts["unlikelihood_loss"] = negative.detach()
         loss = loss + weights.unlikelihood * negative
     return loss, parts
@@ -105,13 +104,13 @@ def _sum_where(mask_N: torch.Tensor, values_N: torch.Tensor) -> torch.Tensor:
     return torch.where(mask_N, values_N, values_N.new_zeros(())).sum()
 
 
-def _unlikelihood(nll_N: torch.Tensor, sequences_N: torch.Tensor) -> torch.Tensor:
-    """Sum over sequences of the mean of -log(1 - p) over their tokens."""
-    if nll_N.numel() == 0:
-        return nll_N.sum()
-    penalty_N = token_unlikelihood(nll_N)
-    _, inverse, counts = sequences_N.unique(return_inverse=True, return_counts=True)
-    return (penalty_N / counts[inverse]).sum()
+def _failed(batch: PackedBatch) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return which positions with a target are of failed tactics, (F,), and how many tokens each one's tactic has."""
+    chosen_N = batch.chosen()
+    failed_F = (batch.kinds.flatten()[chosen_N] == KIND_CODES["negative"]).nonzero().squeeze(1)
+    sequences_F = batch.sequences.flatten()[chosen_N][failed_F]
+    _, inverse, counts = sequences_F.unique(return_inverse=True, return_counts=True)
+    return failed_F, counts[inverse]
 
 
 def token_unlikelihood(nll_N: torch.Tensor) -> torch.Tensor:
@@ -137,7 +136,7 @@ def token_losses(
     packed = pack_for(model, examples, options, tokenizer.pad).split(options.device_batch_size)[0]
     chosen_N, batch = to_device(packed.chosen(), model.device), packed.to(model.device)
     with torch.set_grad_enabled(model.compiled_stream is not None):
-        logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm), chosen_N).detach()
+        logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm, packed), chosen_N).detach()
     targets_N, kinds_N = (x.flatten()[chosen_N] for x in (batch.targets, batch.kinds))
     nll_N = F.cross_entropy(logits_NV.float(), targets_N, reduction="none")
     loss_N = torch.where(kinds_N == KIND_CODES["negative"], token_unlikelihood(nll_N), nll_N)
@@ -177,7 +176,7 @@ def tactic_logprobs(model: GPT, pad: int, examples: Sequence[Example], options: 
     for rows in pack_for(model, alone, options, pad).split(options.device_batch_size) if alone else ():
         chosen_N, batch = to_device(rows.chosen(), model.device), rows.to(model.device)
         with torch.set_grad_enabled(model.compiled_stream is not None):  # compiled for training, not once more
-            logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm), chosen_N).detach()
+            logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm, rows), chosen_N).detach()
         targets_N, sequences_N = (x.flatten()[chosen_N] for x in (batch.targets, batch.sequences))
         logprobs_N = -F.cross_entropy(logits_NV.float(), targets_N, reduction="none")
         sums.index_add_(0, sequences_N.cpu() // 2, logprobs_N.cpu().double())  # each has a prefix and a tactic

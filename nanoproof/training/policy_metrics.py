@@ -121,7 +121,7 @@ def policy_metrics(
         examples = transitions.examples(list(shard(picks, dist)))
         for rows in pack_for(model, examples, batch, tokenizer.pad).split(batch.device_batch_size):
             chosen_N, micro_batch = to_device(rows.chosen(), dist.device), rows.to(dist.device)
-            logits_NV = model(micro_batch.tokens, micro_batch.layout(model.config.prefix_lm), chosen_N)
+            logits_NV = model(micro_batch.tokens, micro_batch.layout(model.config.prefix_lm, rows), chosen_N)
             sums.add_tactics(logits_NV, micro_batch, chosen_N, tokenizer)
             sums.add_values(logits_NV, micro_batch, chosen_N, tokenizer)
     return sums.metrics()

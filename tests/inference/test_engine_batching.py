@@ -14,6 +14,8 @@ from nanoproof.data.transitions.packing import Continuation, Example, pack
 from nanoproof.inference.batch_decoder import BatchDecoder
 from nanoproof.inference.decode import MAX_GROUP_SIZE, StepOutput
 from nanoproof.inference.engine import MOST_FAILED_RESETS, Engine
+from nanoproof.inference.kv_cache import SlotPool, SlotSize
+from nanoproof.inference.prefill import PrefillAttention, PrefillJob, PrefillMasks, _slot_rows
 from nanoproof.inference.sampling import Completion, EngineLimits, EngineRequest, SamplingOptions
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import Tokenizer
@@ -204,6 +206,29 @@ def test_prompts_read_by_a_flash_kernel_are_answered_alike(
     for answer, other in zip(answers, expected, strict=True):
         assert texts(answer) == texts(other)
         assert answer.value_distribution == pytest.approx(other.value_distribution, abs=1e-5)
+
+
+def test_slots_written_at_once_hold_what_slots_written_one_by_one_do(tokenizer: Tokenizer) -> None:
+    net = lively(tokenizer, num_kv_heads=1)
+    device, shapes = torch.device("cpu"), ((SlotSize(32, 2), 5), (SlotSize(48, 2), 3))
+    filled = []
+    for at_once in (False, True):
+        pools = [SlotPool(net.config, size, slots, torch.float32, device) for size, slots in shapes]
+        wide, narrow = pools[1], pools[0]
+        jobs = [PrefillJob((1,) * 20, narrow, 3, 4), PrefillJob((2,) * 9, wide, 0, 0), PrefillJob((3,), narrow, 1, 0)]
+        attention = PrefillAttention(net.config, PrefillMasks(net.config, device), jobs, None)
+        attention._writes = _slot_rows(jobs, whole=False) if at_once else None
+        shape = (1, 16 + 9 + 1, net.config.kv_heads, net.config.head_dim)
+        for layer in range(net.config.depth):
+            k, v = torch.randn(2, *shape, generator=torch.Generator().manual_seed(layer))
+            attention._write(layer, k[0], v[0])
+        whole = [attention._whole(2, job, k[0, begin:end], v[0, begin:end]) for job, begin, end in attention._ranges]
+        attention._reads = _slot_rows(jobs, whole=True)
+        for read, expected in zip(attention._read(2), map(torch.cat, zip(*whole)), strict=True):
+            assert torch.equal(read, expected)
+        filled.append([x for pool in pools for x in (pool.keys_LSJDC, pool.values_LSJCD)])
+    assert all(torch.equal(one, other) for one, other in zip(*filled, strict=True))
+    assert [int((pool.abs().sum((0, 2)) > 0).any(-2).sum()) for pool in filled[0][::2]] == [16 + 1, 9]
 
 
 def test_requests_wait_while_the_memory_is_full_and_are_all_answered(tokenizer: Tokenizer) -> None:

@@ -99,6 +99,19 @@ def test_losses_of_many_tokens_are_the_same_and_keep_no_logits(
         torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
 
 
+def test_a_loss_over_the_padded_vocabulary_is_the_same(model: GPT) -> None:
+    assert model.config.padded_vocab_size > model.config.vocab_size
+    targets_N = torch.randint(0, model.config.vocab_size, (9,), generator=torch.Generator().manual_seed(1))
+    targets_N[4] = -1
+    results = []
+    for nll in (model.nll, model.nll_over_padding):
+        x_NC = torch.randn(9, model.config.width, generator=torch.Generator().manual_seed(2)).requires_grad_()
+        losses_N = nll(x_NC, targets_N)
+        results.append([losses_N, *torch.autograd.grad(losses_N.sum(), [x_NC, model.head.weight])])
+    torch.testing.assert_close(results[1], results[0])
+    assert results[1][0][4] == 0
+
+
 def test_without_a_mask_no_token_sees_what_follows(model: GPT, tokenizer: Tokenizer) -> None:
     tokens = random_tokens(tokenizer, 1, 12)
     changed = tokens.clone()

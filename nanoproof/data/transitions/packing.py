@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from nanoproof.lean.types import Transition
-from nanoproof.model.attention import RowLayout
+from nanoproof.model.attention import RowLayout, to_device
 from nanoproof.model.tokenizer import NUM_VALUE_BINS, Tokenizer
 from nanoproof.policy.prompt import prefix_text
 
@@ -84,15 +84,13 @@ class PackedBatch:
         """Split into batches of `rows` rows each; the last one has what remains."""
         return [self.rows(start, start + rows) for start in range(0, self.tokens.shape[0], rows)]
 
-    def layout(self, prefix_lm: bool = False) -> RowLayout:
-        """Return positions and mask of the rows, which the model needs besides their tokens."""
-        return RowLayout(self.positions, self.segments, self.branches, prefix_lm)
+    def layout(self, prefix_lm: bool = False, on_cpu: "PackedBatch | None" = None) -> RowLayout:
+        """Return positions and mask of the rows, which the model needs besides their tokens.
 
-
-def to_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """Copy a tensor to `device`; to a GPU through pinned memory, so that the CPU need not wait."""
-    pinned = tensor.pin_memory() if device.type == "cuda" and not tensor.is_cuda else tensor
-    return pinned.to(device, non_blocking=True)
+        `on_cpu` is the batch from which this one was copied to a device.
+        """
+        origin = None if on_cpu is None else on_cpu.layout(prefix_lm)
+        return RowLayout(self.positions, self.segments, self.branches, prefix_lm, origin)
 
 
 @dataclass(frozen=True)

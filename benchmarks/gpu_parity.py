@@ -1,0 +1,179 @@
+"""Hold every way to compute attention, 8-bit products and decoding on this device against the plain one.
+
+    python -m benchmarks.gpu_parity --device-type cuda        # on a CPU: the paths that there are
+
+Attention: output and gradients of packed rows, with windows, against one mask over whole rows in fp32 on the CPU.
+8-bit products: against bf16. Decoding: recorded steps against computed ones, log-probabilities of the same samples.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nanoproof.common.torch_command import run_main
+
+import torch
+
+from nanoproof.common.config import Parser, add_flags, from_args, group, opt, validate
+from nanoproof.common.distributed import choose_device, choose_dtype
+from nanoproof.common.option_groups import DeviceOption
+from nanoproof.inference.engine import Engine
+from nanoproof.inference.sampling import EngineLimits, SamplingOptions
+from nanoproof.model.attention import DensePath, RowLayout
+from nanoproof.model.compute import Float8Linear, missing_for_fp8
+from nanoproof.model.flash_attention import MISSING, make_path
+from nanoproof.model.gpt import GPT, GPTConfig, Linear
+from nanoproof.model.tokenizer import train_tokenizer
+
+HALF_TOLERANCE, FULL_TOLERANCE, FP8_TOLERANCE = 2e-2, 1e-4, 8e-2
+"""Largest relative error (norm of the difference by the norm) in 16 bits, 32 bits, and 8 bits."""
+WINDOWS = (48, 256)
+
+
+@dataclass(frozen=True)
+class ParityOptions:
+    """Parity of the ways to compute."""
+
+    rows: int = opt(4, "Packed rows.", min=1)
+    length: int = opt(256, "Tokens in a row.", min=64)
+    heads: int = opt(4, "Query heads; half as many key and value heads.", min=2)
+    head_dim: int = opt(64, "Size of a head.", min=8)
+    seed: int = opt(0, "Seed of everything.")
+
+    def __post_init__(self) -> None:
+        validate(self, "parity")
+
+
+@dataclass(frozen=True)
+class _Options:
+    device: DeviceOption = group(DeviceOption)
+    parity: ParityOptions = group(ParityOptions)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A comparison: its relative error, or why it was not made."""
+
+    name: str
+    error: float | None
+    tolerance: float
+    reason: str = ""
+
+    @property
+    def failed(self) -> bool:
+        return self.error is not None and not self.error <= self.tolerance
+
+    def __str__(self) -> str:
+        if self.error is None:
+            return f"{self.name}: not here: {self.reason}"
+        return f"{self.name}: {self.error:.2e} ({'FAILED' if self.failed else 'ok'}, at most {self.tolerance:.0e})"
+
+
+def relative(got: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) -> float:
+    """Return the largest relative error of several tensors, on the CPU in fp32."""
+    pairs = [(a.detach().float().cpu(), b.detach().float().cpu()) for a, b in zip(got, wanted, strict=True)]
+    return max(float((a - b).norm() / b.norm().clamp(min=1e-12)) for a, b in pairs)
+
+
+def random_layout(options: ParityOptions) -> RowLayout:
+    """Make rows of examples, each a prefix with up to three continuations, and padding at the end of each row."""
+    rng, shape = random.Random(options.seed), (options.rows, options.length)
+    positions, segments, branches = (torch.zeros(shape, dtype=torch.long) for _ in range(3))
+    for row in range(options.rows):
+        at, segment = 0, 0
+        while at < options.length - 40:
+            segment += 1
+            prefix = rng.randrange(8, 30)
+            for branch in range(1 + rng.randrange(4)):
+                size = min(prefix if branch == 0 else rng.randrange(1, 9), options.length - at)
+                begin = 0 if branch == 0 else prefix
+                positions[row, at : at + size] = torch.arange(begin, begin + size)
+                segments[row, at : at + size], branches[row, at : at + size] = segment, branch
+                at += size
+    return RowLayout(positions, segments, branches)
+
+
+def attention(options: ParityOptions, device: torch.device, dtype: torch.dtype) -> list[Check]:
+    """Compare every attention path that this device has."""
+    torch.manual_seed(options.seed)
+    layout, kv_heads = random_layout(options), max(1, options.heads // 2)
+    shapes = [(options.rows, options.length, h, options.head_dim) for h in (options.heads, kv_heads, kv_heads)]
+    inputs = [torch.randn(shape).to(dtype) for shape in shapes]
+    there = RowLayout(*(x.to(device) for x in (layout.positions, layout.segments, layout.branches)), on_cpu=layout)
+    real = (layout.segments > 0)[:, :, None, None]
+    weights = torch.randn(shapes[0]) * real
+
+    def run(path: object, rows: RowLayout, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+        attend = path.open(WINDOWS, rows, (options.rows, options.length), tensors[0].device)  # type: ignore[attr-defined]
+        leaves, results = [x.detach().requires_grad_() for x in tensors], []
+        for layer in range(len(WINDOWS)):
+            y = attend(layer, *leaves) * real.to(tensors[0].device)
+            results += [y, *torch.autograd.grad((y.float() * weights.to(y.device)).sum(), leaves)]
+        return results
+
+    wanted = run(DensePath(), layout, [x.float() for x in inputs])
+    tolerance = FULL_TOLERANCE if dtype == torch.float32 else HALF_TOLERANCE
+    checks = []
+    for name, missing in MISSING.items():
+        problem = missing(device, dtype)
+        if problem is not None:
+            checks.append(Check(f"attention {name}", None, tolerance, problem))
+            continue
+        got = run(make_path(name), there, [x.to(device) for x in inputs])
+        checks.append(Check(f"attention {name}", relative(got, wanted), tolerance))
+    return checks
+
+
+def fp8(options: ParityOptions, device: torch.device, dtype: torch.dtype) -> Check:
+    """Compare a linear layer in 8-bit floats, its output and both gradients."""
+    problem = missing_for_fp8(device, dtype)
+    if problem is not None:
+        return Check("8-bit products", None, FP8_TOLERANCE, problem)
+    torch.manual_seed(options.seed)
+    plain, eight = Linear(256, 512).to(device), Float8Linear(256, 512).to(device)
+    eight.weight = plain.weight
+    x, weights = torch.randn(64, 256, device=device, dtype=dtype), torch.randn(64, 512, device=device)
+    results = []
+    for layer in (eight, plain):
+        leaf = x.clone().requires_grad_()
+        y = layer(leaf)
+        results.append([y, *torch.autograd.grad((y.float() * weights).sum(), [leaf, plain.weight])])
+    return Check("8-bit products", relative(*results), FP8_TOLERANCE)
+
+
+def decoding(options: ParityOptions, device: torch.device, dtype: torch.dtype) -> Check:
+    """Compare recorded decoding steps with computed ones, by the log-probabilities of the same first samples."""
+    tolerance = HALF_TOLERANCE
+    if device.type != "cuda":
+        return Check("recorded steps", None, tolerance, f"they need a CUDA device, this is {device.type}")
+    tokenizer = train_tokenizer(["a b : Nat\nh : a = b\n⊢ a + 0 = b", "rw [Nat.add_zero]", "exact h"] * 9, 520)
+    torch.manual_seed(options.seed)
+    config = GPTConfig(tokenizer.vocab_size, depth=4, aspect_ratio=64, head_dim=64, sequence_len=256)
+    network = GPT.create(config, device, dtype)
+    rng = random.Random(options.seed)
+    prompts = [[tokenizer.bos, *rng.choices(range(tokenizer.num_text_tokens), k=20 + i)] for i in range(32)]
+    answers = []
+    for graphs in ("on", "off"):
+        engine = Engine(network, tokenizer, EngineLimits(cache_mbytes=2000, cuda_graphs=graphs))  # type: ignore[arg-type]
+        answers.append(engine.generate(prompts, SamplingOptions(4, max_new_tokens=16), list(range(32))))
+        print(f"decoding, graphs {graphs}: {engine.stats}")
+    recorded, plain = (torch.tensor([answer.value_distribution for answer in each]) for each in answers)
+    return Check("recorded steps", relative([recorded], [plain]), tolerance)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Compare everything; returns 1 if something differs by more than its tolerance."""
+    parser = Parser(prog="python -m benchmarks.gpu_parity", description=(__doc__ or "").splitlines()[0])
+    add_flags(parser, _Options)
+    options = from_args(_Options, parser.parse_args(argv))
+    device, _ = choose_device(options.device.device_type)
+    dtype, _ = choose_dtype(device)
+    print(f"{device}, {dtype}")
+    checks = attention(options.parity, device, dtype)
+    checks += [fp8(options.parity, device, dtype), decoding(options.parity, device, dtype)]
+    print(*checks, sep="\n")
+    return int(any(check.failed for check in checks))
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,1 @@
+"""Tests of the paths for GPUs on a device that is none."""

@@ -1,0 +1,241 @@
+"""What the paths for GPUs launch, wait for and keep, held against budgets (`python -m tests.fake_cuda.budgets`).
+
+Operators are counted as they are called, without the compiler: 20 layers of a narrow network on a pretended device
+(`harness.py`), and for memory a network of true size whose tensors have no numbers.
+"""
+
+import random
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from unittest import mock
+
+import torch
+
+import nanoproof.inference.engine as engine_module
+from nanoproof.data.transitions.packing import Continuation, Example, PackedBatch, pack
+from nanoproof.inference.decode import StepOutput
+from nanoproof.inference.engine import Engine
+from nanoproof.inference.sampling import EngineLimits, SamplingOptions
+from nanoproof.model.flash_attention import VarlenPath
+from nanoproof.model.gpt import GPT, GPTConfig
+from nanoproof.model.optim import MuonAdamW
+from nanoproof.model.tokenizer import Tokenizer, train_tokenizer
+from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
+from tests.fake_cuda.harness import DEVICE, Count, CudaTensor, Pretend, flash_kernel
+from tests.model.conftest import TEXTS
+
+DEPTH = 20
+NORMS = Normalizers(10.0, 10.0, 10.0)
+WEIGHTS = LossWeights(value=0.5, unlikelihood=0.5)
+
+
+def network(tokenizer: Tokenizer, depth: int = DEPTH) -> GPT:
+    """A narrow network in bf16, on the CPU."""
+    torch.manual_seed(0)
+    shape = {"depth": depth, "aspect_ratio": 1, "head_dim": 16, "sequence_len": 256}
+    return GPT.create(GPTConfig(tokenizer.vocab_size, **shape), compute_dtype=torch.bfloat16)
+
+
+class FakeRecorder:
+    """Counts what would be recorded; a replay computes it once more."""
+
+    def __init__(self, device: Pretend) -> None:
+        self._device, self.recorded = device, Count()
+
+    def record(self, compute: Callable[[], StepOutput]) -> tuple[Callable[[], None], StepOutput]:
+        with self._device.counting() as self.recorded:
+            output = compute()
+
+        def replay() -> None:
+            with self._device.counting():
+                again = compute()
+                for name in ("tokens_N", "logprobs_N", "logits_NV", "hidden_NC"):
+                    getattr(output, name).copy_(getattr(again, name))
+
+        return replay, output
+
+    def forget(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Inference:
+    """What the engine did: prompts from nothing, prompts that begin like others, a recorded step, and all else."""
+
+    prefill: Count
+    reuse: Count
+    recorded: Count
+    around: Count
+    """All of a request but prefill and recordings: its waits are those of reading results."""
+    replays: int
+
+
+def inference(tokenizer: Tokenizer) -> Inference:
+    """Let an engine answer 16 prompts, and then 16 that begin like them."""
+    rng = random.Random(0)
+    prompts = [[tokenizer.bos, *rng.choices(range(tokenizer.num_text_tokens), k=40 + i)] for i in range(16)]
+    longer = [[*prompt, *rng.choices(range(tokenizer.num_text_tokens), k=9)] for prompt in prompts]
+    net, prefills, compute = network(tokenizer), [], engine_module.prefill
+    options = SamplingOptions(num_samples=4, max_new_tokens=4)
+
+    with Pretend() as device, device.counting() as around:
+        device.move(net)
+
+        def counted(*args: object) -> None:
+            with device.counting() as count:
+                compute(*args)  # type: ignore[arg-type]
+            prefills.append(count)
+
+        recorder = FakeRecorder(device)
+        limits = EngineLimits(max_rows=64, cache_mbytes=200)
+        engine = Engine(net, tokenizer, limits, kernel=flash_kernel, recorder=recorder)
+        with mock.patch.object(engine_module, "prefill", counted):
+            engine.generate(prompts, options, list(range(16)))
+            engine.generate(longer, options, list(range(16)))
+    first, second = prefills
+    return Inference(first, second, recorder.recorded, around, engine.stats.replayed_steps)
+
+
+def packed(tokenizer: Tokenizer, rows: int = 4, length: int = 256) -> PackedBatch:
+    """Rows of examples with a tactic, a failed tactic and a value."""
+    rng = random.Random(0)
+
+    def words(count: int) -> list[int]:
+        return rng.choices(range(tokenizer.num_text_tokens), k=count)
+
+    examples = []
+    for number in range(6 * rows):
+        parts = [
+            Continuation([tokenizer.tactic, *words(5), tokenizer.eos], "tactic"),
+            Continuation([tokenizer.tactic, *words(4), tokenizer.eos], "negative"),
+            Continuation([tokenizer.value, tokenizer.bins[0]], "value"),
+        ]
+        examples.append(Example([tokenizer.bos, *words(10 + number)], parts))
+    return pack(examples, length, tokenizer.pad)
+
+
+def training(tokenizer: Tokenizer) -> dict[str, Count]:
+    """Count micro-batches of finetuning and of pretraining, each with its gradient, and a step of the optimizer."""
+    net, batch, counts = network(tokenizer), packed(tokenizer), {}
+    with Pretend() as device:
+        device.move(net)
+        net.attention = VarlenPath(flash_kernel)
+        optimizer = MuonAdamW.for_model(net, weight_decay=0.1)
+        with device.counting() as counts["finetuning"]:
+            loss, _ = transition_loss(net, batch, WEIGHTS, NORMS)
+            loss.backward()
+        tokens_BT = torch.randint(0, 500, (4, 256)).to(DEVICE)
+        with device.counting() as counts["pretraining"]:
+            net.losses(tokens_BT, tokens_BT).sum().backward()
+        with device.counting() as counts["optimizer"]:
+            optimizer.step(1.0)
+    return counts
+
+
+def saved_bytes(depth: int = 26, rows: int = 4) -> tuple[float, int]:
+    """Bytes that the trunk keeps for its gradient, of a token, and of the largest tensor of head and loss with theirs.
+
+    By a network of true size on rows of 768 tokens, not compiled.
+    """
+    config, saved = GPTConfig(50_374, depth=depth), {}
+    with Pretend(meta=True) as device:
+        with torch.device("meta"):
+            net = GPT(config, torch.bfloat16)
+        device.move(net)
+        net.attention = VarlenPath(flash_kernel)
+        parameters = {id(parameter.values.untyped_storage()) for parameter in net.parameters()}
+
+        def pack_tensor(tensor: torch.Tensor) -> torch.Tensor:
+            if isinstance(tensor, CudaTensor) and not isinstance(tensor, torch.nn.Parameter):
+                storage = tensor.values.untyped_storage()
+                if id(storage) not in parameters:
+                    saved[storage._cdata] = (storage.nbytes(), storage)
+            return tensor
+
+        tokens_BT = torch.zeros(rows, 768, dtype=torch.long, device="cuda")
+        with torch.autograd.graph.saved_tensors_hooks(pack_tensor, lambda tensor: tensor):
+            x_BTC = net.hidden(tokens_BT)
+        x_NC = x_BTC.detach().flatten(0, 1).requires_grad_()
+        with device.counting() as head:
+            net.nll(x_NC, tokens_BT.flatten()).sum().backward()
+    return sum(size for size, _ in saved.values()) / (rows * 768), head.largest
+
+
+# -- The table -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A number, what it was when it was first counted like this (at `4da06e5`), and the most that it may be."""
+
+    what: str
+    before: float
+    budget: float
+    value: float = 0.0
+
+    @property
+    def kept(self) -> bool:
+        return self.value <= self.budget
+
+
+BUDGETS = (
+    Budget("prefill of 16 prompts: kernels", 1047, 450),
+    Budget("prefill of 16 prompts: waits", 0, 0),
+    Budget("prefill of 16 prompts that begin like others: kernels", 1693, 500),
+    Budget("prefill of 16 prompts that begin like others: waits", 0, 0),
+    Budget("recorded decoding step: kernels", 631, 640),
+    Budget("recorded decoding step: waits", 0, 0),
+    Budget("recorded decoding step: copies from the CPU", 0, 0),
+    Budget("decoding around recordings and prefill: waits", 0, 0),
+    Budget("finetuning, a micro-batch: kernels", 2398, 2350),
+    Budget("finetuning, a micro-batch: waits", 9, 0),
+    Budget("pretraining, a micro-batch: kernels", 1473, 1480),
+    Budget("pretraining, a micro-batch: waits", 0, 0),
+    Budget("optimizer, a step: kernels", 291, 300),
+    Budget("optimizer, a step: waits", 1, 1),
+    Budget("trunk of depth 26, not compiled: bytes kept for the gradient of a token", 2_397_676, 2_400_000),
+)
+
+
+def measure() -> list[Budget]:
+    """Measure everything; returns the table with its values."""
+    tokenizer = train_tokenizer(TEXTS * 3, 520)
+    served, trained = inference(tokenizer), training(tokenizer)
+    assert served.replays > 0, "nothing was recorded"
+    values = [
+        served.prefill.kernels,
+        served.prefill.syncs,
+        served.reuse.kernels,
+        served.reuse.syncs,
+        served.recorded.kernels,
+        served.recorded.syncs,
+        served.recorded.copies,
+        served.around.syncs,
+        trained["finetuning"].kernels,
+        trained["finetuning"].syncs,
+        trained["pretraining"].kernels,
+        trained["pretraining"].syncs,
+        trained["optimizer"].kernels,
+        trained["optimizer"].syncs,
+        saved_bytes()[0],
+    ]
+    if "-v" in sys.argv:
+        for name, count in [*vars(served).items(), *trained.items()]:
+            if isinstance(count, Count):
+                print(name, count.waits, count.copies, count.ops.most_common(40))
+    return [replace(budget, value=value) for budget, value in zip(BUDGETS, values, strict=True)]
+
+
+def main() -> int:
+    """Print the table as Markdown; returns 1 if something is over its budget."""
+    table = measure()
+    print(f"torch {torch.__version__}, CUDA {torch.version.cuda or 'none'}\n")
+    print("| what | before | budget | now | |\n|---|---|---|---|---|")
+    for row in table:
+        verdict = "" if row.kept else "**over**"
+        print(f"| {row.what} | {row.before:,.0f} | {row.budget:,.0f} | {row.value:,.0f} | {verdict} |")
+    return int(not all(row.kept for row in table))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
