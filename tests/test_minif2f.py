@@ -22,6 +22,13 @@ from scripts.minif2f import Measurement, MiniF2FOptions
 from tests.helpers import main_of, taken_port
 
 
+@pytest.fixture(autouse=True)
+def no_token_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The script makes a token for its server, in the environment of this process."""
+    monkeypatch.setenv("NANOPROOF_LEAN_TOKEN", "before")
+    monkeypatch.delenv("NANOPROOF_LEAN_TOKEN")
+
+
 def options_of(*words: str) -> MiniF2FOptions:
     parser = Parser()
     add_flags(parser, MiniF2FOptions)

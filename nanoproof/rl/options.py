@@ -271,7 +271,9 @@ class ConjectureOptions:
         max=0.9,
     )
     guide: bool = opt(
-        False, "Attempt the conjectures that are most like theorems without a proof, and read most naturally."
+        False,
+        "Attempt the conjectures that are most like theorems without a proof, and read most naturally.",
+        advanced=True,
     )
     conjecture_fraction: float = opt(
         0.1,

@@ -126,7 +126,7 @@ def test_metrics_do_not_depend_on_how_many_ranks_share_the_work(model: GPT, monk
     shares: list[list[float]] = []
     module = "nanoproof.training.policy_metrics"
 
-    def collect(values: list[float], device: torch.device) -> list[float]:
+    def collect(values: list[float]) -> list[float]:
         shares.append(values)
         return values
 
@@ -136,7 +136,7 @@ def test_metrics_do_not_depend_on_how_many_ranks_share_the_work(model: GPT, monk
     for rank in range(3):
         policy_metrics(model, WORDS, items, BATCH, replace(small.ALONE, rank=rank, world_size=3))
     total = np.sum(shares, axis=0).tolist()
-    monkeypatch.setattr(f"{module}.all_reduce_sum", lambda values, device: total)
+    monkeypatch.setattr(f"{module}.all_reduce_sum", lambda values: total)
     assert measure(model).scalars() == pytest.approx(alone.scalars(), rel=1e-5)
 
 
