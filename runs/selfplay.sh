@@ -26,7 +26,7 @@ if [ "${1:-}" = --tiny ]; then
         plain python -m nanoproof.data.stp theorem-dict --data repo:nanolean-library --source nanolean/library --out "$LEMMAS"
         plain python -m nanoproof.data.stp build --data repo:nanolean-library --source nanolean/library --out "$OUT" --format nanoproof --held-out 64
         plain python -m scripts.tok_train --vocab-size 1024 --out "$OUT/tokenizer"
-        plain python -m nanoproof.sft --data nanolean --continuations proof --tokenizer "$OUT/tokenizer" --run-dir "$OUT/proofs" --depth 4 --aspect-ratio 32 --head-dim 32 --sequence-len 512 --row-length 512 --target-examples-per-step 64 --device-type cpu
+        plain python -m nanoproof.sft --data nanolean --continuations proof --tokenizer "$OUT/tokenizer" --run-dir "$OUT/proofs" --depth 4 --aspect-ratio 32 --head-dim 32 --sequence-len 512 --row-length 512 --target-examples-per-step 64 --epochs 8 --device-type cpu
         plain python -m nanoproof.sft --model-path "$OUT/proofs" --data "$OUT/train.json" --eval-data "$OUT/eval.json" --run-dir "$MODEL" --row-length 512 --target-examples-per-step 32 --init-lr-frac 0.3 --device-type cpu
     fi
     if [ "$DRY_RUN" = 0 ]; then
