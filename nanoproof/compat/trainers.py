@@ -49,6 +49,37 @@ class Database(Protocol):
         ...
 
 
+def _curriculum(
+    repos: Sequence[Any],
+    database: Database | None,
+    data_path: str | Path,
+    source: str,
+    output_dir: Path,
+    train_pass: Callable[[str, Path, Path], None],
+) -> dict[str, float]:
+    """Make the passes that are not finished, each from the last one's checkpoint; returns the metrics of the last.
+
+    `train_pass(source, run, data)` trains `source` on the export in `data` and leaves checkpoints in `run`.
+    """
+    data = Path(data_path).expanduser()
+    if database is not None and not repos:
+        raise UserError("there are no repositories to train on: set one up first")
+    run = output_dir
+    for number in range(1 if database is None else len(repos)):
+        name = "data" if database is None else _name(repos[number])
+        run = output_dir / PASSES / f"{number:03d}_{name}"
+        if not (run / FINISHED).exists():
+            if database is not None:
+                database.export_merged_data(list(repos[: number + 1]), data)
+            train_pass(source, run, data)
+        if not (run / FINISHED).exists():
+            raise UserError(f"{run}: stopped before its end; call train again to go on")
+        checkpoint = last_checkpoint(run)
+        publish(checkpoint, output_dir)
+        source = str(checkpoint)
+    return _last_metrics(run)
+
+
 class SFTTrainer:
     """Finetunes a model of transformers on the tactics of repositories, one more repository in each pass."""
 
@@ -76,23 +107,11 @@ class SFTTrainer:
         each pass, as transformers (or peft) loads it; returns the metrics of the last one. A call that was killed goes
         on where it was. Raises UserError for data and models that cannot be used, and if a signal ended a pass.
         """
-        data = Path(data_path).expanduser()
-        if database is not None and not repos:
-            raise UserError("there are no repositories to train on: set one up first")
-        source, run = self.model_name, self.output_dir
-        for number in range(1 if database is None else len(repos)):
-            name = "data" if database is None else _name(repos[number])
-            run = self.output_dir / PASSES / f"{number:03d}_{name}"
-            if not (run / FINISHED).exists():
-                if database is not None:
-                    database.export_merged_data(list(repos[: number + 1]), data)
-                hub_main(self._words(source, run, data), "Finetune a model of transformers.")
-            if not (run / FINISHED).exists():
-                raise UserError(f"{run}: stopped before its end; call train again to go on")
-            checkpoint = last_checkpoint(run)
-            publish(checkpoint, self.output_dir)
-            source = str(checkpoint)
-        return _last_metrics(run)
+
+        def train_pass(source: str, run: Path, data: Path) -> None:
+            hub_main(self._words(source, run, data), "Finetune a model of transformers.")
+
+        return _curriculum(repos, database, data_path, self.model_name, self.output_dir, train_pass)
 
     def _words(self, source: str, run: Path, data: Path) -> list[str]:
         """The command line of a pass: a new one, or the rest of one that was killed."""
@@ -143,24 +162,10 @@ class GRPOTrainer:
 
         Raises UserError for data, models and rewards that cannot be used.
         """
-        data = Path(data_path).expanduser()
-        if database is not None and not repos:
-            raise UserError("there are no repositories to train on: set one up first")
-        source, run = self.model_name, self.output_dir
-        for number in range(1 if database is None else len(repos)):
-            name = "data" if database is None else _name(repos[number])
-            run = self.output_dir / PASSES / f"{number:03d}_{name}"
-            if not (run / FINISHED).exists():
-                if database is not None:
-                    database.export_merged_data(list(repos[: number + 1]), data)
-                shutil.rmtree(run, ignore_errors=True)
-                self._pass(source, run, data)
-            checkpoint = last_checkpoint(run)
-            publish(checkpoint, self.output_dir)
-            source = str(checkpoint)
-        return _last_metrics(run)
+        return _curriculum(repos, database, data_path, self.model_name, self.output_dir, self._pass)
 
     def _pass(self, source: str, run: Path, data: Path) -> None:
+        shutil.rmtree(run, ignore_errors=True)
         options = HubGRPOOptions(data=str(data), **self.options)  # type: ignore[arg-type]
         transitions, _ = load_data(str(data))
         with closing(RunDir(run)) as record:
