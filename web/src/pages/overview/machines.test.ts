@@ -6,7 +6,7 @@ import { Machines } from "./Machines";
 
 const rank: RankStatus = { rank: 0, live: false, age: 10, phase: "collect", step: 3, pid: 1, memory: null, gpu: null, actors: {} };
 const server = (address: string, state: string): LeanServer => ({ address, state, actors: 4, errors: 0 });
-const drawn = (overview: Partial<Overview>): string => renderToStaticMarkup(createElement(Machines, { overview: { time: 1000, ranks: [], servers: [], ...overview } as Overview }));
+const drawn = (overview: Partial<Overview>): string => renderToStaticMarkup(createElement(Machines, { overview: { time: 1000, ranks: [], servers: [], hosts: [], remote: null, ...overview } as Overview }));
 
 afterEach(() => void vi.useRealTimers());
 
@@ -27,4 +27,13 @@ it("a rank is silent for longer as time goes on, though nothing is heard of it",
   expect(drawn({ ranks: [rank] })).toContain("silent for 10 s");
   vi.setSystemTime(1000 * (1000 + 3590));
   expect(drawn({ ranks: [rank] })).toContain("silent for 1 h 00 m");
+});
+
+it("hosts that came and went are told apart, and a run without any has no such card", () => {
+  const host = { name: "h1", state: "up", since: 900, size: 4, under_way: 2, attempts: 7, attempts_per_minute: 3.5, given_again: 0, servers: ["a:1"], reason: "" };
+  const text = drawn({ live: true, hosts: [host, { ...host, name: "h2", state: "gone", given_again: 2, reason: "no word for 30 s" }] } as Partial<Overview>);
+  expect(text).toContain("1 host, 3.5 attempts a minute");
+  expect(text).toContain("working");
+  expect(text).toContain("no word for 30 s");
+  expect(drawn({ live: true })).not.toContain("Hosts");
 });
