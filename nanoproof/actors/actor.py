@@ -21,7 +21,9 @@ from nanoproof.common.distributed import gather_json
 from nanoproof.common.errors import UserError
 from nanoproof.lean import types
 from nanoproof.lean.client import FleetServer
+from nanoproof.lean.lean_file import PLACEHOLDER
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.check import TrustingSession
 from nanoproof.prover.prover import NULL_ATTEMPT_OBSERVER, AttemptObserver, Prover
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node
@@ -177,8 +179,12 @@ class Actor(threading.Thread, AttemptObserver):
                 attempt = prover.try_again(session, *task.again, lambda: self._pool.closing, self)
             else:
                 rng, stop = random.Random(task.seed), lambda: self._pool.closing
+                lean: types.LeanCalls = session
+                if purpose == "collect" and PLACEHOLDER in task.theorem.source:
+                    # what is learned may rest on lemmas before it that are open; what is scored may not
+                    lean = TrustingSession(session, frozenset({PLACEHOLDER}), task.theorem.source)
                 attempt = prover.prove(
-                    session, task.theorem, task.num_simulations, rng, stop, self, may_disprove=task.may_disprove
+                    lean, task.theorem, task.num_simulations, rng, stop, self, may_disprove=task.may_disprove
                 )
         except (PolicyUnavailable, Stopped):
             raise

@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
@@ -17,6 +17,7 @@ from nanoproof.lean.lexical import CLOSING, OPENING, find_top_level, mask, witho
 from nanoproof.lean.source import ALLOWED_AXIOMS, SORRY, name_examples, parse_declaration
 from nanoproof.lean.types import CheckReport, LeanCalls, SourceError, Theorem
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.check import TrustingSession
 
 _HISTORY_LINES = 2000
 _NO_PROOF = re.compile(r"\s*:=\s*(?:by\s*)?\Z")
@@ -195,9 +196,9 @@ class SorryFiller:
         """Return the theorem to prove for a `sorry`."""
         return self.file.theorem(gap, "file", f"{gap.name}, line {gap.line}, column {gap.column}")
 
-    def trusting(self, session: LeanCalls) -> "TrustingSession":
+    def trusting(self, session: LeanCalls) -> TrustingSession:
         """Return the session with which to prove the theorem of a `sorry`."""
-        return TrustingSession(session, self.file.axioms)
+        return TrustingSession(session, self.file.axioms | {PLACEHOLDER})
 
     def fill(self, session: LeanCalls, gap: Gap, prove: Prove) -> Filled:
         """Try one `sorry`; its proof is kept if Lean accepts the file with it. Raises LeanError if the server fails."""
@@ -266,20 +267,6 @@ class SorryFiller:
 def _lines_before(file: LeanFile) -> int:
     """How many lines of what Lean checks come before the file."""
     return file.checked().count("\n") - without_header(file.proved()).count("\n")
-
-
-class TrustingSession:
-    """A session whose checks allow the axioms that the file declares, and the placeholder of a `sorry`."""
-
-    def __init__(self, session: LeanCalls, axioms: frozenset[str]) -> None:
-        self._session = session
-        self._trusted = axioms | {PLACEHOLDER}
-        self.start, self.apply = session.start, session.apply
-
-    def check(self, source: str, seconds: float | None = None) -> CheckReport:
-        report = self._session.check(source) if seconds is None else self._session.check(source, seconds)
-        axioms = tuple(axiom for axiom in report.axioms if axiom.rpartition(".")[2] not in self._trusted)
-        return replace(report, axioms=axioms)
 
 
 def _one_line(text: str) -> str:

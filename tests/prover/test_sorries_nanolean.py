@@ -2,18 +2,26 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Literal, cast
 
 import pytest
 
-from nanoproof.lean.lean_file import LeanFile
-from nanoproof.lean.types import LeanSession, SourceError
+from nanoproof.actors.actor import ActorPool
+from nanoproof.actors.tasks import Task
+from nanoproof.lean.client import FleetServer
+from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile
+from nanoproof.lean.types import LeanSession, SourceError, Theorem
 from nanoproof.policy.factory import SOLVERS
+from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.cli_input import SorryFiller
 from nanoproof.prover.interactive import InteractiveProver
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
+from nanoproof.search.policy import Policy
 from scripts import draw_search
 from tests.fakes.policy import saying
+from tests.helpers import wait_for
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 
@@ -129,3 +137,69 @@ def test_a_theorem_that_uses_one_with_a_sorry_does_not_make_the_file_complete(se
     text = "theorem wrong : 1 = 2 := by sorry\ntheorem uses : 2 = 1 := by sorry"
     filler, complete = filled(session, text, "exact wrong.symm")
     assert not complete and filler.file.proved().endswith("2 = 1 := by\n  exact wrong.symm")
+
+
+OPEN_LEMMA = """\
+theorem a (n : Nat) : n + 0 * n = n := sorry
+theorem b (n : Nat) : n + 0 * n + 0 = n := by
+  sorry
+"""
+
+
+class OneTheorem:
+    """A source of one task for the actors, which keeps what became of it."""
+
+    def __init__(self, theorem: Theorem, purpose: Literal["collect", "evaluate"]) -> None:
+        self.purpose, self._tasks, self.attempts = purpose, [Task(theorem, 4, 0, 0)], list[Attempt]()
+
+    def next(self) -> Task | None:
+        return self._tasks.pop() if self._tasks else None
+
+    def finish(self, task: Task, attempt: Attempt) -> None:
+        self.attempts.append(attempt)
+
+    def hand_over(self, task: Task) -> bool:
+        return False
+
+
+class Leased:
+    """A server that always lends one session."""
+
+    address = "leased:1"
+
+    def __init__(self, session: LeanSession) -> None:
+        self._session = session
+
+    def lease(self, timeout: float) -> Any:
+        return SimpleNamespace(
+            start=self._session.start, apply=self._session.apply, check=self._session.check, close=lambda: None
+        )
+
+
+@pytest.mark.parametrize(
+    ("tactic", "purpose", "outcome"),
+    [
+        ("exact a n", "collect", "proven"),
+        ("exact a n", "evaluate", "unproven"),
+        (f"exact {PLACEHOLDER}", "collect", "unproven"),
+    ],
+)
+def test_what_is_learned_may_rest_on_an_open_lemma_and_what_is_scored_may_not(
+    session: LeanSession, tactic: str, purpose: Literal["collect", "evaluate"], outcome: str
+) -> None:
+    file = LeanFile.parse(OPEN_LEMMA)
+    source = OneTheorem(file.theorem(file.gaps[1], "repo-x", "b"), purpose)
+
+    def make(_: str, policy: Policy) -> Prover:
+        return Prover(policy, SearchConfig(finishers=()), ProverOptions())
+
+    pool = ActorPool([cast("FleetServer", Leased(session))], saying(tactic), make)
+    try:
+        pool.set_source(source)
+        wait_for(lambda: bool(source.attempts))
+    finally:
+        pool.stop()
+        pool.join()
+    [attempt] = source.attempts
+    assert attempt.outcome == outcome
+    assert outcome == "proven" or PLACEHOLDER in attempt.message
