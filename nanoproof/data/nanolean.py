@@ -19,6 +19,7 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,8 @@ FIXED: dict[str, tuple[str, ...]] = {HARD: ("train", "valid", "test"), PREMISE: 
 BENCHMARK = REPO_ROOT / "data" / "nanolean"
 SEED = 0
 """Seed of the default data."""
+_IN_THIS_PROCESS = threading.Lock()
+"""Held while NanoLean elaborates in this process: it was made for one thread, and remembers what it printed last."""
 
 
 def list_theorems(split: str) -> list[Theorem]:
@@ -109,7 +112,8 @@ def statement_key(source: str) -> str:
     from nanolean.data.statement_key import statement_key as elaborated_key
 
     try:
-        return elaborated_key(source)
+        with _IN_THIS_PROCESS:
+            return elaborated_key(source)
     except StatementError as error:
         raise SourceError(str(error)) from error
 
@@ -126,7 +130,8 @@ def statement_variants(source: str) -> list[tuple[str, str]]:
     universes = re.search(r"\.\{[^}]*\}$", source[found.keyword : found.head_end])
     head = f"{source[: found.start]}theorem variant{universes.group() if universes else ''}"
     try:
-        made = elaborated_variants(source)
+        with _IN_THIS_PROCESS:
+            made = elaborated_variants(source)
     except StatementError as error:
         raise SourceError(str(error)) from error
     return [(rule, f"{head} {text} := by\n  sorry") for rule, text in made]

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,18 @@ def test_structured_proofs_become_single_tactics_with_their_subgoals() -> None:
     assert [child.tactic for child in proof.children] == ["rfl", "rw [← Nat.add_assoc]"]
     pair = next(p.proof for p in library_proofs() if p.name == "And.symm")
     assert [child.tactic for child in pair.children[0].children] == ["exact hb", "exact ha"]
+
+
+def test_statements_have_their_keys_from_many_threads_at_a_time() -> None:
+    sources = [theorem.source for theorem in fixed_theorems(HARD, "test")[:24]]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(6) as threads:
+            found = list(threads.map(data.statement_key, sources))
+    finally:
+        sys.setswitchinterval(interval)
+    assert found == [statement_key(source) for source in sources]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
