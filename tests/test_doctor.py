@@ -61,7 +61,7 @@ def chatters(asked: CheckInputs) -> list[Finding]:
     return [Finding("luck", "ok", asked.lean_servers[0])]
 
 
-def run(name: str, seconds: float = 30.0, asked: CheckInputs = NOTHING) -> Finding:
+def run(name: str, seconds: float = 240.0, asked: CheckInputs = NOTHING) -> Finding:
     (found,) = run_check(CheckRef(f"tests.test_doctor:{name}", ("luck",)), asked, seconds)
     return found
 

@@ -69,7 +69,7 @@ def test_a_server_answers_like_the_model_itself_and_ends_in_order(checkpoint: tu
                     assert theirs.logprobs == pytest.approx(ours.logprobs, abs=1e-5)
                     assert theirs.value == pytest.approx(ours.value, abs=1e-5)
             server.send_signal(signal.SIGTERM)
-            assert server.wait(20) == 0
+            assert server.wait(120) == 0
             assert server.stderr.read() == ""
         finally:
             server.kill()
