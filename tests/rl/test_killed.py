@@ -152,9 +152,9 @@ def test_metrics_go_on_without_a_gap(killed: Any) -> None:
 
 
 def test_losses_are_those_of_a_run_that_was_not_killed(runs: Runs, tmp_path: Path) -> None:
-    same = ["--collect-transitions", "0", "--fraction-sft", "1", "--eval-every", "never", "--num-steps", "24"]
+    same = ["--collect-transitions", "0", "--fraction-sft", "1", "--eval-every", "never", "--num-steps", "12"]
     losses = []
-    for name, kills in (("whole", 0), ("killed", 5)):
+    for name, kills in (("whole", 0), ("killed", 3)):
         line = [*words(runs.model, tmp_path / name), *same]
         rng = random.Random(1)
         for _ in range(kills):
@@ -164,4 +164,4 @@ def test_losses_are_those_of_a_run_that_was_not_killed(runs: Runs, tmp_path: Pat
         assert runs.run(line)[0] == 0
         losses.append([record["loss"] for record in read_jsonl(tmp_path / name / "metrics.jsonl")])
     assert losses[0] == losses[1]
-    assert len(losses[0]) == 24
+    assert len(losses[0]) == 12
