@@ -149,7 +149,20 @@ def _whole_tree(data: dict[str, Any]) -> record_schema.SearchTree:
     tree |= {name: [tail.as_text(text, MAX_TEXT) for text in data[name]] for name in ("states", "tactics")}
     tree |= {name: _as_list(data.get(name)) for name in ("finisher", "dead")}
     tree |= {name: tail.as_dict(data.get(name)) for name in ("spellings", "refused")}
+    if _has_replay(data):
+        tree |= {name: data[name] for name in ("born", "ends", "values")}
     return tree  # type: ignore[return-value]
+
+
+def _has_replay(data: dict[str, Any]) -> bool:
+    """Tell whether the search of a tree can be replayed."""
+    count, (born, ends, values) = len(data["kind"]), (_as_list(data.get(name)) for name in ("born", "ends", "values"))
+    whole = all(type(one) is int and -1 <= one < count for one in ends) and all(type(one) is int for one in born)
+    return bool(ends) and whole and len(born) == count and len(values) == len(ends) and all(map(_is_number, values))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and math.isfinite(value)
 
 
 def _most_visited_nodes(data: dict[str, Any], limit: int) -> list[int]:

@@ -142,6 +142,12 @@ export interface SearchTree {
   spellings?: Record<string, number[]>;
   /** Tactics that led nowhere from a node. */
   refused?: Record<string, number[]>;
+  /** The simulation that added a node. Missing, as are the next two, in older files and where nodes were left out. */
+  born?: number[];
+  /** The node that each simulation expanded; -1 where it went to a disproof. */
+  ends?: number[];
+  /** What each simulation backed up from that node. */
+  values?: number[];
   states: string[];
   tactics: string[];
 }
