@@ -106,7 +106,8 @@ _LOADER = """
 <script>
   (async function () {{
     async function unpack(id) {{
-      var bytes = Uint8Array.from(atob(document.getElementById(id).textContent), function (c) {{ return c.charCodeAt(0); }});
+      var text = atob(document.getElementById(id).textContent);
+      var bytes = Uint8Array.from(text, function (letter) {{ return letter.charCodeAt(0); }});
       return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
     }}
     window.nanoproof = JSON.parse(await unpack("nanoproof-data"));

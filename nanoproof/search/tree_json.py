@@ -37,9 +37,9 @@ def tree_to_json(root: Node) -> dict[str, Any]:
     root; `state` and `tactic` point into `states` and `tactics`, -1 for none. What few nodes have is listed apart:
     `finisher` and `dead` list nodes; `spellings` (other texts of the edge) and `refused` (tactics that led nowhere) map
     a node to tactics; `merged` lists (node, tactic, child) where the edge does not have that text; `keys` are the merge
-    keys that are not the state without its `case` lines. With `born` (the simulation that added a node, 0 for the root),
-    `ends` (for each simulation the node that it expanded, -1 where it went to a disproof) and `values` (what each backed
-    up from there, to four digits) the search can be replayed.
+    keys that are not the state without its `case` lines. The search can be replayed from `born` (the simulation that
+    added a node, 0 for the root), `ends` (for each simulation the node that it expanded, -1 where that was a disproof)
+    and `values` (what each backed up from there, to four digits).
     """
     nodes = list(walk(root))
     index = {node: i for i, node in enumerate(nodes)}

@@ -6,10 +6,8 @@ import { draw, readPalette, type Scene } from "./draw";
 import { handleAt, HEIGHT, type Layout, layoutTree, NARROW, nodeAt, WIDTH } from "./layout";
 import { fateOf, FATE_WORD, goalOf, nameOf, type Tree } from "./model";
 import type { Direction, TreeAction, TreeState } from "./state";
-import { fitted, inSight, ONE_LINE, sameView, type Size, type View, zoomed } from "./view";
+import { fitted, inSight, ONE_LINE, opened, sameView, type Size, type View, zoomed } from "./view";
 
-/** At this scale texts can be read; a tree that does not fit at it is shown from its root on. */
-const READABLE = 0.78;
 const GLIDE = 140;
 
 export interface CanvasHandle {
@@ -180,7 +178,7 @@ class Painter {
 
   /** The first view: all of it where it can be read, else from its root on. */
   open(): void {
-    if (this.size.width) this.set(fitted(this.scene.current.layout, this.size, READABLE));
+    if (this.size.width) this.set(opened(this.scene.current.layout, this.size));
   }
 
   hover(x: number, y: number): void {

@@ -46,6 +46,19 @@ export function fitted(layout: Layout, size: Size, least = LEAST): View {
   };
 }
 
+/** All of it is shown at once from this scale on. */
+const AT_ONCE = 0.5;
+/** Else texts are that large, as the height allows. */
+const READABLE = [0.62, 0.85] as const;
+
+/** The first view: all of it if it can be read like that, else from its root on, as high as the window. */
+export function opened(layout: Layout, size: Size): View {
+  const whole = wholeScale(layout, size);
+  if (whole >= AT_ONCE) return fitted(layout, size);
+  const high = layout.down ? READABLE[1] : (size.height - 2 * marginOf(size)) / layout.height;
+  return fitted(layout, size, Math.min(READABLE[1], Math.max(READABLE[0], high)));
+}
+
 const marginOf = (size: Size): number => (size.width < NARROW ? 12 : MARGIN);
 
 /** The letters' height of a single line in the tree's own units: as on the screen, while the box is high enough. */
