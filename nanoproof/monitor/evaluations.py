@@ -1,6 +1,7 @@
 """The evaluations of a run: their scores, their results page by page, and two of them side by side."""
 
 import os
+import re
 from collections import Counter, OrderedDict
 from collections.abc import Collection
 from pathlib import Path
@@ -17,6 +18,7 @@ MAX_POINTS = 2000
 MAX_RESULTS = 200_000
 MAX_LISTED = 2000
 _READ_AT_ONCE = 100
+_MAX_NAMESAKES = 50
 _MAX_CACHED_RESULTS = 8
 _SUMMARY_BYTES = 4 << 20
 _EXPECTED_DIFFERENCES = {*EXPECTED} - {"num_simulations"}
@@ -211,7 +213,22 @@ class EvaluationStore:
             "transitions": parse_transitions(record.get("transitions")),
             "counts": tail.as_counts(record.get("counts")),
             "phases": tail.as_floats(record.get("seconds")),
+            "certificate": self.certificate(name, index) is not None,
         }
+
+    def certificate(self, name: str, index: int) -> Path | None:
+        """Return the certificate of a result, beside the file of its proof; None if there is none of this proof."""
+        results, folder = self._all_results(name), self._paths[name] / "proofs"
+        if not 0 <= index < len(results.items) or results.items[index]["outcome"] != "proven" or folder.is_symlink():
+            return None
+        record = tail.parse_object(tail.read_range(*results.ranges[index])) or {}
+        stem = re.sub(r"[^\w.'+-]|^\.", "_", results.items[index]["id"])[:120]
+        for file in sorted(folder.glob(f"{stem}*.lean"))[:_MAX_NAMESAKES]:
+            text = tail.read_range(file, 0, tail.MAX_LINE).decode("utf-8", "replace")
+            if text.strip() == tail.as_text(record.get("source")).strip():
+                found = [file.with_suffix(ending) for ending in (".ndjson", ".ndjson.gz")]
+                return next((one for one in found if one.is_file() and not one.is_symlink()), None)
+        return None
 
     def diff(self, a: str, b: str) -> schema.EvaluationDiff | None:
         """Compare two evaluations theorem by theorem; None if they are not of the same theorems."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, request, send_file
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.web.flask_app import BadRequest, client_disconnected, reply_later
@@ -540,6 +540,15 @@ def evaluation_routes(current: CurrentRun) -> Blueprint:
                 return _unknown(name)
             data = reader.evaluations.result(name, index)
         return not_found(f"{name} has no result {index}") if data is None else json_response(data)
+
+    @routes.get("/api/evaluations/<name>/results/<int:index>/certificate")
+    def certificate(name: str, index: int) -> Response:
+        reader = current.reader
+        with reader.lock:
+            file = None if reader.evaluations.row(name) is None else reader.evaluations.certificate(name, index)
+        if file is None:
+            return not_found(f"{name} has no certificate of result {index}")
+        return send_file(file, "application/octet-stream", as_attachment=True, download_name=file.name)
 
     return routes
 

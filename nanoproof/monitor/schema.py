@@ -495,7 +495,7 @@ class Evaluation(TypedDict):
 
 
 class EvaluatedTheorem(TypedDict):
-    """/api/evaluations/<name>/results/<index>: one result in full."""
+    """/api/evaluations/<name>/results/<index>: one result in full; whether /certificate has its proof for checkers."""
 
     result: EvaluationResult
     statement: str
@@ -505,6 +505,7 @@ class EvaluatedTheorem(TypedDict):
     transitions: list[Transition]
     counts: dict[str, int]
     phases: dict[str, float]
+    certificate: bool
 
 
 class EvaluationDiff(TypedDict):

@@ -786,7 +786,7 @@ export interface Evaluation {
   results: Page<EvaluationResult>;
 }
 
-/** /api/evaluations/<name>/results/<index>: one result in full. */
+/** /api/evaluations/<name>/results/<index>: one result in full; whether /certificate has its proof for checkers. */
 export interface EvaluatedTheorem {
   result: EvaluationResult;
   statement: string;
@@ -796,6 +796,7 @@ export interface EvaluatedTheorem {
   transitions: Transition[];
   counts: Record<string, number>;
   phases: Record<string, number>;
+  certificate: boolean;
 }
 
 /** /api/evaluations/diff: two evaluations of the same theorems. */

@@ -96,7 +96,7 @@ function Head() {
     <div className="head">
       <span className="run clip" title={overview?.run}>{overview ? overview.title || overview.run : "nanoproof"}</span>
       {file
-        ? <span className="link-state" title="This file shows the run as it was then">{`${overview ? stateWord(overview.state).toLowerCase() : ""} on ${dateTime(file.made)}`}</span>
+        ? <span className="link-state" title="This file shows the run as it was then">{`${overview ? stateWord(overview.state).toLowerCase() : ""} · as of ${dateTime(file.made)}`}</span>
         : <LinkState link={link} state={overview?.state ?? null} />}
       {overview && (
         <div className="facts">
