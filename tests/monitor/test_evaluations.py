@@ -135,3 +135,24 @@ def test_two_evaluations_side_by_side_say_that_their_budgets_differ(look: Look, 
     finished(tmp_path, "1_demo", 32)
     finished(tmp_path, "2_demo", 1024)
     assert look(tmp_path).get("/api/evaluations/diff?a=1_demo&b=2_demo")["settings"] == {"num_simulations": [32, 1024]}
+
+
+def test_the_certificate_of_a_proof_is_that_of_the_file_with_its_text(
+    look: Look, tmp_path: Path, under_way: Path
+) -> None:
+    source = "theorem t : True := by\n  trivial"
+    (under_way / "results.jsonl").write_text(lines({**attempt(0), "source": source}, attempt(1, "u", "unproven")))
+    proofs = under_way / "proofs"
+    proofs.mkdir()
+    for name, text in (("t-1.lean", "theorem t : False := by\n  trivial\n"), ("t-2.lean", source + "\n")):
+        (proofs / name).write_text(text)
+        (proofs / name).with_suffix(".ndjson").write_text(f"certificate of {name}")
+    asker = look(tmp_path)
+    place = f"/api/evaluations/{NAME}/results/"
+    assert [asker.get(f"{place}{index}")["certificate"] for index in (0, 1)] == [True, False]
+    answer = asker.ask(f"{place}0/certificate")
+    assert answer.text == "certificate of t-2.lean"
+    assert answer.headers["Content-Disposition"] == "attachment; filename=t-2.ndjson"
+    assert asker.ask(f"{place}1/certificate").status_code == asker.ask(f"{place}9/certificate").status_code == 404
+    (proofs / "t-2.lean").write_text("theorem t : True := by\n  skip\n")
+    assert asker.get(f"{place}0")["certificate"] is False
