@@ -48,15 +48,17 @@ export function fitted(layout: Layout, size: Size, least = LEAST): View {
 
 /** All of it is shown at once from this scale on. */
 const AT_ONCE = 0.5;
-/** Else texts are that large, as the height allows. */
-const READABLE = [0.62, 0.85] as const;
+/** Else it is shown at one of these: with both lines of text if it is low enough for that, else with one. */
+const READABLE = [0.62, 0.72] as const;
 
-/** The first view: all of it if it can be read like that, else from its root on, as high as the window. */
+const PHONE = 0.85;
+
+/** The first view: all of it if it can be read like that, else from its root on. */
 export function opened(layout: Layout, size: Size): View {
   const whole = wholeScale(layout, size);
   if (whole >= AT_ONCE) return fitted(layout, size);
-  const high = layout.down ? READABLE[1] : (size.height - 2 * marginOf(size)) / layout.height;
-  return fitted(layout, size, Math.min(READABLE[1], Math.max(READABLE[0], high)));
+  const low = layout.height * READABLE[1] <= size.height - 2 * marginOf(size);
+  return fitted(layout, size, layout.down ? PHONE : low ? READABLE[1] : READABLE[0]);
 }
 
 const marginOf = (size: Size): number => (size.width < NARROW ? 12 : MARGIN);

@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import type { Attempt, SolvedSubgoal, Transition } from "../../api/types";
-import { compact, count, duration, integer } from "../../lib/format";
+import { attemptStep, compact, count, duration, integer } from "../../lib/format";
 import { LeanCode, LeanSource, LeanState } from "../../lean/LeanText";
 import { ProofTools } from "../../lean/ProofTools";
 import { Card, CopyButton } from "../../parts/basics";
@@ -14,7 +14,7 @@ export function AttemptDetails({ attempt, best }: { attempt: Attempt; best: bool
   const title = attempt.outcome === "disproven" ? "Disproof" : done ? "Proof" : "Statement";
   return (
     <>
-      <Card title={title} note={`${best && done ? "the shortest, " : ""}attempt of step ${integer(attempt.step)}${attempt.tactics ? `, ${count(attempt.tactics, "tactic")}` : ""}`}
+      <Card title={title} note={`${best && done ? "the shortest, " : ""}attempt of step ${attemptStep(attempt.step)}${attempt.tactics ? `, ${count(attempt.tactics, "tactic")}` : ""}`}
         tools={(attempt.tree || done) && (
           <>
             {attempt.tree && <a className="button" href={treeHref(attempt)}>Search tree</a>}
