@@ -122,7 +122,7 @@ class _Answers:
         chosen = [*self._named(kept, options.tree), *choose_trees(kept, options.trees)]
         self._add_trees(chosen)
         self._add_theorems(options.theorems, chosen)
-        self._add_evaluations(options.evaluations)
+        self._add_evaluations(options.evaluations, options.trees)
         return {"kind": "run", "made": time.time(), "answers": answers}
 
     def _named(self, kept: Sequence[AttemptRow], names: Sequence[str]) -> list[AttemptRow]:
@@ -160,7 +160,7 @@ class _Answers:
             name = attempt_name(row)
             self.answers[f"attempts/{name}"] = self._ask(f"attempts/{name}")
 
-    def _add_evaluations(self, most: int) -> None:
+    def _add_evaluations(self, most: int, most_trees: int) -> None:
         whole = self._ask("evaluations", size=MAX_EVALUATIONS_AT_ONCE)
         self.answers["evaluations"] = whole
         for row in whole["items"][:most]:
@@ -171,7 +171,12 @@ class _Answers:
             for result in [one for one in results if one["outcome"] == "proven"][:MAX_SOLVED]:
                 path = f"results/{result['index']}"
                 full = self._ask(f"evaluations/{quote(name, safe='')}/{path}")
-                self.answers[f"evaluations/{name}/{path}"] = full and {**full, "certificate": False}
+                kept = [one for one in full["kept"] if one == "tree" and most_trees > 0]
+                self.answers[f"evaluations/{name}/{path}"] = {**full, "kept": kept}
+                if kept:
+                    most_trees -= 1
+                    tree = self._ask(f"evaluations/{quote(name, safe='')}/{path}/tree")
+                    self.answers[f"evaluations/{name}/{path}/tree"] = tree
 
     def _pages_of_results(self, name: str) -> Iterator[dict[str, Any]]:
         for page in range(1, MAX_RESULTS // MAX_PAGE_SIZE + 1):

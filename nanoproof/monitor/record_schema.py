@@ -166,6 +166,13 @@ class TreeAnswer(TypedDict):
     tree: SearchTree
 
 
+class EvaluatedTree(TypedDict):
+    """/api/evaluations/<name>/results/<index>/tree: as TreeAnswer."""
+
+    nodes: int
+    tree: SearchTree
+
+
 # -- Model -------------------------------------------------------------------------------------------------------
 
 

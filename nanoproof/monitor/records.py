@@ -83,7 +83,12 @@ def _as_list(value: Any) -> list[Any]:
 
 def read_tree(run_path: Path, row: record_schema.AttemptRow) -> record_schema.TreeAnswer | None:
     """Read the search tree of an attempt; None if it was not kept or was deleted."""
-    file = run_path / "trees" / f"{row['step']}_{row['rank']}_{row['seq']}.json.gz"
+    data = load_tree(run_path / "trees" / f"{row['step']}_{row['rank']}_{row['seq']}.json.gz")
+    return None if data is None else {"attempt": row, **to_tree(data["tree"])}
+
+
+def load_tree(file: Path) -> dict[str, Any] | None:
+    """Read a file of a tree, which is under `tree`; None if there is no tree in it."""
     try:
         if file.parent.is_symlink():
             return None
@@ -92,11 +97,14 @@ def read_tree(run_path: Path, row: record_schema.AttemptRow) -> record_schema.Tr
     except (OSError, EOFError, zlib.error):
         return None
     data = tail.parse_object(content) if len(content) <= MAX_TREE_BYTES else None
-    if data is not None and isinstance(data.get("tree"), dict):
-        data = data["tree"]
-    if data is None or not _is_tree(data):
-        return None
-    return {"attempt": row, "nodes": len(data["kind"]), "tree": most_visited(data, MAX_NODES)}
+    if data is not None and not isinstance(data.get("tree"), dict):
+        data = {"tree": data}
+    return data if data is not None and _is_tree(data["tree"]) else None
+
+
+def to_tree(data: dict[str, Any]) -> record_schema.EvaluatedTree:
+    """Return a tree as it is sent."""
+    return {"nodes": len(data["kind"]), "tree": most_visited(data, MAX_NODES)}
 
 
 _COLUMNS = ("parent", "tactic", "prior", "logprob", "visits", "value_sum", "expansions", "state")

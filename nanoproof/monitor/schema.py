@@ -495,7 +495,7 @@ class Evaluation(TypedDict):
 
 
 class EvaluatedTheorem(TypedDict):
-    """/api/evaluations/<name>/results/<index>: one result in full; whether /certificate has its proof for checkers."""
+    """/api/evaluations/<name>/results/<index>: one result in full; which of /certificate and /tree there are."""
 
     result: EvaluationResult
     statement: str
@@ -505,7 +505,7 @@ class EvaluatedTheorem(TypedDict):
     transitions: list[Transition]
     counts: dict[str, int]
     phases: dict[str, float]
-    certificate: bool
+    kept: list[Literal["certificate", "tree"]]
 
 
 class EvaluationDiff(TypedDict):

@@ -160,6 +160,12 @@ export interface TreeAnswer {
   tree: SearchTree;
 }
 
+/** /api/evaluations/<name>/results/<index>/tree: as TreeAnswer. */
+export interface EvaluatedTree {
+  nodes: number;
+  tree: SearchTree;
+}
+
 /** A tactic that the model sampled, and what became of it. */
 export interface SampledTactic {
   tactic: string;
@@ -786,7 +792,7 @@ export interface Evaluation {
   results: Page<EvaluationResult>;
 }
 
-/** /api/evaluations/<name>/results/<index>: one result in full; whether /certificate has its proof for checkers. */
+/** /api/evaluations/<name>/results/<index>: one result in full; which of /certificate and /tree there are. */
 export interface EvaluatedTheorem {
   result: EvaluationResult;
   statement: string;
@@ -796,7 +802,7 @@ export interface EvaluatedTheorem {
   transitions: Transition[];
   counts: Record<string, number>;
   phases: Record<string, number>;
-  certificate: boolean;
+  kept: ("certificate" | "tree")[];
 }
 
 /** /api/evaluations/diff: two evaluations of the same theorems. */

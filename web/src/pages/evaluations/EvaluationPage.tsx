@@ -126,9 +126,10 @@ function OneResult({ name, index, close }: { name: string; index: string; close:
           <>
             <Card title={<span className="mono">{data.result.id}</span>} note={[data.stop_reason, count(data.result.simulations, "simulation")].filter(Boolean).join(" · ")}
               tools={<><Outcome of={data.result.outcome} />
+                {data.kept.includes("tree") && <a className="button" href={href(`tree/evaluation/${encodeURIComponent(name)}/${index}`)}>Search tree</a>}
                 {data.result.outcome === "proven" && data.source && <ProofTools id={data.result.id} dataset={data.result.dataset} source={data.source}
                   notes={[`${data.result.id} of ${data.result.dataset}: proof of the evaluation ${name}, ${count(data.result.simulations, "simulation")}`]}
-                  certificate={data.certificate ? apiUrl(`evaluations/${encodeURIComponent(name)}/results/${encodeURIComponent(index)}/certificate`) : null} />}
+                  certificate={data.kept.includes("certificate") ? apiUrl(`evaluations/${encodeURIComponent(name)}/results/${encodeURIComponent(index)}/certificate`) : null} />}
                 <button className="button" type="button" onClick={close}>Close</button></>}>
               <LeanSource text={data.source || data.statement} label={`Text of ${data.result.id}`} />
             </Card>

@@ -1,17 +1,19 @@
 // The search tree of one attempt; without one, the attempts that have a tree to choose from.
 
-import type { TreeAnswer } from "../../api/types";
+import type { EvaluatedTheorem, EvaluatedTree, TreeAnswer } from "../../api/types";
 import { href, useRoute } from "../../app/router";
 import { attemptStep, count, duration } from "../../lib/format";
 import { Outcome, Title } from "../../parts/basics";
 import { Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { Explorer } from "../../tree/Explorer";
+import { evaluationHref } from "../evaluations/links";
 import { theoremHref } from "../theorems/links";
 import { TreeChoice } from "./TreeChoice";
 
 export function TreePage() {
   const { parts } = useRoute();
+  if (parts.length === 3 && parts[0] === "evaluation") return <TreeOfResult key={parts.join("/")} name={parts[1]!} index={parts[2]!} />;
   return parts.length === 3 ? <OneTree key={parts.join("/")} name={parts} /> : <TreeChoice />;
 }
 
@@ -28,6 +30,24 @@ function OneTree({ name }: { name: string[] }) {
       </Title>
       <Loaded of={answer} height={560}>
         {(data) => <Explorer data={data.tree} total={data.nodes} badge={<Outcome of={data.attempt.outcome} />} />}
+      </Loaded>
+    </>
+  );
+}
+
+/** The tree of a result of an evaluation. */
+function TreeOfResult({ name, index }: { name: string; index: string }) {
+  const path = `evaluations/${encodeURIComponent(name)}/results/${encodeURIComponent(index)}`;
+  const about = useResource<EvaluatedTheorem>(path).data?.result;
+  const answer = useResource<EvaluatedTree>(`${path}/tree`);
+  return (
+    <>
+      <Title note={about && <>{name} · {count(about.simulations, "simulation")} · {duration(about.seconds)}</>}
+        tools={<a className="button" href={`${evaluationHref(name)}?result=${index}`}>The evaluation</a>}>
+        {about ? about.id : "Search tree"}
+      </Title>
+      <Loaded of={answer} height={560}>
+        {(data) => <Explorer data={data.tree} total={data.nodes} badge={about ? <Outcome of={about.outcome} /> : null} />}
       </Loaded>
     </>
   );
