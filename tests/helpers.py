@@ -1,8 +1,12 @@
 """What tests of many subjects share: waiting, processes and their ports, Lean's command lines, folders made once."""
 
+import base64
+import gzip
 import importlib.util
+import json
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import socket
@@ -12,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import psutil
 import pytest
@@ -27,6 +31,13 @@ NIGHTLY = int(os.environ.get("NANOPROOF_NIGHTLY", "1"))
 """How many times as much as in the suite long random tests take."""
 
 T = TypeVar("T")
+
+
+def page_data(page: str) -> Any:
+    """Return what an HTML file with the monitor's page inside holds for it."""
+    match = re.search(r'<script type="text/plain" id="nanoproof-data">([^<]*)</script>', page)
+    assert match is not None
+    return json.loads(gzip.decompress(base64.b64decode(match[1])))
 
 
 def wait_for(

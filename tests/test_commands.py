@@ -71,6 +71,7 @@ WORK = [
     "python -m nanoproof.ttrl FILE.lean --model-path rl/RUN --minutes 30 --save",
     "python -m nanoproof.ttrl 'theorem t (a b : Nat) : a + b = b + a' --model-path rl/RUN --lean-servers H:8000",
     "python -m nanoproof.monitor --run-dir rl/RUN",
+    "python -m nanoproof.monitor export rl/RUN --out run.html --trees 40 --tree 0/64/2567 0/1/2",
     "python -m nanoproof.runs list",
     "python -m nanoproof.runs diff rl/RUN rl/OTHER",
     "python -m nanoproof.runs note rl/RUN --title NAME --note TEXT",

@@ -300,7 +300,7 @@ class EvalCommand:
         )
 
     def _make_prover(self, purpose: str, policy: Policy) -> Prover:
-        return Prover(policy, self.search, ProverOptions(keep_tree=False))
+        return Prover(policy, self.search, ProverOptions(keep_tree=True))
 
     def _evaluate(self, pool: AttemptPool, job: Job, about: dict[str, Any]) -> dict[str, Any]:
         self._count += 1

@@ -4,12 +4,14 @@
     results.jsonl       an attempt per line, appended as it ends; meanwhile other ranks write results_r<rank>.jsonl
     proofs/*.lean       the checked text of every proof
     proofs/*.ndjson     its certificate for external checkers (NanoLean only; .ndjson.gz where it is large)
+    trees/*.json.gz     search trees of the first 100 proofs and of 100 failures of each rank
     summary.json        the score; written last, so without it the evaluation is not over
     curve.png           solved theorems by simulations
 
 Whatever was written before a process was killed counts when the evaluation continues. Ranks share the directory.
 """
 
+import gzip
 import logging
 import re
 import time
@@ -34,6 +36,7 @@ from nanoproof.search.config import SearchConfig
 log = logging.getLogger(__name__)
 
 SUMMARY, SETTINGS, RESULTS, PROOFS, CURVE = "summary.json", "settings.json", "results.jsonl", "proofs", "curve.png"
+TREES, MAX_TREES, MAX_TREE_NODES = "trees", 100, 20_000
 PARTS = "results_r*.jsonl"
 NO_FLAGS = {
     "theorem_set": "set of theorems",
@@ -291,20 +294,30 @@ def result_files(path: Path) -> list[Path]:
 class ResultWriter:
     """Writes the attempts of one rank as they end, as a context manager.
 
-    Each line is with the operating system before `add` returns.
+    Each line is with the operating system before `add` returns. Search trees, of attempts that have one, are written
+    beside them: of the first MAX_TREES proofs, and of as many other attempts.
     """
 
     def __init__(self, path: Path, name: str, proofs: dict[str, str]) -> None:
         self._proofs, self._names = path / PROOFS, proofs
         self._writer = files.JsonlWriter(path / name)
         self._written: set[str] = set()
+        self._trees, self._kept = path / TREES, Counter[bool]()
 
     def add(self, attempt: Attempt) -> None:
-        """Write an attempt, and its proof if it has one."""
-        self._writer.write(attempt.to_json())
-        if attempt.outcome == "proven" and (key := theorem_key(attempt.theorem)) not in self._written:
+        """Write an attempt, its proof if it has one, and perhaps its tree."""
+        record, key, proven = attempt.to_json(), theorem_key(attempt.theorem), attempt.outcome == "proven"
+        tree = record.pop("tree", None)
+        self._writer.write(record)
+        if proven and key not in self._written:
             self._written.add(key)
             files.atomic_write_text(self._proofs / self._names[key], attempt.source + "\n")
+        if tree is not None and self._kept[proven] < MAX_TREES and len(tree["kind"]) <= MAX_TREE_NODES:
+            self._kept[proven] += 1
+            content = files.json_line({"theorem": record["theorem"], "tree": tree}).encode("utf-8", "replace")
+            file = self._trees / f"{self._names[key].removesuffix('.lean')}.json.gz"
+            file.parent.mkdir(exist_ok=True)
+            files.atomic_write(file, lambda out: out.write(gzip.compress(content, 6)), sync=False)
 
     def __enter__(self) -> "ResultWriter":
         return self

@@ -1,4 +1,7 @@
-"""Show all runs of $NANOPROOF_HOME, or one of them: `python -m nanoproof.monitor --run-dir rl/<run>`."""
+"""Show all runs of $NANOPROOF_HOME, or one of them: `python -m nanoproof.monitor --run-dir rl/<run>`.
+
+python -m nanoproof.monitor export rl/<run> --out run.html     # the page of a run as one file, to send or to keep
+"""
 
 from dataclasses import dataclass
 
@@ -6,6 +9,7 @@ from nanoproof.common.config import Parser, add_flags, change, check, from_args,
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.option_groups import MonitorAddress
 from nanoproof.common.run_dir import home, resolve_run_dir
+from nanoproof.monitor.export import ExportOptions, export_run
 from nanoproof.monitor.runs import RunList, is_run
 from nanoproof.monitor.server import start_monitor
 
@@ -24,6 +28,7 @@ class MonitorOptions:
         host=change(help="Address to listen on; others than this machine's own need --token.", advanced=False),
         token=change(advanced=False),
     )
+    export: ExportOptions = group(ExportOptions)
 
     def __post_init__(self) -> None:
         validate(self, "monitor")
@@ -33,10 +38,18 @@ class MonitorOptions:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Serve the monitor until interrupted."""
+    """Serve the monitor until interrupted, or write the file of a run."""
     parser = Parser(prog="python -m nanoproof.monitor", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("what", nargs="?", choices=("export",), help="export: write the page of a run as one file")
+    parser.add_argument("run", nargs="?", metavar="RUN", help="export: the run, as in rl/<run>")
     add_flags(parser, MonitorOptions)
-    options = from_args(MonitorOptions, parser.parse_args(argv))
+    args = parser.parse_args(argv)
+    options: MonitorOptions = from_args(MonitorOptions, args)
+    if args.what == "export":
+        if args.run is None:
+            raise UserError("export takes a RUN, as in rl/<run>: `python -m nanoproof.runs list` names all of them")
+        print(export_run(resolve_run_dir(args.run, "RUN"), options.export))
+        return 0
     path = home() if options.run_dir is None else resolve_run_dir(options.run_dir)
     if not path.is_dir():
         raise UserError(f"{path} is not there yet: no run has been made; --run-dir names another folder")

@@ -1,6 +1,7 @@
 """The evaluations of a run: their scores, their results page by page, and two of them side by side."""
 
 import os
+import re
 from collections import Counter, OrderedDict
 from collections.abc import Collection
 from pathlib import Path
@@ -10,13 +11,14 @@ from nanoproof.evaluation.compare import EXPECTED
 from nanoproof.evaluation.summary import mcnemar_exact, paired_difference, wilson
 from nanoproof.monitor import schema, tail
 from nanoproof.monitor.attempts import OUTCOMES, POLL_BYTES
-from nanoproof.monitor.records import parse_transitions
+from nanoproof.monitor.records import load_tree, parse_transitions
 
 MAX_EVALUATIONS = 20_000
 MAX_POINTS = 2000
 MAX_RESULTS = 200_000
 MAX_LISTED = 2000
 _READ_AT_ONCE = 100
+_MAX_NAMESAKES = 50
 _MAX_CACHED_RESULTS = 8
 _SUMMARY_BYTES = 4 << 20
 _EXPECTED_DIFFERENCES = {*EXPECTED} - {"num_simulations"}
@@ -211,7 +213,38 @@ class EvaluationStore:
             "transitions": parse_transitions(record.get("transitions")),
             "counts": tail.as_counts(record.get("counts")),
             "phases": tail.as_floats(record.get("seconds")),
+            "kept": [
+                *(["certificate"] if self.certificate(name, index) is not None else []),
+                *(["tree"] if self.tree(name, index) is not None else []),
+            ],
         }
+
+    def certificate(self, name: str, index: int) -> Path | None:
+        """Return the certificate of a result, beside the file of its proof; None if there is none of this proof."""
+        results, folder = self._all_results(name), self._paths[name] / "proofs"
+        if not 0 <= index < len(results.items) or results.items[index]["outcome"] != "proven" or folder.is_symlink():
+            return None
+        record = tail.parse_object(tail.read_range(*results.ranges[index])) or {}
+        for file in _namesakes(folder, results.items[index], ".lean"):
+            text = tail.read_range(file, 0, tail.MAX_LINE).decode("utf-8", "replace")
+            if text.strip() == tail.as_text(record.get("source")).strip():
+                found = [file.with_suffix(ending) for ending in (".ndjson", ".ndjson.gz")]
+                return next((one for one in found if one.is_file() and not one.is_symlink()), None)
+        return None
+
+    def tree(self, name: str, index: int) -> dict[str, Any] | None:
+        """Return the search tree of a result; None if it was not kept."""
+        results, folder = self._all_results(name), self._paths[name] / "trees"
+        if not 0 <= index < len(results.items):
+            return None
+        result = results.items[index]
+        for file in _namesakes(folder, result, ".json.gz"):
+            data = load_tree(file) or {}
+            theorem = tail.as_dict(data.get("theorem"))
+            if (theorem.get("dataset"), theorem.get("id")) == (result["dataset"], result["id"]):
+                tree: dict[str, Any] = data["tree"]
+                return tree
+        return None
 
     def diff(self, a: str, b: str) -> schema.EvaluationDiff | None:
         """Compare two evaluations theorem by theorem; None if they are not of the same theorems."""
@@ -365,3 +398,9 @@ def _to_row(name: str, record: dict[str, Any], results: Results | None) -> schem
         "solved_at": tail.as_counts(record.get("solved_at")),
         "baseline": tail.as_counts(tail.as_dict(record.get("baseline")).get("solved_at")) or None,
     }
+
+
+def _namesakes(folder: Path, result: schema.EvaluationResult, ending: str) -> list[Path]:
+    """The files that may be those of a result: of its name, and of others whose names begin like that."""
+    stem = re.sub(r"[^\w.'+-]|^\.", "_", result["id"])[:120]
+    return [] if folder.is_symlink() else sorted(folder.glob(f"{stem}*{ending}"))[:_MAX_NAMESAKES]

@@ -147,6 +147,12 @@ class SearchTree(TypedDict):
     """Other texts of the edge that leads to a node, as tactics."""
     refused: NotRequired[dict[str, list[int]]]
     """Tactics that led nowhere from a node."""
+    born: NotRequired[list[int]]
+    """The simulation that added a node. Missing, as are the next two, in older files and where nodes were left out."""
+    ends: NotRequired[list[int]]
+    """The node that each simulation expanded; -1 where it went to a disproof."""
+    values: NotRequired[list[float]]
+    """What each simulation backed up from that node."""
     states: list[str]
     tactics: list[str]
 
@@ -157,6 +163,13 @@ class TreeAnswer(TypedDict):
     attempt: AttemptRow
     nodes: int
     """Of the whole tree; `tree` holds the most visited ones if there are more than one response may have."""
+    tree: SearchTree
+
+
+class EvaluatedTree(TypedDict):
+    """/api/evaluations/<name>/results/<index>/tree: as TreeAnswer."""
+
+    nodes: int
     tree: SearchTree
 
 

@@ -83,7 +83,12 @@ def _as_list(value: Any) -> list[Any]:
 
 def read_tree(run_path: Path, row: record_schema.AttemptRow) -> record_schema.TreeAnswer | None:
     """Read the search tree of an attempt; None if it was not kept or was deleted."""
-    file = run_path / "trees" / f"{row['step']}_{row['rank']}_{row['seq']}.json.gz"
+    data = load_tree(run_path / "trees" / f"{row['step']}_{row['rank']}_{row['seq']}.json.gz")
+    return None if data is None else {"attempt": row, **to_tree(data["tree"])}
+
+
+def load_tree(file: Path) -> dict[str, Any] | None:
+    """Read a file of a tree, which is under `tree`; None if there is no tree in it."""
     try:
         if file.parent.is_symlink():
             return None
@@ -92,11 +97,14 @@ def read_tree(run_path: Path, row: record_schema.AttemptRow) -> record_schema.Tr
     except (OSError, EOFError, zlib.error):
         return None
     data = tail.parse_object(content) if len(content) <= MAX_TREE_BYTES else None
-    if data is not None and isinstance(data.get("tree"), dict):
-        data = data["tree"]
-    if data is None or not _is_tree(data):
-        return None
-    return {"attempt": row, "nodes": len(data["kind"]), "tree": most_visited(data, MAX_NODES)}
+    if data is not None and not isinstance(data.get("tree"), dict):
+        data = {"tree": data}
+    return data if data is not None and _is_tree(data["tree"]) else None
+
+
+def to_tree(data: dict[str, Any]) -> record_schema.EvaluatedTree:
+    """Return a tree as it is sent."""
+    return {"nodes": len(data["kind"]), "tree": most_visited(data, MAX_NODES)}
 
 
 _COLUMNS = ("parent", "tactic", "prior", "logprob", "visits", "value_sum", "expansions", "state")
@@ -149,7 +157,20 @@ def _whole_tree(data: dict[str, Any]) -> record_schema.SearchTree:
     tree |= {name: [tail.as_text(text, MAX_TEXT) for text in data[name]] for name in ("states", "tactics")}
     tree |= {name: _as_list(data.get(name)) for name in ("finisher", "dead")}
     tree |= {name: tail.as_dict(data.get(name)) for name in ("spellings", "refused")}
+    if _has_replay(data):
+        tree |= {name: data[name] for name in ("born", "ends", "values")}
     return tree  # type: ignore[return-value]
+
+
+def _has_replay(data: dict[str, Any]) -> bool:
+    """Tell whether the search of a tree can be replayed."""
+    count, (born, ends, values) = len(data["kind"]), (_as_list(data.get(name)) for name in ("born", "ends", "values"))
+    whole = all(type(one) is int and -1 <= one < count for one in ends) and all(type(one) is int for one in born)
+    return bool(ends) and whole and len(born) == count and len(values) == len(ends) and all(map(_is_number, values))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and math.isfinite(value)
 
 
 def _most_visited_nodes(data: dict[str, Any], limit: int) -> list[int]:

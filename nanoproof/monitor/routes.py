@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, request, send_file
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.web.flask_app import BadRequest, client_disconnected, reply_later
@@ -17,7 +17,7 @@ from nanoproof.monitor.conjectures import CONJECTURE_SORTS, rounds
 from nanoproof.monitor.identity import read_note, write_note
 from nanoproof.monitor.reader import RunReader
 from nanoproof.monitor.record_schema import Attempt, Conjectures, ConjectureSort
-from nanoproof.monitor.records import read_tree, to_attempt, to_sample, to_train_sample
+from nanoproof.monitor.records import read_tree, to_attempt, to_sample, to_train_sample, to_tree
 from nanoproof.monitor.runs import RunList
 from nanoproof.monitor.schema import Evaluations, Runs
 from nanoproof.monitor.stream import UpdateStream
@@ -540,6 +540,22 @@ def evaluation_routes(current: CurrentRun) -> Blueprint:
                 return _unknown(name)
             data = reader.evaluations.result(name, index)
         return not_found(f"{name} has no result {index}") if data is None else json_response(data)
+
+    @routes.get("/api/evaluations/<name>/results/<int:index>/tree")
+    def tree(name: str, index: int) -> Response:
+        reader = current.reader
+        with reader.lock:
+            data = None if reader.evaluations.row(name) is None else reader.evaluations.tree(name, index)
+        return not_found(f"{name} keeps no tree of result {index}") if data is None else json_response(to_tree(data))
+
+    @routes.get("/api/evaluations/<name>/results/<int:index>/certificate")
+    def certificate(name: str, index: int) -> Response:
+        reader = current.reader
+        with reader.lock:
+            file = None if reader.evaluations.row(name) is None else reader.evaluations.certificate(name, index)
+        if file is None:
+            return not_found(f"{name} has no certificate of result {index}")
+        return send_file(file, "application/octet-stream", as_attachment=True, download_name=file.name)
 
     return routes
 

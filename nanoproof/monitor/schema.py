@@ -495,7 +495,7 @@ class Evaluation(TypedDict):
 
 
 class EvaluatedTheorem(TypedDict):
-    """/api/evaluations/<name>/results/<index>: one result in full."""
+    """/api/evaluations/<name>/results/<index>: one result in full; which of /certificate and /tree there are."""
 
     result: EvaluationResult
     statement: str
@@ -505,6 +505,7 @@ class EvaluatedTheorem(TypedDict):
     transitions: list[Transition]
     counts: dict[str, int]
     phases: dict[str, float]
+    kept: list[Literal["certificate", "tree"]]
 
 
 class EvaluationDiff(TypedDict):

@@ -150,10 +150,9 @@ class InteractiveProver:
 
             attempt = self._prover.prove(session, theorem, self._num_simulations, rng, should_stop, view)
         if attempt.tree is not None:
-            refused = [(entry.state, entry.tactic) for entry in attempt.failed_tactics]
             shown = title or " ".join(theorem.source.split("sorry")[0].removesuffix(":= by ").split())
-            root = tree_from_json(attempt.tree)
-            self._searches.append(SearchView(shown, f"{_outcome(attempt)}; {describe_effort(attempt)}", root, refused))
+            facts = f"{_outcome(attempt)}; {describe_effort(attempt)}"
+            self._searches.append(SearchView(shown, facts, attempt.outcome, attempt.tree))
         return attempt
 
     def fill(self, filler: SorryFiller, session: LeanCalls) -> bool:

@@ -550,10 +550,9 @@ class ProjectProver:
                 record["tactics_left"] = task.tactics_left
             record["line"] = best_line(root)
         self.ledger.write(record)  # before the page, which can be lost
-        if root is not None:
-            refused = [(entry.state, entry.tactic) for entry in attempt.failed_tactics]
+        if attempt.tree is not None:
             title = f"{task.place} {task.gap.name}"
-            page = tree_page([SearchView(title, f"{outcome}; {describe_effort(attempt)}", root, refused)])
+            page = tree_page([SearchView(title, describe_effort(attempt), attempt.outcome, attempt.tree)])
             atomic_write_text(self.ledger.tree_path(task.key), page)
 
     def _record(self, task: Task) -> dict[str, Any]:

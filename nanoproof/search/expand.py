@@ -313,6 +313,8 @@ def new_child(
     else:
         child = Node(Kind.CLOSED, "", key, None, mass)
     child.tactic, child.logprob, child.finisher = tactic, logprob, finisher
+    for node in (child, *child.children):
+        node.born = counts.simulations + 1
     counts.nodes += 1 + len(child.children)
     counts.tree_bytes += _size(child)
     return child

@@ -40,13 +40,18 @@ class Node:
     `policy_value` is the one that it gave to this node at its latest expansion, and `seen_mass` the probability of all
     tactics that it has suggested here, useless ones included.
 
+    `born` is the simulation that added this node, counted from 1; 0 for the root. `ends` has the simulations that ended
+    here, with the value that each backed up from here: with both, the search can be seen again.
+
     `known` maps each tactic that was run here and need not be run again to the child it led to; None if it led nowhere.
     """
 
     __slots__ = (
+        "born",
         "branch",
         "children",
         "dead",
+        "ends",
         "expansions",
         "finisher",
         "given_up",
@@ -97,6 +102,8 @@ class Node:
         self.given_up = False
         self.children: tuple[Node, ...] = ()
         self.known = _NOTHING_KNOWN
+        self.born = 0
+        self.ends: tuple[tuple[int, float], ...] = ()
 
     @property
     def value(self) -> float:

@@ -1,16 +1,19 @@
-"""Search trees for people: as text, as a self-contained HTML page, as an SVG picture."""
+"""Search trees for people: as text, as an HTML file with the monitor's page in it, as an SVG picture."""
 
+import base64
+import gzip
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from html import escape
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
+from nanoproof.common.errors import UserError
 from nanoproof.search.node import Kind, Node, walk
 
 _STATE_WIDTH = 72
-_DATA_MARK = "/*DATA*/"
 WIDTH, HEIGHT, ROW, COLUMN, MARGIN = 172, 40, 50, 208, 14
 _STYLE = """
 svg { background: #ffffff; --text: #1b1f24; --muted: #5b6470; --box: #f6f7f9; --line: #b9c1ca; --solved: #14713a; }
@@ -92,81 +95,71 @@ def shorten(state: str) -> str:
 
 # -- a page ------------------------------------------------------------------------------------------------------------
 
+PAGE = Path(__file__).resolve().parents[1] / "monitor" / "static" / "page"
+"""The monitor's page as it was built; one file has all of it, and shows one kind of data or another."""
+_SCRIPT = re.compile(r'<script type="module"[^>]* src="\./([^"]+)"></script>')
+_STYLES = re.compile(r'<link rel="stylesheet"[^>]* href="\./([^"]+)">')
+_TITLE = re.compile(r"<title>.*?</title>")
+_LOADER = """
+<script type="text/plain" id="nanoproof-data">{data}</script>
+<script type="text/plain" id="nanoproof-page">{page}</script>
+<script>
+  (async function () {{
+    async function unpack(id) {{
+      var text = atob(document.getElementById(id).textContent);
+      var bytes = Uint8Array.from(text, function (letter) {{ return letter.charCodeAt(0); }});
+      return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+    }}
+    window.nanoproof = JSON.parse(await unpack("nanoproof-data"));
+    var page = document.createElement("script");
+    page.type = "module";
+    page.textContent = await unpack("nanoproof-page");
+    document.body.append(page);
+  }})().catch(function (error) {{
+    document.getElementById("root").textContent = "This file needs a browser of 2023 or newer. " + error;
+  }});
+</script>
+"""
+
 
 @dataclass(frozen=True)
 class SearchView:
-    """One search to look at: a title, a line about it, its tree, and the (state, tactic) pairs that Lean refused."""
+    """One search to look at: a title, a line about it, how it ended, and its tree as `tree_to_json` writes it."""
 
     title: str
     facts: str
-    root: Node
-    refused: Sequence[tuple[str, str]] = ()
+    outcome: str
+    tree: Mapping[str, Any]
 
 
 def tree_page(searches: Iterable[SearchView]) -> str:
-    """Render an HTML page that shows these searches, one at a time."""
-    text = json.dumps([_data(view) for view in searches], ensure_ascii=False, separators=(",", ":"))
-    template = files(__package__).joinpath("tree_page.html").read_text(encoding="utf-8")
-    return template.replace(_DATA_MARK, text.replace("<", "\\u003c"))  # nothing in it can end the element it stands in
+    """Render an HTML page that shows these searches, one at a time. Raises UserError as `standalone_page` does."""
+    views = [asdict(view) for view in searches]
+    return standalone_page(views[0]["title"] if views else "Search trees", {"kind": "trees", "searches": views})
 
 
-def _data(view: SearchView) -> dict[str, Any]:
-    nodes = list(walk(view.root))
-    index = {node: i for i, node in enumerate(nodes)}
-    parents = {child: index[node] for node in nodes for child in node.children}
-    states: dict[str, int] = {}
-    rows = [_row(node, parents.get(node, -1), states) for node in nodes]
-    for node in _best_children(nodes):
-        rows[index[node]]["best"] = True
-    refused: list[list[str]] = [[] for _ in states]
-    for state, tactic in view.refused:
-        if state in states:
-            refused[states[state]].append(tactic)
-    return {
-        "title": view.title,
-        "facts": view.facts,
-        "solved": view.root.solved,
-        "nodes": rows,
-        "states": list(states),
-        "failed": refused,
-    }
+def standalone_page(title: str, data: Mapping[str, Any]) -> str:
+    """Render the monitor's page as one HTML file that needs no server and no network, with its `data` inside.
+
+    Script and data are compressed: about 200 kB without data. Raises UserError if the page was not built.
+    """
+    try:
+        index = (PAGE / "index.html").read_text(encoding="utf-8")
+        script, styles = _SCRIPT.search(index), _STYLES.search(index)
+        if script is None or styles is None:
+            raise FileNotFoundError
+        code, css = ((PAGE / match[1]).read_text(encoding="utf-8") for match in (script, styles))
+    except OSError as error:
+        raise UserError(f"{PAGE} does not hold the page: `cd web && npm ci && npm run build` makes it") from error
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    loader = _LOADER.format(data=_packed(text), page=_packed(code))
+    index = index.replace(script[0], "").replace(styles[0], f"<style>{css}</style>")
+    index = _TITLE.sub(lambda _: f"<title>{escape(title)}</title>", index, count=1)
+    return index.replace("</body>", loader + "</body>")
 
 
-def _row(node: Node, parent: int, states: dict[str, int]) -> dict[str, Any]:
-    return {
-        "kind": node.kind.value,
-        "parent": parent,
-        "state": states.setdefault(node.state, len(states)) if node.kind is Kind.OR else -1,
-        "tactic": node.tactic,
-        "spellings": list(node.spellings),
-        "finisher": node.finisher,
-        "visits": node.visits,
-        "value": round(node.value, 4),
-        "prior": round(node.prior, 6),
-        "mass": round(node.prior_sum, 6),
-        "expansions": node.expansions,
-        "solved": node.solved,
-        "dead": node.dead,
-    }
-
-
-def _best_children(nodes: Sequence[Node]) -> set[Node]:
-    """Of each solved OR node the child that needs the fewest tactics: the one that a proof would take."""
-    costs: dict[Node, int] = {}
-    best: set[Node] = set()
-    for node in reversed(nodes):
-        if not node.solved:
-            continue
-        if node.kind is Kind.CLOSED:
-            costs[node] = 0
-        elif node.kind is Kind.AND:
-            costs[node] = max(costs[child] for child in node.children)
-        else:
-            solved = [child for child in node.children if child.solved]
-            chosen = min(solved, key=lambda child: (costs[child], len(child.tactic or "")))
-            costs[node] = 1 + costs[chosen]
-            best.add(chosen)
-    return best
+def _packed(text: str) -> str:
+    return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 9, mtime=0)).decode()
 
 
 # -- a picture ---------------------------------------------------------------------------------------------------------

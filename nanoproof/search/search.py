@@ -74,8 +74,9 @@ def search(
         path = select(root, config, log, num_simulations) if frontier is None else frontier.path()
         num_children = len(path[-1].children)
         value = evaluate_and_expand(path, policy, lean, config, log)
-        back_up(path, value, config)
+        value = back_up(path, value, config)
         counts.simulations += 1
+        path[-1].ends += ((counts.simulations, value),)
         if config.normalize_values:
             note_scores(path, config, log)
         if config.dead_end_expansions:
@@ -229,16 +230,17 @@ def _exploration(node: Node, config: SearchConfig) -> float:
 # -- back-up -----------------------------------------------------------------------------------------------------------
 
 
-def back_up(path: Sequence[Node], value: float, config: SearchConfig) -> None:
+def back_up(path: Sequence[Node], value: float, config: SearchConfig) -> float:
     """Add a visit of `value` to the last node of `path`, and back it up to the nodes above.
 
     `value` is minus the number of tactics needed at the expanded node; where no tactic led anywhere (or only where it
-    is known that no proof is) `no_legal_value` takes its place. An OR node is solved with any of its children, an AND
-    node with all of them, and it is worth what its worst branch is.
+    is known that no proof is) `no_legal_value` takes its place. What was added there is returned. An OR node is solved
+    with any of its children, an AND node with all of them, and it is worth what its worst branch is.
     """
     leaf = path[-1]
     if all(child.dead or child.given_up for child in leaf.children):
         value = config.no_legal_value
+    added = value
     for node in reversed(path):
         if node.kind is Kind.AND:
             node.solved = all(child.solved for child in node.children)
@@ -249,6 +251,7 @@ def back_up(path: Sequence[Node], value: float, config: SearchConfig) -> None:
                 value += TACTIC_REWARD
         node.visits += 1
         node.value_sum += value
+    return added
 
 
 def note_scores(path: Sequence[Node], config: SearchConfig, log: SearchLog) -> None:

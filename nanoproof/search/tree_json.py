@@ -37,12 +37,16 @@ def tree_to_json(root: Node) -> dict[str, Any]:
     root; `state` and `tactic` point into `states` and `tactics`, -1 for none. What few nodes have is listed apart:
     `finisher` and `dead` list nodes; `spellings` (other texts of the edge) and `refused` (tactics that led nowhere) map
     a node to tactics; `merged` lists (node, tactic, child) where the edge does not have that text; `keys` are the merge
-    keys that are not the state without its `case` lines.
+    keys that are not the state without its `case` lines. The search can be replayed from `born` (the simulation that
+    added a node, 0 for the root), `ends` (for each simulation the node that it expanded, -1 where that was a disproof)
+    and `values` (what each backed up from there, to four digits).
     """
     nodes = list(walk(root))
     index = {node: i for i, node in enumerate(nodes)}
     parents = {child: i for i, node in enumerate(nodes) for child in node.children}
     states, tactics = _Table(), _Table()
+    ends = {simulation: (i, value) for i, node in enumerate(nodes) for simulation, value in node.ends}
+    simulations = range(1, max(ends, default=0) + 1)
     return {
         "kind": "".join([_LETTER[node.kind] for node in nodes]),
         "solved": "".join(["01"[node.solved] for node in nodes]),
@@ -73,6 +77,9 @@ def tree_to_json(root: Node) -> dict[str, Any]:
             for i, node in enumerate(nodes)
             if node.kind is Kind.OR and node.key[0] != _untagged(node.state)
         },
+        "born": [node.born for node in nodes],
+        "ends": [ends[simulation][0] if simulation in ends else -1 for simulation in simulations],
+        "values": [round(ends[simulation][1], 4) if simulation in ends else 0 for simulation in simulations],
         "states": list(states.numbers),
         "tactics": list(tactics.numbers),
     }
@@ -116,6 +123,11 @@ def tree_from_json(data: dict[str, Any]) -> Node:
         known[i][texts[tactic]] = nodes[child]
     for i, tactics in known.items():
         nodes[i].known = tactics
+    for node, born in zip(nodes, data.get("born", ()), strict=False):  # trees from before there was a replay have none
+        node.born = born
+    for simulation, (i, value) in enumerate(zip(data.get("ends", ()), data.get("values", ()), strict=False), 1):
+        if i >= 0:
+            nodes[i].ends += ((simulation, float(value)),)
     return nodes[0]
 
 

@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
+from nanoproof.evaluation.results import MAX_TREE_NODES, MAX_TREES, ResultWriter
+from nanoproof.evaluation.summary import theorem_key
+from nanoproof.lean.types import Theorem
 from nanoproof.monitor import tail
 from nanoproof.monitor.evaluations import Results
 from nanoproof.monitor.tail import parse_object
+from nanoproof.prover.attempt import Attempt
 from tests.monitor.conftest import Asker, attempt, lines
 
 Look = Callable[..., Asker]
@@ -135,3 +139,56 @@ def test_two_evaluations_side_by_side_say_that_their_budgets_differ(look: Look, 
     finished(tmp_path, "1_demo", 32)
     finished(tmp_path, "2_demo", 1024)
     assert look(tmp_path).get("/api/evaluations/diff?a=1_demo&b=2_demo")["settings"] == {"num_simulations": [32, 1024]}
+
+
+def test_the_certificate_of_a_proof_is_that_of_the_file_with_its_text(
+    look: Look, tmp_path: Path, under_way: Path
+) -> None:
+    source = "theorem t : True := by\n  trivial"
+    (under_way / "results.jsonl").write_text(lines({**attempt(0), "source": source}, attempt(1, "u", "unproven")))
+    proofs = under_way / "proofs"
+    proofs.mkdir()
+    for name, text in (("t-1.lean", "theorem t : False := by\n  trivial\n"), ("t-2.lean", source + "\n")):
+        (proofs / name).write_text(text)
+        (proofs / name).with_suffix(".ndjson").write_text(f"certificate of {name}")
+    asker = look(tmp_path)
+    place = f"/api/evaluations/{NAME}/results/"
+    assert [asker.get(f"{place}{index}")["kept"] for index in (0, 1)] == [["certificate"], []]
+    answer = asker.ask(f"{place}0/certificate")
+    assert answer.text == "certificate of t-2.lean"
+    assert answer.headers["Content-Disposition"] == "attachment; filename=t-2.ndjson"
+    assert asker.ask(f"{place}1/certificate").status_code == asker.ask(f"{place}9/certificate").status_code == 404
+    (proofs / "t-2.lean").write_text("theorem t : True := by\n  skip\n")
+    assert asker.get(f"{place}0")["kept"] == []
+
+
+def test_an_evaluation_keeps_trees_apart_from_its_results_and_shows_each_with_its_theorem(
+    look: Look, tmp_path: Path, under_way: Path
+) -> None:
+    tree = {
+        **{"kind": "oc", "solved": "11", "parent": [-1, 0], "tactic": [-1, 0], "prior": [1.0, 0.5], "logprob": [0, -1]},
+        **{"visits": [1, 0], "value_sum": [-1.0, 0], "expansions": [1, 0], "state": [0, -1], "born": [0, 1]},
+        **{"ends": [0], "values": [-1.0], "states": ["⊢ True"], "tactics": ["trivial"]},
+    }
+    names = {
+        f"t{number}": Theorem(f"theorem t{number} : True", "demo", f"t{number}") for number in range(MAX_TREES + 1)
+    }
+    proofs = {theorem_key(theorem): f"{name}.lean" for name, theorem in names.items()}
+    with ResultWriter(under_way, "results.jsonl", proofs) as writer:
+        for name, theorem in names.items():
+            writer.add(Attempt(theorem, "proven", source=f"theorem {name} : True := trivial", tree=tree))
+        writer.add(Attempt(names["t0"], "unproven", tree={**tree, "kind": "o" * (MAX_TREE_NODES + 1)}))
+    assert '"kind"' not in (under_way / "results.jsonl").read_text()
+    assert len(list((under_way / "trees").iterdir())) == MAX_TREES
+    asker = look(tmp_path)
+    place = f"/api/evaluations/{NAME}/results/"
+    assert [asker.get(f"{place}{index}")["kept"] for index in (1, 10, MAX_TREES)] == [["tree"], ["tree"], []]
+    answer = asker.get(f"{place}1/tree")
+    assert answer["nodes"] == 2 and answer["tree"] == {
+        **tree,
+        "finisher": [],
+        "dead": [],
+        "spellings": {},
+        "refused": {},
+    }
+    assert asker.ask(f"{place}{MAX_TREES}/tree").status_code == asker.ask(f"{place}999/tree").status_code == 404

@@ -3,17 +3,21 @@
 import json
 import re
 import xml.etree.ElementTree as ElementTree
-from typing import Any
+from pathlib import Path
 
 import pytest
 
+from nanoproof.common.errors import UserError
+from nanoproof.search import render
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node, or_node, walk
 from nanoproof.search.render import SearchView, tree_page, tree_picture
 from nanoproof.search.search import search
+from nanoproof.search.tree_json import tree_to_json
 from tests.fakes.lean import ScriptedLean, branch
 from tests.fakes.policy import ScriptedPolicy, suggestion
+from tests.helpers import page_data
 
 SCRIPT = {
     "a < b": {"split": ["B", "C"], "long way": ["D"], "no": "reject"},
@@ -33,41 +37,37 @@ def found() -> tuple[Node, SearchLog]:
     return root, log
 
 
-def data_of(page: str) -> list[dict[str, Any]]:
-    match = re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.DOTALL)
-    assert match is not None
-    searches: list[dict[str, Any]] = json.loads(match[1])
-    return searches
+def view(root: Node, title: str = "t") -> SearchView:
+    return SearchView(title, "facts", "proven", tree_to_json(root))
 
 
-def test_the_page_holds_every_node_below_its_parent(found: tuple[Node, SearchLog]) -> None:
-    root, log = found
-    (shown,) = data_of(tree_page([SearchView("t", "facts", root, list(log.failed_tactics))]))
-    nodes = list(walk(root))
-    assert [(n["tactic"], n["visits"], n["solved"]) for n in shown["nodes"]] == [
-        (node.tactic, node.visits, node.solved) for node in nodes
-    ]
-    assert all(n["parent"] < i for i, n in enumerate(shown["nodes"]))
-    assert shown["failed"][shown["nodes"][0]["state"]] == ["no"]
-
-
-def test_the_page_marks_one_proof(found: tuple[Node, SearchLog]) -> None:
-    (shown,) = data_of(tree_page([SearchView("t", "facts", found[0])]))
-    nodes = shown["nodes"]
-    solved = [i for i, n in enumerate(nodes) if n["solved"] and n["kind"] == "or"]
-    for i in solved:
-        assert sum(n.get("best", False) for n in nodes if n["parent"] == i) == 1
+def test_the_page_holds_the_whole_tree_of_every_search(found: tuple[Node, SearchLog]) -> None:
+    data = page_data(tree_page([view(found[0]), view(found[0], "another")]))
+    assert data["kind"] == "trees" and [one["title"] for one in data["searches"]] == ["t", "another"]
+    tree = data["searches"][1]["tree"]
+    assert tree == json.loads(json.dumps(tree_to_json(found[0])))
+    assert tree["tactics"][tree["refused"]["0"][0]] == "no" and len(tree["ends"]) == found[1].counts.simulations
 
 
 def test_nothing_in_a_tree_ends_the_pages_script(found: tuple[Node, SearchLog]) -> None:
-    page = tree_page([SearchView("</script><script>alert(1)</script>", "", found[0])])
-    assert page.count("</script>") == 2 and data_of(page)[0]["title"].startswith("</script>")
+    plain = tree_page([view(found[0])])
+    page = tree_page([view(found[0], "</title></script><script>alert(1)</script>")])
+    assert page.count("<script") == plain.count("<script") and page.count("</title>") == 1
+    assert page_data(page)["searches"][0]["title"].startswith("</title>")
 
 
-def test_the_page_needs_no_network(found: tuple[Node, SearchLog]) -> None:
-    page = tree_page([SearchView("t", "", found[0])])
-    addresses = set(re.findall(r"https?://[^\"'\s]+", page))
-    assert addresses <= {"http://www.w3.org/2000/svg"} and "src=" not in page and "<link" not in page
+def test_the_page_needs_no_network_and_is_small(found: tuple[Node, SearchLog]) -> None:
+    page = tree_page([view(found[0])])
+    assert not re.findall(r"""(?:src|href)=["'](?!data:)""", page) and "<style>" in page
+    assert len(page) < 400_000
+
+
+def test_a_page_that_was_not_built_is_a_clear_error(
+    found: tuple[Node, SearchLog], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(render, "PAGE", tmp_path)
+    with pytest.raises(UserError, match="npm run build"):
+        tree_page([view(found[0])])
 
 
 def test_the_picture_is_an_svg_with_a_box_for_every_node(found: tuple[Node, SearchLog]) -> None:

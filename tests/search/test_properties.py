@@ -3,6 +3,7 @@
 import json
 import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -107,7 +108,7 @@ def test_search_in_two_parts_is_the_search_in_one(world: World) -> None:
 
 STORED = (
     *("kind", "state", "key", "tactic", "spellings", "finisher", "logprob", "prior"),
-    *("visits", "value_sum", "value", "expansions", "solved", "dead"),
+    *("visits", "value_sum", "value", "expansions", "solved", "dead", "born"),
 )
 
 
@@ -119,9 +120,38 @@ def stored(root: Node) -> list[tuple[object, ...]]:
             *(getattr(node, name) for name in STORED),
             [place[child] for child in node.children],
             {tactic: child and place[child] for tactic, child in node.known.items()},
+            [(simulation, round(value, 4)) for simulation, value in node.ends],
         )
         for node in walk(root)
     ]
+
+
+@in_many_worlds
+@given(worlds)
+def test_a_search_replayed_from_its_file_has_the_same_visits_values_and_solved_nodes(world: World) -> None:
+    """By the back-up of SEARCH, written out once more: from the node that each simulation ended in."""
+    root = world.grown(60)
+    data, nodes = json.loads(json.dumps(tree_to_json(root))), list(walk(root))
+    count, solved = len(nodes), [kind == "c" for kind in data["kind"]]
+    below = [[child for child in range(count) if data["parent"][child] == node] for node in range(count)]
+    visits, sums = [0] * count, [0.0] * count
+    for simulation, (end, value) in enumerate(zip(data["ends"], data["values"], strict=True), 1):
+        assert data["born"][end] < simulation
+        node = end
+        while node >= 0:
+            there = [child for child in below[node] if data["born"][child] <= simulation]
+            if data["kind"][node] == "a":
+                solved[node] = all(solved[child] for child in there)
+                visited = [child for child in there if visits[child]]
+                worst = [child for child in visited if not solved[child]] or visited
+                value = min(sums[child] / visits[child] for child in worst)
+            else:
+                solved[node] = any(solved[child] for child in there)
+                value -= node != end
+            visits[node], sums[node], node = visits[node] + 1, sums[node] + value, data["parent"][node]
+    assert (visits, solved) == ([node.visits for node in nodes], [node.solved for node in nodes])
+    assert sums == pytest.approx([node.value_sum for node in nodes], abs=60 * 1e-4)
+    assert sorted(data["born"])[:1] == [0] and max(data["born"]) <= len(data["ends"])
 
 
 @in_many_worlds

@@ -213,6 +213,9 @@ def test_stored_tree_is_plain_json_and_reads_as_text() -> None:
     assert "✓ branch 1 ⊢ B" in lines[2]
     assert "✓ b → closed" in lines[3]
     assert "untried" in lines[4]
+    for name in ("born", "ends", "values"):  # a file of an earlier version has none of them
+        del stored[name]
+    assert render_tree(tree_from_json(stored)) == text
 
 
 def test_long_trees_are_cut_with_a_count_of_what_is_left_out() -> None:

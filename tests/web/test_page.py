@@ -12,7 +12,14 @@ from typing import Any
 
 import pytest
 
+from nanoproof.search.config import SearchConfig
+from nanoproof.search.expand import SearchLog
+from nanoproof.search.node import or_node
+from nanoproof.search.render import SearchView, tree_page
+from nanoproof.search.search import search
+from nanoproof.search.tree_json import tree_to_json
 from tests.fakes.simulated_run import write_history
+from tests.fakes.world import RandomLean, RandomPolicy, state
 
 ROOT = Path(__file__).resolve().parents[2]
 WEB = ROOT / "web"
@@ -54,6 +61,18 @@ def with_node() -> None:
         pytest.skip("there is no node, or web/node_modules is missing (runs/setup_web.sh)")
 
 
+def trees_file() -> str:
+    """A page of two searches in a random world: one that found a proof after eleven simulations, one of 300 without."""
+    views = []
+    for seed, close, simulations in ((20, 0.03, 60), (5, 0.0, 300)):
+        root, log = or_node(state(0)), SearchLog()
+        lean = RandomLean(seed, num_states=10_000, close=close)
+        search(root, RandomPolicy(seed), lean, SearchConfig(), simulations, log)
+        outcome = "proven" if root.solved else "unproven"
+        views.append(SearchView(f"seed {seed}", f"{log.counts.simulations} simulations", outcome, tree_to_json(root)))
+    return tree_page(views)
+
+
 @pytest.fixture(scope="session")
 def in_browser(with_node: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """What became of each test in the browser."""
@@ -61,7 +80,9 @@ def in_browser(with_node: None, tmp_path_factory: pytest.TempPathFactory) -> dic
         pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed")
     folder = tmp_path_factory.mktemp("web")
     write_history(folder / "recorded", 800.0, actors=4, theorems=60).close()
+    (folder / "trees.html").write_text(trees_file(), encoding="utf-8")
     environment = {**os.environ, "NANOPROOF_PYTHON": sys.executable, "NANOPROOF_RECORDED_RUN": str(folder / "recorded")}
+    environment["NANOPROOF_TREES_FILE"] = str(folder / "trees.html")
     report = folder / "report.json"
     command = ["npm", "run", "--silent", "browser", "--", "--reporter=json", f"--outputFile={report}"]
     run = subprocess.run(command, cwd=WEB, env=environment, timeout=240, capture_output=True, text=True, check=False)

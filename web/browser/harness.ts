@@ -1,6 +1,7 @@
 // What the tests in a browser stand on: monitors as processes of their own, and pages that note every complaint.
 
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { promisify } from "node:util";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { findBrowser } from "../tools/find_browser.mjs";
 
@@ -40,6 +41,11 @@ export class Monitor {
     await ended;
     clearTimeout(late);
   }
+}
+
+/** Run `python ARGUMENTS` to its end. */
+export async function run(args: string[]): Promise<void> {
+  await promisify(execFile)(PYTHON, args, { cwd: ROOT });
 }
 
 export function launch(): Promise<Browser> {

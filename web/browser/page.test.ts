@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, Page } from "playwright-core";
-import { launch, Monitor, open, type Watched } from "./harness";
+import { launch, Monitor, open, run, type Watched } from "./harness";
 
 const RECORDED = process.env.NANOPROOF_RECORDED_RUN ?? "";
 const TABS = ["Overview", "Run", "Actors", "Theorems", "Search trees", "Model", "Evaluations", "Profile", "Logs"];
@@ -414,4 +414,87 @@ describe("a run with long logs and an evaluation under way", () => {
       writeFileSync(join(evaluation, "results_r1.jsonl"), result("b"));
       await page.getByText("2 of 2, 5 in all").waitFor();
     }));
+});
+
+describe("files without a monitor", () => {
+  let folder: string;
+  const TREES = `file://${process.env.NANOPROOF_TREES_FILE}`;
+  const offline = { offline: true };
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "nanoproof-"));
+    await run(["-m", "nanoproof.monitor", "export", RECORDED, "--out", join(folder, "run.html"), "--trees", "4"]);
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it("show a run: charts, theorems, scores, trees, and say what they lack", () =>
+    withPage(`file://${join(folder, "run.html")}`, async ({ page }) => {
+      await page.getByRole("img", { name: /^Loss by step/ }).waitFor();
+      expect(await page.getByRole("navigation", { name: "Pages" }).getByRole("link").allInnerTexts()).toEqual(["Overview", "Run", "Theorems", "Search trees", "Evaluations"]);
+      for (const name of ["Run", "Evaluations", "Theorems"]) {
+        await tab(page, name).click();
+        await page.waitForFunction(() => document.querySelectorAll(".skeleton").length === 0);
+        expect(await page.getByRole("alert").count(), name).toBe(0);
+      }
+      await page.getByRole("button", { name: /^Proved/ }).click();
+      await page.locator("tbody tr").first().click();
+      const link = page.getByRole("link", { name: /web editor/ });
+      expect(await link.getAttribute("href")).toMatch(/^https:\/\/live\.lean-lang\.org\/#code=\S+$/);
+      const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: ".lean", exact: true }).click()]);
+      expect(readFileSync(await file.path(), "utf8")).toMatch(/^-- .* proof of attempt \d+\/\d+\/\d+[^]*\n\ntheorem /m);
+      await tab(page, "Search trees").click();
+      await page.locator("tbody tr").nth(3).waitFor();
+      expect(await page.locator("tbody tr").count()).toBe(4);
+      await page.locator("tbody tr").first().click();
+      await page.getByRole("application", { name: /search tree/i }).press("ArrowRight");
+      await page.evaluate(() => (location.hash = "#/logs"));
+      await page.getByText("This is not in the file").waitFor();
+    }, offline));
+
+  it("replay a search, simulation by simulation", () =>
+    withPage(TREES, async ({ page }) => {
+      const slider = page.getByRole("slider", { name: "Simulation" });
+      const visits = page.locator(".facts-grid dd").first();
+      await slider.waitFor();
+      const all = Number(await slider.getAttribute("max"));
+      expect(await slider.inputValue()).toBe(String(all));
+      expect(await visits.innerText()).toBe(String(all));
+      await slider.fill("3");
+      await page.getByText(`3 of ${all}: `).waitFor();
+      expect(await visits.innerText()).toBe("3");
+      await slider.press("ArrowLeft");
+      await page.getByText(`2 of ${all}: `).waitFor();
+      await slider.fill("0");
+      await page.getByText("before the first simulation").waitFor();
+      await page.getByRole("button", { name: "Replay" }).click();
+      await page.getByRole("button", { name: "Replay" }).waitFor(); // it was "Pause" until the end
+      await page.getByText(`${all} simulations`, { exact: true }).last().waitFor();
+      await page.getByLabel("Which search").selectOption({ index: 1 });
+      await page.getByText("300 simulations", { exact: true }).last().waitFor();
+    }, offline));
+
+  it("open with the whole width used and texts in sight, on every screen", async () => {
+    for (const [width, ratio] of [[360, 2], [768, 1], [1440, 1], [1440, 2]] as const) {
+      await withPage(TREES, async ({ page }) => {
+        await page.getByLabel("Which search").selectOption({ index: 1 });
+        await page.locator(".tree-canvas").waitFor();
+        await page.waitForTimeout(300);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth), `${width} px`).toBeLessThanOrEqual(0);
+        const seen = await page.evaluate(() => {
+          const canvas = document.querySelector<HTMLCanvasElement>(".tree-canvas")!;
+          const { data, width, height } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
+          let [right, down] = [0, 0];
+          for (let i = 3; i < data.length; i += 4) {
+            if (!data[i]) continue;
+            right = Math.max(right, (((i - 3) / 4) % width) / width);
+            down = Math.max(down, Math.floor((i - 3) / 4 / width) / height);
+          }
+          return { right, down, letters: parseFloat(/([\d.]+)px/.exec(canvas.getContext("2d")!.font)![1]!) * canvas.getContext("2d")!.getTransform().a };
+        });
+        expect(seen.right, `${width} px`).toBeGreaterThan(0.8);
+        expect(seen.down, `${width} px`).toBeGreaterThan(0.6);
+        expect(seen.letters / ratio, `${width} px`).toBeGreaterThan(6); // those of a fold's count are the smallest
+      }, { viewport: { width, height: 800 }, deviceScaleFactor: ratio, offline: true });
+    }
+  });
 });

@@ -142,6 +142,12 @@ export interface SearchTree {
   spellings?: Record<string, number[]>;
   /** Tactics that led nowhere from a node. */
   refused?: Record<string, number[]>;
+  /** The simulation that added a node. Missing, as are the next two, in older files and where nodes were left out. */
+  born?: number[];
+  /** The node that each simulation expanded; -1 where it went to a disproof. */
+  ends?: number[];
+  /** What each simulation backed up from that node. */
+  values?: number[];
   states: string[];
   tactics: string[];
 }
@@ -150,6 +156,12 @@ export interface SearchTree {
 export interface TreeAnswer {
   attempt: AttemptRow;
   /** Of the whole tree; `tree` holds the most visited ones if there are more than one response may have. */
+  nodes: number;
+  tree: SearchTree;
+}
+
+/** /api/evaluations/<name>/results/<index>/tree: as TreeAnswer. */
+export interface EvaluatedTree {
   nodes: number;
   tree: SearchTree;
 }
@@ -780,7 +792,7 @@ export interface Evaluation {
   results: Page<EvaluationResult>;
 }
 
-/** /api/evaluations/<name>/results/<index>: one result in full. */
+/** /api/evaluations/<name>/results/<index>: one result in full; which of /certificate and /tree there are. */
 export interface EvaluatedTheorem {
   result: EvaluationResult;
   statement: string;
@@ -790,6 +802,7 @@ export interface EvaluatedTheorem {
   transitions: Transition[];
   counts: Record<string, number>;
   phases: Record<string, number>;
+  kept: ("certificate" | "tree")[];
 }
 
 /** /api/evaluations/diff: two evaluations of the same theorems. */

@@ -4,10 +4,11 @@ import { useEffect, useRef } from "react";
 import { chosenRun, runHref } from "../api/client";
 import type { Link } from "../api/sse";
 import type { RunState } from "../api/types";
-import { duration, integer } from "../lib/format";
+import { dateTime, duration, integer } from "../lib/format";
 import { phaseWord, progressOf, shownSteps, stateTone, stateWord } from "../lib/state";
 import { Segments } from "../parts/basics";
 import { Boundary } from "../parts/states";
+import { FILE_PAGES, fileRun } from "../file/data";
 import { useLive } from "../state/store";
 import { PAGES, pageOf } from "./pages";
 import { href, useRoute } from "./router";
@@ -47,7 +48,7 @@ export function Frame() {
   );
 }
 
-const THEMES = [["system", "Auto"], ["light", "Light"], ["dark", "Dark"]] as const satisfies readonly (readonly [Choice, string])[];
+export const THEMES = [["system", "Auto"], ["light", "Light"], ["dark", "Dark"]] as const satisfies readonly (readonly [Choice, string])[];
 
 /** The navigation: of a run (`run` is its name in a folder, empty where the monitor has one run), or null: of the list of runs. */
 export function Side({ current, run }: { current: string; run: string | null }) {
@@ -71,7 +72,7 @@ export function Side({ current, run }: { current: string; run: string | null }) 
       </a>
       <nav aria-label="Pages" ref={nav}>
         {run && <a href={runHref(null)}><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M9.5 3.5 5 8l4.5 4.5" /></svg>All runs</a>}
-        {run !== null && PAGES.filter((page) => page.icon && !(page.proofs && without) && !(page.conjectures && !states)).map((page) => (
+        {run !== null && PAGES.filter((page) => page.icon && !(page.proofs && without) && !(page.conjectures && !states) && (!fileRun() || FILE_PAGES.includes(page.path))).map((page) => (
           <a key={page.path} href={href(page.path)} aria-current={page.path === current ? "page" : undefined}>
             <svg viewBox="0 0 16 16" aria-hidden="true"><path d={page.icon} /></svg>
             {page.title}
@@ -88,12 +89,15 @@ export function Side({ current, run }: { current: string; run: string | null }) 
 function Head() {
   const overview = useLive((live) => live.overview);
   const link = useLive((live) => live.link);
+  const file = fileRun();
   const steps = overview && shownSteps(overview);
   const progress = overview && progressOf(overview);
   return (
     <div className="head">
       <span className="run clip" title={overview?.run}>{overview ? overview.title || overview.run : "nanoproof"}</span>
-      <LinkState link={link} state={overview?.state ?? null} />
+      {file
+        ? <span className="link-state" title="This file shows the run as it was then">{`${overview ? stateWord(overview.state).toLowerCase() : ""} · as of ${dateTime(file.made)}`}</span>
+        : <LinkState link={link} state={overview?.state ?? null} />}
       {overview && (
         <div className="facts">
           {overview.live && <span>{phaseWord(overview).toLowerCase()}</span>}

@@ -5,6 +5,7 @@ import { apiUrl, ask } from "../api/client";
 import { listen, type ServerEvent } from "../api/sse";
 import type { Overview } from "../api/types";
 import { Asking } from "./asking";
+import { fileRun } from "../file/data";
 import { initial, reduce, type Action, type Live } from "./live";
 
 let live: Live = initial;
@@ -44,5 +45,6 @@ export function startLive(): () => void {
     dispatch({ type: "message", event });
     if (CHANGES_OVERVIEW.includes(event.kind)) overview.again();
   };
+  if (fileRun()) return () => undefined; // nothing more comes
   return listen(apiUrl("stream"), onEvent, (link) => dispatch({ type: "link", link }));
 }

@@ -38,7 +38,7 @@ export const NodeDetails = memo(function NodeDetails({ node, onSelect }: { node:
           <LeanState text={node.state} />
         </>
       )}
-      {node.children.length > 0 && <Children node={node} onSelect={onSelect} />}
+      {node.children.some((child) => !child.unborn) && <Children node={node} onSelect={onSelect} />}
       {node.refused.length > 0 && (
         <details open={node.children.length === 0}>
           <summary><h3>Led nowhere · {node.refused.length}</h3></summary>
@@ -64,7 +64,7 @@ function Fact({ name, children }: { name: string; children: string }) {
 }
 
 function Children({ node, onSelect }: { node: TreeNode; onSelect: (node: TreeNode) => void }) {
-  const { children } = node;
+  const children = node.children.filter((child) => !child.unborn);
   const most = Math.max(1, ...children.map((child) => child.visits));
   return (
     <>

@@ -3,13 +3,11 @@
 import { useEffect, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type PointerEvent, type Ref } from "react";
 import { useTheme } from "../app/theme";
 import { draw, readPalette, type Scene } from "./draw";
-import { handleAt, HEIGHT, layoutTree, NARROW, nodeAt, WIDTH } from "./layout";
+import { handleAt, HEIGHT, type Layout, layoutTree, NARROW, nodeAt, WIDTH } from "./layout";
 import { fateOf, FATE_WORD, goalOf, nameOf, type Tree } from "./model";
 import type { Direction, TreeAction, TreeState } from "./state";
-import { fitted, inSight, ONE_LINE, sameView, type Size, type View, zoomed } from "./view";
+import { fitted, inSight, ONE_LINE, opened, sameView, type Size, type View, zoomed } from "./view";
 
-/** At this scale texts can be read; a tree that does not fit at it is shown from its root on. */
-const READABLE = 0.78;
 const GLIDE = 140;
 
 export interface CanvasHandle {
@@ -20,20 +18,22 @@ export interface CanvasHandle {
 
 interface Props {
   tree: Tree;
+  /** The tree as it was at the moment of a replay that is shown; else the same. */
+  now: Tree;
   state: TreeState;
   act: (action: TreeAction) => void;
   onFind: () => void;
   handle: Ref<CanvasHandle>;
 }
 
-export function TreeCanvas({ tree, state, act, onFind, handle }: Props) {
+export function TreeCanvas({ tree, now, state, act, onFind, handle }: Props) {
   const theme = useTheme();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [down, setDown] = useState(false);
   const layout = useMemo(() => layoutTree(tree, state, down), [tree, state.folded, state.untried, down]);
   const palette = useMemo(readPalette, [theme]);
-  const scene = useRef<Scene>({ tree, layout, state, palette, hover: -1 });
-  scene.current = { tree, layout, state, palette, hover: scene.current.hover };
+  const scene = useRef<Scene>({ tree: now, layout, state, palette, hover: -1 });
+  scene.current = { tree: now, layout, state, palette, hover: scene.current.hover };
   const painter = useRef<Painter | null>(null);
   const shown = useRef({ selected: state.selected, layout });
 
@@ -64,6 +64,12 @@ export function TreeCanvas({ tree, state, act, onFind, handle }: Props) {
     painter.current?.paint();
   }, [state, layout, palette]);
 
+  useEffect(() => {
+    const leaf = now.way ? lastShown(layout, now) : -1;
+    if (leaf >= 0) painter.current?.reveal(leaf);
+    painter.current?.paint();
+  }, [now]);
+
   useImperativeHandle(handle, () => ({
     zoom: (factor) => painter.current?.zoomSelected(factor),
     fit: () => painter.current?.fit(),
@@ -91,12 +97,12 @@ export function TreeCanvas({ tree, state, act, onFind, handle }: Props) {
     const point = painter.current!.pointAt(x, y);
     const folding = handleAt(layout, point.x, point.y);
     const node = folding ?? nodeAt(layout, point.x, point.y);
-    if (!node || (folding && twice)) return;
+    if (!node || now.nodes[node.index]?.unborn || (folding && twice)) return;
     if (folding || twice) act({ type: "toggle", index: node.index });
     else act({ type: "select", index: node.index });
   };
   const pointers = usePointers(painter, clicked);
-  const node = tree.nodes[state.selected] ?? tree.root;
+  const node = now.nodes[state.selected] ?? now.root;
   return (
     <>
       <canvas ref={canvas} className="tree-canvas" tabIndex={0} role="application" aria-roledescription="search tree"
@@ -108,6 +114,11 @@ export function TreeCanvas({ tree, state, act, onFind, handle }: Props) {
       </p>
     </>
   );
+}
+
+/** The last node on the way of a simulation that is not folded away. */
+function lastShown(layout: Layout, now: Tree): number {
+  return Math.max(-1, ...[...(now.way ?? [])].filter((index) => !Number.isNaN(layout.x[index]!)));
 }
 
 /** Owns the view and the frames. React does not draw anew while one pans or zooms. */
@@ -167,7 +178,7 @@ class Painter {
 
   /** The first view: all of it where it can be read, else from its root on. */
   open(): void {
-    if (this.size.width) this.set(fitted(this.scene.current.layout, this.size, READABLE));
+    if (this.size.width) this.set(opened(this.scene.current.layout, this.size));
   }
 
   hover(x: number, y: number): void {

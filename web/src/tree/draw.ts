@@ -73,11 +73,13 @@ export function edgeWidth(node: TreeNode, root: TreeNode): number {
 
 const labels = new WeakMap<TreeNode, [name: string, goal: string]>();
 
-function labelsOf(node: TreeNode): [string, string] {
-  let known = labels.get(node);
+/** By the node of the whole tree: those of a replay's moments are others each time. */
+function labelsOf({ layout }: Scene, node: TreeNode): [string, string] {
+  const own = layout.own[node.index] ?? node;
+  let known = labels.get(own);
   if (!known) {
-    known = [nameOf(node), goalOf(node)];
-    labels.set(node, known);
+    known = [nameOf(own), goalOf(own)];
+    labels.set(own, known);
   }
   return known;
 }
@@ -110,7 +112,9 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene, view: View
   const { x, y, nodes } = scene.layout;
   const searching = scene.state.hits.size > 0;
   context.textBaseline = "middle";
-  for (const node of nodes) {
+  for (const placed of nodes) {
+    const node = scene.tree.nodes[placed.index]!; // as it is at the moment of a replay
+    if (node.unborn) continue;
     const nx = x[node.index]!;
     const ny = y[node.index]!;
     if (nx > right || nx + WIDTH + 20 < left || ny > bottom || ny + HEIGHT < top) continue;
@@ -136,20 +140,22 @@ interface Frame {
 function drawEdges(context: CanvasRenderingContext2D, { tree, layout, palette, state }: Scene, view: View, frame: Frame): void {
   const far = view.k < OUTLINES;
   const ways = new Set<TreeNode>();
-  for (let at = tree.nodes[state.selected] ?? null; at; at = at.parent) ways.add(at);
+  if (tree.way) for (const index of tree.way) ways.add(tree.nodes[index]!);
+  else for (let at = tree.nodes[state.selected] ?? null; at; at = at.parent) ways.add(at);
   const paths = new Map<string, { path: Path2D; width: number; node: TreeNode }>();
   const { x, y } = layout;
-  for (const node of layout.nodes) {
+  for (const placed of layout.nodes) {
+    const node = tree.nodes[placed.index]!;
     const parent = node.parent;
-    if (!parent) continue;
+    if (!parent || node.unborn) continue;
     const x0 = x[parent.index]! + (layout.down ? DOWN_AT : WIDTH);
     const y0 = y[parent.index]! + (layout.down ? HEIGHT : HEIGHT / 2);
     const x1 = x[node.index]! + (layout.down ? DOWN_AT : 0);
     const y1 = y[node.index]! + (layout.down ? 0 : HEIGHT / 2);
     if (Math.min(x0, x1) > frame.right || Math.max(x0, x1) < frame.left || Math.min(y0, y1) > frame.bottom || Math.max(y0, y1) < frame.top) continue;
     const width = Math.max(Math.round(2 * edgeWidth(node, tree.root)) / 2, 0.6 / view.k);
-    const near = parent.index === state.selected || ways.has(node);
-    const look = near && !node.proof ? "near" : node.proof ? "proof" : node.dead ? "dead" : node.visits || node.solved ? "open" : "untried";
+    const near = ways.has(node) || (!tree.way && parent.index === state.selected);
+    const look = near && (!node.proof || tree.way) ? "near" : node.proof ? "proof" : node.dead ? "dead" : node.visits || node.solved ? "open" : "untried";
     const key = `${look} ${node.visits > 0} ${width}`;
     let entry = paths.get(key);
     if (!entry) paths.set(key, (entry = { path: new Path2D(), width, node }));
@@ -161,11 +167,11 @@ function drawEdges(context: CanvasRenderingContext2D, { tree, layout, palette, s
   for (const rank of [0, 1, 2]) {
     for (const [key, { path, width, node }] of paths) {
       const near = key.startsWith("near");
-      if (rank !== (near ? 1 : node.proof ? 2 : 0)) continue;
+      if (rank !== (near ? (tree.way ? 2 : 1) : node.proof ? (tree.way ? 1 : 2) : 0)) continue;
       const quiet = !node.visits && !node.solved;
       context.strokeStyle = near ? palette.accent : node.proof ? palette.good : palette.edge;
-      context.globalAlpha = node.proof ? 1 : near ? 0.75 : quiet || node.dead || far ? 0.25 : 0.5;
-      context.lineWidth = node.proof ? Math.max(width, 2.5) : width;
+      context.globalAlpha = node.proof || (near && tree.way) ? 1 : near ? 0.75 : quiet || node.dead || far ? 0.25 : 0.5;
+      context.lineWidth = node.proof || (near && tree.way) ? Math.max(width, 2.5) : width;
       context.setLineDash(quiet ? [3, 4] : []);
       context.stroke(path);
     }
@@ -183,7 +189,8 @@ function fill(scene: Scene, node: TreeNode): string {
 function drawDot(context: CanvasRenderingContext2D, scene: Scene, node: TreeNode, x: number, y: number, k: number): void {
   const { palette, state } = scene;
   const grown = Math.max(0, (2.2 / k - HEIGHT) / 2);
-  const mark = node.index === state.selected ? palette.accent : node.proof ? palette.good : null;
+  const lit = node.fresh || (scene.tree.way?.has(node.index) ?? false);
+  const mark = node.index === state.selected || lit ? palette.accent : node.proof ? palette.good : null;
   if (mark) {
     const border = 2 / k;
     context.fillStyle = mark;
@@ -201,7 +208,8 @@ function drawNode(context: CanvasRenderingContext2D, scene: Scene, node: TreeNod
   const quiet = !node.visits && !node.solved && node.kind === "or";
   const box = new Path2D();
   box.roundRect(x, y, WIDTH, HEIGHT, node.kind === "and" ? 2 : 8);
-  context.fillStyle = state.hits.has(node.index) ? palette.match : node.index === scene.hover ? palette.wash : palette.surface;
+  const lit = node.fresh || (scene.tree.way?.has(node.index) ?? false);
+  context.fillStyle = state.hits.has(node.index) || node.fresh ? palette.match : node.index === scene.hover ? palette.wash : palette.surface;
   context.fill(box);
   context.fillStyle = fill(scene, node);
   if (k < ONE_LINE) {
@@ -213,8 +221,8 @@ function drawNode(context: CanvasRenderingContext2D, scene: Scene, node: TreeNod
     context.roundRect(x + 5, y + 6, 6, HEIGHT - 12, 3);
     context.fill();
   }
-  context.strokeStyle = selected ? palette.accent : node.proof ? palette.good : state.hits.has(node.index) ? palette.accent : palette.line;
-  context.lineWidth = selected ? 3.5 : node.proof ? 2.5 : 1.25;
+  context.strokeStyle = selected || lit ? palette.accent : node.proof ? palette.good : state.hits.has(node.index) ? palette.accent : palette.line;
+  context.lineWidth = selected ? 3.5 : node.proof || lit ? 2.5 : 1.25;
   context.setLineDash(node.kind === "and" ? [7, 4] : []);
   context.globalAlpha = quiet && !selected ? 0.6 : 1;
   context.stroke(box);
@@ -223,14 +231,14 @@ function drawNode(context: CanvasRenderingContext2D, scene: Scene, node: TreeNod
   if (k >= TEXTS) drawTexts(context, scene, node, x, y, quiet);
   else if (k >= ONE_LINE) drawOneLine(context, scene, node, x, y, k, quiet);
   else drawMark(context, scene, node, x, y);
-  if (node.children.length) drawHandle(context, scene, node, x + WIDTH, y + HEIGHT / 2);
+  if (node.children.some((child) => !child.unborn)) drawHandle(context, scene, node, x + WIDTH, y + HEIGHT / 2);
 }
 
 const MARK = { solved: "✓", dead: "✗", open: "", untried: "" } as const;
 
 function drawTexts(context: CanvasRenderingContext2D, scene: Scene, node: TreeNode, x: number, y: number, quiet: boolean): void {
   const { palette } = scene;
-  const [name, goal] = labelsOf(node);
+  const [name, goal] = labelsOf(scene, node);
   const fate = fateOf(node);
   const count = node.kind === "closed" ? "" : fate === "untried" ? "untried" : `${node.visits}×  ${(node.toGo ?? 0).toFixed(1)}`;
   context.font = `11.5px ${MONO}`;
@@ -267,7 +275,7 @@ function drawOneLine(context: CanvasRenderingContext2D, scene: Scene, node: Tree
   }
   context.fillStyle = quiet || node.dead ? palette.muted : palette.text;
   const room = x + WIDTH - 8 - at;
-  context.fillText(cut(labelsOf(node)[0], Math.max(1, Math.floor(room / (LETTER * size)))), at, y + HEIGHT / 2 + 1, room);
+  context.fillText(cut(labelsOf(scene, node)[0], Math.max(1, Math.floor(room / (LETTER * size)))), at, y + HEIGHT / 2 + 1, room);
 }
 
 /** Between far and near: one large sign, so that colour is not all there is. */

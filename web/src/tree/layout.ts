@@ -24,6 +24,8 @@ export interface Showing {
 export interface Layout {
   /** The nodes that are shown, parents before children. */
   nodes: TreeNode[];
+  /** All nodes of the tree, by index. */
+  own: TreeNode[];
   /** By the node's index; NaN for hidden nodes. */
   x: Float64Array;
   y: Float64Array;
@@ -65,7 +67,7 @@ export function layoutTree(tree: Tree, showing: Showing, down = false): Layout {
   }
   const rows = free.reduce((most, next) => Math.max(most, next), 1);
   const [wide, high] = down ? [(rows - 1) * COLUMN_DOWN, (free.length - 1) * ROW_DOWN] : [(free.length - 1) * COLUMN, (rows - 1) * ROW];
-  return { nodes, x, y, hidden, width: wide + WIDTH, height: high + HEIGHT, down };
+  return { nodes, own: tree.nodes, x, y, hidden, width: wide + WIDTH, height: high + HEIGHT, down };
 }
 
 /** The node whose box holds the point. */

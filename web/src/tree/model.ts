@@ -31,6 +31,14 @@ export interface TreeNode {
   proof: boolean;
   /** Tactics that led nowhere from here. */
   refused: string[];
+  /** The simulation that added it; 0 where the tree has no replay. */
+  born: number;
+  /** The simulation with which it was solved, Infinity if it is not; with which it was shown to be a dead end. */
+  solvedAt: number;
+  deadAt: number;
+  /** At a moment of a replay: whether it was not there yet, whether it came with this simulation. */
+  unborn: boolean;
+  fresh: boolean;
 }
 
 export interface Tree {
@@ -39,6 +47,13 @@ export interface Tree {
   /** The largest value there is: the end of the colour scale. */
   farthest: number;
   solved: boolean;
+  /** How many simulations can be replayed; 0: none is known. */
+  simulations: number;
+  /** The node that each of them expanded, -1 for none, and what it backed up from there. */
+  ends: number[];
+  values: number[];
+  /** At a moment of a replay: the nodes on the way of the simulation. */
+  way: ReadonlySet<number> | null;
 }
 
 const KINDS: Record<string, Kind> = { o: "or", a: "and", c: "closed" };
@@ -73,17 +88,36 @@ export function buildTree(data: SearchTree): Tree {
       finisher: finishers.has(i),
       proof: false,
       refused: texts(data.refused?.[i]),
+      born: data.born?.[i] ?? 0,
+      solvedAt: Infinity,
+      deadAt: 0,
+      unborn: false,
+      fresh: false,
     };
     nodes.push(node);
     parent?.children.push(node);
   }
   const root = nodes[0];
   if (!root) throw new Error("a search tree without nodes");
+  const ends = data.born && data.values ? (data.ends ?? []) : [];
   setShares(nodes);
+  setTimes(nodes, ends);
   markProof(root, nodes);
   for (const node of nodes) if (node.kind === "or") node.children.sort(byWorth);
   const farthest = nodes.reduce((most, node) => Math.max(most, node.toGo ?? 0), 5);
-  return { root, nodes, farthest, solved: root.solved };
+  return { root, nodes, farthest, solved: root.solved, simulations: ends.length, ends, values: data.values ?? [], way: null };
+}
+
+/** When nodes were solved: closed ones as they came, others with the first of their tactics or the last of their branches.
+ *  A node is found dead by the last simulation that passes it. */
+function setTimes(nodes: TreeNode[], ends: number[]): void {
+  for (const node of [...nodes].reverse()) {
+    const below = node.children.map((child) => child.solvedAt);
+    if (node.solved) node.solvedAt = node.kind === "closed" ? node.born : node.kind === "and" ? Math.max(...below) : Math.min(...below);
+  }
+  ends.forEach((end, i) => {
+    for (let node = nodes[end] ?? null; node; node = node.parent) node.deadAt = i + 1;
+  });
 }
 
 function setShares(nodes: TreeNode[]): void {

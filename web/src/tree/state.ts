@@ -1,11 +1,13 @@
 // What a reader has done to a tree: which node is selected, what is folded away, what is searched for.
 
-import { type Layout, type Showing, shownChildren } from "./layout";
+import { type Layout, layoutTree, ROW, type Showing, shownChildren } from "./layout";
 import { find, type Tree, type TreeNode } from "./model";
 
-/** Trees with more nodes start with what was little visited folded away, and without untried tactics. */
-export const MANY = 250;
-const LITTLE = 0.02;
+/** Trees with more nodes start without untried tactics. */
+export const MANY = 40;
+/** Trees with more rows start with what was little visited folded away: the least part of these that leaves so few. */
+export const MOST_ROWS = 22;
+const LITTLE = [0.01, 0.02, 0.05, 0.1, 0.2, 0.4];
 
 export interface TreeState extends Showing {
   selected: number;
@@ -26,13 +28,14 @@ export type TreeAction =
   | { type: "next hit"; back: boolean };
 
 export function initialState(tree: Tree): TreeState {
-  const folded = new Set<number>();
-  const many = tree.nodes.length > MANY;
-  const least = LITTLE * tree.root.visits;
-  if (many) {
-    for (const node of tree.nodes) if (!node.proof && node.children.length && node.visits < least) folded.add(node.index);
+  let folded = new Set<number>();
+  const untried = tree.nodes.length <= MANY;
+  for (const part of LITTLE) {
+    if (layoutTree(tree, { folded, untried }).height <= MOST_ROWS * ROW) break;
+    const least = part * tree.root.visits;
+    folded = new Set(tree.nodes.filter((node) => !node.proof && node.parent && node.children.length && node.visits < least).map((node) => node.index));
   }
-  return { selected: 0, folded, untried: !many, words: "", hits: new Set() };
+  return { selected: 0, folded, untried, words: "", hits: new Set() };
 }
 
 export function treeReducer(tree: Tree, state: TreeState, action: TreeAction): TreeState {

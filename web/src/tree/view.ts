@@ -46,6 +46,21 @@ export function fitted(layout: Layout, size: Size, least = LEAST): View {
   };
 }
 
+/** All of it is shown at once from this scale on. */
+const AT_ONCE = 0.5;
+/** Else it is shown at one of these: with both lines of text if it is low enough for that, else with one. */
+const READABLE = [0.62, 0.72] as const;
+
+const PHONE = 0.85;
+
+/** The first view: all of it if it can be read like that, else from its root on. */
+export function opened(layout: Layout, size: Size): View {
+  const whole = wholeScale(layout, size);
+  if (whole >= AT_ONCE) return fitted(layout, size);
+  const low = layout.height * READABLE[1] <= size.height - 2 * marginOf(size);
+  return fitted(layout, size, layout.down ? PHONE : low ? READABLE[1] : READABLE[0]);
+}
+
 const marginOf = (size: Size): number => (size.width < NARROW ? 12 : MARGIN);
 
 /** The letters' height of a single line in the tree's own units: as on the screen, while the box is high enough. */

@@ -4,6 +4,8 @@ import { useEffect, useMemo, useRef } from "react";
 import type { EvaluatedTheorem, Evaluation, EvaluationResult } from "../../api/types";
 import { href, useQuery, useRoute } from "../../app/router";
 import { compact, count, dateTime, duration, integer, percent, rate } from "../../lib/format";
+import { apiUrl } from "../../api/client";
+import { ProofTools } from "../../lean/ProofTools";
 import { LeanSource } from "../../lean/LeanText";
 import { Card, Outcome, Search, Segments, Stat, Title } from "../../parts/basics";
 import { Chart } from "../../parts/Chart";
@@ -123,7 +125,12 @@ function OneResult({ name, index, close }: { name: string; index: string; close:
         {(data) => (
           <>
             <Card title={<span className="mono">{data.result.id}</span>} note={[data.stop_reason, count(data.result.simulations, "simulation")].filter(Boolean).join(" · ")}
-              tools={<><Outcome of={data.result.outcome} /><button className="button" type="button" onClick={close}>Close</button></>}>
+              tools={<><Outcome of={data.result.outcome} />
+                {data.kept.includes("tree") && <a className="button" href={href(`tree/evaluation/${encodeURIComponent(name)}/${index}`)}>Search tree</a>}
+                {data.result.outcome === "proven" && data.source && <ProofTools id={data.result.id} dataset={data.result.dataset} source={data.source}
+                  notes={[`${data.result.id} of ${data.result.dataset}: proof of the evaluation ${name}, ${count(data.result.simulations, "simulation")}`]}
+                  certificate={data.kept.includes("certificate") ? apiUrl(`evaluations/${encodeURIComponent(name)}/results/${encodeURIComponent(index)}/certificate`) : null} />}
+                <button className="button" type="button" onClick={close}>Close</button></>}>
               <LeanSource text={data.source || data.statement} label={`Text of ${data.result.id}`} />
             </Card>
             {data.transitions.length > 0 && <Transitions of={data.transitions} total={data.transitions.length} />}

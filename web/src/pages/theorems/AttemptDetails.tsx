@@ -2,19 +2,25 @@
 
 import { useState } from "react";
 import type { Attempt, SolvedSubgoal, Transition } from "../../api/types";
-import { compact, count, duration, integer } from "../../lib/format";
+import { attemptStep, compact, count, duration, integer } from "../../lib/format";
 import { LeanCode, LeanSource, LeanState } from "../../lean/LeanText";
+import { ProofTools } from "../../lean/ProofTools";
 import { Card, CopyButton } from "../../parts/basics";
 import { checkFacts } from "./check";
-import { treeHref } from "./links";
+import { attemptPath, treeHref } from "./links";
 
 export function AttemptDetails({ attempt, best }: { attempt: Attempt; best: boolean }) {
   const done = attempt.outcome === "proven" || attempt.outcome === "disproven";
   const title = attempt.outcome === "disproven" ? "Disproof" : done ? "Proof" : "Statement";
   return (
     <>
-      <Card title={title} note={`${best && done ? "the shortest, " : ""}attempt of step ${integer(attempt.step)}${attempt.tactics ? `, ${count(attempt.tactics, "tactic")}` : ""}`}
-        tools={attempt.tree && <a className="button" href={treeHref(attempt)}>Search tree</a>}>
+      <Card title={title} note={`${best && done ? "the shortest, " : ""}attempt of step ${attemptStep(attempt.step)}${attempt.tactics ? `, ${count(attempt.tactics, "tactic")}` : ""}`}
+        tools={(attempt.tree || done) && (
+          <>
+            {attempt.tree && <a className="button" href={treeHref(attempt)}>Search tree</a>}
+            {done && attempt.source && <ProofTools id={attempt.id} dataset={attempt.dataset} source={attempt.source} notes={notesOf(attempt)} />}
+          </>
+        )}>
         {attempt.message && <p className="attempt-message muted">{attempt.message}</p>}
         <LeanSource text={attempt.source || attempt.statement} label={`${title} of ${attempt.id}`} />
         <AttemptFacts attempt={attempt} />
@@ -24,6 +30,12 @@ export function AttemptDetails({ attempt, best }: { attempt: Attempt; best: bool
       {attempt.failed_tactics.length > 0 && <Failed attempt={attempt} />}
     </>
   );
+}
+
+/** What the file of a proof says of it. */
+function notesOf(attempt: Attempt): string[] {
+  const name = attempt.outcome === "disproven" ? "disproof" : "proof";
+  return [`${attempt.id} of ${attempt.dataset}: ${name} of attempt ${attemptPath(attempt)} (rank/step/number), ${count(attempt.simulations, "simulation")}`, ...checkFacts(attempt.check)];
 }
 
 function AttemptFacts({ attempt }: { attempt: Attempt }) {

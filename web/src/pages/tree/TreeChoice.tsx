@@ -2,6 +2,7 @@
 
 import type { AttemptRow, Page } from "../../api/types";
 import { go, useQuery } from "../../app/router";
+import { fileRun } from "../../file/data";
 import { ago, attemptStep, duration, integer } from "../../lib/format";
 import { Card, Outcome, Segments, Title, useNow } from "../../parts/basics";
 import { DataTable, type Column } from "../../parts/DataTable";
@@ -36,7 +37,7 @@ export function TreeChoice() {
   const answer = useResource<Page<AttemptRow>>("attempts", { tree: true, outcome, page, size: SIZE }, { version: attempts, atMost: REST });
   return (
     <>
-      <Title note="Of the newest attempts the whole search is kept." tools={<Segments<string> label="Outcome" value={outcome} choices={OUTCOMES} onChange={(next) => change({ outcome: next, page: null }, true)} />}>
+      <Title note={fileRun() ? "A choice of those that the run has kept." : "Of the newest attempts the whole search is kept."} tools={<Segments<string> label="Outcome" value={outcome} choices={OUTCOMES} onChange={(next) => change({ outcome: next, page: null }, true)} />}>
         Search trees
       </Title>
       <div {...still}>

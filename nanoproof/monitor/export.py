@@ -1,0 +1,203 @@
+"""A run as one HTML file: the monitor's page, with the answers of its API that it needs inside.
+
+The answers are those of the monitor itself, asked for here without a server. Lists of metrics, theorems and evaluations
+are whole; theorems in full, evaluations in full and search trees are a choice. The page filters and sorts by itself
+(`web/src/file/archive.ts`).
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from werkzeug.test import Client
+
+from nanoproof.common.config import opt
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_text
+from nanoproof.monitor.app import create_app
+from nanoproof.monitor.record_schema import AttemptRow, TheoremRow
+from nanoproof.monitor.routes import MAX_EVALUATIONS_AT_ONCE, MAX_PAGE_SIZE, CurrentRun
+from nanoproof.monitor.runs import is_run
+from nanoproof.search.render import standalone_page
+
+MAX_THEOREM_ROWS = 20_000
+MAX_TREE_ROWS = 4000
+MAX_SOLVED = 200
+"""Results of an evaluation that are kept with their proofs."""
+MAX_RESULTS = 5000
+_READ_SECONDS = 300.0
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """Export."""
+
+    out: str = opt("run.html", "export: the file to write.")
+    trees: int = opt(12, "export: search trees to put in: long proofs, and long searches that failed.", min=0, max=500)
+    tree: tuple[str, ...] = opt(
+        (), "export: trees to put in besides, by their addresses: #/tree/RANK/STEP/SEQ.", metavar="RANK/STEP/SEQ"
+    )
+    theorems: int = opt(
+        200, "export: theorems with proof and attempts, those first: proved last for the first time.", min=0, max=20_000
+    )
+    evaluations: int = opt(8, "export: evaluations with their results and proofs, the newest.", min=0, max=500)
+    points: int = opt(1000, "export: points of a chart; more steps are put together.", min=2, max=5000)
+
+
+def export_run(path: Path, options: ExportOptions) -> str:
+    """Write the file of a run, and return a line that says what is in it. Raises UserError.
+
+    It fails if `path` holds no run, a tree of `options.tree` is not kept, or the file cannot be written.
+    """
+    if not is_run(path):
+        raise UserError(f"{path} holds no run: `python -m nanoproof.runs list` names those that there are")
+    current = CurrentRun()
+    current.show(path, every_seconds=0)
+    try:
+        data = _Answers(current).collect(options)
+    finally:
+        current.close()
+    answers = data["answers"]
+    overview = answers["overview"]
+    page = standalone_page(f"{overview['title'] or overview['run']} · nanoproof", data)
+    file = Path(options.out)
+    try:
+        atomic_write_text(file, page)
+    except OSError as error:
+        raise UserError(f"cannot write --out {file}: {error.strerror}") from error
+    proofs = sum(name.startswith("theorem/") for name in answers)
+    trees = sum(name.endswith("/tree") for name in answers)
+    rows, scores = answers["theorems"]["total"], answers["evaluations"]["total"]
+    return (
+        f"{file}: {len(page) / 1e6:.1f} MB, {answers['series']['total']} steps, {rows} theorems ({proofs} in full), "
+        f"{trees} trees, {scores} evaluations"
+    )
+
+
+class _Answers:
+    """Asks the monitor of a run, without a server."""
+
+    def __init__(self, current: CurrentRun) -> None:
+        self._client: Client = create_app(current).test_client()
+        self.answers: dict[str, Any] = {}
+        deadline = time.monotonic() + _READ_SECONDS
+        while current.reader.has_more and time.monotonic() < deadline:
+            pass
+
+    def _ask(self, path: str, **params: Any) -> Any:
+        """Return an answer; None for something that does not exist."""
+        query = urlencode({name: value for name, value in params.items() if value is not None})
+        response = self._client.get(f"/api/{path}?{query}")
+        if response.status_code == 404:
+            return None
+        if response.status_code != 200:
+            raise UserError(f"the run cannot be read: /api/{path} has status {response.status_code}: {response.text}")
+        return response.get_json()
+
+    def _pages(self, path: str, most: int, **params: Any) -> Iterator[dict[str, Any]]:
+        """Yield the answers of as many pages as hold `most` items."""
+        for page in range(1, -(-most // MAX_PAGE_SIZE) + 1):
+            answer = self._ask(path, page=page, size=MAX_PAGE_SIZE, **params)
+            yield answer
+            if page * MAX_PAGE_SIZE >= answer["total"]:
+                return
+
+    def _whole(self, path: str, most: int, **params: Any) -> dict[str, Any]:
+        """Return a list in one page."""
+        pages = list(self._pages(path, most, **params))
+        return {**pages[0], "items": [one for page in pages for one in page["items"]], "page": 1}
+
+    def collect(self, options: ExportOptions) -> dict[str, Any]:
+        """Return all that the page of a file needs."""
+        answers = self.answers
+        answers["overview"] = {**self._ask("overview"), "live": False, "ranks": [], "servers": [], "hosts": []}
+        answers["run"] = {**self._ask("run"), "live": False}
+        answers["note"] = self._ask("note")
+        answers["series"] = self._ask("series", max_points=options.points)
+        answers["theorems"] = self._whole("theorems", MAX_THEOREM_ROWS)
+        kept: list[AttemptRow] = self._whole("attempts", MAX_TREE_ROWS, tree="true")["items"]
+        chosen = [*self._named(kept, options.tree), *choose_trees(kept, options.trees)]
+        self._add_trees(chosen)
+        self._add_theorems(options.theorems, chosen)
+        self._add_evaluations(options.evaluations, options.trees)
+        return {"kind": "run", "made": time.time(), "answers": answers}
+
+    def _named(self, kept: Sequence[AttemptRow], names: Sequence[str]) -> list[AttemptRow]:
+        known = {attempt_name(row): row for row in kept}
+        for name in names:
+            if name not in known:
+                raise UserError(f"--tree {name}: no such tree is kept; the page of a tree has its name in its address")
+        return [known[name] for name in dict.fromkeys(names)]
+
+    def _add_trees(self, chosen: Sequence[AttemptRow]) -> None:
+        rows = {}
+        for row in chosen:
+            name = attempt_name(row)
+            tree = self._ask(f"attempts/{name}/tree")
+            if tree is not None:  # a run that goes on removes old ones
+                self.answers[f"attempts/{name}/tree"], rows[name] = tree, row
+        items = sorted(rows.values(), key=lambda row: row["time"] or 0.0, reverse=True)
+        self.answers["attempts"] = {"items": items, "total": len(items), "page": 1, "size": MAX_PAGE_SIZE}
+
+    def _add_theorems(self, most: int, with_tree: Sequence[AttemptRow]) -> None:
+        """Add theorems in full: those of the trees, and those whose first proof came last."""
+        rows: list[TheoremRow] = self.answers["theorems"]["items"]
+        proved = [row for row in rows if row["first_proven"] is not None]
+        proved.sort(key=lambda row: row["first_proven"] or 0, reverse=True)
+        wanted = [(row["dataset"], row["id"]) for row in with_tree]
+        wanted += [(row["dataset"], row["id"]) for row in proved[:most]]
+        for dataset, name in dict.fromkeys(wanted):
+            theorem = self._ask("theorem", dataset=dataset, id=name)
+            if theorem is None:
+                continue
+            for row in (*theorem["history"], *filter(None, [theorem["best"]])):
+                row["tree"] = f"attempts/{attempt_name(row)}/tree" in self.answers
+            self.answers[f"theorem/{dataset}/{name}"] = theorem
+        for row in with_tree:
+            name = attempt_name(row)
+            self.answers[f"attempts/{name}"] = self._ask(f"attempts/{name}")
+
+    def _add_evaluations(self, most: int, most_trees: int) -> None:
+        whole = self._ask("evaluations", size=MAX_EVALUATIONS_AT_ONCE)
+        self.answers["evaluations"] = whole
+        for row in whole["items"][:most]:
+            name = row["name"]
+            pages = list(self._pages_of_results(name))
+            results = [one for page in pages for one in page["results"]["items"]]
+            self.answers[f"evaluations/{name}"] = {**pages[0], "results": {**pages[0]["results"], "items": results}}
+            for result in [one for one in results if one["outcome"] == "proven"][:MAX_SOLVED]:
+                path = f"results/{result['index']}"
+                full = self._ask(f"evaluations/{quote(name, safe='')}/{path}")
+                kept = [one for one in full["kept"] if one == "tree" and most_trees > 0]
+                self.answers[f"evaluations/{name}/{path}"] = {**full, "kept": kept}
+                if kept:
+                    most_trees -= 1
+                    tree = self._ask(f"evaluations/{quote(name, safe='')}/{path}/tree")
+                    self.answers[f"evaluations/{name}/{path}/tree"] = tree
+
+    def _pages_of_results(self, name: str) -> Iterator[dict[str, Any]]:
+        for page in range(1, MAX_RESULTS // MAX_PAGE_SIZE + 1):
+            answer = self._ask(f"evaluations/{quote(name, safe='')}", page=page, size=MAX_PAGE_SIZE)
+            yield answer
+            if page * MAX_PAGE_SIZE >= answer["results"]["total"]:
+                return
+
+
+def attempt_name(row: AttemptRow) -> str:
+    """Return the name of an attempt, as in the address of its tree."""
+    return f"{row['rank']}/{row['step']}/{row['seq']}"
+
+
+def choose_trees(kept: Sequence[AttemptRow], most: int) -> list[AttemptRow]:
+    """Choose trees to show, at most one of a theorem: in turns the longest proof and the longest failed search."""
+    proofs = sorted((row for row in kept if row["outcome"] == "proven"), key=lambda row: -row["tactics"])
+    others = sorted((row for row in kept if row["outcome"] != "proven"), key=lambda row: -row["simulations"])
+    turns = [one for pair in zip(proofs, others, strict=False) for one in pair]
+    turns += proofs[len(others) :] + others[len(proofs) :]
+    chosen: dict[tuple[str, str], AttemptRow] = {}
+    for row in turns:
+        chosen.setdefault((row["dataset"], row["id"]), row)
+    return list(chosen.values())[:most]
