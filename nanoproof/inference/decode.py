@@ -448,7 +448,7 @@ def fused_or_not(network: GPT, num_tokens: int, wanted: str) -> tuple[FusedNetwo
 
 @torch.inference_mode()
 def _difference(network: GPT, fused: FusedNetwork, num_tokens: int) -> str | None:
-    """Compute a step of two slots with random keys and values both ways; returns how these differ, if they do."""
+    """Compute a step of two slots with random keys and values, and a prompt, both ways; returns how these differ."""
     config, device = network.config, network.device
     filled = min(PROBED_PROMPT, config.sequence_len - 2)
     generator = torch.Generator(device=device).manual_seed(0)
@@ -463,11 +463,19 @@ def _difference(network: GPT, fused: FusedNetwork, num_tokens: int) -> str | Non
     plan = plan_step(groups, [(pool, np.flatnonzero(groups.running.any(axis=1)))], config.windows)
     plan = replace(plan, shape=replace(plan.shape, windowed=True))
     tables, latest = (to_device(plan.rows_5N, device), to_device(plan.slots_4S, device)), groups.last_GQ.clone()
-    hidden = []
-    for kernels in (None, fused):
+    tokens_N = torch.arange(5, device=device)
+    plain, ours = [], []
+    for found, kernels in ((plain, None), (ours, fused)):
         groups.last_GQ.copy_(latest)
-        step = compute_step(network, num_tokens, groups, [pool], plan.shape, *tables, kernels)
-        hidden.append(step.hidden_NC.float())
-    plain, ours = hidden
-    error = float((ours - plain).norm() / plain.norm())
+        found.append(compute_step(network, num_tokens, groups, [pool], plan.shape, *tables, kernels).hidden_NC)
+
+        def keep(layer: int, q: torch.Tensor, *kv: torch.Tensor, found: list[torch.Tensor] = found) -> torch.Tensor:
+            found[1:] = kv  # of the last layer, into which all others have gone
+            return q
+
+        if kernels is None:
+            network.trunk(tokens_N.unsqueeze(0), tokens_N.unsqueeze(0), keep)
+        else:
+            kernels.trunk(tokens_N, kernels.split_attend(tokens_N, keep))
+    error = max(float((a.float() - b.float()).norm() / b.float().norm()) for a, b in zip(ours, plain, strict=True))
     return None if error <= KERNEL_TOLERANCE else f"they give other results than torch's operators ({error:.1e} off)"

@@ -86,6 +86,7 @@ class Engine:
                 parameter.data = parameter.data.to(model.compute_dtype)
             if model.compute_dtype == torch.float32:
                 share_frozen(self._network, model)
+        self._copy_weights()
         self._fused, self._kernels_reason = fused_or_not(self._network, tokenizer.eos + 1, self.limits.kernels)
         self._batch_invariant = self.limits.batch_invariant
         if self._batch_invariant:
@@ -113,7 +114,6 @@ class Engine:
         self._replays_before = 0
         self._failed_resets = 0
         self._reset()
-        self.refresh()
 
     def _reset(self) -> None:
         """Drop all active requests and caches. Where that fails, the next step tries it again."""
@@ -183,11 +183,14 @@ class Engine:
             **(batches if self._batch_invariant else {}),
         }
 
-    @torch.no_grad()
     def refresh(self) -> None:
         """Copy the model's present weights. Only when idle; the prefix cache is cleared."""
         assert self.idle, "the weights changed while requests were active"
         self._prefix_cache.clear()
+        self._copy_weights()
+
+    @torch.no_grad()
+    def _copy_weights(self) -> None:
         if self._network is not self.model:
             for ours, theirs in zip(self._network.parameters(), merged_parameters(self.model), strict=True):
                 if ours.data_ptr() != theirs.data_ptr():

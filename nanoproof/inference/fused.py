@@ -55,9 +55,10 @@ class FusedNetwork:
         """Return the residual stream after the last layer, normalised, (N, W): what `GPT.trunk` does."""
         network, kernels = self._network, self.kernels
         dtype, size = network.compute_dtype, network.config.head_dim
-        table = network.value_embedding.weight if network.config.value_embedding else None
-        start, values = kernels.embed(tokens_N, network.embedding.weight, table, size, dtype)
-        x_NW = start
+        start = x_NW = kernels.embed(tokens_N, network.embedding.weight, network.config.width, dtype)
+        values = None
+        if network.config.value_embedding:
+            values = kernels.embed(tokens_N, network.value_embedding.weight, size, dtype)
         for layer, block in enumerate(network.layers):
             x_NW, y = kernels.mix(x_NW, start, network.residual_scale, network.embedding_scale, layer)
             found = attend(layer, F.linear(y, block.qkv.weight.to(dtype)), values)

@@ -29,7 +29,7 @@ from nanoproof.model.gpt import LOGIT_SOFTCAP
 
 EPS = torch.finfo(torch.float32).eps
 """What `F.rms_norm` adds by default, in all dtypes up to 32 bits."""
-COLUMNS_AT_ONCE, TOKENS_AT_ONCE, ELEMENTS_AT_ONCE = 64, 2048, 1024
+COLUMNS_AT_ONCE, TOKENS_AT_ONCE, ELEMENTS_AT_ONCE, INTERPRETED_AT_ONCE = 64, 2048, 1024, 2**16
 FEWEST_QUERIES = FEWEST_FEATURES = 16
 """What a product on tensor cores has at least."""
 
@@ -45,70 +45,49 @@ def interpreted() -> bool:
 
 
 # -- Rows of the network ---------------------------------------------------------------------------------------------
+# A program has several units: rows, or heads of rows.
 
 
 @triton.jit
-def _embed(
-    tokens,
-    table,
-    value_table,
-    start,
-    values,
-    width,
-    kv_heads,
-    size,
-    EPS,
-    WIDTH: tl.constexpr,
-    HEADS: tl.constexpr,
-    SIZE: tl.constexpr,
-    VALUES: tl.constexpr,
-):
-    row = tl.program_id(0).to(tl.int64)
-    token = tl.load(tokens + row)
-    at = tl.arange(0, WIDTH)
-    x = tl.load(table + token * width + at, mask=at < width, other=0.0).to(start.dtype.element_ty).to(tl.float32)
-    y = x * tl.rsqrt(tl.sum(x * x, 0) / width + EPS)
-    tl.store(start + row * width + at, y.to(start.dtype.element_ty), mask=at < width)
-    if VALUES:
-        head, d = tl.arange(0, HEADS)[:, None], tl.arange(0, SIZE)[None, :]
-        inside = (head < kv_heads) & (d < size)
-        where = head * size + d
-        v = tl.load(value_table + token * kv_heads * size + where, mask=inside, other=0.0)
-        v = v.to(values.dtype.element_ty).to(tl.float32)
-        v = v * tl.rsqrt(tl.sum(v * v, 1) / size + EPS)[:, None]
-        tl.store(values + row * kv_heads * size + where, v.to(values.dtype.element_ty), mask=inside)
+def _embed(tokens, table, out, units, per_row, size, EPS, UNITS: tl.constexpr, SIZE: tl.constexpr):
+    dtype = out.dtype.element_ty
+    unit = tl.program_id(0).to(tl.int64) * UNITS + tl.arange(0, UNITS)
+    d = tl.arange(0, SIZE)[None, :]
+    inside = (unit < units)[:, None] & (d < size)
+    token = tl.load(tokens + unit // per_row, mask=unit < units, other=0)
+    x = tl.load(table + (token * per_row + unit % per_row)[:, None] * size + d, mask=inside, other=0.0)
+    x = x.to(dtype).to(tl.float32)
+    x = x * tl.rsqrt(tl.sum(x * x, 1) / size + EPS)[:, None]
+    tl.store(out + unit[:, None] * size + d, x.to(dtype), mask=inside)
 
 
-def embed(
-    tokens_N: torch.Tensor, table: torch.Tensor, value_table: torch.Tensor | None, size: int, dtype: torch.dtype
-) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Return the normalised embeddings (N, W) of tokens and their values (N, J * D), normalised by head of size D."""
+def embed(tokens_N: torch.Tensor, table: torch.Tensor, size: int, dtype: torch.dtype) -> torch.Tensor:
+    """Return the rows of an embedding (N, W) for tokens, normalised by parts of `size`."""
     rows, width = len(tokens_N), table.shape[1]
-    start = torch.empty(rows, width, dtype=dtype, device=tokens_N.device)
-    kv_width = 0 if value_table is None else value_table.shape[1]
-    values = None if value_table is None else start.new_empty(rows, kv_width)
+    out = torch.empty(rows, width, dtype=dtype, device=tokens_N.device)
+    units, at_once = rows * (width // size), _units(size)
     launch(
-        _embed, (rows,), tokens_N, table, table if value_table is None else value_table, start,
-        start if values is None else values, width, kv_width // size, size, EPS,
-        WIDTH=_power(width), HEADS=_power(max(1, kv_width // size)), SIZE=_power(size), VALUES=values is not None,
+        _embed, (triton.cdiv(units, at_once),), tokens_N, table, out, units, width // size, size, EPS,
+        UNITS=at_once, SIZE=_power(size),
     )  # fmt: skip
-    return start, values
+    return out
 
 
 @triton.jit
-def _mix(x, start, residual, embedding, mixed, out, layer, width, EPS, WIDTH: tl.constexpr):
+def _mix(x, start, residual, embedding, mixed, out, layer, units, width, EPS, UNITS: tl.constexpr, WIDTH: tl.constexpr):
     dtype = mixed.dtype.element_ty
-    at = tl.arange(0, WIDTH)
-    where = tl.program_id(0).to(tl.int64) * width + at
-    old = tl.load(x + where, mask=at < width, other=0.0).to(tl.float32)
-    first = tl.load(start + where, mask=at < width, other=0.0).to(tl.float32)
+    unit, d = tl.program_id(0).to(tl.int64) * UNITS + tl.arange(0, UNITS)[:, None], tl.arange(0, WIDTH)[None, :]
+    inside = (unit < units) & (d < width)
+    where = unit * width + d
+    old = tl.load(x + where, mask=inside, other=0.0).to(tl.float32)
+    first = tl.load(start + where, mask=inside, other=0.0).to(tl.float32)
     a = tl.load(residual + layer).to(dtype).to(tl.float32)
     b = tl.load(embedding + layer).to(dtype).to(tl.float32)
     new = ((a * old).to(dtype).to(tl.float32) + b * first).to(dtype)
-    tl.store(mixed + where, new, mask=at < width)
+    tl.store(mixed + where, new, mask=inside)
     y = new.to(tl.float32)
-    y = y * tl.rsqrt(tl.sum(y * y, 0) / width + EPS)
-    tl.store(out + where, y.to(dtype), mask=at < width)
+    y = y * tl.rsqrt(tl.sum(y * y, 1) / width + EPS)[:, None]
+    tl.store(out + where, y.to(dtype), mask=inside)
 
 
 def mix(
@@ -119,8 +98,11 @@ def mix(
     `x` is overwritten, except where it is `start` itself.
     """
     mixed, out = torch.empty_like(x) if x is start else x, torch.empty_like(x)
-    rows, width = x.shape
-    launch(_mix, (rows,), x, start, residual, embedding, mixed, out, layer, width, EPS, WIDTH=_power(width))
+    (rows, width), at_once = x.shape, _units(x.shape[1])
+    launch(
+        _mix, (triton.cdiv(rows, at_once),), x, start, residual, embedding, mixed, out, layer, rows, width, EPS,
+        UNITS=at_once, WIDTH=_power(width),
+    )  # fmt: skip
     return mixed, out
 
 
@@ -133,7 +115,8 @@ def _square_relu(x, count, BLOCK: tl.constexpr):
 
 def square_relu(x: torch.Tensor) -> torch.Tensor:
     """Replace all numbers by the squares of their positive parts."""
-    launch(_square_relu, (triton.cdiv(x.numel(), ELEMENTS_AT_ONCE),), x, x.numel(), BLOCK=ELEMENTS_AT_ONCE)
+    block = _units(1)
+    launch(_square_relu, (triton.cdiv(x.numel(), block),), x, x.numel(), BLOCK=block)
     return x
 
 
@@ -159,39 +142,46 @@ def _project(
     k,
     v,
     layer,
+    units,
     heads,
     kv_heads,
     size,
     EPS,
-    HEADS: tl.constexpr,
+    UNITS: tl.constexpr,
     HALF: tl.constexpr,
     VALUES: tl.constexpr,
 ):
     dtype = q.dtype.element_ty
-    row = tl.program_id(0).to(tl.int64)
-    head, pair = tl.arange(0, HEADS)[:, None], tl.arange(0, HALF)[None, :]
-    half = pair < size // 2
-    base = row * (heads + 2 * kv_heads) * size
-    turn = rope + tl.load(positions + row) * size + 2 * pair
-    cos, sin = tl.load(turn, mask=half, other=0.0), tl.load(turn + 1, mask=half, other=0.0)
-    where = head * size + 2 * pair
-    wanted = (head < heads + kv_heads) & half
-    even = tl.load(qkv + base + where, mask=wanted, other=0.0).to(tl.float32)
-    odd = tl.load(qkv + base + where + 1, mask=wanted, other=0.0).to(tl.float32)
-    even, odd = _turned(even, odd, cos, sin, size, EPS, dtype)
-    tl.store(q + row * heads * size + where, even, mask=wanted & (head < heads))
-    tl.store(q + row * heads * size + where + 1, odd, mask=wanted & (head < heads))
-    keys = k + row * kv_heads * size + where - heads * size
-    tl.store(keys, even, mask=wanted & (head >= heads))
-    tl.store(keys + 1, odd, mask=wanted & (head >= heads))
-    mine = (head < kv_heads) & half
-    for part in tl.static_range(2):
-        at = where + part
-        x = tl.load(qkv + base + (heads + kv_heads) * size + at, mask=mine, other=0.0).to(tl.float32)
-        if VALUES:
-            more = tl.load(values + row * kv_heads * size + at, mask=mine, other=0.0).to(tl.float32)
-            x += (tl.load(scales + layer).to(dtype).to(tl.float32) * more).to(dtype).to(tl.float32)
-        tl.store(v + row * kv_heads * size + at, x.to(dtype), mask=mine)
+    unit = tl.program_id(0).to(tl.int64) * UNITS + tl.arange(0, UNITS)
+    row, head = unit // (heads + 2 * kv_heads), unit % (heads + 2 * kv_heads)
+    feature = 2 * tl.arange(0, HALF)[None, :]
+    inside = (unit < units)[:, None] & (feature < size)
+    is_query, is_value = head < heads, head >= heads + kv_heads
+    turn = rope + tl.load(positions + row, mask=unit < units, other=0)[:, None] * size + feature
+    cos, sin = tl.load(turn, mask=inside, other=0.0), tl.load(turn + 1, mask=inside, other=0.0)
+    mine = qkv + unit[:, None] * size + feature
+    even = tl.load(mine, mask=inside, other=0.0).to(tl.float32)
+    odd = tl.load(mine + 1, mask=inside, other=0.0).to(tl.float32)
+    a, b = _turned(even, odd, cos, sin, size, EPS, dtype)
+    if VALUES:
+        scale = tl.load(scales + layer).to(dtype).to(tl.float32)
+        more = values + (row * kv_heads + head - heads - kv_heads)[:, None] * size + feature
+        added = inside & is_value[:, None]
+        even += (scale * tl.load(more, mask=added, other=0.0).to(tl.float32)).to(dtype).to(tl.float32)
+        odd += (scale * tl.load(more + 1, mask=added, other=0.0).to(tl.float32)).to(dtype).to(tl.float32)
+    a, b = tl.where(is_value[:, None], even.to(dtype), a), tl.where(is_value[:, None], odd.to(dtype), b)
+    where = q + (row * heads + head)[:, None] * size + feature
+    mask = inside & is_query[:, None]
+    tl.store(where, a, mask=mask)
+    tl.store(where + 1, b, mask=mask)
+    where = k + (row * kv_heads + head - heads)[:, None] * size + feature
+    mask = inside & ((head >= heads) & (head < heads + kv_heads))[:, None]
+    tl.store(where, a, mask=mask)
+    tl.store(where + 1, b, mask=mask)
+    where = v + (row * kv_heads + head - heads - kv_heads)[:, None] * size + feature
+    mask = inside & is_value[:, None]
+    tl.store(where, a, mask=mask)
+    tl.store(where + 1, b, mask=mask)
 
 
 def project(
@@ -212,10 +202,11 @@ def project(
     rows, size = len(qkv), 2 * rope.shape[1]
     q = qkv.new_empty(rows, heads, size)
     k, v = qkv.new_empty(2, rows, kv_heads, size)
+    units, at_once = rows * (heads + 2 * kv_heads), _units(size)
     launch(
-        _project, (rows,), qkv, q if values is None else values, q if scales is None else scales, rope, positions_N,
-        q, k, v, layer, heads, kv_heads, size, EPS,
-        HEADS=_power(heads + kv_heads), HALF=_power(size // 2), VALUES=values is not None,
+        _project, (triton.cdiv(units, at_once),), qkv, q if values is None else values, q if scales is None else scales,
+        rope, positions_N, q, k, v, layer, units, heads, kv_heads, size, EPS,
+        UNITS=at_once, HALF=_power(size // 2), VALUES=values is not None,
     )  # fmt: skip
     return q, k, v
 
@@ -464,6 +455,11 @@ def sample(
         LAST=LAST, NOISE=NOISE, SHAPED=shaped, BLOCK=min(TOKENS_AT_ONCE, _power(num_tokens)),
     )  # fmt: skip
     return tokens, logprobs
+
+
+def _units(size: int) -> int:
+    """How many units of so many numbers a program has; the interpreter's cost lies in programs, not in numbers."""
+    return max(1, (INTERPRETED_AT_ONCE if interpreted() else ELEMENTS_AT_ONCE) // _power(size))
 
 
 def _power(number: int) -> int:

@@ -78,7 +78,7 @@ def inference(tokenizer: Tokenizer) -> Inference:
     net, prefills, compute = network(tokenizer), [], engine_module.prefill
     options = SamplingOptions(num_samples=4, max_new_tokens=4)
 
-    with Pretend() as device, device.counting() as around:
+    with Pretend() as device:
         device.move(net)
 
         def counted(*args: object) -> None:
@@ -89,7 +89,8 @@ def inference(tokenizer: Tokenizer) -> Inference:
         recorder = FakeRecorder(device)
         limits = EngineLimits(max_rows=64, cache_mbytes=200)
         engine = Engine(net, tokenizer, limits, kernel=flash_kernel, recorder=recorder)
-        with mock.patch.object(engine_module, "prefill", counted):
+        assert engine.decisions()["engine_kernels"] == "on (CUDA device)"
+        with mock.patch.object(engine_module, "prefill", counted), device.counting() as around:
             engine.generate(prompts, options, list(range(16)))
             engine.generate(longer, options, list(range(16)))
     first, second = prefills

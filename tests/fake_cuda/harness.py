@@ -5,6 +5,7 @@ is what a GPU would have to be waited for. Times, streams and what a kernel does
 """
 
 import contextlib
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from tests.model.attention_layouts import slow_kernel
 
+os.environ["TRITON_INTERPRET"] = "1"  # which Triton reads when it is imported
 aten = torch.ops.aten
 DEVICE = torch.device("cuda", 0)
 
@@ -379,9 +381,26 @@ def _made_tensor(data: Any, *, device: Any = None, **kwargs: Any) -> torch.Tenso
     return CudaTensor(made.to("meta") if active().meta else made)
 
 
+def _launched(kernel: Any, grid: tuple[int, ...], *args: Any, **constants: Any) -> None:
+    """Let Triton's interpreter compute what one launch of a kernel does."""
+    active().count.ops[kernel.__name__.strip("_")] += 1
+    with torch.utils._python_dispatch._disable_current_modes():
+        kernel[grid](*(x.values if isinstance(x, CudaTensor) else x for x in args), **constants)
+
+
 def patches() -> list[Any]:
-    """What of `torch.cuda` the program calls, for the pretended device."""
+    """What of `torch.cuda` and Triton the program calls, for the pretended device."""
+    kernels = []
+    if torch.version.cuda is not None:
+        from nanoproof.inference import fused, triton_kernels
+
+        assert triton_kernels.interpreted(), "Triton was imported before the harness"
+        kernels = [
+            mock.patch.object(triton_kernels, "launch", _launched),
+            mock.patch.object(fused, "missing_for_triton", lambda: None),
+        ]
     return [
+        *kernels,
         mock.patch.object(torch.cuda, "_lazy_init", lambda: None),
         mock.patch.object(torch.cuda, "is_available", lambda: True),
         mock.patch.object(torch.cuda, "get_device_capability", lambda device=None: (9, 0)),
