@@ -90,6 +90,7 @@ def inference(tokenizer: Tokenizer) -> Inference:
         limits = EngineLimits(max_rows=64, cache_mbytes=200)
         engine = Engine(net, tokenizer, limits, kernel=flash_kernel, recorder=recorder)
         assert engine.decisions()["engine_kernels"] == "on (CUDA device)"
+        device.interprets = False
         with mock.patch.object(engine_module, "prefill", counted), device.counting() as around:
             engine.generate(prompts, options, list(range(16)))
             engine.generate(longer, options, list(range(16)))

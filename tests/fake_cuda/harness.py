@@ -150,6 +150,8 @@ class Pretend(TorchDispatchMode):
     def __init__(self, meta: bool = False) -> None:
         super().__init__()
         self.meta, self.count = meta, Count()
+        self.interprets = True
+        """Whether Triton kernels are computed, which is slow; else they are counted, and their results are zeros."""
         self._place = torch.device("meta" if meta else "cpu")
         self._patches = contextlib.ExitStack()
 
@@ -381,11 +383,26 @@ def _made_tensor(data: Any, *, device: Any = None, **kwargs: Any) -> torch.Tenso
     return CudaTensor(made.to("meta") if active().meta else made)
 
 
+LAUNCH_RESULTS = {
+    "_embed": ("out",),
+    "_mix": ("mixed", "out"),
+    "_project": ("q", "k", "v"),
+    "_sample": ("tokens", "logprobs"),
+}
+"""What a kernel fills that was empty before."""
+
+
 def _launched(kernel: Any, grid: tuple[int, ...], *args: Any, **constants: Any) -> None:
-    """Let Triton's interpreter compute what one launch of a kernel does."""
-    active().count.ops[kernel.__name__.strip("_")] += 1
+    """Let Triton's interpreter compute what one launch of a kernel does, or take zeros for it."""
+    name = kernel.__name__
+    active().count.ops[name.strip("_")] += 1
+    values = [x.values if isinstance(x, CudaTensor) else x for x in args]
     with torch.utils._python_dispatch._disable_current_modes():
-        kernel[grid](*(x.values if isinstance(x, CudaTensor) else x for x in args), **constants)
+        if active().interprets:
+            kernel[grid](*values, **constants)
+            return
+        for result in LAUNCH_RESULTS.get(name, ()):
+            values[kernel.arg_names.index(result)].zero_()
 
 
 def patches() -> list[Any]:
