@@ -48,7 +48,7 @@ gpu() {
 small=(--depth 4 --aspect-ratio 64 --head-dim 64 --sequence-len 256)
 pretrain=(python -m nanoproof.pretrain "${device[@]}" --data nanolean --device-batch-size 8 --total-batch-size 4096 --num-steps 12 --eval-tokens 4096)
 part doctor 60 python -m nanoproof.doctor "${device[@]}" --for rl --datasets nanolean
-part parity 120 python -m benchmarks.gpu_parity "${device[@]}"
+part parity 240 python -m benchmarks.gpu_parity "${device[@]}"
 part tokenizer 60 python -m scripts.tok_train --vocab-size 1024
 part pretrain 120 "${pretrain[@]}" "${small[@]}" --run plain --compile off
 gpu pretrain-compiled 240 "${pretrain[@]}" "${small[@]}" --run compiled --compile on
@@ -58,6 +58,7 @@ part rl 240 python -m nanoproof.rl "${device[@]}" --model-path sft/first --run f
 for graphs in on off; do
     gpu "evaluation-graphs-$graphs" 120 python -m scripts.prover_eval "${device[@]}" --model-path sft/first --datasets nanolean --split test --max-theorems 16 --num-simulations 16 --lean-processes 4 --engine-cuda-graphs "$graphs"
 done
+gpu evaluation-kernels-off 120 python -m scripts.prover_eval "${device[@]}" --model-path sft/first --datasets nanolean --split test --max-theorems 16 --num-simulations 16 --lean-processes 4 --engine-kernels off
 gpu benchmark-training 240 python -m benchmarks.train --device cuda
 gpu benchmark-inference 180 python -m scripts.bench_inference "${device[@]}" --parts device
 [ "$DRY_RUN" = 0 ] || exit 0

@@ -17,6 +17,7 @@ import torch
 from nanoproof.inference.batch_invariance import pad_rows
 from nanoproof.inference.cuda_graphs import RecordedSteps
 from nanoproof.inference.decode import Plan, SequenceGroups, StepOutput, compute_step, plan_step
+from nanoproof.inference.fused import FusedNetwork
 from nanoproof.inference.kv_cache import HostCopy, KVCache, SlotPool, SlotSize, to_device
 from nanoproof.inference.sampling import EngineRequest, Noise, SamplingOptions, first_tokens, shaped_logits
 from nanoproof.model.gpt import GPT
@@ -71,8 +72,9 @@ class BatchDecoder:
         cache: KVCache,
         recorded: RecordedSteps | None,
         batch_invariant: bool = False,
+        fused: FusedNetwork | None = None,
     ) -> None:
-        self._batch_invariant = batch_invariant
+        self._batch_invariant, self._fused = batch_invariant, fused
         self._network, self._tokenizer, self._eos, self._bins = network, tokenizer, tokenizer.eos, tokenizer.bins
         self._windows = network.config.windows
         self.cache, self.recorded = cache, recorded
@@ -113,7 +115,7 @@ class BatchDecoder:
             value_rows = np.flatnonzero(marking_N & (sequence_N == 1))
             value_group_S = group_N[value_rows]
             started = self._start_samples(
-                order_G[groups.marking[order_G]], output.places(value_rows - 1), value_group_S, output.logits_NV
+                order_G[groups.marking[order_G]], output.places(value_rows - 1), value_group_S, output
             )
             values = self._value_distributions(output.hidden_NC[self._index(output.places(value_rows))])
             tokens = torch.cat([tokens[self._index(samples)], started.tokens_N])
@@ -190,8 +192,10 @@ class BatchDecoder:
         num_rows = plan.shape.rows
         if self._batch_invariant:
             plan, _ = plan.padded(plan.shape.batch_invariant(), self.groups, pools)
-        rows_5N, positions_S = self._index(plan.rows_5N), self._index(plan.positions_S)
-        output = compute_step(self._network, self._eos + 1, self.groups, pools, plan.shape, rows_5N, positions_S)
+        rows_5N, slots_4S = self._index(plan.rows_5N), self._index(plan.slots_4S)
+        output = compute_step(
+            self._network, self._eos + 1, self.groups, pools, plan.shape, rows_5N, slots_4S, self._fused
+        )
         return output.first(num_rows)
 
     def _by_slot_size(self) -> list[tuple[SlotSize, np.ndarray]]:
@@ -210,7 +214,7 @@ class BatchDecoder:
         return self._cached_by_size
 
     def _start_samples(
-        self, groups_G: np.ndarray, tactic_rows: np.ndarray, first_groups: np.ndarray, logits_NV: torch.Tensor
+        self, groups_G: np.ndarray, tactic_rows: np.ndarray, first_groups: np.ndarray, output: StepOutput
     ) -> _Started:
         """Turn markers into samples with first tokens. `tactic_rows` have the logits of the first in `first_groups`."""
         groups = self.groups
@@ -233,7 +237,7 @@ class BatchDecoder:
                     info = groups.info(group)
                     samples = slice(info.first, info.first + info.count)
                     group_SK[index, samples], sequence_SK[index, samples] = group, np.arange(info.count)
-            logits_SV = logits_NV[self._index(np.array([row for row, _ in rows]))]
+            logits_SV = output.logits(self._index(np.array([row for row, _ in rows])), self._eos + 1)
             started.append(
                 self._draw_first_tokens(
                     options, [request.seed for _, request in rows], group_SK, sequence_SK, logits_SV

@@ -9,12 +9,14 @@ The recording itself (`CudaRecorder`) has not been run yet; everything around it
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 import torch
 
 from nanoproof.inference.decode import Plan, PoolShape, SequenceGroups, StepOutput, StepShape, compute_step
+from nanoproof.inference.fused import FusedNetwork
 from nanoproof.inference.kv_cache import SlotPool, to_device
 from nanoproof.model.gpt import GPT
 
@@ -103,8 +105,8 @@ def covers(large: StepShape, small: StepShape) -> bool:
 class RecordedSteps:
     """Records decoding steps by shape, and computes steps by replaying these."""
 
-    def __init__(self, recorder: Recorder, network: GPT, num_tokens: int) -> None:
-        self._recorder, self._network, self._num_tokens = recorder, network, num_tokens
+    def __init__(self, recorder: Recorder, network: GPT, num_tokens: int, fused: FusedNetwork | None = None) -> None:
+        self._recorder, self._network, self._num_tokens, self._fused = recorder, network, num_tokens, fused
         self._seen: Counter[StepShape] = Counter()
         self._recordings: dict[StepShape, _Recording] = {}
         self._generation: tuple[int, int] | None = None
@@ -136,7 +138,7 @@ class RecordedSteps:
         if recording is None:
             recording = _Recording(padded, self._network.device)
             try:
-                recording.record(self._recorder, self._network, self._num_tokens, groups, pools)
+                recording.record(self._recorder, self._network, self._num_tokens, groups, pools, self._fused)
             except RuntimeError:
                 log.warning(
                     "a step could not be recorded; from now on new shapes are computed as they come", exc_info=True
@@ -154,24 +156,33 @@ class _Recording:
     def __init__(self, plan: Plan, device: torch.device) -> None:
         self._shape, self._device = plan.shape, device
         self._rows_5N = torch.from_numpy(plan.rows_5N).to(device, copy=True)
-        self._positions_S = torch.from_numpy(plan.positions_S).to(device, copy=True)
+        self._slots_4S = torch.from_numpy(plan.slots_4S).to(device, copy=True)
 
     def record(
-        self, recorder: Recorder, network: GPT, num_tokens: int, groups: SequenceGroups, pools: Sequence[SlotPool]
+        self,
+        recorder: Recorder,
+        network: GPT,
+        num_tokens: int,
+        groups: SequenceGroups,
+        pools: Sequence[SlotPool],
+        fused: FusedNetwork | None,
     ) -> None:
         # What recording runs must not count: it changes the latest tokens; whatever else it writes is written again.
         latest = groups.last_GQ.clone()
         try:
             self._replay, self._output = recorder.record(
-                lambda: compute_step(network, num_tokens, groups, pools, self._shape, self._rows_5N, self._positions_S)
+                lambda: compute_step(
+                    network, num_tokens, groups, pools, self._shape, self._rows_5N, self._slots_4S, fused
+                )
             )
         finally:
             groups.last_GQ.copy_(latest)
 
     def replay(self, plan: Plan, where_N: np.ndarray) -> StepOutput:
         self._rows_5N.copy_(torch.from_numpy(plan.rows_5N), non_blocking=True)
-        self._positions_S.copy_(torch.from_numpy(plan.positions_S), non_blocking=True)
+        self._slots_4S.copy_(torch.from_numpy(plan.slots_4S), non_blocking=True)
         self._replay()
         where, output = to_device(where_N, self._device), self._output
         # Logits and hidden states are not copied: the few that count are read before the next replay overwrites them.
-        return StepOutput(output.tokens_N[where], output.logprobs_N[where], output.logits_NV, output.hidden_NC, where_N)
+        tokens_N, logprobs_N = output.tokens_N[where], output.logprobs_N[where]
+        return replace(output, tokens_N=tokens_N, logprobs_N=logprobs_N, places_N=where_N)

@@ -14,6 +14,7 @@ of a slot, H query heads, J key/value heads, D head size, V tokens that a tactic
 F options that shape the distribution.
 """
 
+import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,9 +24,12 @@ import numpy as np
 import torch
 
 from nanoproof.inference.batch_invariance import COLUMNS, ROWS, rounded, weighted_sums
+from nanoproof.inference.fused import FusedNetwork, missing_for_kernels
 from nanoproof.inference.kv_cache import SlotPool, SlotSize, to_device
-from nanoproof.inference.sampling import UNSHAPED, EngineRequest, next_tokens, shaped_logits
-from nanoproof.model.gpt import GPT
+from nanoproof.inference.sampling import UNSHAPED, EngineRequest, SamplingOptions, next_tokens, shaped_logits
+from nanoproof.model.gpt import GPT, LOGIT_SOFTCAP
+
+log = logging.getLogger(__name__)
 
 # -- Sequence groups -------------------------------------------------------------------------------------------------
 
@@ -136,6 +140,8 @@ class SequenceGroups:
 POSITION, SEQUENCE, COLUMN, LAST, NOISE = range(5)
 """Of a row: position of its token, its sequence in the pool, the column it fills, and the flat indices of its latest
 token and its noise in the tables."""
+SLOT_POSITION, SLOT_FILLED, SLOT_FIRST, SLOT_COUNT = range(4)
+"""Of a slot: the next position, the columns that are filled, and its first row and their number (0: it has no part)."""
 
 
 @dataclass(frozen=True)
@@ -177,8 +183,8 @@ class StepShape:
 class Plan:
     """A step as planned on the host.
 
-    `group_N` and `sequence_N` identify the rows, `rows_5N` holds what they need (see `POSITION`), `positions_S` the
-    next position in every slot of every pool, `counts_G` the number of rows of each group.
+    `group_N` and `sequence_N` identify the rows, `rows_5N` holds what they need (see `POSITION`), `slots_4S` what every
+    slot of every pool needs (see `SLOT_POSITION`), `counts_G` the number of rows of each group.
     """
 
     shape: StepShape
@@ -186,22 +192,24 @@ class Plan:
     sequence_N: np.ndarray
     counts_G: np.ndarray
     rows_5N: np.ndarray
-    positions_S: np.ndarray
+    slots_4S: np.ndarray
 
     def padded(self, shape: StepShape, groups: SequenceGroups, pools: Sequence[SlotPool]) -> tuple["Plan", np.ndarray]:
         """Pad the plan to a shape that is at least as large; returns it and the new index of each row."""
         rows_5N = np.zeros((5, shape.rows), dtype=np.int64)
         rows_5N[LAST] = groups.scratch * groups.sequences
-        positions_S = np.zeros(shape.slots, dtype=np.int64)
+        slots_4S = np.zeros((4, shape.slots), dtype=np.int64)
         where, source, target, from_slot, to_slot = [], 0, 0, 0, 0
         for ours, wanted, pool in zip(self.shape.pools, shape.pools, pools, strict=True):
             rows_5N[SEQUENCE, target : target + wanted.rows] = pool.num_slots * pool.size.sequences
             rows_5N[:, target : target + ours.rows] = self.rows_5N[:, source : source + ours.rows]
-            positions_S[to_slot : to_slot + ours.slots] = self.positions_S[from_slot : from_slot + ours.slots]
+            mine = slice(to_slot, to_slot + ours.slots)
+            slots_4S[:, mine] = self.slots_4S[:, from_slot : from_slot + ours.slots]
+            slots_4S[SLOT_FIRST, mine] += target - source
             where.append(np.arange(target, target + ours.rows))
             source, target = source + ours.rows, target + wanted.rows
             from_slot, to_slot = from_slot + ours.slots, to_slot + wanted.slots
-        plan = Plan(shape, self.group_N, self.sequence_N, self.counts_G, rows_5N, positions_S)
+        plan = Plan(shape, self.group_N, self.sequence_N, self.counts_G, rows_5N, slots_4S)
         return plan, np.concatenate(where)
 
 
@@ -217,7 +225,7 @@ def plan_step(groups: SequenceGroups, by_pool: Sequence[tuple[SlotPool, np.ndarr
     rows_5N[COLUMN] = groups.filled[group_N] + np.arange(len(group_N)) - starts_G[index_N]
     rows_5N[LAST] = group_N * groups.sequences + sequence_N
     rows_5N[NOISE] = (group_N * groups.max_steps + groups.time[group_N]) * groups.sequences + sequence_N
-    shapes, positions, first, row = [], [], 0, 0
+    shapes, tables, first, row = [], [], 0, 0
     for pool, members in by_pool:
         counts = counts_G[first : first + len(members)]
         rows = int(counts.sum())
@@ -225,15 +233,20 @@ def plan_step(groups: SequenceGroups, by_pool: Sequence[tuple[SlotPool, np.ndarr
         rows_5N[SEQUENCE, mine] = groups.slot[group_N[mine]] * pool.size.sequences + sequence_N[mine]
         columns = int((groups.filled[members] + counts).max())
         shapes.append(PoolShape(pool.size, rows, pool.extent, columns))
-        positions_S = np.zeros(pool.extent, dtype=np.int64)
-        positions_S[groups.slot[members]] = groups.position[members]
-        positions.append(positions_S)
+        slots_4S = np.zeros((4, pool.extent), dtype=np.int64)
+        slots_4S[:, groups.slot[members]] = (
+            groups.position[members],
+            groups.filled[members],
+            starts_G[first : first + len(members)],
+            counts,
+        )
+        tables.append(slots_4S)
         first, row = first + len(members), row + rows
     longest = int(groups.position[order_G].max())
     shaping_GF = groups.shaping[order_G]
     shaped, nucleus = bool((shaping_GF != UNSHAPED).any()), bool((shaping_GF[:, 1] < 1).any())
     shape = StepShape(tuple(shapes), longest >= min(windows), shaped, nucleus=nucleus)
-    return Plan(shape, group_N, sequence_N, counts_G, rows_5N, np.concatenate(positions))
+    return Plan(shape, group_N, sequence_N, counts_G, rows_5N, np.concatenate(tables, axis=1))
 
 
 class DecodeAttention:
@@ -321,7 +334,8 @@ def _scores(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
 class StepOutput:
     """Each row's next token and its log-probability, with the logits and hidden states that these come from.
 
-    `places_N` says which rows of logits and hidden states are those of the step's rows (None: the first ones).
+    `places_N` says which rows of logits and hidden states are those of the step's rows (None: the first ones). Logits
+    that are `raw` are in the network's dtype, not capped, and of some tokens more.
     """
 
     tokens_N: torch.Tensor
@@ -329,16 +343,27 @@ class StepOutput:
     logits_NV: torch.Tensor
     hidden_NC: torch.Tensor
     places_N: np.ndarray | None = None
+    raw: bool = False
 
     def places(self, rows: np.ndarray) -> np.ndarray:
         """Return where the logits and hidden states of these rows are."""
         return rows if self.places_N is None else self.places_N[rows]
 
+    def logits(self, places_S: torch.Tensor, num_tokens: int) -> torch.Tensor:
+        """Return the logits (S, V) at these places, capped, in fp32 at least."""
+        logits_SV = self.logits_NV[places_S]
+        return _capped(logits_SV[:, :num_tokens]) if self.raw else logits_SV
+
     def first(self, rows: int) -> "StepOutput":
         """Return the first rows: the others are padding."""
         if rows == len(self.tokens_N):
             return self
-        return StepOutput(self.tokens_N[:rows], self.logprobs_N[:rows], self.logits_NV[:rows], self.hidden_NC[:rows])
+        names = ("tokens_N", "logprobs_N", "logits_NV", "hidden_NC")
+        return replace(self, **{name: getattr(self, name)[:rows] for name in names})
+
+
+def _capped(logits: torch.Tensor) -> torch.Tensor:
+    return LOGIT_SOFTCAP * torch.tanh(logits.float() / LOGIT_SOFTCAP)
 
 
 def compute_step(
@@ -348,13 +373,33 @@ def compute_step(
     pools: Sequence[SlotPool],
     shape: StepShape,
     rows_5N: torch.Tensor,
-    positions_S: torch.Tensor,
+    slots_4S: torch.Tensor,
+    fused: FusedNetwork | None = None,
 ) -> StepOutput:
     """Compute a step on the device; `num_tokens` is V. Each row's token becomes its latest in the tables."""
     last = groups.last_GQ.flatten()
-    attention = DecodeAttention(network.config.windows, pools, shape, rows_5N, positions_S)
-    hidden_1NC = network.trunk(last[rows_5N[LAST]].unsqueeze(0), rows_5N[POSITION].unsqueeze(0), attention)
-    logits_NV = network.logits(hidden_1NC[0], slice(num_tokens))
+    tokens_N = last[rows_5N[LAST]]
+    if fused is not None:
+        slots = [pool.slots for pool in shape.pools]
+        hidden_NC = fused.trunk(tokens_N, fused.decode_attend(pools, slots, rows_5N, slots_4S))
+        assert hidden_NC is not None
+        logits_NV = fused.logits(hidden_NC, num_tokens)
+        if not shape.nucleus:
+            tokens_N, logprobs_N = fused.kernels.sample(
+                logits_NV,
+                num_tokens,
+                rows_5N,
+                groups.noise_GTQ,
+                groups.shaping_GF,
+                groups.last_GQ,
+                shape.shaped,
+            )
+            return StepOutput(tokens_N, logprobs_N, logits_NV, hidden_NC, raw=True)
+        logits_NV = _capped(logits_NV[:, :num_tokens])
+    else:
+        attention = DecodeAttention(network.config.windows, pools, shape, rows_5N, slots_4S[SLOT_POSITION])
+        hidden_NC = network.trunk(tokens_N.unsqueeze(0), rows_5N[POSITION].unsqueeze(0), attention)[0]
+        logits_NV = network.logits(hidden_NC, slice(num_tokens))
     probabilities_NV = logits_NV.softmax(dim=-1)
     drawn_from_NV = probabilities_NV
     if shape.shaped:
@@ -363,4 +408,74 @@ def compute_step(
     tokens_N = next_tokens(drawn_from_NV, groups.noise_GTQ.flatten()[rows_5N[NOISE]])
     logprobs_N = probabilities_NV.gather(1, tokens_N.unsqueeze(1)).squeeze(1).log()
     last[rows_5N[LAST]] = tokens_N
-    return StepOutput(tokens_N, logprobs_N, logits_NV, hidden_1NC[0])
+    return StepOutput(tokens_N, logprobs_N, logits_NV, hidden_NC)
+
+
+# -- The choice of kernels -------------------------------------------------------------------------------------------
+
+KERNEL_TOLERANCE = 0.1
+"""By how much hidden states of the two ways may differ on a GPU (norm of the difference by the norm): 16 bits round a
+hundredth away in a deep network, a wrong column or head makes them differ by their size."""
+PROBED_PROMPT = 70
+"""Columns that a slot of the probe has filled: more than the attention kernel reads at a time."""
+
+
+def fused_or_not(network: GPT, num_tokens: int, wanted: str) -> tuple[FusedNetwork | None, str]:
+    """Decide for `engine.kernels`; returns the fused network, None for the plain one, and the reason.
+
+    On a GPU they are compiled and held against the plain way first, as a driver or a compiler may not suit them; with
+    `auto` the plain way is taken where they fail. Raises ValueError if they were asked for and cannot be had.
+    """
+    if wanted == "off":
+        return None, "asked for"
+    problem = missing_for_kernels(network.device, network.compute_dtype)
+    if problem is None and wanted == "auto" and network.device.type != "cuda":
+        problem = f"auto takes them on a CUDA device, this is {network.device.type}"
+    if problem is None:
+        try:
+            fused = FusedNetwork(network)
+            problem = _difference(network, fused, num_tokens) if network.device.type == "cuda" else None
+        except Exception as error:  # whatever a compiler or a driver says
+            log.debug("the kernels failed", exc_info=True)
+            problem = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"
+        if problem is None:
+            return fused, "asked for" if wanted == "on" else "CUDA device"
+        log.warning("decoding without the Triton kernels: %s", problem)
+    if wanted == "on":
+        raise ValueError(f"engine.kernels: {problem}")
+    return None, problem
+
+
+@torch.inference_mode()
+def _difference(network: GPT, fused: FusedNetwork, num_tokens: int) -> str | None:
+    """Compute a step of two slots with random keys and values, and a prompt, both ways; returns how these differ."""
+    config, device = network.config, network.device
+    filled = min(PROBED_PROMPT, config.sequence_len - 2)
+    generator = torch.Generator(device=device).manual_seed(0)
+    groups, pool = SequenceGroups(device), SlotPool(config, SlotSize(256, 2), 2, network.compute_dtype, device)
+    for slot in range(2):
+        prompt = EngineRequest([0] * (filled - 7 * slot), SamplingOptions(2, 4), slot)
+        group = groups.open(GroupInfo(prompt, 0, 2, pool.size), pool.allocate(), 4, [1, 2])
+        pool.open(slot, len(prompt.prompt), with_value=True)
+        assert groups.slot[group] == slot
+    for cache in (pool.keys_LSJDC, pool.values_LSJCD):
+        cache.copy_(torch.randn(cache.shape, generator=generator, device=device))
+    plan = plan_step(groups, [(pool, np.flatnonzero(groups.running.any(axis=1)))], config.windows)
+    plan = replace(plan, shape=replace(plan.shape, windowed=True))
+    tables, latest = (to_device(plan.rows_5N, device), to_device(plan.slots_4S, device)), groups.last_GQ.clone()
+    tokens_N = torch.arange(5, device=device)
+    plain, ours = [], []
+    for found, kernels in ((plain, None), (ours, fused)):
+        groups.last_GQ.copy_(latest)
+        found.append(compute_step(network, num_tokens, groups, [pool], plan.shape, *tables, kernels).hidden_NC)
+
+        def keep(layer: int, q: torch.Tensor, *kv: torch.Tensor, found: list[torch.Tensor] = found) -> torch.Tensor:
+            found[1:] = kv  # of the last layer, into which all others have gone
+            return q
+
+        if kernels is None:
+            network.trunk(tokens_N.unsqueeze(0), tokens_N.unsqueeze(0), keep)
+        else:
+            kernels.trunk(tokens_N, kernels.split_attend(tokens_N, keep))
+    error = max(float((a.float() - b.float()).norm() / b.float().norm()) for a, b in zip(ours, plain, strict=True))
+    return None if error <= KERNEL_TOLERANCE else f"they give other results than torch's operators ({error:.1e} off)"

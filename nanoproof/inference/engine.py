@@ -14,7 +14,7 @@ import torch
 from nanoproof.inference.batch_decoder import BatchDecoder, Launched
 from nanoproof.inference.batch_invariance import check_batch_invariance
 from nanoproof.inference.cuda_graphs import CudaRecorder, RecordedSteps, Recorder
-from nanoproof.inference.decode import GroupInfo, split_samples
+from nanoproof.inference.decode import GroupInfo, fused_or_not, split_samples
 from nanoproof.inference.kv_cache import KVCache, SlotSize, cache_budget
 from nanoproof.inference.prefill import PrefillJob, PrefillMasks, PrefixCache, prefill
 from nanoproof.inference.sampling import Completion, EngineLimits, EngineRequest, EngineStats, Sample, SamplingOptions
@@ -70,7 +70,8 @@ class Engine:
         """By default `recorder`, `kernel` (of prefill) and `read_late` (a step is launched before the last one is read)
         are what suits the device.
 
-        Raises ValueError if CUDA graphs are asked for on another device, or if batch-invariant results cannot be had.
+        Raises ValueError if CUDA graphs or kernels are asked for where there are none, or if batch-invariant results
+        cannot be had.
         """
         assert tokenizer.eos == tokenizer.num_text_tokens, "EOS must follow the text tokens"
         self.model = model
@@ -85,6 +86,8 @@ class Engine:
                 parameter.data = parameter.data.to(model.compute_dtype)
             if model.compute_dtype == torch.float32:
                 share_frozen(self._network, model)
+        self._copy_weights()
+        self._fused, self._kernels_reason = fused_or_not(self._network, tokenizer.eos + 1, self.limits.kernels)
         self._batch_invariant = self.limits.batch_invariant
         if self._batch_invariant:
             check_batch_invariance(model, tokenizer.eos + 1)
@@ -111,7 +114,6 @@ class Engine:
         self._replays_before = 0
         self._failed_resets = 0
         self._reset()
-        self.refresh()
 
     def _reset(self) -> None:
         """Drop all active requests and caches. Where that fails, the next step tries it again."""
@@ -121,11 +123,11 @@ class Engine:
         self._group_of_prompt: dict[tuple[int, ...], int] = {}
         recorded = None
         if self._recorder is not None:
-            recorded = RecordedSteps(self._recorder, self._network, self.tokenizer.eos + 1)
+            recorded = RecordedSteps(self._recorder, self._network, self.tokenizer.eos + 1, self._fused)
         config, dtype = self.model.config, self.model.compute_dtype
         budget = self._budget - int(self.limits.reuse_share * self._budget)
         cache = KVCache(config, dtype, self.model.device, budget, self._first_slots)
-        self._decoder = BatchDecoder(self._network, self.tokenizer, cache, recorded, self._batch_invariant)
+        self._decoder = BatchDecoder(self._network, self.tokenizer, cache, recorded, self._batch_invariant, self._fused)
         self._prefix_cache.clear()
         self._failed_resets = 0
 
@@ -177,14 +179,18 @@ class Engine:
             "engine_rows": f"{self.max_rows} ({'asked for' if self.limits.max_rows else f'suits {device}'})",
             "engine_prompts": f"{prompts} ({self._no_flash or 'the fastest there is'})",
             "engine_graphs": f"{graphs} ({reason})",
+            "engine_kernels": f"{'off' if self._fused is None else 'on'} ({self._kernels_reason})",
             **(batches if self._batch_invariant else {}),
         }
 
-    @torch.no_grad()
     def refresh(self) -> None:
         """Copy the model's present weights. Only when idle; the prefix cache is cleared."""
         assert self.idle, "the weights changed while requests were active"
         self._prefix_cache.clear()
+        self._copy_weights()
+
+    @torch.no_grad()
+    def _copy_weights(self) -> None:
         if self._network is not self.model:
             for ours, theirs in zip(self._network.parameters(), merged_parameters(self.model), strict=True):
                 if ours.data_ptr() != theirs.data_ptr():
@@ -373,7 +379,7 @@ class Engine:
                     jobs.append(PrefillJob(prompt, pool, slot, known))
             copies += [(first, other) for other in others]
         if jobs:
-            prefill(self._network, self._masks, jobs, self._kernel, self._batch_invariant)
+            prefill(self._network, self._masks, jobs, self._kernel, self._batch_invariant, self._fused)
             self._stats.prefills += len(jobs)
             self._stats.prompt_tokens += sum(len(job.prompt) - job.start for job in jobs)
         for source, target in copies:

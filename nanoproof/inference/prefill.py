@@ -13,6 +13,7 @@ import torch
 import torch.nn.functional as F
 
 from nanoproof.inference.batch_invariance import ROWS, attend_padded, rounded
+from nanoproof.inference.fused import FusedNetwork
 from nanoproof.inference.kv_cache import SlotPool, to_device
 from nanoproof.model.attention import causal_mask, window_mask
 from nanoproof.model.flash_attention import Kernel
@@ -289,6 +290,7 @@ def prefill(
     jobs: Sequence[PrefillJob],
     kernel: Kernel | None,
     batch_invariant: bool = False,
+    fused: FusedNetwork | None = None,
 ) -> None:
     """Fill slots with the keys and values of their prompts."""
     tokens = [token for job in jobs for token in job.prompt[job.start :]]
@@ -297,4 +299,8 @@ def prefill(
         missing = rounded(len(tokens), ROWS) - len(tokens)
         tokens, positions = tokens + missing * [0], positions + missing * [0]
     tokens_1R, positions_1R = to_device([[tokens], [positions]], network.device)
-    network.trunk(tokens_1R, positions_1R, PrefillAttention(network.config, masks, jobs, kernel, batch_invariant))
+    attention = PrefillAttention(network.config, masks, jobs, kernel, batch_invariant)
+    if fused is None:
+        network.trunk(tokens_1R, positions_1R, attention)
+    else:
+        fused.trunk(tokens_1R[0], fused.split_attend(positions_1R[0], attention))

@@ -124,6 +124,12 @@ class EngineLimits:
         choices=("auto", "on", "off"),
         advanced=True,
     )
+    kernels: Literal["auto", "on", "off"] = opt(
+        "auto",
+        "Decode and prefill by Triton kernels; auto does on a GPU where they work.",
+        choices=("auto", "on", "off"),
+        advanced=True,
+    )
     batch_invariant: bool = opt(
         False,
         "On a CPU in float32, compute in padded batches: the bits of a state's answer then do not depend on which "

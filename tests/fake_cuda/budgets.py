@@ -8,13 +8,23 @@ import random
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 from unittest import mock
 
 import torch
 
 import nanoproof.inference.engine as engine_module
 from nanoproof.data.transitions.packing import Continuation, Example, PackedBatch, pack
-from nanoproof.inference.decode import StepOutput
+from nanoproof.inference.decode import (
+    COLUMN,
+    POSITION,
+    SEQUENCE,
+    SLOT_COUNT,
+    SLOT_FILLED,
+    SLOT_FIRST,
+    SLOT_POSITION,
+    StepOutput,
+)
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import EngineLimits, SamplingOptions
 from nanoproof.model.flash_attention import VarlenPath
@@ -78,7 +88,7 @@ def inference(tokenizer: Tokenizer) -> Inference:
     net, prefills, compute = network(tokenizer), [], engine_module.prefill
     options = SamplingOptions(num_samples=4, max_new_tokens=4)
 
-    with Pretend() as device, device.counting() as around:
+    with Pretend() as device:
         device.move(net)
 
         def counted(*args: object) -> None:
@@ -89,7 +99,9 @@ def inference(tokenizer: Tokenizer) -> Inference:
         recorder = FakeRecorder(device)
         limits = EngineLimits(max_rows=64, cache_mbytes=200)
         engine = Engine(net, tokenizer, limits, kernel=flash_kernel, recorder=recorder)
-        with mock.patch.object(engine_module, "prefill", counted):
+        assert engine.decisions()["engine_kernels"] == "on (CUDA device)"
+        device.interprets = False
+        with mock.patch.object(engine_module, "prefill", counted), device.counting() as around:
             engine.generate(prompts, options, list(range(16)))
             engine.generate(longer, options, list(range(16)))
     first, second = prefills
@@ -159,6 +171,60 @@ def saved_bytes(depth: int = 26, rows: int = 4) -> tuple[float, int]:
         with device.counting() as head:
             net.nll(x_NC, tokens_BT.flatten()).sum().backward()
     return sum(size for size, _ in saved.values()) / (rows * 768), head.largest
+
+
+def attention_reads(window: int) -> float:
+    """Return the bytes that decoding attention loads, in percent of the keys and values that its rows see.
+
+    Eight slots of 512 columns with 8 samples each, of which 40 to 440 are filled, 2 key/value heads of size 128 in 16
+    bits, by the loads of Triton's interpreter.
+    """
+    from triton.runtime.interpreter import InterpreterBuilder
+
+    from nanoproof.inference import triton_kernels
+
+    slots, samples, heads, size, columns, half = 8, 8, 2, 128, 512, torch.bfloat16
+    filled = torch.tensor([40, 440, 97, 200, 64, 311, 150, 270])
+    rows_5N, slots_4S = torch.zeros(5, slots * samples, dtype=torch.long), torch.zeros(4, slots, dtype=torch.long)
+    slots_4S[SLOT_POSITION] = slots_4S[SLOT_FILLED] = filled
+    slots_4S[SLOT_FIRST], slots_4S[SLOT_COUNT] = samples * torch.arange(slots), samples
+    rows_5N[POSITION] = filled.repeat_interleave(samples)
+    rows_5N[COLUMN] = rows_5N[POSITION] + torch.arange(samples).repeat(slots)
+    rows_5N[SEQUENCE] = torch.arange(slots * samples)
+    keys, values = (
+        torch.zeros(slots, heads, size, columns, dtype=half),
+        torch.zeros(slots, heads, columns, size, dtype=half),
+    )
+    out, qkv = (
+        torch.zeros(slots * samples, heads * size, dtype=half),
+        torch.zeros(slots * samples, 3 * heads * size, dtype=half),
+    )
+    bias, positions = torch.zeros(slots, samples, columns), torch.arange(columns).repeat(slots, 1)
+    load, loaded = InterpreterBuilder.create_masked_load, 0
+
+    def counted(builder: object, pointers: Any, mask: Any, *rest: Any) -> Any:
+        nonlocal loaded
+        loaded += int(mask.data.sum()) * pointers.get_element_ty().primitive_bitwidth // 8
+        return load(builder, pointers, mask, *rest)
+
+    with mock.patch.object(InterpreterBuilder, "create_masked_load", counted):
+        triton_kernels.decode_attention(
+            qkv,
+            None,
+            None,
+            torch.zeros(columns, size // 2, 2),
+            rows_5N,
+            slots_4S,
+            keys,
+            values,
+            bias,
+            positions,
+            out,
+            0,
+            window,
+        )
+    seen = int(filled.clamp(max=window - 1).sum())  # and each row its own, which is not loaded
+    return 100 * loaded / (seen * 2 * heads * size * half.itemsize)
 
 
 # -- The table -------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ is what a GPU would have to be waited for. Times, streams and what a kernel does
 """
 
 import contextlib
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from tests.model.attention_layouts import slow_kernel
 
+os.environ["TRITON_INTERPRET"] = "1"  # which Triton reads when it is imported
 aten = torch.ops.aten
 DEVICE = torch.device("cuda", 0)
 
@@ -148,6 +150,8 @@ class Pretend(TorchDispatchMode):
     def __init__(self, meta: bool = False) -> None:
         super().__init__()
         self.meta, self.count = meta, Count()
+        self.interprets = True
+        """Whether Triton kernels are computed, which is slow; else they are counted, and their results are zeros."""
         self._place = torch.device("meta" if meta else "cpu")
         self._patches = contextlib.ExitStack()
 
@@ -379,9 +383,41 @@ def _made_tensor(data: Any, *, device: Any = None, **kwargs: Any) -> torch.Tenso
     return CudaTensor(made.to("meta") if active().meta else made)
 
 
+LAUNCH_RESULTS = {
+    "_embed": ("out",),
+    "_mix": ("mixed", "out"),
+    "_project": ("q", "k", "v"),
+    "_sample": ("tokens", "logprobs"),
+}
+"""What a kernel fills that was empty before."""
+
+
+def _launched(kernel: Any, grid: tuple[int, ...], *args: Any, **constants: Any) -> None:
+    """Let Triton's interpreter compute what one launch of a kernel does, or take zeros for it."""
+    name = kernel.__name__
+    active().count.ops[name.strip("_")] += 1
+    values = [x.values if isinstance(x, CudaTensor) else x for x in args]
+    with torch.utils._python_dispatch._disable_current_modes():
+        if active().interprets:
+            kernel[grid](*values, **constants)
+            return
+        for result in LAUNCH_RESULTS.get(name, ()):
+            values[kernel.arg_names.index(result)].zero_()
+
+
 def patches() -> list[Any]:
-    """What of `torch.cuda` the program calls, for the pretended device."""
+    """What of `torch.cuda` and Triton the program calls, for the pretended device."""
+    kernels = []
+    if torch.version.cuda is not None:
+        from nanoproof.inference import fused, triton_kernels
+
+        assert triton_kernels.interpreted(), "Triton was imported before the harness"
+        kernels = [
+            mock.patch.object(triton_kernels, "launch", _launched),
+            mock.patch.object(fused, "missing_for_triton", lambda: None),
+        ]
     return [
+        *kernels,
         mock.patch.object(torch.cuda, "_lazy_init", lambda: None),
         mock.patch.object(torch.cuda, "is_available", lambda: True),
         mock.patch.object(torch.cuda, "get_device_capability", lambda device=None: (9, 0)),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nanoproof.data.transitions.packing import Continuation, Example, pack
 from nanoproof.inference.batch_decoder import BatchDecoder
-from nanoproof.inference.decode import MAX_GROUP_SIZE, StepOutput
+from nanoproof.inference.decode import MAX_GROUP_SIZE
 from nanoproof.inference.engine import MOST_FAILED_RESETS, Engine
 from nanoproof.inference.kv_cache import SlotPool, SlotSize
 from nanoproof.inference.prefill import PrefillAttention, PrefillJob, PrefillMasks, _slot_rows
@@ -406,7 +406,7 @@ class Replayed:
             for name in ("tokens_N", "logprobs_N", "logits_NV", "hidden_NC"):
                 getattr(output, name).copy_(getattr(again, name))
 
-        return replay, StepOutput(output.tokens_N, output.logprobs_N, output.logits_NV, output.hidden_NC)
+        return replay, output
 
     def forget(self):
         pass
@@ -454,9 +454,10 @@ def test_cuda_graphs_are_refused_elsewhere_and_every_choice_has_a_reason(tokeniz
     with pytest.raises(ValueError, match="cuda_graphs: they need a CUDA device, this is cpu"):
         Engine(net, tokenizer, EngineLimits(cuda_graphs="on"))
     decisions = Engine(net, tokenizer).decisions()
-    assert set(decisions) == {"engine_cache", "engine_rows", "engine_prompts", "engine_graphs"}
+    assert set(decisions) == {"engine_cache", "engine_rows", "engine_prompts", "engine_graphs", "engine_kernels"}
     assert "that were free" in decisions["engine_cache"]
     assert decisions["engine_graphs"] == "off (they need a CUDA device, this is cpu)"
+    assert decisions["engine_kernels"] == "off (they need a CUDA device, this is cpu)"
 
 
 def test_many_samples_of_long_tactics_need_memory_in_proportion(tokenizer: Tokenizer) -> None:

@@ -1,0 +1,68 @@
+"""Compile every Triton kernel for an H100, without a GPU: `python -m tests.fake_cuda.compile_kernels`.
+
+The sizes are those of a network of 20 layers in bf16. Prints a line for each; fails if a kernel does not compile, or
+keeps in memory what should lie in registers.
+"""
+
+from typing import Any
+
+import torch
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+from nanoproof.inference import triton_kernels
+
+TYPES = {torch.float32: "*fp32", torch.bfloat16: "*bf16", torch.int64: "*i64"}
+
+
+def compiled(kernel: Any, grid: tuple[int, ...], *args: Any, **constants: Any) -> None:
+    """Take the place of `launch`: compile for what would be launched."""
+    values, types, constexprs, attributes = dict(zip(kernel.arg_names, args)) | constants, {}, {}, {}
+    for index, (name, value) in enumerate((name, values[name]) for name in kernel.arg_names):
+        if name in constants:
+            types[name], constexprs[name] = "constexpr", value
+            continue
+        types[name] = TYPES[value.dtype] if isinstance(value, torch.Tensor) else "fp32"
+        if isinstance(value, int):
+            types[name] = "i32"
+        if isinstance(value, torch.Tensor) or (isinstance(value, int) and value % 16 == 0):
+            attributes[(index,)] = [["tt.divisibility", 16]]
+    source = ASTSource(kernel, types, constexprs, attributes)
+    made = triton.compile(source, target=GPUTarget("cuda", 90, 32))
+    spilled = made.asm["ptx"].count(".local")
+    print(f"{kernel.__name__}: sm_90, {made.metadata.shared} bytes shared, {len(made.asm['cubin'])} bytes")
+    assert not spilled, "it keeps numbers in memory"
+    assert "mma" in made.asm["ptx"] or "attention" not in kernel.__name__, "no tensor cores"
+
+
+def main() -> None:
+    """Compile everything that a decoding step and a prefill launch."""
+    triton_kernels.launch = compiled
+    rows, width, heads, size, columns, slots, sequences = 32, 1280, 10, 128, 512, 4, 8
+
+    def half(*shape: int) -> torch.Tensor:
+        return torch.zeros(shape, dtype=torch.bfloat16)
+
+    def whole(*shape: int) -> torch.Tensor:
+        return torch.zeros(shape, dtype=torch.long)
+
+    tokens_N, rows_5N, slots_4S, scales = whole(rows), whole(5, rows), whole(4, slots), half(20)
+    qkv, values, rope = half(rows, 3 * width), half(rows, width), torch.zeros(768, size // 2, 2)
+    triton_kernels.embed(tokens_N, half(500, width), size, torch.bfloat16)
+    triton_kernels.mix(half(rows, width), half(rows, width), scales, scales, 1)
+    triton_kernels.square_relu(half(rows, 4 * width))
+    triton_kernels.project(qkv, values, scales, rope, tokens_N, 1, heads, heads)
+    caches = half(slots, heads, size, columns), half(slots, heads, columns, size)
+    tables = torch.zeros(slots, sequences, columns), whole(slots, columns)
+    for layer, window in ((0, 192), (1, 768)):
+        out = half(rows, width)
+        triton_kernels.decode_attention(
+            qkv, values, scales, rope, rows_5N, slots_4S, *caches, *tables, out, layer, window
+        )
+    noise, shaping = torch.zeros(4, 8, 4), torch.zeros(5, 2)
+    triton_kernels.sample(half(rows, 50432), 50370, rows_5N, noise, shaping, whole(5, sequences), True)
+
+
+if __name__ == "__main__":
+    main()
