@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from nanoproof.actors.fleet import Fleet, Reach
 from nanoproof.actors.remote import Link, RemotePool
@@ -27,6 +27,7 @@ from nanoproof.rl.options import RLConfig
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
 EXCHANGE_SECONDS = 1.0
 """How long a call to a host without a finished attempt takes: so often its state is seen."""
 LOOK_SECONDS = 1.0
@@ -34,6 +35,11 @@ RESTART_SECONDS = 5.0
 """How long a node is left alone after its host ended."""
 SWAP_SECONDS = 120.0
 """A replica that has not taken new weights by then is replaced."""
+HEAD_SECONDS = 45.0
+"""A cluster whose head does not answer for so long has none any more: then the run ends."""
+RAY_SECONDS = 240
+"""After so many seconds without its head Ray ends the process, with nothing said that a user could follow."""
+CLOSE_SECONDS = 20.0
 MAX_STARTS = 5
 """So many times in a row a host may end on a node before any attempt of it does: then the node is left out."""
 LEAN_LABEL, SLOTS_LABEL = "nanoproof-lean", "nanoproof-slots"
@@ -49,6 +55,7 @@ class Node(NamedTuple):
     address: str
     cpus: int
     labels: Mapping[str, str]
+    gpus: int = 0
 
 
 class Nodes(Protocol):
@@ -91,6 +98,7 @@ class RayNodes:
     def __init__(self, address: str) -> None:
         """Connect. Raises UserError if there is no such cluster, if Ray is not installed, and if it is open to others
         without a token."""
+        os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", str(RAY_SECONDS))
         try:
             import ray
             from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -120,22 +128,27 @@ class RayNodes:
         self.address: str = ray.get_runtime_context().gcs_address
 
     def close(self) -> None:
-        """Leave the cluster: what was started there ends."""
-        self._ray.shutdown()
+        """Leave the cluster: what was started there ends. Without its head Ray may wait for long, which we do not."""
+        within(CLOSE_SECONDS, self._ray.shutdown)
 
     def alive(self) -> list[Node]:
-        """List the nodes. Raises UserError if the cluster's head does not tell them."""
+        """List the nodes. Raises UserError if the cluster's head does not tell them in time."""
         try:
-            nodes = self._ray.nodes()
+            nodes = within(HEAD_SECONDS, self._ray.nodes)
+            reason = f"no answer for {HEAD_SECONDS:.0f} s"
         except Exception as error:  # Ray has no one class for that
-            reason = " ".join(str(error).split())[:200]
-            raise UserError(f"the head of the Ray cluster is gone ({reason}); start one, then --resume-from") from error
+            nodes, reason = None, " ".join(str(error).split())[:200]
+        if nodes is None:
+            raise UserError(
+                f"the head of the Ray cluster is gone ({reason}): start head and nodes again, then --resume-from"
+            )
         return [
             Node(
                 node["NodeID"],
                 node["NodeManagerAddress"],
                 int(node["Resources"].get("CPU", 0)),
                 node.get("Labels") or {},
+                int(node["Resources"].get("GPU", 0)),
             )
             for node in nodes
             if node["Alive"]
@@ -173,11 +186,40 @@ class RayNodes:
         try:
             return self._ray.get(promise, timeout=seconds)
         except self._ray.exceptions.RayError as error:
-            raise Lost(" ".join(str(error).split())[:300] or type(error).__name__) from error
+            raise Lost(short_reason(str(error)) or type(error).__name__) from error
 
     def end(self, actor: Any) -> None:
         """End an actor."""
         self._ray.kill(actor)
+
+
+def within(seconds: float, call: Callable[[], T]) -> T | None:
+    """Return what a call returns or raise what it raises; None if that takes longer, and it goes on by itself."""
+    answers: list[T] = []
+    errors: list[Exception] = []
+
+    def run() -> None:
+        try:
+            answers.append(call())
+        except Exception as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, name="ray-call", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors[0]
+    return answers[0] if answers else None
+
+
+def short_reason(text: str) -> str:
+    """Shorten what Ray says of an actor that is gone to what went wrong, where it tells that."""
+    line = " ".join(text.split())
+    for sign in ("Worker exit detail: ", "The actor died because its node has died", "The process receives a SIGTERM"):
+        if sign in line:
+            line = line[line.index(sign) :].removeprefix("Worker exit detail: ").partition(" Some common causes")[0]
+            break
+    return line[:300]
 
 
 def lean_label(servers: Sequence[str]) -> str:
@@ -362,6 +404,17 @@ class HostPool(RemotePool):
 # -- A run with a cluster --------------------------------------------------------------------------------------------
 
 
+def place_of_replica(nodes: Sequence[Node], used: Sequence[str]) -> tuple[Node, int] | None:
+    """Choose the node of a new replica, and how many GPUs it takes there; `used` are the nodes of the others.
+
+    A GPU that no replica has yet comes first. A node without processors, such as the learner's, gets none.
+    """
+    nodes = [node for node in nodes if node.cpus > 0]
+    if free := [node for node in nodes if node.gpus > used.count(node.id)]:
+        return max(free, key=lambda one: one.gpus - used.count(one.id)), 1
+    return (min(nodes, key=lambda one: used.count(one.id)), 0) if nodes else None
+
+
 class Replicas:
     """The replicas of a run's policy, made anew where one is gone; without any, the learner's own policy is served."""
 
@@ -413,13 +466,12 @@ class Replicas:
 
     def _mend(self) -> None:
         while len(self._replicas) < self._count:
-            nodes = [node for node in self._nodes.alive() if node.cpus > 0]
-            if not nodes:
-                return
             used = [node.id for node, _ in self._replicas.values()]
-            node = min(nodes, key=lambda one: used.count(one.id))
+            found = place_of_replica(self._nodes.alive(), used)
+            if found is None:
+                return
+            node, gpus = found
             learner, policy = self._collection.learner, self._collection.policy
-            gpus = 1 if learner.dist.device.type == "cuda" else 0
             what = (self._model, learner.tokenizer, policy.sampling, node.address, self.token)
             actor = self._nodes.start_replica(node, gpus, *what)
             try:
@@ -428,6 +480,7 @@ class Replicas:
                 address = self._nodes.result(actor.address.remote(), SWAP_SECONDS)
             except Lost as error:
                 log.warning("a replica of the policy did not start on %s: %s", node.address, error)
+                self._nodes.end(actor)  # it may wait for a place yet
                 return
             with self._lock:
                 self._replicas[actor] = node, address
