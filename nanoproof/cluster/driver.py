@@ -6,28 +6,34 @@ host or replica where one is gone. What it needs of Ray is in `RayNodes`: the un
 never a tactic or a question to the network.
 """
 
+import argparse
 import copy
-import ipaddress
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any
 
-from nanoproof.actors.fleet import Fleet, Reach
-from nanoproof.actors.remote import Link, RemotePool
-from nanoproof.cluster.host import PolicyEndpoint, PolicyReplica, ProverHost, new_token
+from nanoproof.actors.fleet import Fleet, FleetOptions, Reach, open_fleet
+from nanoproof.actors.remote import PURPOSES, Link, ProverSpec, Purpose, RemotePool
+from nanoproof.cluster.host import PolicyEndpoint, new_token
+from nanoproof.cluster.nodes import LEAN_LABEL, SLOTS_LABEL, Lost, Node, Nodes, RayNodes, lean_servers
+from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
+from nanoproof.evaluation.command import EvalCommand, opened
+from nanoproof.evaluation.plan import Target
 from nanoproof.lean.client import ClientConfig
+from nanoproof.lean.project.layout import EMBEDDED_LEAN
+from nanoproof.policy.tactic_policy import TacticPolicy
+from nanoproof.policy.text_policy import TextPolicy
 from nanoproof.rl.collection import Collection
-from nanoproof.rl.options import RLConfig
+from nanoproof.rl.options import ClusterOptions, RLConfig
+from nanoproof.search.policy import Policy
 
 log = logging.getLogger(__name__)
 
-T = TypeVar("T")
 EXCHANGE_SECONDS = 1.0
 """How long a call to a host without a finished attempt takes: so often its state is seen."""
 LOOK_SECONDS = 1.0
@@ -35,222 +41,8 @@ RESTART_SECONDS = 5.0
 """How long a node is left alone after its host ended."""
 SWAP_SECONDS = 120.0
 """A replica that has not taken new weights by then is replaced."""
-HEAD_SECONDS = 45.0
-"""A cluster whose head does not answer for so long has none any more: then the run ends."""
-RAY_SECONDS = 240
-"""After so many seconds without its head Ray ends the process, with nothing said that a user could follow."""
-CLOSE_SECONDS = 20.0
 MAX_STARTS = 5
 """So many times in a row a host may end on a node before any attempt of it does: then the node is left out."""
-LEAN_LABEL, SLOTS_LABEL = "nanoproof-lean", "nanoproof-slots"
-"""Labels of a node: Lean servers for its host (see `lean_label`), and how many attempts it works on at a time."""
-
-# -- What is needed of Ray -------------------------------------------------------------------------------------------
-
-
-class Node(NamedTuple):
-    """A node of the cluster that is alive."""
-
-    id: str
-    address: str
-    cpus: int
-    labels: Mapping[str, str]
-    gpus: int = 0
-
-
-class Nodes(Protocol):
-    """A cluster, as far as the driver needs it. What it calls lost raises `Lost` where its result is asked for."""
-
-    def alive(self) -> list[Node]:
-        """List the nodes."""
-        ...
-
-    def start_host(self, node: Node, cpus: int, config: dict[str, Any]) -> Any:
-        """Start a host on a node."""
-        ...
-
-    def exchange(self, host: Any, given: dict[str, Any]) -> Any:
-        """Call `exchange` of a host; returns a promise of the answer at once."""
-        ...
-
-    def ready(self, promises: Sequence[Any], seconds: float) -> list[Any]:
-        """Return those that are kept or broken; waits for the first, at most so long."""
-        ...
-
-    def result(self, promise: Any) -> Any:
-        """Return what was promised. Raises Lost."""
-        ...
-
-    def end(self, actor: Any) -> None:
-        """End a host or a replica."""
-        ...
-
-
-class Lost(Exception):
-    """A host or a replica is gone, or failed; the message says how."""
-
-
-class RayNodes:
-    """A Ray cluster."""
-
-    host_class: ClassVar[type[ProverHost]] = ProverHost
-
-    def __init__(self, address: str) -> None:
-        """Connect. Raises UserError if there is no such cluster, if Ray is not installed, and if it is open to others
-        without a token."""
-        os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", str(RAY_SECONDS))
-        try:
-            import ray
-            from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-        except ImportError as error:
-            raise UserError("--cluster needs Ray: pip install 'nanoproof[cluster]'") from error
-        if address != "auto":
-            require_token([address.rpartition(":")[0]])
-        try:
-            ray.init(
-                address=address,
-                log_to_driver=False,
-                logging_level=logging.WARNING,
-                namespace="nanoproof",
-                configure_logging=False,
-            )
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise UserError(f"--cluster {address}: no Ray cluster answers there ({reason})") from error
-        self._ray, self._affinity = ray, NodeAffinitySchedulingStrategy
-        self._host, self._replica = ray.remote(self.host_class), ray.remote(PolicyReplica)
-        try:
-            require_token([node.address for node in self.alive()])
-        except UserError:
-            ray.shutdown()
-            raise
-        self.node_id: str = ray.get_runtime_context().get_node_id()
-        self.address: str = ray.get_runtime_context().gcs_address
-
-    def close(self) -> None:
-        """Leave the cluster: what was started there ends. Without its head Ray may wait for long, which we do not."""
-        within(CLOSE_SECONDS, self._ray.shutdown)
-
-    def alive(self) -> list[Node]:
-        """List the nodes. Raises UserError if the cluster's head does not tell them in time."""
-        try:
-            nodes = within(HEAD_SECONDS, self._ray.nodes)
-            reason = f"no answer for {HEAD_SECONDS:.0f} s"
-        except Exception as error:  # Ray has no one class for that
-            nodes, reason = None, " ".join(str(error).split())[:200]
-        if nodes is None:
-            raise UserError(
-                f"the head of the Ray cluster is gone ({reason}): start head and nodes again, then --resume-from"
-            )
-        return [
-            Node(
-                node["NodeID"],
-                node["NodeManagerAddress"],
-                int(node["Resources"].get("CPU", 0)),
-                node.get("Labels") or {},
-                int(node["Resources"].get("GPU", 0)),
-            )
-            for node in nodes
-            if node["Alive"]
-        ]
-
-    def _place(self, node: Node, **resources: Any) -> dict[str, Any]:
-        return {"scheduling_strategy": self._affinity(node.id, soft=False), "max_restarts": 0, **resources}
-
-    def start_host(self, node: Node, cpus: int, config: dict[str, Any]) -> Any:
-        """Start a host that takes so many processors of a node."""
-        return self._host.options(max_concurrency=4, **self._place(node, num_cpus=cpus)).remote(config)
-
-    def start_replica(self, node: Node, gpus: int, *what: Any) -> Any:
-        """Start a replica of the policy on a node."""
-        return self._replica.options(max_concurrency=4, **self._place(node, num_cpus=0, num_gpus=gpus)).remote(*what)
-
-    def put(self, value: Any) -> Any:
-        """Put a value into the object store, once for all nodes."""
-        return self._ray.put(value)
-
-    def exchange(self, host: Any, given: dict[str, Any]) -> Any:
-        """Call `exchange` of a host."""
-        return host.exchange.remote(given)
-
-    def ready(self, promises: Sequence[Any], seconds: float) -> list[Any]:
-        """Return the promises that are kept or broken."""
-        first, rest = self._ray.wait(list(promises), num_returns=1, timeout=seconds)
-        if not first or not rest:
-            return list(first)
-        more, _ = self._ray.wait(rest, num_returns=len(rest), timeout=0)
-        return [*first, *more]
-
-    def result(self, promise: Any, seconds: float | None = None) -> Any:
-        """Return what was promised."""
-        try:
-            return self._ray.get(promise, timeout=seconds)
-        except self._ray.exceptions.RayError as error:
-            raise Lost(short_reason(str(error)) or type(error).__name__) from error
-
-    def end(self, actor: Any) -> None:
-        """End an actor."""
-        self._ray.kill(actor)
-
-
-def within(seconds: float, call: Callable[[], T]) -> T | None:
-    """Return what a call returns or raise what it raises; None if that takes longer, and it goes on by itself."""
-    answers: list[T] = []
-    errors: list[Exception] = []
-
-    def run() -> None:
-        try:
-            answers.append(call())
-        except Exception as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=run, name="ray-call", daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if errors:
-        raise errors[0]
-    return answers[0] if answers else None
-
-
-def short_reason(text: str) -> str:
-    """Shorten what Ray says of an actor that is gone to what went wrong, where it tells that."""
-    line = " ".join(text.split())
-    for sign in ("Worker exit detail: ", "The actor died because its node has died", "The process receives a SIGTERM"):
-        if sign in line:
-            line = line[line.index(sign) :].removeprefix("Worker exit detail: ").partition(" Some common causes")[0]
-            break
-    return line[:300]
-
-
-def lean_label(servers: Sequence[str]) -> str:
-    """Write addresses of Lean servers as the value of a label, where Ray allows no colon: `lean1_8000__lean2_8000`."""
-    return "__".join(server.replace(":", "_") for server in servers)
-
-
-def lean_servers(label: str) -> list[str]:
-    """Read what `lean_label` wrote."""
-    return [server.replace("_", ":") for server in label.split("__")]
-
-
-def require_token(addresses: Sequence[str]) -> None:
-    """Raise UserError if a cluster is reached by others than this machine, and does not ask for a token.
-
-    Whoever reaches a port of Ray runs code there: it unpickles what comes.
-    """
-    if os.environ.get("RAY_AUTH_MODE") == "token":
-        return
-    for address in addresses:
-        host = address.removeprefix("ray://").strip("[]")
-        try:
-            loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
-        except ValueError:
-            loopback = False
-        if not loopback:
-            raise UserError(
-                f"--cluster: {host} is not this machine's loopback, and Ray runs code of whoever reaches it: set "
-                "RAY_AUTH_MODE=token (and RAY_AUTH_TOKEN_PATH) here and on all nodes (docs/scaling.md)"
-            )
-
 
 # -- Hosts as a pool -------------------------------------------------------------------------------------------------
 
@@ -441,8 +233,7 @@ class Replicas:
         """Bring the learner's weights to all replicas, and wait until they have them."""
         if self._count == 0:
             if self._own is None:
-                (here,) = [node for node in self._nodes.alive() if node.id == self._nodes.node_id]
-                self._own = PolicyEndpoint(self._collection.policy, here.address, self.token, step)
+                self._own = PolicyEndpoint(self._collection.policy, self._nodes.here, self.token, step)
             self._own.changed(step)
             return
         model = self._collection.learner.model
@@ -528,16 +319,8 @@ def open_cluster(config: RLConfig, collection: Collection) -> Iterator[str]:
     options = config.cluster
     nodes = RayNodes(options.cluster or "auto")
     replicas = Replicas(nodes, collection, options.policy_replicas)
-    lean = config.fleet.lean
-    made: dict[str, Any] = {
-        "lean_servers": list(lean.servers),
-        "lean_token": lean.token,
-        "client": asdict(ClientConfig(tactic_seconds=config.fleet.lean_tactic_seconds)),
-        "policy_token": replicas.token,
-        "lost_proofs": config.fleet.lean_lost_proofs,
-        "collect": collection.spec("collect").to_json(),
-        "evaluate": collection.spec("evaluate").to_json(),
-    }
+    specs = {purpose: collection.spec(purpose) for purpose in PURPOSES}
+    made = host_config(config.fleet, specs, replicas.token)
 
     def make_pool(fleet: Fleet, **waits: Any) -> HostPool:
         hosts = HostOptions(made, options.prover_cpus, replicas.addresses)
@@ -550,3 +333,71 @@ def open_cluster(config: RLConfig, collection: Collection) -> Iterator[str]:
     finally:
         replicas.close()
         nodes.close()
+
+
+def host_config(fleet: FleetOptions, specs: Mapping[Purpose, ProverSpec], policy_token: str) -> dict[str, Any]:
+    """Return what a `ProverHost` is made of, but for its slots."""
+    return {
+        "lean_servers": list(fleet.lean.servers),
+        "lean_token": fleet.lean.token,
+        "client": asdict(ClientConfig(tactic_seconds=fleet.lean_tactic_seconds)),
+        "policy_token": policy_token,
+        "lost_proofs": fleet.lean_lost_proofs,
+        **{purpose: spec.to_json() for purpose, spec in specs.items()},
+    }
+
+
+def lean_of_hosts(options: FleetOptions, dist: DistInfo) -> AbstractContextManager[Fleet]:
+    """Open the Lean processes of this rank; none on rank 0, whose hosts start their own, unless servers are named."""
+    if dist.is_main and not options.lean.servers:
+        return Fleet([], None, "embedded NanoLean on each host of the cluster", EMBEDDED_LEAN)
+    return open_fleet(options, dist)
+
+
+# -- Evaluations with a cluster --------------------------------------------------------------------------------------
+
+
+@contextmanager
+def opened_over_hosts(
+    options: ClusterOptions, args: argparse.Namespace, targets: Sequence[Target]
+) -> Iterator[EvalCommand]:
+    """Open an evaluation as `opened` does; rank 0's searches run on the hosts of a cluster, and ask its policy.
+
+    Raises UserError as `RayNodes` does, and for what hosts cannot do: whole proofs, and policies that are not a model.
+    """
+    if getattr(args, "whole_proofs", False):
+        raise UserError(
+            "give either --cluster or --whole-proofs: hosts of a cluster search; whole proofs are written and checked "
+            "by this process and its --lean-servers"
+        )
+    if args.policy != "model" or args.policy_server is not None:
+        raise UserError("--cluster needs --model-path: its hosts ask the model of this process")
+    if args.retry_timeouts:
+        log.info("tactics that ran out of time are not tried once more: hosts of a cluster do not tell of them")
+        args.retry_timeouts = False
+    with ExitStack() as stack:
+        command = stack.enter_context(opened(args, targets, lean_of_hosts))
+        if command.dist.is_main:
+            nodes = RayNodes(options.cluster or "auto")
+            stack.callback(nodes.close)
+            log.info("cluster: Ray at %s, %d nodes", nodes.address, len(nodes.alive()))
+            command.pool_maker = _Evaluating(nodes, options.prover_cpus, command, stack).make_pool
+        yield command
+
+
+class _Evaluating:
+    """Makes the pools of an evaluation, one for each model."""
+
+    def __init__(self, nodes: RayNodes, cpus: int, command: EvalCommand, stack: ExitStack) -> None:
+        self._nodes, self._cpus, self._stack = nodes, cpus, stack
+        self._token = new_token()
+        specs: dict[Purpose, ProverSpec] = {purpose: command.spec() for purpose in PURPOSES}
+        self._made = host_config(command.fleet_options, specs, self._token)
+
+    def make_pool(self, policy: Policy, **waits: Any) -> HostPool:
+        """Serve the policy to hosts. Raises UserError if it is not of one model alone."""
+        if not isinstance(policy, TacticPolicy | TextPolicy):
+            raise UserError("--cluster: hosts ask one model alone, without a model of values or of the steps remaining")
+        served = PolicyEndpoint(policy, self._nodes.here, self._token, 0)
+        self._stack.callback(served.close)
+        return HostPool(self._nodes, HostOptions(self._made, self._cpus, lambda node: [served.address]), **waits)

@@ -356,7 +356,7 @@ class RLConfig:
         if self.cluster.cluster is not None or self.rl.prover_processes:
             check(
                 self.conjectures.conjectures == 0,
-                f"give either {elsewhere} or --conjectures: the network proposes conjectures in the process that learns",
+                f"give either {elsewhere} or --conjectures: the learning process itself proposes conjectures",
             )
         check(
             self.cluster.cluster is None or not self.rl.prover_processes,
