@@ -7,6 +7,7 @@ import atexit
 import ipaddress
 import logging
 import os
+import socket
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
@@ -20,6 +21,7 @@ HEAD_SECONDS = 30.0
 RAY_SECONDS = 240
 """After so many seconds without its head Ray ends the process, with nothing said that a user could follow."""
 CLOSE_SECONDS = 20.0
+CONNECT_SECONDS = 10.0
 LEAN_LABEL, SLOTS_LABEL = "nanoproof-lean", "nanoproof-slots"
 """Labels of a node: Lean servers for its host (see `lean_label`), and how many attempts it works on at a time."""
 
@@ -84,6 +86,7 @@ class RayNodes:
             raise UserError("--cluster needs Ray: pip install 'nanoproof[cluster]'") from error
         if address != "auto":
             require_token([address.rpartition(":")[0]])
+            require_answer(address, ray.util.get_node_ip_address())
         try:
             ray.init(
                 address=address,
@@ -216,6 +219,21 @@ def lean_label(servers: Sequence[str]) -> str:
 def lean_servers(label: str) -> list[str]:
     """Read what `lean_label` wrote."""
     return [server.replace("_", ":") for server in label.split("__")]
+
+
+def require_answer(address: str, own: str) -> None:
+    """Raise UserError if nothing listens at an address: Ray would try for minutes. Ray takes loopback for `own`."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    names = [host.strip("[]"), *([own] if host in ("localhost", "127.0.0.1", "[::1]") else [])]
+    if not port.isdecimal() or not host:
+        raise UserError(f"--cluster {address}: give HOST:PORT of the cluster's head, or auto")
+    for name in names:
+        try:
+            with socket.create_connection((name, int(port)), CONNECT_SECONDS):
+                return
+        except (OSError, OverflowError) as error:
+            reason = str(error)
+    raise UserError(f"--cluster {address}: no Ray cluster answers there ({reason})")
 
 
 def require_token(addresses: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.evaluation.evaluate import EvaluationSource, Workload
 from nanoproof.lean.types import Theorem
 from tests.fakes.simulated_cluster import SimulatedNodes, nodes_of
+from tests.helpers import free_port
 
 _names = iter(range(1000))
 CONFIG = {"lean_servers": ["lean:1"], "lost_proofs": 0}
@@ -229,3 +230,17 @@ def test_replicas_take_gpus_first_and_spread_over_nodes():
     assert place(learner, cpu, gpu, used=("g", "g")) == ("c", 0)
     assert place(cpu, ("d", 8, 0), used=("c",)) == ("d", 0)
     assert place(learner) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("auto:", "give HOST:PORT of the cluster's head, or auto"),
+        ("6379", "give HOST:PORT"),
+        ("127.0.0.1:99999", "no Ray cluster answers there"),
+        (f"127.0.0.1:{free_port()}", "no Ray cluster answers there .*refused"),
+    ],
+)
+def test_an_address_where_nothing_listens_is_an_error_at_once(address, message):
+    with pytest.raises(UserError, match=message):
+        nodes.require_answer(address, "127.0.0.1")
