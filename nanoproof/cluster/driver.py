@@ -96,6 +96,7 @@ class HostPool(RemotePool):
         self._calls: dict[Any, _Host] = {}
         self._tried: dict[str, _Tried] = {}
         self._next_look = 0.0
+        self._waiting = False
         self._thread = threading.Thread(target=self._run, name="cluster", daemon=True)
         self._thread.start()
 
@@ -139,6 +140,10 @@ class HostPool(RemotePool):
 
     def _start_hosts(self, now: float) -> None:
         alive = {node.id: node for node in self._nodes.alive()}
+        waiting = all(node.cpus < 1 for node in alive.values())
+        if waiting and not self._waiting:
+            log.warning("no node of the cluster has processors for a host: attempts wait for one (ray start --address)")
+        self._waiting = waiting
         for host in [host for name, host in self._hosts.items() if name not in alive]:
             self._lose(host, "its node has left the cluster")
         for node in alive.values():

@@ -106,10 +106,10 @@ def test_a_node_that_leaves_takes_its_host_along_and_one_that_joins_brings_one()
     assert left.id[:8] in world.events[2]["host"] and "has left" in world.events[2]["reason"]
 
 
-def test_without_any_node_the_tasks_wait_for_the_first_host():
-    world = World([])
+def test_without_any_node_the_tasks_wait_for_the_first_host(caplog):
+    world = World([Node("head", "10.0.0.1", 0, {})])
     world.turns(3)
-    assert world.attempts == []
+    assert world.attempts == [] and caplog.text.count("attempts wait for one (ray start --address)") == 1
     assert world.pool.out_of_reach()[1] == "nobody works for this run"
     world.nodes.nodes = nodes_of(1, 4)
     assert world.finish() == once(40)
