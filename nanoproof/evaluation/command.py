@@ -373,9 +373,9 @@ def find_baseline(options: EvalOptions, files: EvaluationFiles) -> dict[str, Any
 def opened(
     args: argparse.Namespace,
     targets: Sequence[Target],
-    open_lean: Callable[[FleetOptions, DistInfo], AbstractContextManager[Fleet]] = open_fleet,
+    open_lean: Callable[[FleetOptions, DistInfo], AbstractContextManager[Fleet]] | None = None,
 ) -> Iterator[EvalCommand]:
-    """Join the other ranks, and start or reach the Lean servers (`open_lean` does that).
+    """Join the other ranks, and start or reach the Lean servers (by `open_lean` in place of `open_fleet`).
 
     Raises UserError before that if results are in the way, or if the first checkpoint cannot be loaded.
     """
@@ -390,7 +390,7 @@ def opened(
         first = targets[0].model
         whole = from_args(WholeProofOptions, args).whole_proofs
         loaded = {} if options.continue_ or whole else {first: load_for(options, first, dist)}
-        with RankWatch.connect(dist) as watch, open_lean(fleet_options, dist) as fleet:
+        with RankWatch.connect(dist) as watch, (open_lean or open_fleet)(fleet_options, dist) as fleet:
             log.info("Lean: %s", fleet.description)
             yield EvalCommand(args, dist, fleet, loaded, watch, limits)
     finally:
