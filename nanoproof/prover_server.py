@@ -67,7 +67,7 @@ def cluster_of(monitor: str, token: str | None) -> str:
 
 def node_command(address: str, options: NodeOptions) -> list[str]:
     """Return the command that starts a node of the cluster, with the labels that the run's driver reads."""
-    from nanoproof.cluster.driver import LEAN_LABEL, SLOTS_LABEL, lean_label
+    from nanoproof.cluster.nodes import LEAN_LABEL, SLOTS_LABEL, lean_label
 
     labels = {SLOTS_LABEL: str(options.num_actors)}
     if options.lean_server:
@@ -87,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     address = cluster_of(options.rl_server or "", options.monitor_token or os.environ.get(TOKEN_VARIABLE))
     if importlib.util.find_spec("ray") is None:
         raise UserError("joining a cluster needs Ray: pip install 'nanoproof[cluster]'")
-    from nanoproof.cluster.driver import require_token
+    from nanoproof.cluster.nodes import require_token
 
     require_token([address.rpartition(":")[0]])
     command = node_command(address, options)

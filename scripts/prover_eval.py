@@ -12,19 +12,23 @@ Works under torchrun: all ranks take theorems from one list.
 import argparse
 import os
 import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nanoproof.common.torch_command import run_main
 
 from nanoproof.actors.tasks import Interrupted
-from nanoproof.common.config import Parser, add_flags, from_args
+from nanoproof.common.config import Parser, add_flags, from_args, group
 from nanoproof.common.errors import UserError
-from nanoproof.evaluation.command import Job, add_eval_flags, opened, parse_eval_args
+from nanoproof.evaluation.command import EvalCommand, Job, add_eval_flags, opened, parse_eval_args
 from nanoproof.evaluation.plan import EvalOptions, Target, plan
 from nanoproof.evaluation.results import PROOFS, RESULTS
 from nanoproof.evaluation.sample_files import WholeProofOptions
 from nanoproof.evaluation.summary import report
+from nanoproof.rl.options import ClusterOptions
 from scripts import check_with_lean
 from scripts.lean_command import open_reader
 
@@ -88,17 +92,35 @@ def targets_of(args: argparse.Namespace) -> list[Target]:
     return plan(options, "whole")
 
 
+@dataclass(frozen=True)
+class SpreadOptions:
+    """Where searches run."""
+
+    cluster: ClusterOptions = group(ClusterOptions, without=("policy_replicas", "max_staleness"))
+
+
+def open_command(args: argparse.Namespace, targets: Sequence[Target]) -> AbstractContextManager[EvalCommand]:
+    """Open the command, over a cluster if one is named."""
+    options = from_args(SpreadOptions, args).cluster
+    if options.cluster is None:
+        return opened(args, targets)
+    from nanoproof.cluster.driver import opened_over_hosts  # needs the extra `cluster`
+
+    return opened_over_hosts(options, args, targets)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the evaluations and print the scores."""
     parser = Parser(prog="python -m scripts.prover_eval", description=(__doc__ or "").splitlines()[0])
     add_eval_flags(parser)
     add_flags(parser, WholeProofOptions)
+    add_flags(parser, SpreadOptions)
     add_recheck_flags(parser)
     args = parse_eval_args(parser, argv)
     targets = targets_of(args)
     try_recheck(args)
     try:
-        with opened(args, targets) as command:
+        with open_command(args, targets) as command:
             summaries = command.run(targets, [args.seed] * len(targets), show)
             if command.dist.is_main and len(summaries) > 1:
                 print(f"\n{table(summaries)}")

@@ -117,6 +117,7 @@ WORK = [
     # provers outside of the learner
     "python -m nanoproof.rl --model-path M --prover-processes 2",
     "python -m nanoproof.rl --model-path M --cluster auto --policy-replicas 2 --prover-cpus 16 --max-staleness 4",
+    "python -m scripts.prover_eval --model-path M --cluster H:6379 --prover-cpus 16",
     "python -m nanoproof.cluster status --run-dir rl/RUN",
     "python -m nanoproof.prover_server --rl-server H:5050 --lean-server L:8000 --port 5001 --num-actors 32",
     "python tests/test_cli.py",

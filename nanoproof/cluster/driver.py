@@ -6,24 +6,31 @@ host or replica where one is gone. What it needs of Ray is in `RayNodes`: the un
 never a tactic or a question to the network.
 """
 
+import argparse
 import copy
-import ipaddress
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any
 
-from nanoproof.actors.fleet import Fleet, Reach
-from nanoproof.actors.remote import Link, RemotePool
-from nanoproof.cluster.host import PolicyEndpoint, PolicyReplica, ProverHost, new_token
+from nanoproof.actors.fleet import Fleet, FleetOptions, Reach, open_fleet
+from nanoproof.actors.remote import PURPOSES, Link, ProverSpec, Purpose, RemotePool
+from nanoproof.cluster.host import PolicyEndpoint, new_token
+from nanoproof.cluster.nodes import LEAN_LABEL, SLOTS_LABEL, Lost, Node, Nodes, RayNodes, lean_servers
+from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
+from nanoproof.evaluation.command import EvalCommand, opened
+from nanoproof.evaluation.plan import Target
 from nanoproof.lean.client import ClientConfig
+from nanoproof.lean.project.layout import EMBEDDED_LEAN
+from nanoproof.policy.tactic_policy import TacticPolicy
+from nanoproof.policy.text_policy import TextPolicy
 from nanoproof.rl.collection import Collection
-from nanoproof.rl.options import RLConfig
+from nanoproof.rl.options import ClusterOptions, RLConfig
+from nanoproof.search.policy import Policy
 
 log = logging.getLogger(__name__)
 
@@ -36,179 +43,6 @@ SWAP_SECONDS = 120.0
 """A replica that has not taken new weights by then is replaced."""
 MAX_STARTS = 5
 """So many times in a row a host may end on a node before any attempt of it does: then the node is left out."""
-LEAN_LABEL, SLOTS_LABEL = "nanoproof-lean", "nanoproof-slots"
-"""Labels of a node: Lean servers for its host (see `lean_label`), and how many attempts it works on at a time."""
-
-# -- What is needed of Ray -------------------------------------------------------------------------------------------
-
-
-class Node(NamedTuple):
-    """A node of the cluster that is alive."""
-
-    id: str
-    address: str
-    cpus: int
-    labels: Mapping[str, str]
-
-
-class Nodes(Protocol):
-    """A cluster, as far as the driver needs it. What it calls lost raises `Lost` where its result is asked for."""
-
-    def alive(self) -> list[Node]:
-        """List the nodes."""
-        ...
-
-    def start_host(self, node: Node, cpus: int, config: dict[str, Any]) -> Any:
-        """Start a host on a node."""
-        ...
-
-    def exchange(self, host: Any, given: dict[str, Any]) -> Any:
-        """Call `exchange` of a host; returns a promise of the answer at once."""
-        ...
-
-    def ready(self, promises: Sequence[Any], seconds: float) -> list[Any]:
-        """Return those that are kept or broken; waits for the first, at most so long."""
-        ...
-
-    def result(self, promise: Any) -> Any:
-        """Return what was promised. Raises Lost."""
-        ...
-
-    def end(self, actor: Any) -> None:
-        """End a host or a replica."""
-        ...
-
-
-class Lost(Exception):
-    """A host or a replica is gone, or failed; the message says how."""
-
-
-class RayNodes:
-    """A Ray cluster."""
-
-    host_class: ClassVar[type[ProverHost]] = ProverHost
-
-    def __init__(self, address: str) -> None:
-        """Connect. Raises UserError if there is no such cluster, if Ray is not installed, and if it is open to others
-        without a token."""
-        try:
-            import ray
-            from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-        except ImportError as error:
-            raise UserError("--cluster needs Ray: pip install 'nanoproof[cluster]'") from error
-        if address != "auto":
-            require_token([address.rpartition(":")[0]])
-        try:
-            ray.init(
-                address=address,
-                log_to_driver=False,
-                logging_level=logging.WARNING,
-                namespace="nanoproof",
-                configure_logging=False,
-            )
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise UserError(f"--cluster {address}: no Ray cluster answers there ({reason})") from error
-        self._ray, self._affinity = ray, NodeAffinitySchedulingStrategy
-        self._host, self._replica = ray.remote(self.host_class), ray.remote(PolicyReplica)
-        try:
-            require_token([node.address for node in self.alive()])
-        except UserError:
-            ray.shutdown()
-            raise
-        self.node_id: str = ray.get_runtime_context().get_node_id()
-        self.address: str = ray.get_runtime_context().gcs_address
-
-    def close(self) -> None:
-        """Leave the cluster: what was started there ends."""
-        self._ray.shutdown()
-
-    def alive(self) -> list[Node]:
-        """List the nodes. Raises UserError if the cluster's head does not tell them."""
-        try:
-            nodes = self._ray.nodes()
-        except Exception as error:  # Ray has no one class for that
-            reason = " ".join(str(error).split())[:200]
-            raise UserError(f"the head of the Ray cluster is gone ({reason}); start one, then --resume-from") from error
-        return [
-            Node(
-                node["NodeID"],
-                node["NodeManagerAddress"],
-                int(node["Resources"].get("CPU", 0)),
-                node.get("Labels") or {},
-            )
-            for node in nodes
-            if node["Alive"]
-        ]
-
-    def _place(self, node: Node, **resources: Any) -> dict[str, Any]:
-        return {"scheduling_strategy": self._affinity(node.id, soft=False), "max_restarts": 0, **resources}
-
-    def start_host(self, node: Node, cpus: int, config: dict[str, Any]) -> Any:
-        """Start a host that takes so many processors of a node."""
-        return self._host.options(max_concurrency=4, **self._place(node, num_cpus=cpus)).remote(config)
-
-    def start_replica(self, node: Node, gpus: int, *what: Any) -> Any:
-        """Start a replica of the policy on a node."""
-        return self._replica.options(max_concurrency=4, **self._place(node, num_cpus=0, num_gpus=gpus)).remote(*what)
-
-    def put(self, value: Any) -> Any:
-        """Put a value into the object store, once for all nodes."""
-        return self._ray.put(value)
-
-    def exchange(self, host: Any, given: dict[str, Any]) -> Any:
-        """Call `exchange` of a host."""
-        return host.exchange.remote(given)
-
-    def ready(self, promises: Sequence[Any], seconds: float) -> list[Any]:
-        """Return the promises that are kept or broken."""
-        first, rest = self._ray.wait(list(promises), num_returns=1, timeout=seconds)
-        if not first or not rest:
-            return list(first)
-        more, _ = self._ray.wait(rest, num_returns=len(rest), timeout=0)
-        return [*first, *more]
-
-    def result(self, promise: Any, seconds: float | None = None) -> Any:
-        """Return what was promised."""
-        try:
-            return self._ray.get(promise, timeout=seconds)
-        except self._ray.exceptions.RayError as error:
-            raise Lost(" ".join(str(error).split())[:300] or type(error).__name__) from error
-
-    def end(self, actor: Any) -> None:
-        """End an actor."""
-        self._ray.kill(actor)
-
-
-def lean_label(servers: Sequence[str]) -> str:
-    """Write addresses of Lean servers as the value of a label, where Ray allows no colon: `lean1_8000__lean2_8000`."""
-    return "__".join(server.replace(":", "_") for server in servers)
-
-
-def lean_servers(label: str) -> list[str]:
-    """Read what `lean_label` wrote."""
-    return [server.replace("_", ":") for server in label.split("__")]
-
-
-def require_token(addresses: Sequence[str]) -> None:
-    """Raise UserError if a cluster is reached by others than this machine, and does not ask for a token.
-
-    Whoever reaches a port of Ray runs code there: it unpickles what comes.
-    """
-    if os.environ.get("RAY_AUTH_MODE") == "token":
-        return
-    for address in addresses:
-        host = address.removeprefix("ray://").strip("[]")
-        try:
-            loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
-        except ValueError:
-            loopback = False
-        if not loopback:
-            raise UserError(
-                f"--cluster: {host} is not this machine's loopback, and Ray runs code of whoever reaches it: set "
-                "RAY_AUTH_MODE=token (and RAY_AUTH_TOKEN_PATH) here and on all nodes (docs/scaling.md)"
-            )
-
 
 # -- Hosts as a pool -------------------------------------------------------------------------------------------------
 
@@ -262,6 +96,7 @@ class HostPool(RemotePool):
         self._calls: dict[Any, _Host] = {}
         self._tried: dict[str, _Tried] = {}
         self._next_look = 0.0
+        self._waiting = False
         self._thread = threading.Thread(target=self._run, name="cluster", daemon=True)
         self._thread.start()
 
@@ -305,6 +140,10 @@ class HostPool(RemotePool):
 
     def _start_hosts(self, now: float) -> None:
         alive = {node.id: node for node in self._nodes.alive()}
+        waiting = all(node.cpus < 1 for node in alive.values())
+        if waiting and not self._waiting:
+            log.warning("no node of the cluster has processors for a host: attempts wait for one (ray start --address)")
+        self._waiting = waiting
         for host in [host for name, host in self._hosts.items() if name not in alive]:
             self._lose(host, "its node has left the cluster")
         for node in alive.values():
@@ -362,6 +201,17 @@ class HostPool(RemotePool):
 # -- A run with a cluster --------------------------------------------------------------------------------------------
 
 
+def place_of_replica(nodes: Sequence[Node], used: Sequence[str]) -> tuple[Node, int] | None:
+    """Choose the node of a new replica, and how many GPUs it takes there; `used` are the nodes of the others.
+
+    A GPU that no replica has yet comes first. A node without processors, such as the learner's, gets none.
+    """
+    nodes = [node for node in nodes if node.cpus > 0]
+    if free := [node for node in nodes if node.gpus > used.count(node.id)]:
+        return max(free, key=lambda one: one.gpus - used.count(one.id)), 1
+    return (min(nodes, key=lambda one: used.count(one.id)), 0) if nodes else None
+
+
 class Replicas:
     """The replicas of a run's policy, made anew where one is gone; without any, the learner's own policy is served."""
 
@@ -388,8 +238,7 @@ class Replicas:
         """Bring the learner's weights to all replicas, and wait until they have them."""
         if self._count == 0:
             if self._own is None:
-                (here,) = [node for node in self._nodes.alive() if node.id == self._nodes.node_id]
-                self._own = PolicyEndpoint(self._collection.policy, here.address, self.token, step)
+                self._own = PolicyEndpoint(self._collection.policy, self._nodes.here, self.token, step)
             self._own.changed(step)
             return
         model = self._collection.learner.model
@@ -413,13 +262,12 @@ class Replicas:
 
     def _mend(self) -> None:
         while len(self._replicas) < self._count:
-            nodes = [node for node in self._nodes.alive() if node.cpus > 0]
-            if not nodes:
-                return
             used = [node.id for node, _ in self._replicas.values()]
-            node = min(nodes, key=lambda one: used.count(one.id))
+            found = place_of_replica(self._nodes.alive(), used)
+            if found is None:
+                return
+            node, gpus = found
             learner, policy = self._collection.learner, self._collection.policy
-            gpus = 1 if learner.dist.device.type == "cuda" else 0
             what = (self._model, learner.tokenizer, policy.sampling, node.address, self.token)
             actor = self._nodes.start_replica(node, gpus, *what)
             try:
@@ -428,6 +276,7 @@ class Replicas:
                 address = self._nodes.result(actor.address.remote(), SWAP_SECONDS)
             except Lost as error:
                 log.warning("a replica of the policy did not start on %s: %s", node.address, error)
+                self._nodes.end(actor)  # it may wait for a place yet
                 return
             with self._lock:
                 self._replicas[actor] = node, address
@@ -475,16 +324,8 @@ def open_cluster(config: RLConfig, collection: Collection) -> Iterator[str]:
     options = config.cluster
     nodes = RayNodes(options.cluster or "auto")
     replicas = Replicas(nodes, collection, options.policy_replicas)
-    lean = config.fleet.lean
-    made: dict[str, Any] = {
-        "lean_servers": list(lean.servers),
-        "lean_token": lean.token,
-        "client": asdict(ClientConfig(tactic_seconds=config.fleet.lean_tactic_seconds)),
-        "policy_token": replicas.token,
-        "lost_proofs": config.fleet.lean_lost_proofs,
-        "collect": collection.spec("collect").to_json(),
-        "evaluate": collection.spec("evaluate").to_json(),
-    }
+    specs = {purpose: collection.spec(purpose) for purpose in PURPOSES}
+    made = host_config(config.fleet, specs, replicas.token)
 
     def make_pool(fleet: Fleet, **waits: Any) -> HostPool:
         hosts = HostOptions(made, options.prover_cpus, replicas.addresses)
@@ -497,3 +338,71 @@ def open_cluster(config: RLConfig, collection: Collection) -> Iterator[str]:
     finally:
         replicas.close()
         nodes.close()
+
+
+def host_config(fleet: FleetOptions, specs: Mapping[Purpose, ProverSpec], policy_token: str) -> dict[str, Any]:
+    """Return what a `ProverHost` is made of, but for its slots."""
+    return {
+        "lean_servers": list(fleet.lean.servers),
+        "lean_token": fleet.lean.token,
+        "client": asdict(ClientConfig(tactic_seconds=fleet.lean_tactic_seconds)),
+        "policy_token": policy_token,
+        "lost_proofs": fleet.lean_lost_proofs,
+        **{purpose: spec.to_json() for purpose, spec in specs.items()},
+    }
+
+
+def lean_of_hosts(options: FleetOptions, dist: DistInfo) -> AbstractContextManager[Fleet]:
+    """Open the Lean processes of this rank; none on rank 0, whose hosts start their own, unless servers are named."""
+    if dist.is_main and not options.lean.servers:
+        return Fleet([], None, "embedded NanoLean on each host of the cluster", EMBEDDED_LEAN)
+    return open_fleet(options, dist)
+
+
+# -- Evaluations with a cluster --------------------------------------------------------------------------------------
+
+
+@contextmanager
+def opened_over_hosts(
+    options: ClusterOptions, args: argparse.Namespace, targets: Sequence[Target]
+) -> Iterator[EvalCommand]:
+    """Open an evaluation as `opened` does; rank 0's searches run on the hosts of a cluster, and ask its policy.
+
+    Raises UserError as `RayNodes` does, and for what hosts cannot do: whole proofs, and policies that are not a model.
+    """
+    if getattr(args, "whole_proofs", False):
+        raise UserError(
+            "give either --cluster or --whole-proofs: hosts of a cluster search; whole proofs are written and checked "
+            "by this process and its --lean-servers"
+        )
+    if args.policy != "model" or args.policy_server is not None:
+        raise UserError("--cluster needs --model-path: its hosts ask the model of this process")
+    if args.retry_timeouts:
+        log.info("tactics that ran out of time are not tried once more: hosts of a cluster do not tell of them")
+        args.retry_timeouts = False
+    with ExitStack() as stack:
+        command = stack.enter_context(opened(args, targets, lean_of_hosts))
+        if command.dist.is_main:
+            nodes = RayNodes(options.cluster or "auto")
+            stack.callback(nodes.close)
+            log.info("cluster: Ray at %s, %d nodes", nodes.address, len(nodes.alive()))
+            command.pool_maker = _Evaluating(nodes, options.prover_cpus, command, stack).make_pool
+        yield command
+
+
+class _Evaluating:
+    """Makes the pools of an evaluation, one for each model."""
+
+    def __init__(self, nodes: RayNodes, cpus: int, command: EvalCommand, stack: ExitStack) -> None:
+        self._nodes, self._cpus, self._stack = nodes, cpus, stack
+        self._token = new_token()
+        specs: dict[Purpose, ProverSpec] = {purpose: command.spec() for purpose in PURPOSES}
+        self._made = host_config(command.fleet_options, specs, self._token)
+
+    def make_pool(self, policy: Policy, **waits: Any) -> HostPool:
+        """Serve the policy to hosts. Raises UserError if it is not of one model alone."""
+        if not isinstance(policy, TacticPolicy | TextPolicy):
+            raise UserError("--cluster: hosts ask one model alone, without a model of values or of the steps remaining")
+        served = PolicyEndpoint(policy, self._nodes.here, self._token, 0)
+        self._stack.callback(served.close)
+        return HostPool(self._nodes, HostOptions(self._made, self._cpus, lambda node: [served.address]), **waits)

@@ -25,8 +25,7 @@ from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.client import RemotePolicy
 from nanoproof.policy.factory import model_policy
 from nanoproof.policy.protocol import SamplingConfig, ServiceOptions
-from nanoproof.policy.server import PolicyService, create_app
-from nanoproof.policy.tactic_policy import TacticPolicy
+from nanoproof.policy.server import PolicyService, ServedPolicy, create_app
 from nanoproof.search.policy import PolicyBusy, PolicyClosed, PolicyTimeout, PolicyUnreachable, Suggestion
 
 log = logging.getLogger(__name__)
@@ -166,7 +165,7 @@ class ProverHost:
 class PolicyEndpoint:
     """A policy behind the usual HTTP, on a free port."""
 
-    def __init__(self, policy: TacticPolicy, address: str, token: str, step: int) -> None:
+    def __init__(self, policy: ServedPolicy, address: str, token: str, step: int) -> None:
         """Listen on `address`; only who has the `token` is answered. `step` is that of the weights."""
         options = ServiceOptions(address=address, port=0, max_requests=4096, max_open_states=65536)
         http_server.allow_many_connections()

@@ -14,6 +14,7 @@ import torch
 from nanoproof.actors.actor import ActorPool
 from nanoproof.actors.fleet import EARLIER_FLAGS, EVAL_DATA, Fleet, FleetOptions, follow_lean, open_fleet
 from nanoproof.actors.pool import AttemptPool
+from nanoproof.actors.remote import ProverSpec
 from nanoproof.actors.tasks import Interrupted
 from nanoproof.common.config import Parser, add_flags, change, from_args, group
 from nanoproof.common.distributed import DistInfo, StopSignal, cleanup, on_main
@@ -39,7 +40,7 @@ from nanoproof.policy.baselines import UniformPolicy
 from nanoproof.policy.client import RemotePolicy
 from nanoproof.policy.factory import load_network, open_language_model, open_policy, whole_proof_prompts
 from nanoproof.policy.protocol import SamplingConfig
-from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.prover.prover import ProverOptions
 from nanoproof.search.config import ALGORITHM, SearchConfig
 from nanoproof.search.policy import Policy
 from nanoproof.training.options import RunOptions
@@ -145,6 +146,8 @@ class EvalCommand:
         if self.options.retrieving.retrieve and self.whole.whole_proofs:
             raise UserError("--retrieve puts premises before states, and --whole-proofs has none")
         self._premises = on_main(self.options.retrieving.settings)
+        self.pool_maker: Callable[..., AttemptPool] = self._local_pool
+        """Makes what works on the attempts: of a policy, and what an `AttemptPool` takes."""
 
     def run(
         self, targets: Sequence[Target], seeds: Sequence[int], done: Callable[[Job, dict[str, Any]], None]
@@ -247,10 +250,8 @@ class EvalCommand:
         """The actors of this rank, at work with a model; SIGINT and SIGTERM end the waits for them on all ranks."""
         options = self.options
         with self._opened(model) as policy, StopSignal() as stop:
-            pool = ActorPool(
-                self.fleet.slots,
+            pool = self.pool_maker(
                 policy,
-                self._make_prover,
                 check=self._check,
                 patience_seconds=options.lean_patience,
                 asked_to_end=stop.asked,
@@ -260,6 +261,13 @@ class EvalCommand:
                 yield pool
             finally:
                 pool.stop()
+
+    def _local_pool(self, policy: Policy, **waits: Any) -> AttemptPool:
+        return ActorPool(self.fleet.slots, policy, lambda purpose, asked: self.spec().make(asked), **waits)
+
+    def spec(self) -> ProverSpec:
+        """Return how theorems are proved."""
+        return ProverSpec(self.search, ProverOptions(keep_tree=True))
 
     def _check(self) -> None:
         """Raise UserError if the embedded server or another rank is gone."""
@@ -298,9 +306,6 @@ class EvalCommand:
             dist=self.dist,
             retrieving=options.retrieving,
         )
-
-    def _make_prover(self, purpose: str, policy: Policy) -> Prover:
-        return Prover(policy, self.search, ProverOptions(keep_tree=True))
 
     def _evaluate(self, pool: AttemptPool, job: Job, about: dict[str, Any]) -> dict[str, Any]:
         self._count += 1
@@ -365,8 +370,12 @@ def find_baseline(options: EvalOptions, files: EvaluationFiles) -> dict[str, Any
 
 
 @contextmanager
-def opened(args: argparse.Namespace, targets: Sequence[Target]) -> Iterator[EvalCommand]:
-    """Join the other ranks, and start or reach the Lean servers.
+def opened(
+    args: argparse.Namespace,
+    targets: Sequence[Target],
+    open_lean: Callable[[FleetOptions, DistInfo], AbstractContextManager[Fleet]] | None = None,
+) -> Iterator[EvalCommand]:
+    """Join the other ranks, and start or reach the Lean servers (by `open_lean` in place of `open_fleet`).
 
     Raises UserError before that if results are in the way, or if the first checkpoint cannot be loaded.
     """
@@ -381,7 +390,7 @@ def opened(args: argparse.Namespace, targets: Sequence[Target]) -> Iterator[Eval
         first = targets[0].model
         whole = from_args(WholeProofOptions, args).whole_proofs
         loaded = {} if options.continue_ or whole else {first: load_for(options, first, dist)}
-        with RankWatch.connect(dist) as watch, open_fleet(fleet_options, dist) as fleet:
+        with RankWatch.connect(dist) as watch, (open_lean or open_fleet)(fleet_options, dist) as fleet:
             log.info("Lean: %s", fleet.description)
             yield EvalCommand(args, dist, fleet, loaded, watch, limits)
     finally:

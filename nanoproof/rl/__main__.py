@@ -19,7 +19,6 @@ from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.conjectures.learning import ConjecturingLearning
-from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.model.compute import choose_compute
 from nanoproof.monitor.server import start_monitor_process
 from nanoproof.rl.loop import ReinforcementLearning, resume_flags
@@ -89,12 +88,10 @@ def open_provers(
     """Open the Lean processes of this rank, or connect rank 0 to its cluster, whose hosts have their own."""
     if config.cluster.cluster is None or not dist.is_main:
         return stack.enter_context(open_fleet(config.fleet, dist)), {}
-    from nanoproof.cluster.driver import open_cluster  # needs the extra `cluster`
+    from nanoproof.cluster.driver import lean_of_hosts, open_cluster  # needs the extra `cluster`
 
     described = stack.enter_context(open_cluster(config, loop.collection))
-    if config.fleet.lean.servers:  # hosts are given them, and ranks agree on what they run
-        return stack.enter_context(open_fleet(config.fleet, dist)), {"cluster": described}
-    return Fleet([], None, "embedded NanoLean on each host of the cluster", EMBEDDED_LEAN), {"cluster": described}
+    return stack.enter_context(lean_of_hosts(config.fleet, dist)), {"cluster": described}
 
 
 if __name__ == "__main__":

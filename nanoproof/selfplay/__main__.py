@@ -23,6 +23,8 @@ from nanoproof.common.run_dir import setup_logging
 from nanoproof.selfplay.files import SETTINGS_FILE, finished_rounds, load_problems, report
 from nanoproof.selfplay.rounds import Experiment, SelfPlayOptions
 
+NO_CLUSTER = "rounds run in one process, and their proofs on its Lean servers: name those with --lean-servers"
+
 
 def show_report(argv: list[str]) -> int:
     """Print what each round of an experiment came to."""
@@ -48,6 +50,7 @@ def main(argv: list[str] | None = None) -> int:
         return show_report(words[1:])
     parser = Parser(prog="python -m nanoproof.selfplay", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, SelfPlayOptions)
+    parser.add_earlier({"--cluster": NO_CLUSTER})
     options = from_args(SelfPlayOptions, parser.parse_args(words))
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UserError("self-play runs in one process; start it without torchrun")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nanoproof.cluster import host
-from nanoproof.cluster.driver import RayNodes
+from nanoproof.cluster.nodes import RayNodes
 from nanoproof.lean.types import Branch, Theorem
 from nanoproof.search.policy import Suggestion
 from tests.fakes.lean import ScriptedLean

@@ -1,15 +1,18 @@
 """The driver's own code over a simulated cluster: hosts that join, die, leave and come back; every attempt once."""
 
+import threading
 from collections import Counter
 
 import pytest
 
-from nanoproof.cluster import driver
-from nanoproof.cluster.driver import HostOptions, HostPool, Node, require_token
+from nanoproof.cluster import driver, nodes
+from nanoproof.cluster.driver import HostOptions, HostPool, place_of_replica
+from nanoproof.cluster.nodes import Node, RayNodes, lean_label, require_token
 from nanoproof.common.errors import UserError
 from nanoproof.evaluation.evaluate import EvaluationSource, Workload
 from nanoproof.lean.types import Theorem
 from tests.fakes.simulated_cluster import SimulatedNodes, nodes_of
+from tests.helpers import free_port
 
 _names = iter(range(1000))
 CONFIG = {"lean_servers": ["lean:1"], "lost_proofs": 0}
@@ -68,7 +71,7 @@ def test_every_node_gets_a_host_with_an_attempt_for_each_processor():
 def test_a_node_may_name_the_lean_servers_of_its_host():
     world = World(
         [
-            Node("a", "10.0.0.1", 2, {"nanoproof-lean": driver.lean_label(["here:1", "here:2"])}),
+            Node("a", "10.0.0.1", 2, {"nanoproof-lean": lean_label(["here:1", "here:2"])}),
             Node("b", "10.0.0.2", 2, {}),
         ]
     )
@@ -103,10 +106,10 @@ def test_a_node_that_leaves_takes_its_host_along_and_one_that_joins_brings_one()
     assert left.id[:8] in world.events[2]["host"] and "has left" in world.events[2]["reason"]
 
 
-def test_without_any_node_the_tasks_wait_for_the_first_host():
-    world = World([])
+def test_without_any_node_the_tasks_wait_for_the_first_host(caplog):
+    world = World([Node("head", "10.0.0.1", 0, {})])
     world.turns(3)
-    assert world.attempts == []
+    assert world.attempts == [] and caplog.text.count("attempts wait for one (ray start --address)") == 1
     assert world.pool.out_of_reach()[1] == "nobody works for this run"
     world.nodes.nodes = nodes_of(1, 4)
     assert world.finish() == once(40)
@@ -160,3 +163,84 @@ def test_a_cluster_beyond_loopback_needs_a_token(monkeypatch, addresses, mode, r
             require_token(addresses)
     else:
         require_token(addresses)
+
+
+class HeadlessRay:
+    """Ray whose head answers no more."""
+
+    def __init__(self):
+        self.calls, self.over = [], threading.Event()
+
+    def nodes(self):
+        self.over.wait()
+
+    def shutdown(self):
+        self.calls.append("shutdown")
+
+    def kill(self, actor):
+        self.calls.append("kill")
+
+
+def test_a_head_that_is_gone_ends_the_run_and_ray_is_not_asked_for_more(monkeypatch):
+    monkeypatch.setattr(nodes, "HEAD_SECONDS", 0.05)
+    cluster = object.__new__(RayNodes)
+    cluster._ray, cluster._gone = HeadlessRay(), False
+    cluster.end("host")
+    with pytest.raises(UserError, match=r"head of the Ray cluster is gone .no answer .*--resume-from"):
+        cluster.alive()
+    cluster.end("host")
+    cluster.close()
+    assert cluster._ray.calls == ["kill"]
+    cluster._ray.over.set()
+
+
+def test_within_returns_raises_and_gives_up():
+    assert nodes.within(30.0, lambda: 7) == 7
+    with pytest.raises(KeyError):
+        nodes.within(30.0, lambda: {}["a"])
+    forever = threading.Event()
+    assert nodes.within(0.05, forever.wait) is None
+    forever.set()
+
+
+@pytest.mark.parametrize(
+    ("told", "short"),
+    [
+        (
+            "The actor died unexpectedly. class_name: ProverHost pid: 7 Worker exit detail: Worker unexpectedly exits "
+            "with a connection error code 2. End of file. Some common causes include: (1) the OOM killer",
+            "Worker unexpectedly exits with a connection error code 2. End of file.",
+        ),
+        ("ip: 10.0.0.1\n The actor died because its node has died.", "The actor died because its node has died."),
+        ("ValueError:  x\n y", "ValueError: x y"),
+    ],
+)
+def test_what_ray_says_of_a_loss_is_shortened(told, short):
+    assert nodes.short_reason(told) == short
+
+
+def test_replicas_take_gpus_first_and_spread_over_nodes():
+    def place(*of_nodes, used=()):
+        found = place_of_replica([Node(name, "h", cpus, {}, gpus) for name, cpus, gpus in of_nodes], used)
+        return found and (found[0].id, found[1])
+
+    learner, cpu, gpu = ("learner", 0, 8), ("c", 8, 0), ("g", 8, 2)
+    assert place(learner, cpu, gpu) == ("g", 1)
+    assert place(learner, cpu, gpu, used=("g",)) == ("g", 1)
+    assert place(learner, cpu, gpu, used=("g", "g")) == ("c", 0)
+    assert place(cpu, ("d", 8, 0), used=("c",)) == ("d", 0)
+    assert place(learner) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("auto:", "give HOST:PORT of the cluster's head, or auto"),
+        ("6379", "give HOST:PORT"),
+        ("127.0.0.1:99999", "no Ray cluster answers there"),
+        (f"127.0.0.1:{free_port()}", "no Ray cluster answers there .*refused"),
+    ],
+)
+def test_an_address_where_nothing_listens_is_an_error_at_once(address, message):
+    with pytest.raises(UserError, match=message):
+        nodes.require_answer(address, "127.0.0.1")

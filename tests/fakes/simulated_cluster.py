@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from nanoproof.cluster.driver import Lost, Node
+from nanoproof.cluster.nodes import Lost, Node
 from tests.fakes.simulated_lean import invent_attempt, invent_theorem
 
 ATTEMPTS = 256

@@ -1,0 +1,81 @@
+"""What a cluster's hosts cannot do is refused at the start, in a line that says what can."""
+
+import sys
+from argparse import Namespace
+from contextlib import ExitStack
+from types import SimpleNamespace
+
+import pytest
+
+from nanoproof.actors.fleet import FleetOptions
+from nanoproof.actors.remote import ProverSpec
+from nanoproof.cluster.driver import _Evaluating, lean_of_hosts, opened_over_hosts
+from nanoproof.cluster.nodes import RayNodes
+from nanoproof.common.errors import UserError
+from nanoproof.policy.baselines import UniformPolicy
+from nanoproof.prover.prover import ProverOptions
+from nanoproof.rl.options import ClusterOptions, RLConfig, parse_args
+from nanoproof.search.config import SearchConfig
+from nanoproof.selfplay import __main__ as selfplay_command
+
+EVALUATION = {"whole_proofs": False, "policy": "model", "policy_server": None, "retry_timeouts": True}
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ("--cluster h:1 --conjectures 0.3", "give either --cluster or --conjectures"),
+        ("--prover-processes 2 --conjectures 0.3", "give either --prover-processes or --conjectures"),
+        ("--cluster h:1 --prover-processes 2", "give either --cluster or --prover-processes"),
+    ],
+)
+def test_of_reinforcement_learning(flags, message):
+    args = parse_args(["--model-path", "sft/run", *flags.split()])
+    with pytest.raises(UserError, match=message):
+        RLConfig.from_args(args)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"whole_proofs": True}, "give either --cluster or --whole-proofs"),
+        ({"policy": "solver-only"}, "--cluster needs --model-path"),
+        ({"policy_server": "h:1"}, "--cluster needs --model-path"),
+    ],
+)
+def test_of_evaluations(changed, message):
+    with (
+        pytest.raises(UserError, match=message),
+        opened_over_hosts(ClusterOptions(cluster="h:1"), Namespace(**{**EVALUATION, **changed}), []),
+    ):
+        pass
+
+
+def test_hosts_ask_a_model_alone_and_prove_as_the_command_does():
+    spec = ProverSpec(SearchConfig(c_base=7.0), ProverOptions(keep_tree=False))
+    command = SimpleNamespace(spec=lambda: spec, fleet_options=FleetOptions(lean_tactic_seconds=3.0))
+    with ExitStack() as stack:
+        made = _Evaluating(SimpleNamespace(here="127.0.0.1"), 4, command, stack)
+        assert ProverSpec.from_json(made._made["evaluate"]) == spec == ProverSpec.from_json(made._made["collect"])
+        assert made._made["client"]["tactic_seconds"] == 3.0 and made._made["lean_servers"] == []
+        with pytest.raises(UserError, match="hosts ask one model alone"):
+            made.make_pool(UniformPolicy())
+
+
+def test_rank_0_starts_no_lean_where_its_hosts_do():
+    with lean_of_hosts(FleetOptions(), SimpleNamespace(is_main=True)) as fleet:
+        assert (fleet.slots, fleet.is_real) == ([], False)
+        fleet.check()
+
+
+def test_of_self_play(capsys):
+    with pytest.raises(SystemExit) as ended:
+        selfplay_command.main(["--cluster", "auto", "--exp-dir", "x"])
+    assert ended.value.code == 2
+    assert "--cluster: rounds run in one process" in capsys.readouterr().err
+
+
+def test_where_ray_is_not_installed_a_line_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(UserError, match=r"--cluster needs Ray: pip install 'nanoproof\[cluster\]'"):
+        RayNodes("127.0.0.1:1")
