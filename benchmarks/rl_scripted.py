@@ -4,7 +4,8 @@
 
 What a tactic does is decided by a hash, and what it costs by the clock. The network is a real one with random weights,
 whose time counts; the tactics are made up. Each rank writes `<report>_r<rank>.json`: where the time of phases and
-actors went. With "lockstep" all actors ask together, and wait for each other after Lean too: no work overlaps.
+actors went. With "lockstep" all actors ask together, and wait for each other after Lean too: no work overlaps. With
+"train_seconds" an update of the learner sleeps that long, and computes nothing.
 """
 
 import hashlib
@@ -219,7 +220,10 @@ class Clock:
         def call(*args: Any, **kwargs: Any) -> Any:
             result = self.timed("step", step)(*args, **kwargs)
             memory = psutil.Process().memory_info().rss
-            self.rows.append({"step": len(self.rows) + 1, "rss": memory, "threads": threading.active_count()})
+            row = {"step": len(self.rows) + 1, "rss": memory, "threads": threading.active_count()}
+            loop: ReinforcementLearning = args[0]
+            stats = loop.collection.policy.stats
+            self.rows.append({**row, "time": time.perf_counter(), "answered": stats.answered})
             return result
 
         return call
@@ -261,7 +265,7 @@ def main() -> int:
         mock.patch.object(NamedTactics, "lockstep", lockstep),
         mock.patch.object(Collection, "gather", clock.timed_collection(Collection.gather)),
         mock.patch.object(Collection, "exchange", clock.timed("exchange", Collection.exchange)),
-        mock.patch.object(Learner, "update", clock.timed("train", Learner.update)),
+        mock.patch.object(Learner, "update", clock.timed("train", _update(settings.get("train_seconds")))),
         mock.patch.object(ReinforcementLearning, "save", clock.timed("save", ReinforcementLearning.save)),
         mock.patch.object(ReinforcementLearning, "step", clock.timed_step(ReinforcementLearning.step)),
         mock.patch.object(ReinforcementLearning, "evaluate", clock.timed("evaluate", _evaluate(lockstep))),
@@ -278,6 +282,16 @@ def main() -> int:
     with open(f"{settings['report']}_r{os.environ.get('RANK', '0')}.json", "w", encoding="utf-8") as file:
         json.dump(report, file)
     return code
+
+
+def _update(seconds: float | None) -> Callable[..., dict[str, float]]:
+    """An update of the learner, or a sleep in place of it."""
+
+    def sleep(learner: Learner, examples: Sequence[Any], progress: float) -> dict[str, float]:
+        time.sleep(seconds or 0.0)
+        return {"loss": 0.0}
+
+    return Learner.update if seconds is None else sleep
 
 
 def _evaluate(lockstep: Lockstep | None) -> Callable[[ReinforcementLearning], None]:

@@ -108,6 +108,20 @@ def test_the_policy_rests_only_while_weights_change(model, tmp_path, monkeypatch
     assert Policy.log == ["save", *one, *one]
 
 
+def test_an_asynchronous_run_hands_over_weights_and_never_rests(model, tmp_path, monkeypatch, capfd):
+    real = Learner.update
+    monkeypatch.setattr(Learner, "update", lambda *args: (Policy.log.append("update"), real(*args))[1])
+    path, options = tmp_path / "rl", {"asynchronous": True, "max_staleness": 3, "num_steps": 4}
+    assert rl.main(words(model, path, **options)) == 0
+    assert Policy.log == ["update", "update", "renew"] * 4
+    records, attempts = metrics(path), list(read_jsonl(path / "attempts_r0.jsonl"))
+    assert all(record["stale"] >= 0 and record["attempt_staleness_max"] <= 3 for record in records)
+    assert {tuple(one["revisions"]) for one in attempts} <= {(a, b) for b in range(5) for a in range(b + 1)}
+    assert read_json(path / "meta.json")["decisions"]["inference"].endswith("more than 3 steps old are dropped")
+    assert rl.main(["--resume-from", str(path), "--num-steps", "5"]) == 0
+    assert Policy.log == ["update", "update", "renew"]
+
+
 def _logged(method, name):
     def logged(*args):
         Policy.log.append(name)
