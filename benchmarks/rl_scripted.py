@@ -163,6 +163,10 @@ class SleepingEngine(Engine):
             request.completion = Completion([], request.options.num_samples, [0.2] * 5)
         return ended
 
+    def refresh(self) -> None:
+        """Begin all requests again, as the engine does when weights change."""
+        self._left = dict.fromkeys(self.__dict__.get("_left", {}), self.STEPS)
+
     def cancel(self, request: EngineRequest) -> None:
         """Forget a request."""
         if self._left.pop(request, None) is not None:

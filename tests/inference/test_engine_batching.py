@@ -179,13 +179,15 @@ def test_a_prompt_that_was_read_is_known_until_the_weights_change(tokenizer: Tok
     assert engine.stats.prefills == 2
 
 
-@pytest.mark.parametrize("read_late", [False, True])
+@pytest.mark.parametrize(("read_late", "recorded"), [(False, False), (True, False), (True, True)])
 def test_every_request_is_answered_by_one_set_of_weights_whenever_these_change(
-    tokenizer: Tokenizer, read_late: bool
+    tokenizer: Tokenizer, read_late: bool, recorded: bool
 ) -> None:
     nets = [lively(tokenizer, seed) for seed in range(3)]
     net = lively(tokenizer, 0)
-    engine = Engine(net, tokenizer, EngineLimits(max_rows=16), read_late=read_late, own_weights=True)
+    recorder = Replayed() if recorded else None
+    limits = EngineLimits(max_rows=16)
+    engine = Engine(net, tokenizer, limits, recorder=recorder, read_late=read_late, own_weights=True)
     prompts = some_prompts(tokenizer, random.Random(6), 16)
     requests = [engine.submit(prompt, OPTIONS, index) for index, prompt in enumerate(prompts)]
     ended: list[list[EngineRequest]] = [[], [], []]
@@ -204,6 +206,7 @@ def test_every_request_is_answered_by_one_set_of_weights_whenever_these_change(
         order = [requests.index(request) for request in engine._waiting]
         assert order == sorted(order), "those that were begun again come before those that had to wait"
     ended[2] += drive(engine)
+    assert (engine.stats.replayed_steps > 5) == recorded
     assert sum(map(len, ended)) == 16 and all(request.ended for request in requests)
     for one, mine in zip(nets, ended, strict=True):
         plain = Engine(one, tokenizer, EngineLimits(reuse_share=0.0))
