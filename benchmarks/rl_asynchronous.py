@@ -1,12 +1,15 @@
 """Inference that goes on while the network trains (`rl --asynchronous`), against the pause, at equal updates.
 
-    python -m benchmarks.rl_asynchronous [--slots 16 32] [--steps 8] [--seconds 8] [--json PATH]
+    python -m benchmarks.rl_asynchronous [--slots 16 32] [--steps 8] [--seconds 8] [--tactic-seconds 0.05] [--json PATH]
 
 Lean, network and learner sleep (as in `benchmarks.rl`). A run without training says how many transitions come in
 so many seconds, and how many states are answered in each when nothing stops: the ideal. Then two runs collect that many
 transitions in each step, and their learner sleeps half as long as that takes: with the pause, training is a third of
 the time. What is compared is states per second, over all steps but the first; the share is that of the ideal. The
 staleness of an attempt is how often the weights changed while it was made.
+
+Searches compute: on cores that others have most of, they and not the sleeps decide how many states a second there are.
+Longer tactics then show what is to be seen.
 """
 
 import argparse
@@ -26,11 +29,14 @@ UPDATES = 2
 LONGEST = "1:00:00"
 
 
-def measured(folder: Path, name: str, slots: int, steps: int, seconds: int, train: float, more: Sequence[str]) -> Any:
-    """Run with a learner that sleeps `train` seconds in a step; figures of all steps but the first."""
+def measured(
+    folder: Path, name: str, slots: int, tactic: float, steps: int, seconds: int, train: float, more: Sequence[str]
+) -> dict[str, Any]:
+    """Run with tactics that take so long, and a learner that sleeps `train` seconds in a step; figures of all steps but
+    the first."""
     words = ["--num-updates-per-step", str(UPDATES), *more]
-    script = {"slots": slots, "sleeping_network": True, "train_seconds": train / UPDATES}
-    (report,) = run(folder, name, steps, seconds, more=words, **script)
+    script = {"sleeping_network": True, "tactic_seconds": tactic, "train_seconds": train / UPDATES}
+    (report,) = run(folder, name, steps, seconds, more=words, slots=slots, **script)
     first, *_, last = report["rows"]
     wall = last["time"] - first["time"]
     metrics = [record for record in read_jsonl(folder / name / "metrics.jsonl") if record["step"] > 1]
@@ -47,14 +53,15 @@ def measured(folder: Path, name: str, slots: int, steps: int, seconds: int, trai
     }
 
 
-def compare(folder: Path, slots: int, steps: int, seconds: int) -> dict[str, Any]:
+def compare(folder: Path, slots: int, tactic: float, steps: int, seconds: int) -> dict[str, Any]:
     """Compare both ways with so many actors."""
     load = psutil.getloadavg()[0]
-    ideal = measured(folder, f"ideal_{slots}", slots, 4, seconds, 0.0, [])
+    ideal = measured(folder, f"ideal_{slots}", slots, tactic, 4, seconds, 0.0, [])
     wanted = ["--collect-transitions", str(round(ideal["transitions_per_step"])), "--collect-max-time", LONGEST]
     found = {"ideal": ideal}
     for name, flags in (("pause", []), ("asynchronous", ["--asynchronous"])):
-        found[name] = measured(folder, f"{name}_{slots}", slots, steps, seconds, seconds / 2, [*wanted, *flags])
+        more = [*wanted, *flags]
+        found[name] = measured(folder, f"{name}_{slots}", slots, tactic, steps, seconds, seconds / 2, more)
         found[name]["of_ideal"] = found[name]["states_per_second"] / ideal["states_per_second"]
     ours, baseline = found["asynchronous"]["states_per_second"], found["pause"]["states_per_second"]
     return {
@@ -64,7 +71,7 @@ def compare(folder: Path, slots: int, steps: int, seconds: int) -> dict[str, Any
         "baseline": round(baseline, 2),
         "unit": "states/s",
         "hardware": HARDWARE,
-        "details": {"tactic_seconds": TACTIC_SECONDS, "steps": steps, "load_before": round(load, 1), **found},
+        "details": {"tactic_seconds": tactic, "steps": steps, "load_before": round(load, 1), **found},
     }
 
 
@@ -74,6 +81,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--slots", type=int, nargs="*", default=[16, 32])
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--seconds", type=int, default=8, help="that a collection takes without training")
+    parser.add_argument("--tactic-seconds", type=float, default=TACTIC_SECONDS)
     parser.add_argument("--json", type=Path, help="write the results to this file")
     args = parser.parse_args(argv)
     results = []
@@ -81,7 +89,7 @@ def main(argv: list[str] | None = None) -> None:
         folder = Path(name)
         make_model(folder)
         for slots in args.slots:
-            results.append(compare(folder, slots, args.steps, args.seconds))
+            results.append(compare(folder, slots, args.tactic_seconds, args.steps, args.seconds))
             print(f"{results[-1]['name']}: {results[-1]['ratio']:.2f}x")
             for way in ("pause", "asynchronous"):
                 of = results[-1]["details"][way]
