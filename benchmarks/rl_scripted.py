@@ -4,7 +4,8 @@
 
 What a tactic does is decided by a hash, and what it costs by the clock. The network is a real one with random weights,
 whose time counts; the tactics are made up. Each rank writes `<report>_r<rank>.json`: where the time of phases and
-actors went. With "lockstep" all actors ask together, and wait for each other after Lean too: no work overlaps.
+actors went. With "lockstep" all actors ask together, and wait for each other after Lean too: no work overlaps. With
+"alternate" the learner sleeps instead of training, with the pause and asynchronously in turns (see `Alternation`).
 """
 
 import hashlib
@@ -162,6 +163,10 @@ class SleepingEngine(Engine):
             request.completion = Completion([], request.options.num_samples, [0.2] * 5)
         return ended
 
+    def refresh(self) -> None:
+        """Begin all requests again, as the engine does when weights change."""
+        self._left = dict.fromkeys(self.__dict__.get("_left", {}), self.STEPS)
+
     def cancel(self, request: EngineRequest) -> None:
         """Forget a request."""
         if self._left.pop(request, None) is not None:
@@ -253,6 +258,10 @@ def main() -> int:
     def open_fleet(options: Any, dist: DistInfo) -> Fleet:
         return Fleet(slots, None, "sleeps", EMBEDDED_LEAN)  # type: ignore[arg-type]
 
+    alternation = Alternation(**settings["alternate"]) if "alternate" in settings else None
+    step, exchange, update = ReinforcementLearning.step, Collection.exchange, Learner.update
+    if alternation is not None:
+        step, exchange, update = alternation.step(step), alternation.exchange(exchange), alternation.update  # type: ignore[assignment]
     with (
         mock.patch.dict(sets.DATASETS, scripted=scripted_theorems),
         mock.patch.object(rl, "open_fleet", open_fleet),
@@ -260,10 +269,10 @@ def main() -> int:
         mock.patch.object(factory, "Engine", SleepingEngine if settings.get("sleeping_network") else Engine),
         mock.patch.object(NamedTactics, "lockstep", lockstep),
         mock.patch.object(Collection, "gather", clock.timed_collection(Collection.gather)),
-        mock.patch.object(Collection, "exchange", clock.timed("exchange", Collection.exchange)),
-        mock.patch.object(Learner, "update", clock.timed("train", Learner.update)),
+        mock.patch.object(Collection, "exchange", clock.timed("exchange", exchange)),
+        mock.patch.object(Learner, "update", clock.timed("train", update)),
         mock.patch.object(ReinforcementLearning, "save", clock.timed("save", ReinforcementLearning.save)),
-        mock.patch.object(ReinforcementLearning, "step", clock.timed_step(ReinforcementLearning.step)),
+        mock.patch.object(ReinforcementLearning, "step", clock.timed_step(step)),
         mock.patch.object(ReinforcementLearning, "evaluate", clock.timed("evaluate", _evaluate(lockstep))),
         mock.patch.object(ActorPool, "stop", _stop(lockstep)),
     ):
@@ -274,10 +283,62 @@ def main() -> int:
         "actors": len(slots),
         "wall": time.perf_counter() - started,
         "rows": clock.rows,
+        "alternated": [] if alternation is None else alternation.rows,
     }
     with open(f"{settings['report']}_r{os.environ.get('RANK', '0')}.json", "w", encoding="utf-8") as file:
         json.dump(report, file)
     return code
+
+
+class Alternation:
+    """Blocks of steps without training, with the pause and asynchronously, in turns; for a run with `--asynchronous`.
+
+    In the first block, without training, a collection takes `--collect-max-time`: what it brings on average, but for
+    its first step, is then the target of all others, whatever time that takes. An update sleeps `seconds`.
+    """
+
+    MODES = ("ideal", "pause", "asynchronous")
+
+    def __init__(self, block: int, seconds: float) -> None:
+        self._block, self._seconds = block, seconds
+        self._collected: list[float] = []
+        self._gathered: dict[str, float] = {}
+        self.mode = ""
+        self.rows: list[dict[str, Any]] = []
+
+    def step(self, step: Callable[[ReinforcementLearning], None]) -> Callable[[ReinforcementLearning], None]:
+        """Wrap a step of the loop: it is made in the mode that is due, and noted."""
+
+        def call(loop: ReinforcementLearning) -> None:
+            number = len(self.rows)
+            self.mode = self.MODES[number // self._block % len(self.MODES)]
+            loop.options = replace(loop.options, asynchronous=self.mode == "asynchronous")
+            if number == self._block:
+                wanted = round(sum(self._collected[1:]) / (self._block - 1))
+                config = loop.collection._config
+                loop.collection._config = replace(config, rl=replace(config.rl, collect_transitions=wanted))
+                loop.collect_seconds = None
+            began, answered = time.perf_counter(), loop.collection.policy.stats.answered
+            step(loop)
+            self._collected.append(self._gathered["transitions"])
+            ended = {"ended": time.perf_counter(), "answered": loop.collection.policy.stats.answered - answered}
+            self.rows.append({"mode": self.mode, "began": began, **ended, **self._gathered})
+
+        return call
+
+    def exchange(self, exchange: Callable[[Collection], dict[str, float]]) -> Callable[[Collection], dict[str, float]]:
+        """Wrap the exchange of attempts, whose metrics are noted."""
+
+        def call(collection: Collection) -> dict[str, float]:
+            self._gathered = exchange(collection)
+            return self._gathered
+
+        return call
+
+    def update(self, learner: Learner, examples: Sequence[Any], progress: float) -> dict[str, float]:
+        """Sleep in place of an update of the learner."""
+        time.sleep(0.0 if self.mode == "ideal" else self._seconds)
+        return {"loss": 0.0}
 
 
 def _evaluate(lockstep: Lockstep | None) -> Callable[[ReinforcementLearning], None]:

@@ -261,13 +261,14 @@ class ActorPool(AttemptPool):
         observer: Observer = NULL_OBSERVER,
         report_server: Callable[[str, Reach, int], None] | None = None,
         lost_proofs: int = 0,
+        max_staleness: int | None = None,
     ) -> None:
         """Start an actor for each slot; the other arguments are those of `AttemptPool`, and all ranks make theirs
         together. `report_server` is the `report` of a `ServerWatch`.
         """
         sys.setswitchinterval(SWITCH_SECONDS)
         addresses = [client.address for client in slots]
-        super().__init__(addresses, check, patience_seconds, asked_to_end, observer, lost_proofs)
+        super().__init__(addresses, check, patience_seconds, asked_to_end, observer, lost_proofs, max_staleness)
         self.servers = ServerWatch(addresses, report_server)
         self.actors = [Actor(number, client, policy, make_prover, self) for number, client in enumerate(slots)]
         for actor in self.actors:
@@ -303,12 +304,12 @@ class ActorPool(AttemptPool):
             if self._defects >= MAX_DEFECTS * len(self.actors):  # all of them meet one failure of the engine
                 raise error
 
-    def finish(self, source: TaskSource, task: Task, attempt: Attempt, address: str) -> None:
-        """Hand an attempt, on the server at `address`, to its source (actors call this)."""
+    def finish(self, source: TaskSource, task: Task, attempt: Attempt, address: str) -> bool:
+        """Hand an attempt, on the server at `address`, to its source, if it is not too old (actors call this)."""
         if attempt.outcome != "error":
             with self.locked():
                 self._defects = 0
-        super().finish(source, task, attempt, address)
+        return super().finish(source, task, attempt, address)
 
     def out_of_reach(self) -> tuple[float, str]:
         """Return for how many seconds no server has been within reach, and why."""

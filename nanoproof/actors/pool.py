@@ -82,12 +82,14 @@ class AttemptPool(ABC):
         asked_to_end: Callable[[], bool] = lambda: False,
         observer: Observer = NULL_OBSERVER,
         lost_proofs: int = 0,
+        max_staleness: int | None = None,
     ) -> None:
         """`addresses` are the servers known so far. While the main thread waits, `check` is called, which raises to end
         the wait, and `asked_to_end`, whose True ends it with Interrupted. All ranks make theirs together.
 
         `patience_seconds`: a wait ends too if no Lean process is within reach for so long. `lost_proofs` is the limit
-        of a `ProofWatch`, which ends a wait with ProofsLost.
+        of a `ProofWatch`, which ends a wait with ProofsLost. An attempt of collection that was begun more than
+        `max_staleness` revisions of the weights ago is dropped and counted, and its theorem is tried again.
         """
         self._condition = threading.Condition()
         self._source: TaskSource | None = None
@@ -96,6 +98,8 @@ class AttemptPool(ABC):
         self._check, self._patience_seconds = check, patience_seconds
         self._asked_to_end, self.observer = asked_to_end, observer
         self.pauses = Pauses()
+        self.max_staleness = max_staleness
+        self.revision = self.stale = 0
         self._error: Exception | None = None
         self._defects = 0
         self.proofs = ProofWatch((name for share in gather_json([*addresses]) for name in share), lost_proofs)
@@ -119,10 +123,11 @@ class AttemptPool(ABC):
     def out_of_reach(self) -> tuple[float, str]:
         """Return for how many seconds no Lean process has been within reach, and why."""
 
-    def weights_changed(self, revision: int) -> None:  # noqa: B027 (most pools have nothing to do)
+    def weights_changed(self, revision: int) -> None:
         """Note that the policy has new weights; attempts that begin from now on are made with these."""
+        self.revision = revision
 
-    def join(self, timeout: float = 20.0) -> None:  # noqa: B027
+    def join(self, timeout: float = 20.0) -> None:  # noqa: B027 (some pools have nothing to do)
         """Wait, once it was stopped, until everything that it started has ended."""
 
     # -- Tasks -----------------------------------------------------------------------------------------------------
@@ -153,11 +158,12 @@ class AttemptPool(ABC):
     def take_now(self) -> tuple[TaskSource, Task] | None:
         """Take a task without waiting; None if there is none at present."""
         with self._condition:
+            source, task = self._source, None
             if self._put_back:
-                return self._put_back.pop(0)
-            source = self._source
-            task = source.next() if source is not None else None
-            return None if source is None or task is None else (source, task)
+                source, task = self._put_back.pop(0)
+            elif source is not None:
+                task = source.next()
+            return None if source is None or task is None else (source, replace(task, revision=self.revision))
 
     def put_back(self, source: TaskSource, task: Task) -> None:
         """Leave a task to whoever is free next, as it cannot be done where it was."""
@@ -170,14 +176,24 @@ class AttemptPool(ABC):
         with self._condition:
             self._put_back = [(source, task) for source, task in self._put_back if not source.hand_over(task)]
 
-    def finish(self, source: TaskSource, task: Task, attempt: Attempt, address: str) -> None:
-        """Hand an attempt, on the server at `address`, to its source."""
+    def finish(self, source: TaskSource, task: Task, attempt: Attempt, address: str) -> bool:
+        """Hand an attempt, on the server at `address`, to its source; returns False if it was too old for that."""
         if attempt.lost and attempt.check is not None:
             attempt = replace(attempt, check={**attempt.check, "server": address})
         self.proofs.note(address, attempt)
         with self._condition:
-            source.finish(task, attempt)
+            collected = source.purpose == "collect" and task.work is None
+            most, age = self.max_staleness, self.revision - task.revision
+            kept = not collected or most is None or age <= most or attempt.outcome == "error"
+            if kept:
+                if collected:
+                    attempt = replace(attempt, revisions=(task.revision, self.revision))
+                source.finish(task, attempt)
+            else:
+                self.stale += 1
+                self._put_back.append((source, task))
             self._condition.notify_all()
+        return kept
 
     # -- Waiting, and the end --------------------------------------------------------------------------------------
 

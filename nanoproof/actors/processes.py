@@ -157,7 +157,9 @@ def work(lines: Lines, slots: Sequence[FleetServer], specs: Specs, lost_proofs: 
                 pause.__enter__()
             elif not message["pause"] and pause is not None:
                 pause.__exit__(None, None, None)
-                pause, policy.revision = None, message["revision"]
+                pause = None
+        elif "weights" in message:
+            policy.revision = message["weights"]
         elif "stop" in message:
             break
     pool.stop()
@@ -355,7 +357,13 @@ class ProcessPool(RemotePool):
 
     def _tell_pause(self, paused: bool) -> None:
         for process in self.processes:
-            process.send({"pause": paused, "revision": self.revision})
+            process.send({"pause": paused})
+
+    def weights_changed(self, revision: int) -> None:
+        """Note that the policy has new weights, and tell the processes, whose attempts name them."""
+        super().weights_changed(revision)
+        for process in self.processes:
+            process.send({"weights": revision})
 
     def wait_for_tasks(self, seconds: float = 0.1) -> None:
         """Wait until there may be tasks again. Raises Stopped if the pool closes."""

@@ -152,13 +152,14 @@ class RelayPool(ActorPool):
         """Have a task done by whichever actor is free next."""
         self.put_back(self._relays[task["purpose"]], task_from_json(task))
 
-    def finish(self, source: TaskSource, task: Task, attempt: Attempt, address: str) -> None:
-        """Tell of an attempt."""
+    def finish(self, source: TaskSource, task: Task, attempt: Attempt, address: str) -> bool:
+        """Tell of an attempt; the other end decides whether it is too old."""
         if attempt.outcome != "error":
             with self.locked():
                 self._defects = 0
         self.proofs.note(address, attempt)
         self._tell({"done": {"id": task.index, "attempt": attempt.to_json(), "address": address}})
+        return True
 
     def _return(self, task: Task) -> None:
         self._tell({"returned": {"id": task.index, "returns": task.returns}})
@@ -178,7 +179,7 @@ class Link:
 
     name: str
     size: int
-    given: dict[int, tuple[TaskSource, Task, int]] = field(default_factory=dict)
+    given: dict[int, tuple[TaskSource, Task]] = field(default_factory=dict)
     status: dict[str, Any] = field(default_factory=dict)
     attempts: int = 0
     lost: int = 0
@@ -221,14 +222,10 @@ class RemotePool(AttemptPool):
         lost_proofs: int = 0,
         max_staleness: int | None = None,
     ) -> None:
-        """An attempt of collection that was begun more than `max_staleness` revisions of the weights ago is dropped,
-        and its theorem is tried again. The other arguments are those of `AttemptPool`.
-        """
-        super().__init__(addresses, check, patience_seconds, asked_to_end, observer, lost_proofs)
-        self.max_staleness = max_staleness
-        self.revision = 0
+        """The arguments are those of `AttemptPool`."""
+        super().__init__(addresses, check, patience_seconds, asked_to_end, observer, lost_proofs, max_staleness)
         self.links: list[Link] = []
-        self.attempts = self.stale = self.unknown = self.given_again = 0
+        self.attempts = self.unknown = self.given_again = 0
         self._number = 0
         self._alone_since = time.monotonic()
         self._actors: list[RemoteActor] = []
@@ -237,10 +234,6 @@ class RemotePool(AttemptPool):
     def size(self) -> int:
         """How many attempts it works on at a time."""
         return sum(link.size for link in self.links)
-
-    def weights_changed(self, revision: int) -> None:
-        """Note that attempts from now on are made with new weights."""
-        self.revision = revision
 
     def connect(self, link: Link) -> None:
         """Add a link."""
@@ -258,7 +251,7 @@ class RemotePool(AttemptPool):
                     self.fail(UserError("whole proofs, and tactics that are tried again, are not for other processes"))
                     break
                 self._number += 1
-                link.given[self._number] = (source, task, self.revision)
+                link.given[self._number] = (source, task)
                 found.append(task_to_json(self._number, source.purpose, task))
         return found
 
@@ -271,15 +264,10 @@ class RemotePool(AttemptPool):
             if given is None:
                 self.unknown += 1
                 return
-            source, task, revision = given
-            most = self.max_staleness if source.purpose == "collect" else None
-            if most is not None and self.revision - revision > most:
-                self.stale += 1
-                self._put_back.append((source, task))
-                return
-            link.attempts += 1
-            self.attempts += 1
-        self.finish(source, task, Attempt.from_json(told["attempt"]), told["address"])
+        if self.finish(*given, Attempt.from_json(told["attempt"]), told["address"]):
+            with self.locked():
+                link.attempts += 1
+                self.attempts += 1
 
     def take_back(self, link: Link, told: Mapping[str, Any]) -> None:
         """Take back a task that a link cannot do at present, and leave it to others."""
@@ -298,7 +286,7 @@ class RemotePool(AttemptPool):
                 return
             self.given_again += len(given)
             link.lost += len(given)
-        for source, task, _ in given.values():
+        for source, task in given.values():
             if task.returns < MAX_RETURNS:
                 self.put_back(source, replace(task, returns=task.returns + 1))
             else:

@@ -83,6 +83,7 @@ class Task:
     `returns` is how often it was begun and left to another actor, as the server was gone. `may_disprove`: the negation
     may be what is tried, if the prover's options ask for that. `trace` observes the attempt. With `again` there
     is an attempt already, and only some tactics of it are tried once more. With `work` that is done instead.
+    `revision` is that of the weights when it was taken (see `AttemptPool.weights_changed`).
     """
 
     theorem: Theorem
@@ -94,6 +95,7 @@ class Task:
     trace: AttemptObserver = NULL_ATTEMPT_OBSERVER
     again: tuple[Attempt, tuple[SecondTry, ...]] | None = None
     work: Callable[[LeanSession, AttemptObserver], Attempt] | None = None
+    revision: int = 0
 
 
 class TaskSource(Protocol):

@@ -329,8 +329,7 @@ def open_cluster(config: RLConfig, collection: Collection) -> Iterator[str]:
 
     def make_pool(fleet: Fleet, **waits: Any) -> HostPool:
         hosts = HostOptions(made, options.prover_cpus, replicas.addresses)
-        staleness = options.max_staleness
-        return HostPool(nodes, hosts, weights=replicas.publish, look=replicas.look, max_staleness=staleness, **waits)
+        return HostPool(nodes, hosts, weights=replicas.publish, look=replicas.look, **waits)
 
     collection.pool_maker = make_pool
     try:

@@ -54,7 +54,8 @@ class Engine:
 
     Where the model computes in another dtype than fp32, the engine works on a copy of the weights in that dtype, so
     that no step has to convert them: call `refresh` when the weights have changed. Adapters are merged: of the
-    matrices that have some it works on a copy, too.
+    matrices that have some it works on a copy, too. With `own_weights` it works on a copy of all that is trained, so
+    that the model may be trained meanwhile.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Engine:
         recorder: Recorder | None = None,
         kernel: Kernel | None = None,
         read_late: bool | None = None,
+        own_weights: bool = False,
     ) -> None:
         """By default `recorder`, `kernel` (of prefill) and `read_late` (a step is launched before the last one is read)
         are what suits the device.
@@ -80,11 +82,11 @@ class Engine:
         on_cuda = model.device.type == "cuda"
         self._network = model
         adapted = settings_of(model) is not None
-        if adapted or model.compute_dtype != torch.float32:
+        if own_weights or adapted or model.compute_dtype != torch.float32:
             self._network = GPT.allocate(model.config, model.device, model.compute_dtype).requires_grad_(False)
             for parameter in self._network.parameters():
                 parameter.data = parameter.data.to(model.compute_dtype)
-            if model.compute_dtype == torch.float32:
+            if adapted and model.compute_dtype == torch.float32:
                 share_frozen(self._network, model)
         self._copy_weights()
         self._fused, self._kernels_reason = fused_or_not(self._network, tokenizer.eos + 1, self.limits.kernels)
@@ -184,8 +186,18 @@ class Engine:
         }
 
     def refresh(self) -> None:
-        """Copy the model's present weights. Only when idle; the prefix cache is cleared."""
-        assert self.idle, "the weights changed while requests were active"
+        """Copy the model's present weights, between two steps; what was computed with the old ones is dropped.
+
+        Requests that are being decoded are begun again, before all that wait, and draw what they would have drawn had
+        they come now: each is answered by one set of weights alone, no keys and values of other weights are read, and
+        none is lost.
+        """
+        again = list(self._active)
+        for request in again:
+            self._remove(request)
+        self._waiting.extendleft(reversed(again))
+        self._samples_waiting += sum(request.options.num_samples for request in again)
+        self._stats.restarted += len(again)
         self._prefix_cache.clear()
         self._copy_weights()
 

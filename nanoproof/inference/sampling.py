@@ -195,6 +195,8 @@ class EngineStats:
     completed: int = 0
     failed: int = 0
     cancelled: int = 0
+    restarted: int = 0
+    """Requests that were begun again, as the weights changed."""
     prefills: int = 0
     """Prompts that were prefilled, at least in part; the others were cached."""
     prompt_tokens: int = 0

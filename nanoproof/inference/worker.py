@@ -90,11 +90,11 @@ class EngineWorker:
         self._wake_worker = threading.Condition(self._lock)
         """Notified when there is something to do for the sleeping worker."""
         self._state_changed = threading.Condition(self._lock)
-        """Notified when the worker idles, resumes or has ended."""
+        """Notified when the worker idles, resumes, has renewed the weights or has ended."""
         self._arrived: dict[PendingCompletion, None] = {}
         self._cancelled: list[PendingCompletion] = []
         self._active: dict[EngineRequest, PendingCompletion] = {}
-        self._paused = self._idle = self._sleeping = self._closed = self._dead = False
+        self._paused = self._idle = self._sleeping = self._closed = self._dead = self._renewing = False
         self._broken: BaseException | None = None
         self._stats = WorkerStats()
         self._thread = threading.Thread(target=self._run, name="policy-worker", daemon=True)
@@ -193,6 +193,19 @@ class EngineWorker:
             self._state_changed.notify_all()
             self._wake()
 
+    def renew(self) -> None:
+        """Let the engine copy the model's present weights between two of its steps; returns once it has.
+
+        Nothing is paused: prompts in the engine are begun again with these weights (see `Engine.refresh`). The model
+        must not change meanwhile. Raises ModelFailed if the worker has ended because of that.
+        """
+        with self._lock:
+            self._renewing = not (self._dead or self._closed)
+            self._wake()
+            self._state_changed.wait_for(lambda: not self._renewing or self._dead)
+            if not self._closed:
+                self._check_open()
+
     def close(self) -> None:
         """End the worker; waiting threads get PolicyClosed."""
         with self._lock:
@@ -227,7 +240,13 @@ class EngineWorker:
     def _receive(self) -> bool:
         """Wait until there is something to do, then submit to the engine and cancel; returns False when closed."""
         with self._lock:
-            while not (self._closed or self._active or self._cancelled or (self._arrived and not self._paused)):
+            while not (
+                self._closed
+                or self._renewing
+                or self._active
+                or self._cancelled
+                or (self._arrived and not self._paused)
+            ):
                 if self._paused and not self._idle:
                     self._idle = True
                     self._state_changed.notify_all()
@@ -237,12 +256,18 @@ class EngineWorker:
             if self._closed:
                 return False
             cancelled, self._cancelled = self._cancelled, []
+            renewing = self._renewing
         cancelled = [pending for pending in dict.fromkeys(cancelled) if not pending.ended]
         for pending in cancelled:
             pending.end(None, PolicyCancelled("the request was cancelled"))
             if pending.request is not None:
                 del self._active[pending.request]
                 self._engine.cancel(pending.request)
+        if renewing:
+            self._engine.refresh()
+            with self._lock:
+                self._renewing = False
+                self._state_changed.notify_all()
         with self._lock:  # only now: should the engine fail above, `_end` fails those that have just arrived
             arrived: dict[PendingCompletion, None] = {}
             if not self._paused:

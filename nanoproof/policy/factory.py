@@ -146,13 +146,14 @@ def model_policy(
     sampling: SamplingConfig,
     limits: EngineLimits | None = None,
     threads: int | None = None,
+    own_weights: bool = False,
 ) -> TacticPolicy:
-    """Make the policy of a loaded model; for `threads` see `TacticPolicy`.
+    """Make the policy of a loaded model; for `threads` see `TacticPolicy`, for `own_weights` `Engine`.
 
     Raises UserError if `sampling` asks for more tokens than the model can take.
     """
     try:
-        return TacticPolicy(Engine(model, tokenizer, limits), sampling, threads=threads)
+        return TacticPolicy(Engine(model, tokenizer, limits, own_weights=own_weights), sampling, threads=threads)
     except ValueError as error:
         raise UserError(str(error)) from error
 

@@ -182,6 +182,13 @@ class TacticPolicy:
         """Continue, with the model's present weights."""
         self._worker.resume()
 
+    def renew(self) -> None:
+        """Take the model's present weights between two steps, without a pause: what is being decoded begins again.
+
+        For an engine with weights of its own; returns once it has them.
+        """
+        self._worker.renew()
+
     def close(self, drain_seconds: float = 0.0) -> None:
         """End the worker; threads that still wait after `drain_seconds` get PolicyClosed."""
         deadline = time.monotonic() + drain_seconds

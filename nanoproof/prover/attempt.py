@@ -86,7 +86,8 @@ class Attempt:
     `estimates` say how many tactics seemed to be left after 1, 2, 4, ... simulations without a proof.
 
     `budget` is the number of simulations allowed and `seed` what the policy's samples came from; `policy` says which
-    weights it had in the end. `counts` are those of the search, and for a proof that was found `replay_tactics` and
+    weights it had in the end. Of an attempt of reinforcement learning, `revisions` are the steps whose weights it was
+    begun and ended with. `counts` are those of the search, and for a proof that was found `replay_tactics` and
     `simplification_tactics` run afterwards, and `tactics_found`, its number of steps before it was simplified. Where
     tactics that ran out of time were tried once more, `retried` says how many, `passed_on_retry` how many worked then.
     `seconds` is the time of each phase, and in it that spent in Lean and in the policy.
@@ -116,6 +117,7 @@ class Attempt:
     budget: int = 0
     seed: int = 0
     policy: str = ""
+    revisions: tuple[int, ...] = ()
     stop_reason: str = ""
     counts: dict[str, int] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -186,6 +188,7 @@ class Attempt:
                 "unsolved_states": tuple(data.get("unsolved_states", ())),
                 "hindsight": tuple(map(SolvedSubgoal.from_json, data.get("hindsight", ()))),
                 "premises": tuple(data.get("premises", ())),
+                "revisions": tuple(map(int, data.get("revisions", ()))),
             }
         )
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from statistics import fmean
 from typing import Any, Literal, Self
 
 from nanoproof.actors.actor import JOIN_SECONDS, ActorPool, wait_together
@@ -47,7 +48,10 @@ BEFORE_THIS_RUN = -1
 REFUSALS_AT_LEAST, REFUSALS_PER_ACTOR = 50, 10
 """So many refused statements in a row mean that none will be accepted. Other attempts take longer: where half of a data
 set is refused, each actor meets one refusal before it is at work."""
-LEARNED_FIELDS = ("number", "theorem", "outcome", "disproving", "stop_reason", "num_tactics", "transitions", "counts")
+LEARNED_FIELDS = (
+    *("number", "theorem", "outcome", "disproving", "stop_reason", "num_tactics", "transitions", "counts"),
+    "revisions",
+)
 """What ranks must know of each other's attempts; also how a proof was lost, if one was."""
 
 
@@ -251,6 +255,7 @@ class Collection:
     def __init__(self, config: RLConfig, learner: Learner, experience: Experience, dist: DistInfo) -> None:
         self._config, self._learner, self._dist = config, learner, dist
         self._staleness: dict[str, float] = {}
+        self._stale = 0
         self._hindsight = Hindsight(config.rl.hindsight) if config.rl.hindsight_window else None
         self.experience = experience
         self.pool_maker: Callable[..., AttemptPool] = self._local_pool
@@ -277,7 +282,10 @@ class Collection:
         """
         run_path = stage.run.path
         config, learner = self._config, self._learner
-        self.policy = model_policy(learner.model, learner.tokenizer, config.sampling, config.engine)
+        own_weights = config.rl.asynchronous
+        self.policy = model_policy(
+            learner.model, learner.tokenizer, config.sampling, config.engine, own_weights=own_weights
+        )
         first_step = self._relearn(run_path)
         self.source = self.make_source(run_path, first_step, observer)
 
@@ -295,6 +303,7 @@ class Collection:
                 "server", address=address, state=state, actors=actors
             ),
             lost_proofs=config.fleet.lean_lost_proofs,
+            max_staleness=config.most_stale,
         )
         self.pool.weights_changed(learner.state.step)
         try:
@@ -368,6 +377,7 @@ class Collection:
             "proofs": sum(attempt.outcome == "proven" for attempt in attempts),
             "errors": sum(attempt.outcome == "error" for attempt in attempts),
             **self._lost(attempts),
+            **self._ages(attempts),
             "transitions": transitions,
             "simulations": sum(attempt.simulations for attempt in attempts),
             "theorems_proven": len(self.experience.ever_proven),
@@ -398,6 +408,15 @@ class Collection:
                     "found proofs %s by the final check: %d; that of %s: %s", how, len(found), first.theorem.id, reason
                 )
         return {"lost_proofs": len(lost), "refused_proofs": len(refused)}
+
+    def _ages(self, attempts: Sequence[Attempt]) -> dict[str, float]:
+        """Tell how often the weights changed during attempts, and how many were dropped for that (a collective)."""
+        ages = [ended - began for began, ended in (attempt.revisions for attempt in attempts if attempt.revisions)]
+        found = {"attempt_staleness": fmean(ages), "attempt_staleness_max": max(ages)} if ages else {}
+        if self.pool.max_staleness is None:
+            return found
+        before, self._stale = self._stale, self.pool.stale
+        return {**found, "stale": sum(gather_json(self._stale - before))}
 
     def resume(self) -> None:
         """Give the actors theorems to train on again after an evaluation, if the run collects at all."""

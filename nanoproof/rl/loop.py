@@ -11,6 +11,8 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
+import torch
+
 from nanoproof.actors.fleet import Fleet
 from nanoproof.actors.tasks import Interrupted, ProofsLost
 from nanoproof.common.distributed import DistInfo, StopSignal, broadcast_json
@@ -26,7 +28,7 @@ from nanoproof.rl.evaluations import Evaluations
 from nanoproof.rl.learner import Learner, RLState
 from nanoproof.rl.options import RLConfig
 from nanoproof.rl.recorder import Recorder
-from nanoproof.rl.updates import GPUMemory, Updates
+from nanoproof.rl.updates import GPUMemory, Updates, training_threads
 from nanoproof.training.schedule import Trigger, clock, duration, peak_memory_bytes, short
 from nanoproof.training.setup import Stage
 
@@ -117,6 +119,9 @@ def resume_flags(run_path: Path) -> str:
     return f"--resume-from {run_name(run_path)}" if run_path.is_dir() and finished_steps(run_path) else ""
 
 
+_ASIDE = {"errors": "errors", "stale": "more too old"}
+"""What the line of a step says of attempts, where there are any."""
+
 # -- The loop --------------------------------------------------------------------------------------------------------
 
 
@@ -158,10 +163,17 @@ class ReinforcementLearning:
         return {
             "model": f"{self.learner.model.num_parameters():,} parameters",
             **self.learner.adapter_decisions(),
+            **self._inference(),
             "theorems": f"{num_theorems} to train on, evaluation on {self.evaluations.decision()}",
             "whitelists": self.whitelists,
             "sft": f"{len(self.batch_sampler.sft)} transitions mixed in",
         }
+
+    def _inference(self) -> dict[str, str]:
+        if not self.options.asynchronous:
+            return {}
+        most = self.config.most_stale
+        return {"inference": f"goes on while the network trains; attempts more than {most} steps old are dropped"}
 
     def run(self, stage: Stage, fleet: Fleet) -> None:
         """Make steps until the last one, the time limit, or a signal (which saves and returns).
@@ -172,7 +184,8 @@ class ReinforcementLearning:
         self._started = time.monotonic()
         self.recorder = Recorder(stage.run, self.dist.rank, self.config.records)
         working = self.collection.working(stage, fleet, self.stop.asked, self.check, self.recorder)
-        with self.stop, full_disk_explained(stage.run.path), working, self.recorder:
+        threads = training_threads(self.dist.device) if self.options.asynchronous else nullcontext()
+        with self.stop, full_disk_explained(stage.run.path), threads, working, self.recorder:
             if self.learner.best_is_damaged and self.dist.is_main:
                 self.evaluations.restore_best(stage, self.state)
             self.recorder.watch(self._snapshot, self.collection.pool.watched(), self.collection.policy.load)
@@ -249,11 +262,19 @@ class ReinforcementLearning:
         return self.collection.exchange()
 
     def _train(self) -> dict[str, float]:
-        """Train with the policy paused while the weights change: requests wait meanwhile."""
+        """Train with the policy paused while the weights change: requests wait meanwhile. With `--asynchronous` the
+        policy has weights of its own, answers meanwhile, and takes those of the learner in the end."""
         if self.learner.restart_due():
             self.save()  # a signal in the midst of a restart leaves weights that are worth nothing
         self._enter("train")
         policy = self.collection.policy
+        if self.options.asynchronous:
+            losses = self.updates.run(self.stage, self.recorder, self._progress())
+            if self.dist.device.type == "cuda":
+                torch.cuda.synchronize(self.dist.device)  # the engine's thread copies, on whatever stream it has
+            policy.renew()
+            self.collection.pool.weights_changed(self.state.step + 1)
+            return losses
         with self.collection.pool.pauses.paused():
             policy.pause(release=self.memory is not None and self.memory.too_short())
             with nullcontext() if self.memory is None else self.memory.measured():
@@ -307,7 +328,7 @@ class ReinforcementLearning:
             metrics["loss"],
             metrics.get("proofs", 0),
             metrics.get("attempts", 0),
-            f" ({metrics['errors']:.0f} errors)" if metrics.get("errors") else "",
+            "".join(f" ({metrics[name]:.0f} {word})" for name, word in _ASIDE.items() if metrics.get(name)),
             len(self.collection.experience.ever_proven),
             len(self.collection.experience.buffers.replay),
             metrics["seconds/collect"],

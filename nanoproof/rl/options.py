@@ -151,6 +151,12 @@ class RLOptions:
         min=0,
         advanced=True,
     )
+    asynchronous: bool = opt(
+        False,
+        "Go on proving while the network trains: attempts may then begin with weights that are up to --max-staleness "
+        "steps old when they end.",
+        advanced=True,
+    )
     solvers: SolverOption = group(
         SolverOption,
         disable_solvers=change(
@@ -250,7 +256,7 @@ class ClusterOptions:
     )
     max_staleness: int = opt(
         8,
-        "With --cluster: attempts begun more than so many steps ago are dropped and made again.",
+        "With --cluster or --asynchronous: attempts begun more than so many steps ago are dropped and made again.",
         min=0,
         advanced=True,
     )
@@ -381,6 +387,11 @@ class RLConfig:
     def solvers_left_out(self) -> tuple[str, ...]:
         """The tactics that the policy neither may use nor learns."""
         return self.search.solver_tactics if self.leaves_out_solvers else ()
+
+    @property
+    def most_stale(self) -> int | None:
+        """By how many steps the weights of an attempt may be too old; None where training pauses all that ask them."""
+        return self.cluster.max_staleness if self.rl.asynchronous or self.cluster.cluster is not None else None
 
     def of_nanolean(self) -> list[str]:
         """List the flags that name data of the embedded prover."""

@@ -13,6 +13,7 @@ import torch
 
 from nanoproof.actors.tasks import Interrupted
 from nanoproof.common.distributed import DistInfo, StopSignal
+from nanoproof.inference.worker import cpu_threads
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.rl.batch_sampler import Batch, BatchSampler
@@ -72,6 +73,18 @@ class GPUMemory:
         before = self.allocated()
         yield
         self.training = max(self.training or 0, self.peak() - before)
+
+
+@contextmanager
+def training_threads(device: torch.device) -> Iterator[None]:
+    """Train on the CPU threads that the engine leaves, where both compute at once: `cpu_threads` says why."""
+    before = torch.get_num_threads()
+    if device.type == "cpu":
+        torch.set_num_threads(max(1, before - cpu_threads()))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 class Updates:

@@ -7,6 +7,7 @@ import pytest
 from nanoproof.actors import actor as actor_pool
 from nanoproof.actors.actor import MAX_RETURNS, ActorPool, wait_together
 from nanoproof.actors.pool import Pauses
+from nanoproof.actors.tasks import Task
 from nanoproof.common.rank_watch import RankLost
 from nanoproof.evaluation.evaluate import Workload, try_theorems
 from nanoproof.lean.types import ProcessLost, ServerBusy, ServerUnavailable
@@ -52,6 +53,48 @@ def test_a_thousand_theorems_are_all_tried(pool_of):
     attempts = run(pool_of(*(ScriptedClient() for _ in range(16))), 1000)
     assert len({attempt.theorem.id for attempt in attempts}) == 1000
     assert outcomes(attempts) == ["proven"] * 1000
+
+
+class Collecting:
+    """Has one theorem, and keeps what comes back."""
+
+    purpose = "collect"
+
+    def __init__(self):
+        self.tasks, self.attempts = [Task(theorems(1)[0], 8, 0, 7)], []
+
+    def next(self):
+        return self.tasks.pop() if self.tasks else None
+
+    def finish(self, task, attempt):
+        self.attempts.append(attempt)
+
+
+@pytest.mark.parametrize(("most", "dropped"), [(None, 0), (2, 0), (1, 2)])
+def test_an_attempt_is_made_again_while_the_weights_change_too_often_in_it(most, dropped):
+    class Overtaken:
+        """Two steps of training are made while each of the first two attempts asks about its root."""
+
+        def suggest(self, state_text, seed=0):
+            at_root = state_text.endswith("A")
+            if at_root:
+                seeds.append(seed)
+                if len(seeds) <= 2:
+                    pool.weights_changed(pool.revision + 2)
+            return suggestion(["step"] if at_root else ["close"])
+
+    seeds, source = [], Collecting()
+    pool = ActorPool([ScriptedClient()], Overtaken(), make_prover, max_staleness=most)
+    pool.weights_changed(10)
+    pool.set_source(source)
+    try:
+        wait_for(lambda: source.attempts)
+    finally:
+        pool.stop()
+        pool.join()
+    (attempt,) = source.attempts
+    assert (pool.stale, attempt.outcome, len(seeds), len(set(seeds))) == (dropped, "proven", dropped + 1, 1)
+    assert attempt.revisions == ((14, 14) if dropped else (10, 12))
 
 
 def test_an_actor_whose_server_refuses_waits_and_goes_on(pool_of):

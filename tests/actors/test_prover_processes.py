@@ -187,7 +187,21 @@ def test_an_attempt_by_weights_that_are_too_old_is_dropped_and_its_theorem_tried
     assert [one["seed"] for one in again] == [5] * (1 - taken)
     for one in again:
         pool.accept(link, done(one))
-    assert len(source.attempts) == 1
+    assert [attempt.revisions for attempt in source.attempts] == [(10 if taken else 10 + later, 10 + later)]
+
+
+def test_an_error_is_never_too_old_nor_is_an_evaluation():
+    pool, source, link = remote(max_staleness=0)
+    (task,) = pool.grant(link, 1)
+    pool.weights_changed(5)
+    pool.accept(link, done(task, "error"))
+    assert [attempt.outcome for attempt in source.attempts] == ["error"] and pool.stale == 0
+    evaluation = Source("evaluate")
+    pool.set_source(evaluation)
+    (task,) = pool.grant(link, 1)
+    pool.weights_changed(9)
+    pool.accept(link, done(task))
+    assert [attempt.revisions for attempt in evaluation.attempts] == [()] and pool.stale == 0
 
 
 def test_work_that_cannot_be_told_is_refused_in_one_line():

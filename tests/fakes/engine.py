@@ -16,9 +16,9 @@ class ScriptedEngine:
     """Answers every request after `steps` steps with `texts` (log-probability -1 each) and a value of two tactics.
 
     `gate` lets a step through while it is set; `entered` is released at the start of each step. `fail_step` is raised
-    by the next step, `fail_cancel` by every cancellation; `fail_prompt` is the error of requests with that prompt, and
-    `room` what a request may take; with `broken` it says that it is of no use any more. One thread at
-    a time may drive it.
+    by the next step, `fail_cancel` by every cancellation, `fail_refresh` by every change of weights; `fail_prompt` is
+    the error of requests with that prompt, and `room` what a request may take; with `broken` it says that it is of no
+    use any more. One thread at a time may drive it.
     """
 
     def __init__(self, tokenizer: Tokenizer, texts: Sequence[Text] = ("simp",), steps: int = 1) -> None:
@@ -29,6 +29,7 @@ class ScriptedEngine:
         self.entered = threading.Semaphore(0)
         self.fail_step: BaseException | None = None
         self.fail_cancel: Exception | None = None
+        self.fail_refresh: Exception | None = None
         self.fail_prompt: dict[tuple[int, ...], Exception] = {}
         self.submitted: list[EngineRequest] = []
         self.batches: list[int] = []
@@ -64,7 +65,11 @@ class ScriptedEngine:
         return {"engine": "scripted"}
 
     def refresh(self) -> None:
-        assert self.idle
+        assert self._driving.acquire(blocking=False), "the weights changed in the midst of a step"
+        self._driving.release()
+        if self.fail_refresh is not None:
+            raise self.fail_refresh
+        self._left = dict.fromkeys(self._left, self.steps)
         self.refreshed += 1
 
     def submit(self, prompt: Sequence[int], options: SamplingOptions, seed: int) -> EngineRequest:

@@ -179,6 +179,45 @@ def test_a_prompt_that_was_read_is_known_until_the_weights_change(tokenizer: Tok
     assert engine.stats.prefills == 2
 
 
+@pytest.mark.parametrize(("read_late", "recorded"), [(False, False), (True, False), (True, True)])
+def test_every_request_is_answered_by_one_set_of_weights_whenever_these_change(
+    tokenizer: Tokenizer, read_late: bool, recorded: bool
+) -> None:
+    nets = [lively(tokenizer, seed) for seed in range(3)]
+    net = lively(tokenizer, 0)
+    recorder = Replayed() if recorded else None
+    limits = EngineLimits(max_rows=16)
+    engine = Engine(net, tokenizer, limits, recorder=recorder, read_late=read_late, own_weights=True)
+    prompts = some_prompts(tokenizer, random.Random(6), 16)
+    requests = [engine.submit(prompt, OPTIONS, index) for index, prompt in enumerate(prompts)]
+    ended: list[list[EngineRequest]] = [[], [], []]
+    restarted = 0
+    for which in (0, 1):
+        for _ in range(6):
+            ended[which] += engine.step()
+        net.load_state_dict(nets[which + 1].state_dict())  # as an optimizer does: the engine sees nothing of it
+        for _ in range(2):
+            ended[which] += engine.step()
+        waiting = engine.num_active + engine.num_waiting
+        restarted += engine.num_active
+        assert engine.num_active > 1 and ended[which]
+        engine.refresh()
+        assert (engine.num_active, engine.num_waiting, engine.stats.restarted) == (0, waiting, restarted)
+        order = [requests.index(request) for request in engine._waiting]
+        assert order == sorted(order), "those that were begun again come before those that had to wait"
+    ended[2] += drive(engine)
+    assert (engine.stats.replayed_steps > 5) == recorded
+    assert sum(map(len, ended)) == 16 and all(request.ended for request in requests)
+    for one, mine in zip(nets, ended, strict=True):
+        plain = Engine(one, tokenizer, EngineLimits(reuse_share=0.0))
+        for request in mine:
+            expected = plain.generate([request.prompt], OPTIONS, [request.seed])[0]
+            assert request.completion is not None and texts(request.completion) == texts(expected)
+            assert request.completion.value_distribution == pytest.approx(expected.value_distribution, abs=1e-6)
+            logprobs = [sample.logprob for sample in request.completion.samples]
+            assert logprobs == pytest.approx([sample.logprob for sample in expected.samples], abs=1e-5)
+
+
 @pytest.mark.parametrize("prefix_lm", [False, True])
 def test_of_a_prompt_that_begins_like_one_that_was_read_the_rest_is_read(tokenizer: Tokenizer, prefix_lm: bool) -> None:
     net = lively(tokenizer, prefix_lm=prefix_lm)

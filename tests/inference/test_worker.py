@@ -187,6 +187,43 @@ def test_pause_waits_for_the_engine_and_lets_in_nobody(worker: EngineWorker, eng
     assert engine.refreshed == 1
 
 
+def test_weights_are_renewed_between_two_steps_and_nobody_who_waits_is_lost(
+    worker: EngineWorker, engine: ScriptedEngine
+) -> None:
+    engine.steps = 3
+    first = hold(engine, worker)
+    second = asking(worker, 2)
+    renewing = Asker(worker.renew)
+    wait_for(lambda: worker._renewing and worker.num_open == 2)
+    assert engine.refreshed == 0, "a step is under way"
+    engine.gate.set()
+    renewing.outcome()
+    assert isinstance(first.outcome(), Completion) and isinstance(second.outcome(), Completion)
+    assert engine.refreshed == 1 and len(engine.submitted) == 2
+    assert engine.batches[:2] == [1, 2], "the first was begun again beside the second"
+
+
+def test_an_idle_or_paused_worker_renews_its_weights_too(worker: EngineWorker, engine: ScriptedEngine) -> None:
+    worker.renew()
+    worker.pause()
+    waiting = asking(worker)
+    worker.renew()
+    assert engine.refreshed == 2 and waiting.is_alive() and engine.submitted == []
+    worker.resume()
+    assert isinstance(waiting.outcome(), Completion)
+
+
+def test_weights_that_cannot_be_copied_end_the_worker_and_the_closed_one_says_nothing(
+    worker: EngineWorker, engine: ScriptedEngine
+) -> None:
+    engine.fail_refresh = MemoryError("no room for weights")
+    with pytest.raises(ModelFailed, match="no room for weights"):
+        worker.renew()
+    assert isinstance(Asker(lambda: worker.submit([1], OPTIONS, 0)).outcome(), ModelFailed)
+    worker.close()
+    worker.renew()  # returns
+
+
 def test_a_deadline_ends_the_wait_and_the_samples(worker: EngineWorker, engine: ScriptedEngine) -> None:
     engine.steps = 10**9
     late = asking(worker, deadline=time.monotonic() + 0.05)

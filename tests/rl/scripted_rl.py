@@ -80,6 +80,9 @@ class Policy(ScriptedPolicy):
     def resume(self) -> None:
         self.log.append("resume")
 
+    def renew(self) -> None:
+        self.log.append("renew")
+
     def load(self) -> PolicyLoad:
         return PolicyLoad(0, 0.0, 0, 0, 0)
 

@@ -146,6 +146,31 @@ def test_buffers_are_the_newest_distinct_examples_of_the_log(killed: Any) -> Non
         assert len(plain) == buffer.window
 
 
+def test_an_asynchronous_run_killed_while_it_trains_has_all_attempts_that_were_finished(
+    runs: Runs, tmp_path: Path
+) -> None:
+    path = tmp_path / "rl"
+    line, told, rng = [*words(runs.model, path), "--asynchronous", "--max-staleness", "2"], [], random.Random(2)
+    for phase, times in (("train", 3), ("train", 1), ("collect", 2)):
+        code, said = runs.run(line, phase, times, rng.uniform(0, 0.01))
+        assert code == -signal.SIGKILL, said[-3:]
+        told += said
+        line = ["--resume-from", str(path)]
+    code, said = runs.run([*line, "--num-steps", "1"])
+    assert code == 0, said[-3:]
+    told += said
+    records = list(read_jsonl(attempts_file(path, 0)))
+    finished = {(step, 0, sequence) for kind, *rest in told if kind == "attempt" for step, sequence in [rest]}
+    assert finished <= {number_of(record) for record in records} and len(finished) > 10
+    assert all(0 <= ended - began <= 2 for began, ended in (record["revisions"] for record in records))
+    experience, taught = new_experience(), {-1: describe(new_experience())}
+    for step, attempt in logged_attempts(path):
+        experience.learn(step, [attempt])
+        taught[step] = describe(experience)
+    known = [(step, digest) for kind, *rest in told if kind == "learned" for step, digest in [rest]]
+    assert len(known) > 6 and all(taught[step] == digest for step, digest in known)
+
+
 def test_metrics_go_on_without_a_gap(killed: Any) -> None:
     steps = [record["step"] for record in read_jsonl(killed[0] / "metrics.jsonl")]
     assert steps == list(range(1, len(steps) + 1))

@@ -108,6 +108,20 @@ def test_the_policy_rests_only_while_weights_change(model, tmp_path, monkeypatch
     assert Policy.log == ["save", *one, *one]
 
 
+def test_an_asynchronous_run_hands_over_weights_and_never_rests(model, tmp_path, monkeypatch, capfd):
+    real = Learner.update
+    monkeypatch.setattr(Learner, "update", lambda *args: (Policy.log.append("update"), real(*args))[1])
+    path, options = tmp_path / "rl", {"asynchronous": True, "max_staleness": 3, "num_steps": 4}
+    assert rl.main(words(model, path, **options)) == 0
+    assert Policy.log == ["update", "update", "renew"] * 4
+    records, attempts = metrics(path), list(read_jsonl(path / "attempts_r0.jsonl"))
+    assert all(record["stale"] >= 0 and record["attempt_staleness_max"] <= 3 for record in records)
+    assert {tuple(one["revisions"]) for one in attempts} <= {(a, b) for b in range(5) for a in range(b + 1)}
+    assert read_json(path / "meta.json")["decisions"]["inference"].endswith("more than 3 steps old are dropped")
+    assert rl.main(["--resume-from", str(path), "--num-steps", "5"]) == 0
+    assert Policy.log == ["update", "update", "renew"]
+
+
 def _logged(method, name):
     def logged(*args):
         Policy.log.append(name)
@@ -335,16 +349,17 @@ def test_a_memory_profile_needs_a_gpu(model, tmp_path):
     assert not (tmp_path / "rl").exists()
 
 
-@pytest.mark.parametrize("eval_every", ["never", "3steps"])
-def test_two_ranks_have_equal_weights_after_ten_steps(model, runs, tmp_path, eval_every):
+@pytest.mark.parametrize("more", [{"asynchronous": True}, {"eval_every": "3steps"}])
+def test_two_ranks_have_equal_weights_after_ten_steps(model, runs, tmp_path, more):
     path = tmp_path / "rl"
-    options = {"num_steps": 10, "collect_transitions": 4, "num_updates_per_step": 1, "eval_every": eval_every}
+    options = {"num_steps": 10, "collect_transitions": 4, "num_updates_per_step": 1, **more}
     runs.start(words(model, path, check_ranks=True, **options), ranks=2)
     assert runs.codes() == [0, 0]
     digests = [
         [event["digest"] for event in events(path, "weights", name)] for name in ("events.jsonl", "events_r1.jsonl")
     ]
     assert digests[0] == digests[1] and len(set(digests[0])) == 10
+    assert all(("stale" in record) == ("asynchronous" in more) for record in metrics(path))
     assert all((path / f"attempts_r{rank}.jsonl").stat().st_size > 0 for rank in (0, 1))
 
 

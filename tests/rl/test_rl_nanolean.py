@@ -2,7 +2,10 @@
 
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.model.checkpoint import load_model
+from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.rl import __main__ as rl
+from nanoproof.rl.learner import Learner
+from tests.helpers import wait_for
 from tests.rl import tiny
 
 
@@ -34,3 +37,40 @@ def test_searches_may_run_in_processes_beside_the_learner(folder, tmp_path):
     found = [event for event in read_jsonl(path / "events.jsonl") if event["kind"] == "evaluation"]
     assert [event["step"] for event in found] == [0, 1] and found[-1]["solved"] > 0
     assert {host["host"] for host in read_json(path / "status_r0.json")["hosts"]} == {"process 0", "process 1"}
+
+
+def test_an_asynchronous_run_proves_while_it_trains_and_goes_on_with_the_weights_of_each_step(
+    folder, tmp_path, monkeypatch
+):
+    path, policies, update, answered = tmp_path / "rl", [], Learner.update, []
+
+    def update_beside_inference(learner, *args):
+        (policy,) = policies
+        losses = update(learner, *args)
+        before = policy.stats.answered
+        wait_for(lambda: policy.stats.answered > before)  # in training: nothing of the loop runs but this
+        answered.append(policy.stats.answered - before)
+        assert any(not same for same in agree(policy, learner))
+        return losses
+
+    def agree(policy, learner):
+        ours = policy.engine._network.parameters()
+        return [mine.equal(theirs) for mine, theirs in zip(ours, learner.model.parameters(), strict=True)]
+
+    def renew(policy):
+        real_renew(policy)
+        assert all(agree(policy, policy.engine))
+
+    init, real_renew = TacticPolicy.__init__, TacticPolicy.renew
+    monkeypatch.setattr(TacticPolicy, "__init__", lambda self, *a, **k: (policies.append(self), init(self, *a, **k))[1])
+    monkeypatch.setattr(TacticPolicy, "renew", renew)
+    monkeypatch.setattr(Learner, "update", update_beside_inference)
+    words = ["--model-path", str(folder / "sft"), *tiny.rl_words(folder, path, 2), "--asynchronous"]
+    assert rl.main(words) == 0
+    assert len(answered) == 4 and min(answered) > 0
+    metrics = list(read_jsonl(path / "metrics.jsonl"))
+    assert all(record["proofs"] > 0 and record["errors"] == record["stale"] == 0 for record in metrics)
+    status = read_json(path / "status_r0.json")
+    assert all(actor["seconds"]["paused"] == 0 < actor["seconds"]["model"] for actor in status["actors"])
+    found = [event for event in read_jsonl(path / "events.jsonl") if event["kind"] == "evaluation"]
+    assert [event["step"] for event in found] == [0, 2] and found[-1]["solved"] > 0
