@@ -26,6 +26,8 @@ PY
     [ -x "$venv/bin/python" ] || "$uv" venv --quiet --python .venv/bin/python "$venv"
     VIRTUAL_ENV="$venv" "$uv" pip install --quiet --constraint "$requirements/pins.txt" -r "$requirements/all.txt"
     "$venv/bin/python" -c 'import torch, sys; sys.exit(torch.version.cuda is None and "error: this torch has no CUDA build")'
+    # Else every process compiles torch anew where PYTHONDONTWRITEBYTECODE is set.
+    "$venv/bin/python" -m compileall -q -j 0 -x 'transformers/models/(?!auto/|__init__)' "$venv/lib" >/dev/null || true
     echo "$wanted" >"$stamp"
 fi
 export PYTHONPATH="$PWD${PYTHONPATH:+:$PYTHONPATH}" OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}" CUDA_VISIBLE_DEVICES=
