@@ -24,7 +24,7 @@ MAX_TREES = 1_000_000
 POLL_BYTES = 256 << 10
 CONJECTURES = "conjectures"
 """The data set of what a run stated by itself (`conjectures/experience.py`)."""
-_OUTCOME_NUMBERS = {name: number for number, name in enumerate(OUTCOMES)}
+_OUTCOME_NUMBERS: dict[str, int] = {name: number for number, name in enumerate(OUTCOMES)}
 _MAX_STEP, _MAX_SEQUENCE, _MAX_RANK, _MAX_COUNT = 1 << 23, 1 << 28, 1 << 11, (1 << 31) - 1
 _NAN = float("nan")
 _COLUMNS = np.dtype(

@@ -473,6 +473,14 @@ class EvaluationDiff(TypedDict):
     """What else differs: the values of a and b."""
 
 
+class RunDiff(TypedDict):
+    """/api/runs/diff: the newest evaluations of two runs, on each benchmark that both were evaluated on."""
+
+    a: str
+    b: str
+    items: list[EvaluationDiff]
+
+
 # -- Logs and live updates ---------------------------------------------------------------------------------------
 
 

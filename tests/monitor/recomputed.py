@@ -1,5 +1,5 @@
-"""The figures of the page, computed again from a run's files by other means than the monitor's, and written as people read
-them. Nothing of `nanoproof` is imported here.
+"""The figures of the page, computed again from a run's files by other means than the monitor's, and written as people
+read them. Nothing of `nanoproof` is imported here.
 
 `of_rl`, `of_finetuning` and `of_evaluation` take a run's folder and return what its pages must show.
 """
@@ -66,8 +66,8 @@ def duration(seconds: float) -> str:
         return f"{whole} s"
     if whole < 3600:
         return f"{whole // 60} m {whole % 60:02} s"
-    minutes = whole // 60
-    return f"{minutes // 60} h {minutes % 60:02} m" if minutes < 2880 else f"{minutes // 1440} d {minutes // 60 % 24:02} h"
+    days, hours, minutes = whole // 86400, whole // 3600, whole // 60 % 60
+    return f"{hours} h {minutes:02} m" if hours < 48 else f"{days} d {hours % 24:02} h"
 
 
 def signed(value: float, text: str) -> str:
@@ -156,6 +156,7 @@ def of_rl(path: Path) -> list[Shown]:
     own = {r["theorem"]["id"] for r in proofs if r["theorem"]["dataset"] != "conjectures"}
     moments = [r["time"] for r in [*every(path, "metrics*.jsonl"), *every(path, "events*.jsonl")] if r.get("time")]
     later = sum(record["number"]["step"] >= last for record in log)
+    attempts = integer(len(log)) + (f" {integer(later)} since the last step" if later else "")
     seconds = max(max(moments) - min(moments), status["seconds"])
     shown = [
         Shown("", "Step", last, f"{integer(last)} of {integer(status['num_steps'])}"),
@@ -163,7 +164,7 @@ def of_rl(path: Path) -> list[Shown]:
         Shown("", "Loss", steps[last]["loss"], measure(steps[last]["loss"])),
         Shown("", "Theorems proved", len(own), f"{integer(len(own))} of {compact(status['theorems'])}"),
         Shown("", "Proofs per hour", pace, integer(pace)),
-        Shown("", "Attempts", len(log), integer(len(log)) + (f" {integer(later)} since the last step" if later else "")),
+        Shown("", "Attempts", len(log), attempts),
         Shown("", "Replay buffer", status["replay"], f"{compact(status['replay'])} transitions"),
     ]
     if status.get("max_seconds"):
@@ -236,13 +237,14 @@ def of_finetuning(path: Path) -> list[Shown]:
     meta, last = json.loads((path / "meta.json").read_text()), max(steps)
     planned = int(meta["decisions"]["steps"].split()[0].replace(",", ""))
     validated = [record for _, record in sorted(steps.items()) if "valid/loss" in record]
-    moments = [one["time"] for one in [*every(path, "metrics*.jsonl"), *every(path, "events*.jsonl")] if one.get("time")]
+    moments = [one["time"] for kind in ("metrics", "events") for one in every(path, f"{kind}*.jsonl")]
     change = steps[last]["loss"] - steps[last - 1]["loss"]
+    loss = f"{measure(steps[last]['loss'])} {signed(change, measure(abs(change)))} since the last step"
     size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     shown = [
         Shown("", "Step", last, f"{integer(last)} of {integer(planned)}"),
         Shown("", "Time", max(moments) - min(moments), duration(max(moments) - min(moments))),
-        Shown("", "Loss", steps[last]["loss"], f"{measure(steps[last]['loss'])} {signed(change, measure(abs(change)))} since the last step"),
+        Shown("", "Loss", steps[last]["loss"], loss),
         Shown("run", "Seed", args["seed"], integer(args["seed"])),
         Shown("run", "bytes", size, ""),
     ]
@@ -264,12 +266,12 @@ def of_evaluation(path: Path) -> list[Shown]:
     total, solved, errors = len(results), len(done), sum(one["outcome"] == "error" for one in results.values())
     low, high = score_interval(solved, total)
     samples = sum(one["counts"]["tactic_samples"] for one in results.values())
-    page = f"evaluation/{newest.name}"
+    page, most = f"evaluation/{newest.name}", budget["num_simulations"]
     shown = [
         Shown(page, "Solved", solved / total, f"{percent(solved / total)} {integer(solved)} of {integer(total)}"),
         Shown(page, "Interval", low, f"{percent(low)} to {percent(high)}"),
         Shown(page, "Interval's end", high, f"{percent(low)} to {percent(high)}"),
-        Shown(page, "Simulations", budget["num_simulations"], f"{integer(budget['num_simulations'])} at most, for each"),
+        Shown(page, "Simulations", most, f"{integer(most)} at most, for each"),
         Shown(page, "Errors", errors, integer(errors)),
         Shown(page, "Tactics sampled", samples, f"{samples} tactics sampled"),
     ]

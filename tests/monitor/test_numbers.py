@@ -1,4 +1,4 @@
-"""The figures of the page are what the files of runs say, computed again without the monitor (tests/monitor/recomputed.py)."""
+"""The figures of the page are what the files of runs say, computed again without the monitor (`recomputed.py`)."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -70,8 +70,8 @@ def answered(asker: Asker, one: Shown) -> Any:
         for rank in asker.get("/api/actors")["ranks"]:
             for state, seconds in rank["seconds"].items():
                 states[state] = states.get(state, 0.0) + seconds
-        name = {"waits for the model": "model", "waits for Lean": "lean", "paused for training": "paused"}
-        return states.get(name.get(one.name, one.name), 0.0) / sum(states.values())
+        words = {"waits for the model": "model", "waits for Lean": "lean", "paused for training": "paused"}
+        return states.get(words.get(one.name, one.name), 0.0) / sum(states.values())
     if page == "run":
         about = asker.get("/api/run")["identity"]
         return about["seed"] if one.name == "Seed" else about["bytes"]

@@ -2,10 +2,10 @@
 
 import { useState } from "react";
 import type { Attempt, SolvedSubgoal, Transition } from "../../api/types";
-import { compact, count, duration, integer } from "../../lib/format";
+import { attemptStep, compact, count, duration, integer } from "../../lib/format";
 import { LeanCode, LeanSource, LeanState } from "../../lean/LeanText";
 import { Card, CopyButton } from "../../parts/basics";
-import { checkFacts } from "./check";
+import { checkFacts, whyNot } from "./check";
 import { treeHref } from "./links";
 
 export function AttemptDetails({ attempt, best }: { attempt: Attempt; best: boolean }) {
@@ -13,9 +13,10 @@ export function AttemptDetails({ attempt, best }: { attempt: Attempt; best: bool
   const title = attempt.outcome === "disproven" ? "Disproof" : done ? "Proof" : "Statement";
   return (
     <>
-      <Card title={title} note={`${best && done ? "the shortest, " : ""}attempt of step ${integer(attempt.step)}${attempt.tactics ? `, ${count(attempt.tactics, "tactic")}` : ""}`}
+      <Card title={title} note={`${best && done ? "the shortest, " : ""}attempt of step ${attemptStep(attempt.step)}${attempt.tactics ? `, ${count(attempt.tactics, "tactic")}` : ""}`}
         tools={attempt.tree && <a className="button" href={treeHref(attempt)}>Search tree</a>}>
         {attempt.message && <p className="attempt-message muted">{attempt.message}</p>}
+        {whyNot(attempt).map((sentence) => <p key={sentence} className="attempt-why">{sentence}</p>)}
         <LeanSource text={attempt.source || attempt.statement} label={`${title} of ${attempt.id}`} />
         <AttemptFacts attempt={attempt} />
       </Card>
