@@ -182,7 +182,8 @@ def _of_theorem(log: list[dict[str, Any]]) -> list[Shown]:
     page = f"theorem?dataset={dataset}&id={name}"
     simulations = sum(record["counts"]["simulations"] for record in tried)
     phases = ("search", "hindsight", "simplify", "check")
-    seconds = sum(record.get("seconds", {}).get(phase, 0.0) for record in tried for phase in phases)
+    each = (sum(record.get("seconds", {}).get(phase, 0.0) for phase in phases) for record in tried)
+    seconds = sum(round(one, 3) for one in each)  # as the index of attempts holds them
     shown = [
         Shown(page, "Attempts", len(tried), integer(len(tried))),
         Shown(page, "Proved", len(done), f"{integer(len(done))} of {integer(len(tried))}"),
@@ -273,7 +274,7 @@ def of_evaluation(path: Path) -> list[Shown]:
         Shown(page, "Interval's end", high, f"{percent(low)} to {percent(high)}"),
         Shown(page, "Simulations", most, f"{integer(most)} at most, for each"),
         Shown(page, "Errors", errors, integer(errors)),
-        Shown(page, "Tactics sampled", samples, f"{samples} tactics sampled"),
+        Shown(page, "Took", samples, f"{samples} tactics sampled"),
     ]
     within = {limit: sum(one["counts"]["simulations"] <= limit for one in done) for limit in (1, 4)}
     shown += [Shown(page, f"within {limit}", count, "") for limit, count in within.items()]
@@ -288,7 +289,7 @@ def of_evaluation(path: Path) -> list[Shown]:
     return [
         *shown,
         Shown(page, "Difference", difference, points),
-        Shown(page, "Difference's low end", below, points),
+        Shown(page, "Difference's low end", below, ""),
         Shown(page, "Gained", gained, integer(gained)),
         Shown(page, "Lost", lost, integer(lost)),
         Shown(page, "p", p, f"{'<0.001' if p < 0.001 else f'{p:.3f}'} McNemar, exact"),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { advice } from "./Shares";
+import { advice } from "./advice";
 
 describe("what takes the actors' time", () => {
   it("is said with what would help, and what would not", () => {

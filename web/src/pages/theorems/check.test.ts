@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { checkFacts, whyNot } from "./check";
 
 it("a check says whether the proof was accepted, why not, and what it rests on", () => {
