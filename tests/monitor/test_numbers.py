@@ -5,11 +5,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 
+from nanoproof.monitor.app import create_app
+from nanoproof.monitor.routes import CurrentRun
 from tests.fakes.simulated_run import SimulatedRun, write_evaluation
 from tests.monitor import recomputed
-from tests.monitor.conftest import Asker
+from tests.monitor.conftest import Asker, attempt, lines
 from tests.monitor.recomputed import Shown
 
 FIRST_RUN = Path(__file__).resolve().parents[1] / "fixtures" / "first_run" / "rl" / "first_run"
@@ -104,3 +107,63 @@ def test_the_figures_of_evaluations(look: Look, tmp_path: Path) -> None:
     for step, skill in ((2, 0.3), (9, 0.6)):
         write_evaluation(tmp_path, "nanolean", step, 1e9 + step, skill, theorems=60)
     compare(look(tmp_path), recomputed.of_evaluation(tmp_path))
+
+
+def test_conjectures_are_attempts_but_not_theorems_of_the_data_sets(look: Look, tmp_path: Path) -> None:
+    stated = attempt(1, "c0_0_1")
+    stated["theorem"]["dataset"] = "conjectures"
+    (tmp_path / "attempts_r0.jsonl").write_text(lines(attempt(0), stated, attempt(2, "u", "unproven"), attempt(3)))
+    overview = look(tmp_path).get("/api/overview")
+    assert (overview["attempts"], overview["proofs"], overview["theorems_proven"]) == (4, 3, 1)
+
+
+def test_attempts_of_a_step_that_has_not_ended_are_told_from_those_in_the_metrics(look: Look, tmp_path: Path) -> None:
+    log = [attempt(0, step=0), attempt(1, step=0), attempt(2, step=1), attempt(3, step=2), attempt(4, step=2)]
+    (tmp_path / "attempts_r0.jsonl").write_text(lines(*log))
+    steps = [{"step": 1, "time": 1.0, "attempts": 2}, {"step": 2, "time": 2.0, "attempts": 1}]
+    (tmp_path / "metrics.jsonl").write_text(lines(*steps))
+    overview = look(tmp_path).get("/api/overview")
+    assert (overview["attempts"], overview["since_step"]) == (5, 2)
+    assert overview["attempts"] - overview["since_step"] == sum(step["attempts"] for step in steps)
+    assert overview["indexing"] == {"done": True, "bytes": len(lines(*log)), "total_bytes": len(lines(*log))}
+
+
+def test_thinned_curves_are_means_of_whole_stretches(look: Look, tmp_path: Path) -> None:
+    losses = [float(number * number % 17) for number in range(64)]
+    (tmp_path / "metrics.jsonl").write_text(lines(*({"step": n + 1, "loss": loss} for n, loss in enumerate(losses))))
+    series = look(tmp_path).get("/api/series?names=loss&max_points=8")
+    parts = np.reshape(losses, (8, 8))
+    assert series["values"]["loss"] == pytest.approx(parts.mean(axis=1).tolist())
+    assert series["low"]["loss"] == parts.min(axis=1).tolist() and series["steps"] == list(range(8, 65, 8))
+
+
+def test_two_runs_are_compared_by_the_newest_evaluations_of_both(tmp_path: Path) -> None:
+    for name, skill in (("one", 0.2), ("two", 0.8), ("three", 0.5)):
+        (tmp_path / "rl" / name).mkdir(parents=True)
+        (tmp_path / "rl" / name / "args.json").write_text("{}")
+        for step in (0, 5) if name != "three" else ():
+            write_evaluation(tmp_path / "rl" / name, "nanolean", step, 1e9 + step, skill + step / 100, theorems=40)
+    write_evaluation(tmp_path / "rl" / "one", "minif2f", 5, 1e9, 0.5)
+    current = CurrentRun()
+    current.show_runs(tmp_path, every_seconds=0)
+    client = create_app(current).test_client()
+    try:
+        answer = client.get("/api/runs/diff?a=rl/one&b=rl/two").get_json()
+        (found,) = answer["items"]  # only one of them was evaluated on miniF2F
+        newest = (
+            recomputed.evaluated(tmp_path / "rl" / name / "evals" / "5_nanolean_valid") for name in ("one", "two")
+        )
+        before, after = (
+            {key: one["outcome"] == "proven" for key, one in recomputed.evaluated(path).items()} for path in folders
+        )
+        gained = sorted(key for key in before if after[key] and not before[key])
+        lost = sum(before[key] and not after[key] for key in before)
+        assert len(gained) > lost and (sorted(found["gained"]), found["only_a"]) == (gained, lost)
+        assert found["p"] == pytest.approx(recomputed.binomial_p(lost, len(gained)))
+        assert client.get("/api/runs/diff?a=rl/one&b=rl/three").get_json()["items"] == []
+        same = client.get("/api/runs/diff?a=rl/one&b=rl/one").get_json()["items"]
+        assert [one["p"] for one in same] == [1.0, 1.0]
+        for query, status in (("a=rl/one", 400), ("a=rl/one&b=nothing", 404)):
+            assert client.get(f"/api/runs/diff?{query}").status_code == status
+    finally:
+        current.close()
