@@ -149,17 +149,14 @@ def test_two_runs_are_compared_by_the_newest_evaluations_of_both(tmp_path: Path)
     client = create_app(current).test_client()
     try:
         answer = client.get("/api/runs/diff?a=rl/one&b=rl/two").get_json()
-        (found,) = answer["items"]  # only one of them was evaluated on miniF2F
-        newest = (
-            recomputed.evaluated(tmp_path / "rl" / name / "evals" / "5_nanolean_valid") for name in ("one", "two")
-        )
-        before, after = (
-            {key: one["outcome"] == "proven" for key, one in recomputed.evaluated(path).items()} for path in folders
-        )
+        (diff,) = answer["items"]  # only one of them was evaluated on miniF2F
+        folders = [tmp_path / "rl" / name / "evals" / "5_nanolean_valid" for name in ("one", "two")]
+        results = map(recomputed.evaluated, folders)
+        before, after = ({key: one["outcome"] == "proven" for key, one in found.items()} for found in results)
         gained = sorted(key for key in before if after[key] and not before[key])
         lost = sum(before[key] and not after[key] for key in before)
-        assert len(gained) > lost and (sorted(found["gained"]), found["only_a"]) == (gained, lost)
-        assert found["p"] == pytest.approx(recomputed.binomial_p(lost, len(gained)))
+        assert len(gained) > lost and (sorted(diff["gained"]), diff["only_a"]) == (gained, lost)
+        assert diff["p"] == pytest.approx(recomputed.binomial_p(lost, len(gained)))
         assert client.get("/api/runs/diff?a=rl/one&b=rl/three").get_json()["items"] == []
         same = client.get("/api/runs/diff?a=rl/one&b=rl/one").get_json()["items"]
         assert [one["p"] for one in same] == [1.0, 1.0]
