@@ -152,7 +152,9 @@ class AttemptStore:
                 rows.append(row)
         count = self._count + len(rows)
         while count > len(self._rows):
-            self._rows = np.concatenate([self._rows, np.zeros(len(self._rows), _COLUMNS)])
+            larger = np.zeros(2 * len(self._rows), _COLUMNS)
+            larger[: self._count] = self._rows[: self._count]
+            self._rows = larger
         self._rows[self._count : count] = np.array(rows, _COLUMNS)
         self._count = count
 

@@ -178,7 +178,7 @@ describe("for everybody", () => {
       }
       await page.context().close();
       expect(found).toEqual([]);
-    }, 180_000);
+    }, 400_000);
   }
 
   it("cuts nothing of the newest scores at any width, at any pixel ratio", async () => {
