@@ -122,8 +122,8 @@ _LARGE = 256 << 10
 def give_back_memory() -> None:
     """Let what was large and is freed go back to the system, in this process from now on.
 
-    glibc keeps it, up to 32 MB for each thread that answers (mallopt(3)); of a run of a million attempts that is half of
-    all memory. Elsewhere nothing is changed.
+    glibc keeps it, up to 32 MB for each thread that answers (mallopt(3)); of a run of a million attempts that is half
+    of all memory. Elsewhere nothing is changed.
     """
     with suppress(OSError, AttributeError):
         mallopt = ctypes.CDLL(None).mallopt
