@@ -11,7 +11,7 @@ from nanoproof.common.option_groups import MonitorAddress
 from nanoproof.common.run_dir import home, resolve_run_dir
 from nanoproof.monitor.export import ExportOptions, export_run
 from nanoproof.monitor.runs import RunList, is_run
-from nanoproof.monitor.server import start_monitor
+from nanoproof.monitor.server import give_back_memory, start_monitor
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ def main(argv: list[str] | None = None) -> int:
     if not path.is_dir():
         raise UserError(f"{path} is not there yet: no run has been made; --run-dir names another folder")
     address = options.address
+    give_back_memory()
     monitor = start_monitor(address.port or 0, address.host, address.token)
     one = options.run_dir is not None and (is_run(path) or not RunList(path).names())
     (monitor.show if one else monitor.show_runs)(path)

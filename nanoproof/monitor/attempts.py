@@ -22,7 +22,11 @@ PROVEN, DISPROVEN, _, ERROR = range(4)
 MAX_ATTEMPTS = 5_000_000
 MAX_TREES = 1_000_000
 POLL_BYTES = 256 << 10
-_MAX_STEP, _MAX_SEQUENCE, _MAX_RANK = 1 << 23, 1 << 28, 1 << 11
+CONJECTURES = "conjectures"
+"""The data set of what a run stated by itself (`conjectures/experience.py`)."""
+_OUTCOME_NUMBERS: dict[str, int] = {name: number for number, name in enumerate(OUTCOMES)}
+_MAX_STEP, _MAX_SEQUENCE, _MAX_RANK, _MAX_COUNT = 1 << 23, 1 << 28, 1 << 11, (1 << 31) - 1
+_NAN = float("nan")
 _COLUMNS = np.dtype(
     [
         *[
@@ -106,8 +110,7 @@ class AttemptStore:
             if reader.resets > resets:
                 self._reset()
                 return True
-            for entry in entries:
-                self._add(entry)
+            self._add(entries)
         if self._count != before[0]:
             self.version += 1
             self._order = None
@@ -140,32 +143,43 @@ class AttemptStore:
         except OSError:
             self._trees, self._trees_stamp = set(), -1
 
-    def _add(self, entry: IndexEntry) -> None:
+    def _add(self, entries: list[IndexEntry]) -> None:
+        """Add attempts, all at once: there may be a million of them."""
+        rows: list[tuple[Any, ...]] = []
+        for entry in entries:
+            row = self._row_of(entry, self._count + len(rows))
+            if row is not None:
+                rows.append(row)
+        count = self._count + len(rows)
+        while count > len(self._rows):
+            larger = np.zeros(2 * len(self._rows), _COLUMNS)
+            larger[: self._count] = self._rows[: self._count]
+            self._rows = larger
+        self._rows[self._count : count] = np.array(rows, _COLUMNS)
+        self._count = count
+
+    def _row_of(self, entry: IndexEntry, place: int) -> tuple[Any, ...] | None:
+        """The columns of an attempt, which is counted; None if there is no such attempt, or no room."""
         step, rank, sequence = entry.number
-        whole = all(
-            isinstance(number, int) for number in (*entry.number, entry.simulations, entry.budget, entry.tactics)
-        )
-        if not whole or entry.outcome not in OUTCOMES or self._count >= MAX_ATTEMPTS:
-            return
+        counts = entry.simulations, entry.budget, entry.tactics
+        outcome = _OUTCOME_NUMBERS.get(entry.outcome)
+        if {*map(type, (step, rank, sequence, *counts))} != {int} or outcome is None or place >= MAX_ATTEMPTS:
+            return None
         fits = 0 <= step < _MAX_STEP and 0 <= sequence < _MAX_SEQUENCE and 0 <= rank < _MAX_RANK
         if not fits or not isinstance(entry.dataset, str) or not isinstance(entry.id, str):
-            return
-        if self._count == len(self._rows):
-            self._rows = np.concatenate([self._rows, np.zeros(len(self._rows), _COLUMNS)])
-        counts = [min(max(0, number), 2**31 - 1) for number in (entry.simulations, entry.budget, entry.tactics)]
+            return None
+        if min(counts) < 0 or max(counts) > _MAX_COUNT:
+            counts = tuple(min(max(0, number), _MAX_COUNT) for number in counts)  # type: ignore[assignment]
         stats = self._stats(entry.dataset, entry.id)
-        key, outcome = _key(step, rank, sequence), OUTCOMES.index(entry.outcome)
-        moment = float(entry.time) if isinstance(entry.time, (int, float)) else float("nan")
-        self._rows[self._count] = (
-            *(key, entry.at, moment, entry.size, stats.number, step, sequence, *counts, entry.seconds, rank, outcome),
-            bool(entry.disproving),
-        )
-        self.outcomes[OUTCOMES[outcome]] += 1
+        key = _key(step, rank, sequence)
+        moment = float(entry.time) if isinstance(entry.time, (int, float)) else _NAN
+        self.outcomes[entry.outcome] += 1  # type: ignore[index]
         if entry.lost:
             self._count_lost(entry)
-        self.proven_theorems += outcome == PROVEN and stats.proven == 0
-        _update_stats(stats, self._count, entry, key, outcome)
-        self._count += 1
+        self.proven_theorems += outcome == PROVEN and stats.proven == 0 and stats.dataset != CONJECTURES
+        _update_stats(stats, place, entry, key, outcome)
+        place_of = entry.at, moment, entry.size, stats.number
+        return (key, *place_of, step, sequence, *counts, entry.seconds, rank, outcome, bool(entry.disproving))
 
     def _stats(self, dataset: str, name: str) -> TheoremStats:
         number = self._numbers.setdefault((dataset, name), len(self.theorems))
@@ -269,6 +283,10 @@ class AttemptStore:
         begin = max(now - 3600.0, float(known.min()))
         proven = self._rows["outcome"][: self._count] == PROVEN
         return 3600.0 * int((proven & (times >= begin)).sum()) / max(60.0, now - begin)
+
+    def count_from(self, step: int) -> int:
+        """Return how many attempts were made by the network of this step, or of later ones."""
+        return int(np.count_nonzero(self._rows["step"][: self._count] >= step))
 
     def last_time(self) -> float | None:
         """Return when the newest attempt ended, in seconds since the epoch."""

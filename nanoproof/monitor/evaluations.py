@@ -17,6 +17,7 @@ MAX_EVALUATIONS = 20_000
 MAX_POINTS = 2000
 MAX_RESULTS = 200_000
 MAX_LISTED = 2000
+MAX_BENCHMARKS = 20
 _READ_AT_ONCE = 100
 _MAX_NAMESAKES = 50
 _MAX_CACHED_RESULTS = 8
@@ -187,7 +188,7 @@ class EvaluationStore:
             for one in results.items
             if (outcome is None or one["outcome"] == outcome) and all(word in one["id"].lower() for word in words)
         ]
-        settings = tail.as_dict((tail.read_object(self._paths[name] / "settings.json") or {}).get("settings"))
+        settings = self._settings(name)
         items = chosen[(page - 1) * size : page * size]
         return {
             "evaluation": self._rows[name],
@@ -246,9 +247,16 @@ class EvaluationStore:
                 return tree
         return None
 
-    def diff(self, a: str, b: str) -> schema.EvaluationDiff | None:
-        """Compare two evaluations theorem by theorem; None if they are not of the same theorems."""
-        before, after = ({(one["dataset"], one["id"]): one for one in self._all_results(name).items} for name in (a, b))
+    def diff(self, a: str, b: str, other: "EvaluationStore | None" = None) -> schema.EvaluationDiff | None:
+        """Compare two evaluations theorem by theorem; None if they are not of the same theorems.
+
+        `b` may be one of the evaluations of another run (`other`).
+        """
+        theirs = other or self
+        before, after = (
+            {(one["dataset"], one["id"]): one for one in store._all_results(name).items}
+            for store, name in ((self, a), (theirs, b))
+        )
         if not before or before.keys() != after.keys():
             return None
         both: list[str] = []
@@ -261,7 +269,7 @@ class EvaluationStore:
         difference, low, high = paired_difference(len(lost), len(gained), len(before))
         return {
             "a": self._rows[a],
-            "b": self._rows[b],
+            "b": theirs._rows[b],
             "total": len(before),
             "both": len(both),
             "only_a": len(lost),
@@ -274,20 +282,17 @@ class EvaluationStore:
             "gained": gained[:MAX_LISTED],
             "lost": lost[:MAX_LISTED],
             "errors": errors[:MAX_LISTED],
-            "settings": self._changed_settings(a, b),
+            "settings": _changed(self._settings(a), theirs._settings(b)),
         }
 
-    def _changed_settings(self, a: str, b: str) -> dict[str, list[Any]]:
-        before, after = (
-            tail.as_dict((tail.read_object(self._paths[name] / "settings.json") or {}).get("settings"))
-            for name in (a, b)
-        )
-        names = [
-            name
-            for name in {**before, **after}
-            if name not in _EXPECTED_DIFFERENCES and before.get(name) != after.get(name)
-        ]
-        return {name: [before.get(name), after.get(name)] for name in names}
+    def diffs(self, other: "EvaluationStore") -> list[schema.EvaluationDiff]:
+        """Compare with another run: the newest evaluation of each on every benchmark that both were evaluated on."""
+        ours, theirs = (_newest_of_each(store.rows()) for store in (self, other))
+        pairs = [(ours[key], theirs[key]) for key in ours if key in theirs][:MAX_BENCHMARKS]
+        return [found for a, b in pairs if (found := self.diff(a, b, other)) is not None]
+
+    def _settings(self, name: str) -> dict[str, Any]:
+        return tail.as_dict((tail.read_object(self._paths[name] / "settings.json") or {}).get("settings"))
 
     def _results(self, path: Path) -> Results:
         """The results of an evaluation as far as they were read; those of the last few are kept."""
@@ -302,6 +307,18 @@ class EvaluationStore:
         while results.poll(1 << 20):
             pass
         return results
+
+
+def _newest_of_each(rows: list[schema.EvaluationRow]) -> dict[_Benchmark, str]:
+    """The name of the newest evaluation that is over of each benchmark; `rows` begin with the newest."""
+    over = [row for row in reversed(rows) if row["over"]]
+    return {(row["dataset"], row["split"], row["simulations"], row["total"]): row["name"] for row in over}
+
+
+def _changed(before: dict[str, Any], after: dict[str, Any]) -> dict[str, list[Any]]:
+    """The settings that differ, apart from those that are expected to."""
+    names = [name for name in {**before, **after} if name not in _EXPECTED_DIFFERENCES]
+    return {name: [before.get(name), after.get(name)] for name in names if before.get(name) != after.get(name)}
 
 
 def _to_point(row: schema.EvaluationRow) -> schema.EvaluationPoint:

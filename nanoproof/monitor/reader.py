@@ -25,7 +25,7 @@ from nanoproof.monitor.identity import (
 )
 from nanoproof.monitor.ranks import MAX_ACTORS, RankStore
 from nanoproof.monitor.records import CalibrationSums, LineFiles
-from nanoproof.monitor.schema import Actors, LiveOverview, Overview, RunInfo, RunState
+from nanoproof.monitor.schema import Actors, Indexing, LiveOverview, Overview, RunInfo, RunState
 from nanoproof.monitor.series import EventStore, MetricStore
 from nanoproof.monitor.tail import Tail, as_dict, as_float, as_int, file_stat, parse_object, read_object
 from nanoproof.monitor.timeline import TimelineReader
@@ -169,11 +169,7 @@ class RunReader:
             "args": args,
             "meta": meta,
             "identity": identity(self.path, args, meta),
-            "indexing": {
-                "done": not self._has_more,
-                "bytes": self.attempts.covered,
-                "total_bytes": self.attempts.size,
-            },
+            "indexing": self._indexing(),
             "has": {
                 "attempts": len(self.attempts) > 0,
                 "trees": any((self.path / "trees").glob("*.json.gz")),
@@ -185,6 +181,9 @@ class RunReader:
                 "conjectures": self._states_conjectures(),
             },
         }
+
+    def _indexing(self) -> Indexing:
+        return {"done": not self._has_more, "bytes": self.attempts.covered, "total_bytes": self.attempts.size}
 
     def _states_conjectures(self) -> bool:
         return bool(self.conjectures) or is_selfplay(self.path)
@@ -234,7 +233,9 @@ class RunReader:
             "remaining": self._remaining(main, step, num_steps, now) if live else None,
             "collected": number("collected"),
             "collect_transitions": number("collect_transitions"),
+            "indexing": self._indexing(),
             "attempts": len(self.attempts),
+            "since_step": self.attempts.count_from(self.metrics.rows[-1].step if self.metrics.rows else 0),
             "proofs": counts["proven"],
             "disproofs": counts["disproven"],
             "errors": counts["error"],

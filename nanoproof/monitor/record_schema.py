@@ -1,4 +1,4 @@
-"""Types of the monitor's API (see `schema.py`) for theorems, attempts, search trees and model samples."""
+"""Types of the monitor's API (see `schema.py`) for theorems, attempts, search trees, model samples and timelines."""
 
 from typing import Any, Generic, Literal, NotRequired, TypedDict, TypeVar
 
@@ -328,3 +328,66 @@ class Round(TypedDict):
     """Of its conjectures: pairs, proposed, refused, kept, ..."""
     success_rates: dict[str, int]
     """How many problems have a rate."""
+
+
+# -- Timelines ---------------------------------------------------------------------------------------------------------
+
+
+class Lane(TypedDict):
+    """Spans [start, end, state] of one actor, or of one rank's model or phases."""
+
+    rank: int
+    kind: Literal["actor", "model", "phase"]
+    name: str
+    spans: list[tuple[float, float, str]]
+
+
+class Batches(TypedDict):
+    """Samples of a model's load, ten times a second while it computes, in columns; thinned if there are too many."""
+
+    rank: int
+    busy: float
+    """Seconds that the model computed, by all samples."""
+    start: list[float]
+    seconds: list[float]
+    """How long it computed since the sample before."""
+    rows: list[int]
+    states: list[int]
+    queue: list[int]
+
+
+class Timeline(TypedDict):
+    """/api/timeline: spans within [start, end] of a run that has them within [first, last]."""
+
+    start: float
+    """Later than what was asked for if `shortened`."""
+    end: float
+    first: float | None
+    last: float | None
+    lanes: list[Lane]
+    batches: list[Batches]
+    shares: dict[str, float]
+    """Fraction of the actors' time in each state, in all that is shown."""
+    shortened: bool
+    """Whether the beginning was left out because there is too much to read."""
+    merged: bool
+    """Whether short spans were merged because there are too many."""
+
+
+class TraceEvent(TypedDict):
+    """An event of Chrome's trace format."""
+
+    name: str
+    ph: str
+    pid: int
+    tid: int
+    ts: NotRequired[float]
+    dur: NotRequired[float]
+    args: NotRequired[dict[str, Any]]
+
+
+class Trace(TypedDict):
+    """/api/trace: for chrome://tracing and Perfetto."""
+
+    traceEvents: list[TraceEvent]
+    displayTimeUnit: str

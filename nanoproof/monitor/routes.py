@@ -19,7 +19,7 @@ from nanoproof.monitor.reader import RunReader
 from nanoproof.monitor.record_schema import Attempt, Conjectures, ConjectureSort
 from nanoproof.monitor.records import read_tree, to_attempt, to_sample, to_train_sample, to_tree
 from nanoproof.monitor.runs import RunList
-from nanoproof.monitor.schema import Evaluations, Runs
+from nanoproof.monitor.schema import Evaluations, RunDiff, Runs
 from nanoproof.monitor.stream import UpdateStream
 from nanoproof.monitor.tail import LEVELS, MAX_LINE, LogReader, parse_object, read_cursor, read_range
 from nanoproof.monitor.timeline import chrome_trace
@@ -187,10 +187,21 @@ class CurrentRun:
         name = text_param("run")
         if not name:
             raise NoSuchRun("`run` is needed: this monitor shows the runs of a folder, see /api/runs")
+        return self._opened(name)
+
+    def named(self, name: str) -> RunReader:
+        """Return the reader of a run of the folder, brought up to date. Raises NoSuchRun."""
+        if self._runs is None:
+            raise NoSuchRun("this monitor shows one run only")
+        reader = self._opened(name).reader
+        reader.refresh()
+        return reader
+
+    def _opened(self, name: str) -> _Open:
         surplus = None
         with self._lock:
             if name not in self._open:
-                path = self._runs.path(name)
+                path = None if self._runs is None else self._runs.path(name)
                 if path is None:
                     raise NoSuchRun(f"there is no run {name}")
                 self._open[name] = _Open(path, self._every_seconds)
@@ -222,12 +233,21 @@ MAX_NAMES = 100
 
 
 def run_routes(current: CurrentRun) -> Blueprint:
-    """/api/runs, /api/run, /api/note, /api/overview, /api/series, /api/actors"""
+    """/api/runs, /api/runs/diff, /api/run, /api/note, /api/overview, /api/series, /api/actors"""
     routes = Blueprint("run", __name__)
 
     @routes.get("/api/runs")
     def runs() -> Response:
         return json_response(current.runs())
+
+    @routes.get("/api/runs/diff")
+    def runs_diff() -> Response:
+        names = required_text_param("a"), required_text_param("b")
+        first, second = map(current.named, names)
+        one, two = sorted((first, second), key=lambda reader: reader.path)  # always in one order, else both may wait
+        with one.lock, two.lock:
+            items = first.evaluations.diffs(second.evaluations)
+        return json_response(RunDiff(a=names[0], b=names[1], items=items))
 
     @routes.get("/api/run")
     def run() -> Response:

@@ -120,23 +120,22 @@ def _state(path: Path, updated: float | None, now: float) -> Any:
     return run_state(path, as_float(status.get("time")), status.get("phase") == "stopped", updated, now)
 
 
-def _last_objects(file: Path) -> list[dict[str, Any]]:
-    """The records at the end of a JSONL file, newest first."""
+def _last_objects(file: Path) -> Iterator[dict[str, Any]]:
+    """The records at the end of a JSONL file, newest first; each is parsed when it is asked for."""
     stat = file_stat(file)
     if stat is None:
-        return []
+        return
     start = max(0, stat.st_size - _TAIL_BYTES)
     lines = read_range(file, start, _TAIL_BYTES).split(b"\n")
     records = (parse_object(line) for line in reversed(lines[1:] if start else lines) if line.strip())
-    return [record for record in records if record is not None]
+    yield from (record for record in records if record is not None)
 
 
 def _run_row(name: str, path: Path) -> RunRow:
     args, meta = (read_object(path / one, _JSON_BYTES) or {} for one in ("args.json", "meta.json"))
-    metrics, events = _last_objects(path / "metrics.jsonl"), _last_objects(path / "events.jsonl")
-    newest = metrics[0] if metrics else {}
+    newest, events = next(_last_objects(path / "metrics.jsonl"), {}), list(_last_objects(path / "events.jsonl"))
     words = [str(word) for word in meta["command"]] if isinstance(meta.get("command"), list) else []
-    times = [moment for one in (*metrics[:1], *events[:1]) if (moment := as_float(one.get("time"))) is not None]
+    times = [moment for one in (newest, *events[:1]) if (moment := as_float(one.get("time"))) is not None]
     started = to_time(as_text(meta.get("started")))
     commit = as_text(as_dict(meta.get("versions")).get("nanoproof"), 100)
     score = next((one for one in events if one.get("kind") == "evaluation" and one.get("total")), None)

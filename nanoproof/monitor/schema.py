@@ -274,7 +274,10 @@ class LiveOverview(TypedDict):
     """Expected time to the last step, estimated from the newest steps."""
     collected: int | None
     collect_transitions: int | None
+    indexing: Indexing
     attempts: int
+    """As far as their logs were read; `since_step` of them belong to no step that has ended."""
+    since_step: int
     proofs: int
     disproofs: int
     errors: int
@@ -285,6 +288,7 @@ class LiveOverview(TypedDict):
     last_loss: str | None
     """The reason of the newest lost proof."""
     theorems: int | None
+    """Of the data sets, as `theorems_proven` is: conjectures count as neither."""
     theorems_proven: int | None
     proofs_per_hour: float | None
     """Of the last hour, or of as much as there is."""
@@ -335,7 +339,7 @@ class Series(TypedDict):
     thinned: bool
 
 
-# -- Actors and timeline -----------------------------------------------------------------------------------------
+# -- Actors -------------------------------------------------------------------------------------------------------
 
 
 class Actor(TypedDict):
@@ -375,66 +379,6 @@ class Actors(TypedDict):
 
     time: float
     ranks: list[RankActors]
-
-
-class Lane(TypedDict):
-    """Spans [start, end, state] of one actor, or of one rank's model or phases."""
-
-    rank: int
-    kind: Literal["actor", "model", "phase"]
-    name: str
-    spans: list[tuple[float, float, str]]
-
-
-class Batches(TypedDict):
-    """Samples of a model's load, ten times a second while it computes, in columns; thinned if there are too many."""
-
-    rank: int
-    busy: float
-    """Seconds that the model computed, by all samples."""
-    start: list[float]
-    seconds: list[float]
-    """How long it computed since the sample before."""
-    rows: list[int]
-    states: list[int]
-    queue: list[int]
-
-
-class Timeline(TypedDict):
-    """/api/timeline: spans within [start, end] of a run that has them within [first, last]."""
-
-    start: float
-    """Later than what was asked for if `shortened`."""
-    end: float
-    first: float | None
-    last: float | None
-    lanes: list[Lane]
-    batches: list[Batches]
-    shares: dict[str, float]
-    """Fraction of the actors' time in each state, in all that is shown."""
-    shortened: bool
-    """Whether the beginning was left out because there is too much to read."""
-    merged: bool
-    """Whether short spans were merged because there are too many."""
-
-
-class TraceEvent(TypedDict):
-    """An event of Chrome's trace format."""
-
-    name: str
-    ph: str
-    pid: int
-    tid: int
-    ts: NotRequired[float]
-    dur: NotRequired[float]
-    args: NotRequired[dict[str, Any]]
-
-
-class Trace(TypedDict):
-    """/api/trace: for chrome://tracing and Perfetto."""
-
-    traceEvents: list[TraceEvent]
-    displayTimeUnit: str
 
 
 # -- Evaluations -------------------------------------------------------------------------------------------------
@@ -528,6 +472,14 @@ class EvaluationDiff(TypedDict):
     errors: list[str]
     settings: dict[str, list[Any]]
     """What else differs: the values of a and b."""
+
+
+class RunDiff(TypedDict):
+    """/api/runs/diff: the newest evaluations of two runs, on each benchmark that both were evaluated on."""
+
+    a: str
+    b: str
+    items: list[EvaluationDiff]
 
 
 # -- Logs and live updates ---------------------------------------------------------------------------------------

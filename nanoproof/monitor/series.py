@@ -119,7 +119,7 @@ def _policy_evaluation_text(fields: dict[str, Any]) -> str:
 
 # -- Metrics by step; in a long run, old steps are merged --------------------------------------------------------------
 
-MAX_ROWS = 20_000
+MAX_ROWS = 6000
 MAX_NAMES = 200
 _PACE_STEPS = 50
 _MAX_CACHED_SIZES = 8

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from nanoproof.monitor.schema import Batches, Lane, Timeline, Trace, TraceEvent
+from nanoproof.monitor.record_schema import Batches, Lane, Timeline, Trace, TraceEvent
 from nanoproof.monitor.tail import as_float, as_text, file_stat, parse_object, read_range
 
 MAX_BYTES = 8 << 20

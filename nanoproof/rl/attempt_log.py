@@ -203,8 +203,8 @@ class IndexReader:
             self._covered, self._position = (0, 0) if size < self._covered else (self._covered, 0)
         entries: list[IndexEntry] = []
         budget = max_bytes
-        for at, line in whole_lines(self._index, self._position, max_bytes):
-            entry = _parse(line)
+        lines = list(whole_lines(self._index, self._position, max_bytes))
+        for (at, line), entry in zip(lines, _parse_all([line for _, line in lines]), strict=True):
             self._position = at + len(line)
             budget -= len(line)
             if entry is None or entry.at < self._covered:
@@ -265,9 +265,24 @@ class AttemptIndex:
 
 
 def _parse(line: bytes) -> IndexEntry | None:
+    with suppress(ValueError):
+        return _of_record(json.loads(line))
+    return None
+
+
+def _parse_all(lines: list[bytes]) -> Iterator[IndexEntry | None]:
+    """The entries of lines, parsed together where none is damaged."""
+    with suppress(ValueError):
+        records = json.loads(b"[%s]" % b",".join(lines))
+        if len(records) == len(lines):
+            return map(_of_record, records)
+    return map(_parse, lines)
+
+
+def _of_record(record: Any) -> IndexEntry | None:
     try:
-        return IndexEntry.from_json(json.loads(line))
-    except (ValueError, KeyError, TypeError):
+        return IndexEntry.from_json(record)
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
 

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from nanoproof import sft
 from nanoproof.monitor.app import create_app
 from nanoproof.monitor.ranks import STALE_SECONDS
 from nanoproof.monitor.routes import CurrentRun
 from tests.fakes.simulated_run import SimulatedRun, write_history
+from tests.training import sft_runs
 
 EVALUATION = {"kind": "evaluation", "step": 0, "dataset": "nanolean", "split": "valid", "solved": 3, "total": 9}
 
@@ -92,6 +94,14 @@ def run(tmp_path: Path) -> Path:
         (path / f"status_r{rank}.json").write_text(json.dumps(status))
     (path / "meta.json").write_text(json.dumps({"command": ["rl"]}))
     return path
+
+
+@pytest.fixture(scope="session")
+def finetuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short run of finetuning that has come to its end, with validation."""
+    folder = tmp_path_factory.mktemp("finetuned")
+    assert sft.main(sft_runs.words(folder, "short", "--epochs", 1, "--eval-every", "2steps", "--seed", 3)) == 0
+    return folder / "short"
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,7 @@ PAGES = [
     ("/api/overview", schema.Overview),
     ("/api/series", schema.Series),
     ("/api/actors", schema.Actors),
-    ("/api/timeline", schema.Timeline),
+    ("/api/timeline", record_schema.Timeline),
     ("/api/theorems", record_schema.Theorems),
     ("/api/attempts", record_schema.Page),
     ("/api/samples", record_schema.Page),
@@ -44,7 +44,7 @@ PAGES = [
     ("/api/calibration", record_schema.Calibration),
     ("/api/evaluations", schema.Evaluations),
     ("/api/logs", schema.Logs),
-    ("/api/trace", schema.Trace),
+    ("/api/trace", record_schema.Trace),
 ]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from nanoproof import sft
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import or_node
@@ -20,21 +21,26 @@ from nanoproof.search.search import search
 from nanoproof.search.tree_json import tree_to_json
 from tests.fakes.simulated_run import write_history
 from tests.fakes.world import RandomLean, RandomPolicy, state
+from tests.monitor import recomputed
+from tests.training import sft_runs
 
 ROOT = Path(__file__).resolve().parents[2]
 WEB = ROOT / "web"
 PAGE = ROOT / "nanoproof" / "monitor" / "static" / "page"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-GROUPS = re.compile(r'^describe\("([^"]+)"|^  it\("([^"]+)"', re.MULTILINE)
+GROUPS = re.compile(r'^describe\("([^"]+)"|^  it\("([^"]+)"|^    it\(`([^`]+)\$\{theme\}`', re.MULTILINE)
+FIRST_RUN = ROOT / "tests" / "fixtures" / "first_run" / "rl" / "first_run"
 
 
 def full_names() -> list[str]:
     """The browser's tests, with the group that each is in."""
-    found, group = [], ""
-    for match in GROUPS.finditer((WEB / "browser" / "page.test.ts").read_text(encoding="utf-8")):
-        group = match[1] or group
-        if match[2]:
-            found.append(f"{group} {match[2]}")
+    found = []
+    for file in sorted((WEB / "browser").glob("*.test.ts")):
+        group = ""
+        for match in GROUPS.finditer(file.read_text(encoding="utf-8")):
+            group = match[1] or group
+            found += [f"{group} {match[2]}"] if match[2] else []
+            found += [f"{group} {match[3]}{theme}" for theme in ("light", "dark")] if match[3] else []
     return found
 
 
@@ -57,8 +63,48 @@ def test_the_page_of_the_package_is_as_new_as_its_sources() -> None:
 
 @pytest.fixture(scope="session")
 def with_node() -> None:
-    if shutil.which("npm") is None or not (WEB / "node_modules" / ".bin" / "vite").exists():
-        pytest.skip("there is no node, or web/node_modules is missing (runs/setup_web.sh)")
+    package = json.loads((WEB / "package.json").read_text(encoding="utf-8"))
+    needed = [WEB / "node_modules" / name for name in (*package["dependencies"], *package["devDependencies"])]
+    if shutil.which("npm") is None or not all(folder.is_dir() for folder in needed):
+        pytest.skip("there is no node, or web/node_modules is missing or older than package.json (runs/setup_web.sh)")
+
+
+def make_home(home: Path) -> Path:
+    """Runs to look at: a simulated one, the first one, what might have become of it, and a short one of finetuning.
+
+    `figures.json` says what must be on their pages.
+    """
+    write_history(home / "rl" / "simulated", 800.0, actors=4, theorems=60).close()
+    shutil.copytree(FIRST_RUN, home / "rl" / "first_run", ignore=shutil.ignore_patterns("*.pt"))
+    shutil.copytree(home / "rl" / "first_run", home / "rl" / "second_run")
+    make_second(home / "rl" / "second_run")
+    words = sft_runs.words(home / "sft", "short", "--epochs", 1, "--eval-every", "2steps", "--seed", 3)
+    assert sft.main(words) == 0
+    figures = {
+        "rl/first_run": [*recomputed.of_rl(FIRST_RUN), *recomputed.of_evaluation(FIRST_RUN)],
+        "rl/simulated": recomputed.of_rl(home / "rl" / "simulated"),
+        "sft/short": recomputed.of_finetuning(home / "sft" / "short"),
+    }
+    shown = [{"run": run, **one._asdict()} for run, found in figures.items() for one in found if one.text]
+    (home / "figures.json").write_text(json.dumps(shown), encoding="utf-8")
+    return home
+
+
+def make_second(path: Path) -> None:
+    """The first run, had it died while it collected, and had its last evaluation solved two theorems fewer."""
+    (path / "finished").unlink()
+    status = json.loads((path / "status_r0.json").read_text())
+    (path / "status_r0.json").write_text(json.dumps({**status, "phase": "collect"}))
+    evaluation = path / "evals" / "2_exam_valid"
+    results = [json.loads(line) for line in (evaluation / "results.jsonl").read_text().splitlines()]
+    for result in results:
+        if result["theorem"]["id"] in ("given_p", "given_q"):
+            result |= {"outcome": "unproven", "message": "no proof found", "stop_reason": "simulations"}
+            for name in ("proof", "source", "num_tactics", "transitions"):
+                result.pop(name, None)
+    (evaluation / "results.jsonl").write_text("".join(json.dumps(result) + "\n" for result in results))
+    summary = json.loads((evaluation / "summary.json").read_text())
+    (evaluation / "summary.json").write_text(json.dumps({**summary, "solved": 4, "failed": 4}))
 
 
 def trees_file() -> str:
@@ -79,13 +125,14 @@ def in_browser(with_node: None, tmp_path_factory: pytest.TempPathFactory) -> dic
     if "NANOPROOF_BROWSER" not in os.environ and not any(map(shutil.which, BROWSERS)):
         pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed")
     folder = tmp_path_factory.mktemp("web")
-    write_history(folder / "recorded", 800.0, actors=4, theorems=60).close()
+    home = make_home(folder / "home")
+    runs = {"NANOPROOF_HOME_OF_RUNS": str(home), "NANOPROOF_RECORDED_RUN": str(home / "rl" / "simulated")}
+    environment = {**os.environ, "NANOPROOF_PYTHON": sys.executable, **runs}
     (folder / "trees.html").write_text(trees_file(), encoding="utf-8")
-    environment = {**os.environ, "NANOPROOF_PYTHON": sys.executable, "NANOPROOF_RECORDED_RUN": str(folder / "recorded")}
     environment["NANOPROOF_TREES_FILE"] = str(folder / "trees.html")
     report = folder / "report.json"
     command = ["npm", "run", "--silent", "browser", "--", "--reporter=json", f"--outputFile={report}"]
-    run = subprocess.run(command, cwd=WEB, env=environment, timeout=240, capture_output=True, text=True, check=False)
+    run = subprocess.run(command, cwd=WEB, env=environment, timeout=1200, capture_output=True, text=True, check=False)
     assert report.exists(), run.stdout + run.stderr
     results = [result for file in json.loads(report.read_text())["testResults"] for result in file["assertionResults"]]
     assert results, run.stdout + run.stderr

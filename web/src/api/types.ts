@@ -316,6 +316,61 @@ export interface Round {
   success_rates: Record<string, number>;
 }
 
+/** Spans [start, end, state] of one actor, or of one rank's model or phases. */
+export interface Lane {
+  rank: number;
+  kind: "actor" | "model" | "phase";
+  name: string;
+  spans: [number, number, string][];
+}
+
+/** Samples of a model's load, ten times a second while it computes, in columns; thinned if there are too many. */
+export interface Batches {
+  rank: number;
+  /** Seconds that the model computed, by all samples. */
+  busy: number;
+  start: number[];
+  /** How long it computed since the sample before. */
+  seconds: number[];
+  rows: number[];
+  states: number[];
+  queue: number[];
+}
+
+/** /api/timeline: spans within [start, end] of a run that has them within [first, last]. */
+export interface Timeline {
+  /** Later than what was asked for if `shortened`. */
+  start: number;
+  end: number;
+  first: number | null;
+  last: number | null;
+  lanes: Lane[];
+  batches: Batches[];
+  /** Fraction of the actors' time in each state, in all that is shown. */
+  shares: Record<string, number>;
+  /** Whether the beginning was left out because there is too much to read. */
+  shortened: boolean;
+  /** Whether short spans were merged because there are too many. */
+  merged: boolean;
+}
+
+/** An event of Chrome's trace format. */
+export interface TraceEvent {
+  name: string;
+  ph: string;
+  pid: number;
+  tid: number;
+  ts?: number;
+  dur?: number;
+  args?: Record<string, unknown>;
+}
+
+/** /api/trace: for chrome://tracing and Perfetto. */
+export interface Trace {
+  traceEvents: TraceEvent[];
+  displayTimeUnit: string;
+}
+
 export type Level = "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL";
 
 export type Order = "asc" | "desc";
@@ -561,7 +616,10 @@ export interface LiveOverview {
   remaining: number | null;
   collected: number | null;
   collect_transitions: number | null;
+  indexing: Indexing;
+  /** As far as their logs were read; `since_step` of them belong to no step that has ended. */
   attempts: number;
+  since_step: number;
   proofs: number;
   disproofs: number;
   errors: number;
@@ -571,6 +629,7 @@ export interface LiveOverview {
   refused_proofs: number;
   /** The reason of the newest lost proof. */
   last_loss: string | null;
+  /** Of the data sets, as `theorems_proven` is: conjectures count as neither. */
   theorems: number | null;
   theorems_proven: number | null;
   /** Of the last hour, or of as much as there is. */
@@ -604,7 +663,9 @@ export interface Overview {
   remaining: number | null;
   collected: number | null;
   collect_transitions: number | null;
+  indexing: Indexing;
   attempts: number;
+  since_step: number;
   proofs: number;
   disproofs: number;
   errors: number;
@@ -685,61 +746,6 @@ export interface RankActors {
 export interface Actors {
   time: number;
   ranks: RankActors[];
-}
-
-/** Spans [start, end, state] of one actor, or of one rank's model or phases. */
-export interface Lane {
-  rank: number;
-  kind: "actor" | "model" | "phase";
-  name: string;
-  spans: [number, number, string][];
-}
-
-/** Samples of a model's load, ten times a second while it computes, in columns; thinned if there are too many. */
-export interface Batches {
-  rank: number;
-  /** Seconds that the model computed, by all samples. */
-  busy: number;
-  start: number[];
-  /** How long it computed since the sample before. */
-  seconds: number[];
-  rows: number[];
-  states: number[];
-  queue: number[];
-}
-
-/** /api/timeline: spans within [start, end] of a run that has them within [first, last]. */
-export interface Timeline {
-  /** Later than what was asked for if `shortened`. */
-  start: number;
-  end: number;
-  first: number | null;
-  last: number | null;
-  lanes: Lane[];
-  batches: Batches[];
-  /** Fraction of the actors' time in each state, in all that is shown. */
-  shares: Record<string, number>;
-  /** Whether the beginning was left out because there is too much to read. */
-  shortened: boolean;
-  /** Whether short spans were merged because there are too many. */
-  merged: boolean;
-}
-
-/** An event of Chrome's trace format. */
-export interface TraceEvent {
-  name: string;
-  ph: string;
-  pid: number;
-  tid: number;
-  ts?: number;
-  dur?: number;
-  args?: Record<string, unknown>;
-}
-
-/** /api/trace: for chrome://tracing and Perfetto. */
-export interface Trace {
-  traceEvents: TraceEvent[];
-  displayTimeUnit: string;
 }
 
 /** An evaluation; `done` of `total` theorems if it is not over. */
@@ -824,6 +830,13 @@ export interface EvaluationDiff {
   errors: string[];
   /** What else differs: the values of a and b. */
   settings: Record<string, unknown[]>;
+}
+
+/** /api/runs/diff: the newest evaluations of two runs, on each benchmark that both were evaluated on. */
+export interface RunDiff {
+  a: string;
+  b: string;
+  items: EvaluationDiff[];
 }
 
 /** A record of a log; lines that follow it, as those of a traceback, are part of its message. */

@@ -4,8 +4,8 @@ import { useEffect, useRef } from "react";
 import { chosenRun, runHref } from "../api/client";
 import type { Link } from "../api/sse";
 import type { RunState } from "../api/types";
-import { dateTime, duration, integer } from "../lib/format";
-import { phaseWord, progressOf, shownSteps, stateTone, stateWord } from "../lib/state";
+import { dateTime, duration, integer, percent } from "../lib/format";
+import { phaseWord, progressOf, readShare, shownSteps, stateTone, stateWord } from "../lib/state";
 import { Segments } from "../parts/basics";
 import { Boundary } from "../parts/states";
 import { FILE_PAGES, fileRun } from "../file/data";
@@ -92,6 +92,7 @@ function Head() {
   const file = fileRun();
   const steps = overview && shownSteps(overview);
   const progress = overview && progressOf(overview);
+  const reading = overview && readShare(overview.indexing);
   return (
     <div className="head">
       <span className="run clip" title={overview?.run}>{overview ? overview.title || overview.run : "nanoproof"}</span>
@@ -100,6 +101,7 @@ function Head() {
         : <LinkState link={link} state={overview?.state ?? null} />}
       {overview && (
         <div className="facts">
+          {reading !== null && <span className="warn" role="status">reading its log: {percent(reading, 0)}</span>}
           {overview.live && <span>{phaseWord(overview).toLowerCase()}</span>}
           <span>step <b>{integer(overview.step)}</b>{steps ? ` of ${integer(steps)}` : ""}</span>
           {overview.attempts > 0 && <span><b>{integer(overview.theorems_proven)}</b> theorems proved</span>}

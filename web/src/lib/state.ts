@@ -52,6 +52,11 @@ export function phaseWord(overview: Pick<Overview, "state" | "phase" | "stage">)
   return PHASES[overview.phase] ?? (overview.phase || (overview.stage === "rl" ? "Starting" : "Training"));
 }
 
+/** How much of the log of attempts was read, while counts are of that part only; null once all of it was. */
+export function readShare({ done, bytes, total_bytes }: Overview["indexing"]): number | null {
+  return done || total_bytes === 0 || bytes >= total_bytes ? null : bytes / total_bytes;
+}
+
 type Limits = Pick<Overview, "step" | "num_steps" | "seconds" | "max_seconds">;
 
 /** How far a run is by what will end it, steps or time; null where nothing limits it. */

@@ -1,13 +1,14 @@
 // Which part of the time went where, as one bar with its figures.
 
 import { percent } from "../lib/format";
+import { advice, ORDER } from "./advice";
 import { stateName } from "./Timeline";
 import "./timeline.css";
 
-const ORDER = ["model", "lean", "paused", "idle", "error"];
 
 export function Shares({ label, shares }: { label: string; shares: Record<string, number> }) {
   const total = ORDER.reduce((sum, state) => sum + (shares[state] ?? 0), 0) || 1;
+  const said = advice(shares);
   return (
     <div className="shares">
       <div className="whole" role="img" aria-label={`${label}: ${ORDER.map((state) => `${stateName(state)} ${percent((shares[state] ?? 0) / total)}`).join(", ")}`}>
@@ -21,6 +22,7 @@ export function Shares({ label, shares }: { label: string; shares: Record<string
           </li>
         ))}
       </ul>
+      {said && <p className="small advice">{said}</p>}
     </div>
   );
 }

@@ -1,10 +1,11 @@
 // Two evaluations of the same theorems: which of them changed, and whether that could be chance.
 
-import { useState } from "react";
-import type { EvaluationDiff, EvaluationRow } from "../../api/types";
-import { href, useRoute } from "../../app/router";
+import { useEffect, useRef, useState } from "react";
+import type { EvaluatedTheorem, Evaluation, EvaluationDiff, EvaluationRow } from "../../api/types";
+import { go, href, useRoute } from "../../app/router";
+import { LeanSource } from "../../lean/LeanText";
 import { count, integer, percent, rate, signed } from "../../lib/format";
-import { Card, Search, Stat, Title } from "../../parts/basics";
+import { Card, Outcome, Search, Stat, Title } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { verdict } from "./choice";
@@ -15,6 +16,7 @@ export function DiffPage() {
   const { query } = useRoute();
   const a = query.get("a") ?? "";
   const b = query.get("b") ?? "";
+  const theorem = query.get("theorem");
   const answer = useResource<EvaluationDiff>(a && b ? "evaluations/diff" : null, { a, b });
   return (
     <>
@@ -23,7 +25,7 @@ export function DiffPage() {
         Two evaluations
       </Title>
       {a && b
-        ? <Loaded of={answer} height={420}>{(data) => <Diff data={data} />}</Loaded>
+        ? <Loaded of={answer} height={420}>{(data) => <><Diff data={data} />{theorem && <SideBySide data={data} theorem={theorem} close={() => go(href("compare", { a, b }), true)} />}</>}</Loaded>
         : <Card><Empty title="Choose two evaluations">Mark them in the table of all evaluations.</Empty></Card>}
     </>
   );
@@ -46,10 +48,10 @@ function Diff({ data }: { data: EvaluationDiff }) {
         <Card title="Theorem by theorem"><Square data={data} /></Card>
       </div>
       <div className="two">
-        <Changed title="Gained" note="proved by B, not by A" mark="+" names={data.gained} total={data.only_b} from={data.b.name} />
-        <Changed title="Lost" note="proved by A, not by B" mark="−" names={data.lost} total={data.only_a} from={data.a.name} />
+        <Changed title="Gained" note="proved by B, not by A" mark="+" names={data.gained} total={data.only_b} of={data} />
+        <Changed title="Lost" note="proved by A, not by B" mark="−" names={data.lost} total={data.only_a} of={data} />
       </div>
-      {data.errors.length > 0 && <Changed title="Errors" note="in one of the two; they count as not proved" mark="!" names={data.errors} total={data.errors.length} from={data.b.name} />}
+      {data.errors.length > 0 && <Changed title="Errors" note="in one of the two; they count as not proved" mark="!" names={data.errors} total={data.errors.length} of={data} />}
       <OtherSettings of={data.settings} />
     </>
   );
@@ -77,14 +79,47 @@ function Square({ data }: { data: EvaluationDiff }) {
   );
 }
 
-function Changed({ title, note, mark, names, total, from }: { title: string; note: string; mark: string; names: string[]; total: number; from: string }) {
+function Changed({ title, note, mark, names, total, of }: { title: string; note: string; mark: string; names: string[]; total: number; of: EvaluationDiff }) {
   const [q, setQ] = useState("");
   const shown = names.filter((name) => name.toLowerCase().includes(q.toLowerCase()));
   return (
     <Card title={`${title} ${integer(total)}`} note={names.length < total ? `${note}; the first ${integer(names.length)}` : note} tools={names.length > 12 && <Search label="Search names" value={q} onChange={setQ} width="18ch" />}>
       {shown.length === 0
         ? <p className="muted">None{q && " that fits"}.</p>
-        : <ul className="changed-list">{shown.map((name) => <li key={name}><span aria-hidden="true" className="muted">{mark} </span><a className="mono" href={evaluationHref(from, name)}>{name}</a></li>)}</ul>}
+        : <ul className="changed-list">{shown.map((name) => <li key={name}><span aria-hidden="true" className="muted">{mark} </span><a className="mono" href={href("compare", { a: of.a.name, b: of.b.name, theorem: name })}>{name}</a></li>)}</ul>}
+    </Card>
+  );
+}
+
+/** What both made of one theorem. */
+function SideBySide({ data, theorem, close }: { data: EvaluationDiff; theorem: string; close: () => void }) {
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => place.current?.scrollIntoView({ block: "nearest" }), [theorem]);
+  return (
+    <section ref={place} aria-label={`${theorem} in both`}>
+      <div className="row"><h2 className="mono">{theorem}</h2><span className="spread" /><button className="button" type="button" onClick={close}>Close</button></div>
+      <div className="two">
+        <OneSide side="A" row={data.a} theorem={theorem} />
+        <OneSide side="B" row={data.b} theorem={theorem} />
+      </div>
+    </section>
+  );
+}
+
+function OneSide({ side, row, theorem }: { side: string; row: EvaluationRow; theorem: string }) {
+  const path = `evaluations/${encodeURIComponent(row.name)}`;
+  const found = useResource<Evaluation>(path, { q: theorem, size: 50 }, { forget: true });
+  const result = found.data?.results.items.find((one) => one.id === theorem);
+  const answer = useResource<EvaluatedTheorem>(result ? `${path}/results/${result.index}` : null, {}, { forget: true });
+  return (
+    <Card title={`${side}: ${label(row)}`} note={result && `${count(result.simulations, "simulation")}${result.tactics ? `, ${count(result.tactics, "tactic")}` : ""}`}
+      tools={<>{result && <Outcome of={result.outcome} />}<a className="button" href={evaluationHref(row.name, theorem)}>In its evaluation</a></>}>
+      {found.data && !result
+        ? <Empty title="No result">This evaluation has none of this theorem.</Empty>
+        : <Loaded of={answer} height={120}>{(one) => <>
+            <LeanSource text={one.source || one.statement} label={`${theorem} by ${side}`} />
+            {!one.proof && <p className="muted small">{one.stop_reason ? `ended: ${one.stop_reason}` : one.result.message}</p>}
+          </>}</Loaded>}
     </Card>
   );
 }

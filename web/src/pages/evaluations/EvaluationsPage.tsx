@@ -64,6 +64,7 @@ function History({ benchmarks }: { benchmarks: Benchmark[] }) {
 
 function BenchmarkHistory({ benchmark }: { benchmark: Benchmark }) {
   const points = benchmark.points.filter((point) => point.step !== null);
+  const first = points[0];
   const last = points[points.length - 1];
   const lines = useMemo(() => [{
     name: "solved",
@@ -74,7 +75,8 @@ function BenchmarkHistory({ benchmark }: { benchmark: Benchmark }) {
   }], [benchmark]);
   if (!last) return null;
   return (
-    <Card title={benchmark.name} note={`${integer(last.solved)} of ${integer(last.total)} solved at ${count(benchmark.simulations, "simulation")}; 95% interval`}>
+    <Card title={benchmark.name} note={`${integer(last.solved)} of ${integer(last.total)} solved at ${count(benchmark.simulations, "simulation")}; 95% interval`}
+      tools={first && first !== last && <a className="button" href={href("compare", { a: first.name, b: last.name })}>What changed since the first</a>}>
       <Chart label={`Share solved of ${benchmark.name}`} lines={lines} height={190} y={(value) => percent(value)} level={(value) => percent(value, 0)} shape={points.length > FEW ? "line" : "points"} range={[0, null]} />
     </Card>
   );

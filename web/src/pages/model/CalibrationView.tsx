@@ -2,7 +2,7 @@
 
 import { useMemo } from "react";
 import type { Calibration } from "../../api/types";
-import { count, integer, measure, signed } from "../../lib/format";
+import { attemptStep, count, integer, measure, signed } from "../../lib/format";
 import { Card, Stat } from "../../parts/basics";
 import { Chart } from "../../parts/Chart";
 import { Empty, Loaded } from "../../parts/states";
@@ -30,7 +30,7 @@ function Calibrated({ data }: { data: Calibration }) {
     <>
       <Card>
         <dl className="stats">
-          <Stat name="States" note={data.first_step === null ? undefined : `steps ${integer(data.first_step)} to ${integer(data.last_step)}`}>{integer(data.count)}</Stat>
+          <Stat name="States" note={data.first_step === null ? undefined : `steps ${attemptStep(data.first_step)} to ${attemptStep(data.last_step)}`}>{integer(data.count)}</Stat>
           <Stat name="Calibration error" note="expected, in tactics">{measure(data.expected_error)}</Stat>
           <Stat name="Mean error" note={bias(data.mean_error)}>{signed(data.mean_error, (value) => value.toFixed(2))}</Stat>
           <Stat name="Mean absolute error" note="tactics">{measure(data.mean_absolute_error)}</Stat>

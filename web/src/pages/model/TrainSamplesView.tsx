@@ -58,7 +58,7 @@ function OneExample({ sample, values, now }: { sample: TrainSample; values: bool
 
 function Token({ token, loss, values }: { token: string; loss: number | null; values: boolean }) {
   if (loss === null) return <span className="untrained">{token}</span>;
-  const style = { background: `color-mix(in oklab, var(--v3) ${Math.round(62 * shade(loss))}%, transparent)` };
+  const style = { background: `color-mix(in oklab, var(--v3) ${Math.round(46 * shade(loss))}%, transparent)` };
   const title = `${visible(token)}: loss ${loss.toFixed(3)}, probability ${percent(probability(loss))}`;
   if (!values) return <span style={style} title={title}>{token}</span>;
   const lines = token.split("\n");

@@ -95,7 +95,7 @@ function Figures({ overview }: { overview: Overview }) {
         {integer(overview.theorems_proven)}
       </Stat>
       <Stat name="Proofs per hour" note={`${count(overview.proofs, "proof")} in all`}>{integer(overview.proofs_per_hour)}</Stat>
-      <Stat name="Attempts" note={`${count(overview.disproofs, "disproof")}, ${count(overview.errors, "error")}`}>{integer(overview.attempts)}</Stat>
+      <Stat name="Attempts" unit={overview.since_step > 0 && Object.keys(metrics).length > 0 ? `${integer(overview.since_step)} since the last step` : undefined} note={`${count(overview.disproofs, "disproof")}, ${count(overview.errors, "error")}`}>{integer(overview.attempts)}</Stat>
       <Stat name="Replay buffer" unit="transitions" note={bufferNote(overview)}>
         {compact(overview.replay)}
       </Stat></>}

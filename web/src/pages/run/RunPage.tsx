@@ -101,5 +101,5 @@ const text = (value: string | number | null | undefined): string => (value === n
 function Facts({ of, mono = false }: { of: (readonly [string, ReactNode])[]; mono?: boolean }) {
   const known = of.filter(([, value]) => value !== "" && value !== null && value !== undefined);
   if (known.length === 0) return <p className="muted">Not recorded.</p>;
-  return <dl className="about">{known.map(([name, value]) => <div key={name}><dt className={mono ? "mono" : undefined}>{name}</dt><dd>{value}</dd></div>)}</dl>;
+  return <dl className="about" tabIndex={0}>{known.map(([name, value]) => <div key={name}><dt className={mono ? "mono" : undefined}>{name}</dt><dd>{value}</dd></div>)}</dl>;
 }

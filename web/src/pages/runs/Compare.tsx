@@ -2,8 +2,10 @@
 
 import { useEffect, useMemo, useState } from "react";
 import { ask } from "../../api/client";
-import type { RunInfo, Series } from "../../api/types";
-import { measure } from "../../lib/format";
+import type { EvaluationDiff, RunDiff, RunInfo, Series } from "../../api/types";
+import { count, integer, measure, percent, rate, signed } from "../../lib/format";
+import { useResource } from "../../state/resource";
+import { verdict } from "../evaluations/choice";
 import { Card, Select } from "../../parts/basics";
 import { ChartTools, MetricChart } from "../../parts/chart_view";
 import type { Line } from "../../parts/chart_data";
@@ -66,6 +68,7 @@ export function Compare({ names, metric, onMetric, onNone }: { names: string[]; 
           ? <Empty title={known.size ? "Nothing to draw" : "Reading"}>{known.size ? `None of these runs has ${metric}.` : "The runs are being read."}</Empty>
           : <MetricChart label={`${metric} of ${names.length} runs`} lines={lines} times={(line) => known.get(line.name)?.series?.times ?? []} y={measure} height={280} />}
       </Card>
+      {names.length === 2 && <Better a={names[0]!} b={names[1]!} />}
       {names.length > 1 && options.length > 0 && (
         <Card title="Options that differ" flush>
           <div className="table-wrap" tabIndex={0} role="region" aria-label="Options that differ">
@@ -77,5 +80,38 @@ export function Compare({ names, metric, onMetric, onNone }: { names: string[]; 
         </Card>
       )}
     </>
+  );
+}
+
+/** Which of two runs is better by their newest evaluations, and whether that could be luck. */
+function Better({ a, b }: { a: string; b: string }) {
+  const answer = useResource<RunDiff>("runs/diff", { a, b }, { every: 15_000 });
+  const items = answer.data?.items ?? [];
+  return (
+    <Card title="Which is better" note="the newest evaluations of both, theorem by theorem" flush>
+      {items.length === 0
+        ? <Empty title={answer.data ? "Nothing to compare" : answer.error ? "This could not be compared" : "Reading"}>{answer.data ? "There is no benchmark on which both were evaluated on the same theorems with as many simulations." : answer.error?.message}</Empty>
+        : <div className="table-wrap" tabIndex={0} role="region" aria-label="Which is better">
+            <table className="table">
+              <thead><tr><th scope="col">Benchmark</th><th scope="col" className="right">{a}</th><th scope="col" className="right">{b}</th><th scope="col" className="right">Difference, 95% interval</th><th scope="col" className="right" title="McNemar, exact">p</th><th scope="col">Luck?</th></tr></thead>
+              <tbody>{items.map((one) => <BetterRow key={`${one.a.name} ${one.b.name}`} one={one} second={b} />)}</tbody>
+            </table>
+          </div>}
+    </Card>
+  );
+}
+
+function BetterRow({ one, second }: { one: EvaluationDiff; second: string }) {
+  const points = (value: number): string => (100 * value).toFixed(1);
+  const score = ({ solved, total }: { solved: number; total: number }) => <><b>{rate(solved, total)}</b> <span className="muted">{integer(solved)} of {integer(total)}</span></>;
+  return (
+    <tr>
+      <td>{one.a.split ? `${one.a.dataset}/${one.a.split}` : one.a.dataset}<div className="small muted">{count(one.a.simulations, "simulation")}</div></td>
+      <td className="right" title={`${percent(one.a.low)} to ${percent(one.a.high)}`}>{score(one.a)}</td>
+      <td className="right" title={`${percent(one.b.low)} to ${percent(one.b.high)}`}>{score(one.b)}</td>
+      <td className="right">{signed(one.difference, points)} <span className="muted">{signed(one.low, points)} to {signed(one.high, points)}</span></td>
+      <td className="right">{one.p < 0.001 ? "<0.001" : one.p.toFixed(3)}</td>
+      <td className="small">{`${second}: ${verdict(one.p, one.only_b, one.only_a)}`}</td>
+    </tr>
   );
 }

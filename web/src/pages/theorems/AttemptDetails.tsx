@@ -6,7 +6,7 @@ import { attemptStep, compact, count, duration, integer } from "../../lib/format
 import { LeanCode, LeanSource, LeanState } from "../../lean/LeanText";
 import { ProofTools } from "../../lean/ProofTools";
 import { Card, CopyButton } from "../../parts/basics";
-import { checkFacts } from "./check";
+import { checkFacts, whyNot } from "./check";
 import { attemptPath, treeHref } from "./links";
 
 export function AttemptDetails({ attempt, best }: { attempt: Attempt; best: boolean }) {
@@ -22,6 +22,7 @@ export function AttemptDetails({ attempt, best }: { attempt: Attempt; best: bool
           </>
         )}>
         {attempt.message && <p className="attempt-message muted">{attempt.message}</p>}
+        {whyNot(attempt).map((sentence) => <p key={sentence} className="attempt-why">{sentence}</p>)}
         <LeanSource text={attempt.source || attempt.statement} label={`${title} of ${attempt.id}`} />
         <AttemptFacts attempt={attempt} />
       </Card>

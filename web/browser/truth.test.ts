@@ -1,0 +1,265 @@
+// What the page says is true: its figures are those of the files, it tells at once how a run fares, anybody can use it,
+// and five questions of a new user are answered in at most four clicks.
+
+import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Browser, Page } from "playwright-core";
+import { launch, Monitor, open, type Watched } from "./harness";
+
+const HOME = process.env.NANOPROOF_HOME_OF_RUNS ?? "";
+const PYTHON = process.env.NANOPROOF_PYTHON ?? "python3";
+const AXE = new URL("../node_modules/axe-core/axe.min.js", import.meta.url).pathname;
+
+interface Shown { run: string; page: string; name: string; text: string }
+
+let browser: Browser;
+let monitor: Monitor;
+
+beforeAll(async () => {
+  [browser, monitor] = await Promise.all([launch(), Monitor.start(["-m", "nanoproof.monitor", "--run-dir", HOME, "--port", "0"])]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await monitor?.stop();
+});
+
+async function withPage(address: string, act: (watched: Watched) => Promise<void>, options = {}): Promise<void> {
+  const watched = await open(browser, address, options);
+  try {
+    await act(watched);
+    expect(watched.complaints).toEqual([]);
+  } finally {
+    await watched.page.context().close();
+  }
+}
+
+const at = (run: string, page = ""): string => `${monitor.address}/?run=${encodeURIComponent(run)}#/${page}`;
+const filled = (page: Page) => page.waitForFunction(() => document.querySelector("h1") !== null && document.querySelectorAll(".skeleton").length === 0);
+const plain = (text: string): string => text.replace(/\s+/g, " ").trim();
+
+describe("figures", () => {
+  it("are those that a computation from the files gives", async () => {
+    const figures = JSON.parse(readFileSync(join(HOME, "figures.json"), "utf8")) as Shown[];
+    const { page } = await open(browser, monitor.address);
+    const wrong: string[] = [];
+    let where = "";
+    for (const { run, page: path, name, text } of figures) {
+      if (where !== `${run} ${path}`) {
+        where = `${run} ${path}`;
+        await page.goto("about:blank");
+        await page.goto(at(run, path));
+        await filled(page);
+      }
+      const found = name.startsWith("curve ")
+        ? await page.getByRole("img", { name: `${name.slice(6)} ${text}` }).count() > 0 ? text : "no such curve"
+        : await page.evaluate((title) => {
+            const stat = [...document.querySelectorAll(".stat")].find((one) => one.querySelector("dt")?.textContent === title);
+            const fact = [...document.querySelectorAll(".about > div")].find((one) => one.querySelector("dt")?.textContent === title);
+            const share = [...document.querySelectorAll(".shares li")].find((one) => one.textContent?.trim().startsWith(title));
+            const interval = title.startsWith("Interval") ? document.querySelector(".score-interval") : null;
+            const box = stat ?? fact;
+            return box ? [...box.querySelectorAll("dd")].map((one) => (one as HTMLElement).innerText).join(" ") : (share ?? interval)?.textContent ?? "nothing of this name";
+          }, name);
+      if (!plain(found).includes(text)) wrong.push(`${where}, ${name}: ${plain(found)} instead of ${text}`);
+    }
+    await page.context().close();
+    expect(wrong).toEqual([]);
+    expect(figures.length).toBeGreaterThan(36);
+  });
+
+  it("count an attempt that was made before the first update as one of step 1, everywhere", () =>
+    withPage(at("rl/first_run", "theorem?dataset=exercises&id=either"), async ({ page }) => {
+      await filled(page);
+      expect(await page.locator("main").innerText()).not.toMatch(/step 0/);
+      await page.goto(at("rl/first_run", "model?view=calibration"));
+      await page.getByText(/steps 1 to \d/).waitFor();
+    }));
+
+  it("has times of one time zone: those of the viewer", () =>
+    withPage(at("rl/first_run"), async ({ page }) => {
+      await filled(page);
+      const times = await page.locator(".events time").allTextContents();
+      expect(new Set(times.map((time) => time.slice(0, 13)))).toEqual(new Set(["2026-11-23 17"])); // 04:55 in UTC
+    }, { timezoneId: "Pacific/Auckland" }));
+});
+
+describe("how a run fares", () => {
+  const HOLD = "import sys, time; from pathlib import Path; from nanoproof.common.run_dir import RunLock; lock = RunLock(Path(sys.argv[1])); print('held', flush=True); time.sleep(120)";
+  const OLD = "import json, sys, psutil; from nanoproof.common.run_dir import machine_id; print(json.dumps({'host': 'here', 'pid': 1, 'created': psutil.Process(1).create_time(), 'machine': machine_id()}))";
+  const WITHIN = { timeout: 5000 };
+  let folder: string;
+  let own: Monitor;
+
+  const python = (...args: string[]): Promise<[ChildProcess, string]> => new Promise((resolve, reject) => {
+    const child = spawn(PYTHON, args, { cwd: new URL("../..", import.meta.url).pathname, stdio: ["ignore", "pipe", "inherit"] });
+    child.stdout.once("data", (said: Buffer) => resolve([child, said.toString()]));
+    child.once("error", reject);
+  });
+  const status = (name: string, fields: object): void => writeFileSync(join(folder, name, "status_r0.json"), JSON.stringify({ phase: "collect", step: 3, actors: [], servers: [], ...fields }));
+  const word = (page: Page, text: string) => page.locator(".link-state", { hasText: new RegExp(`^${text}$`) }).waitFor(WITHIN);
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "nanoproof-"));
+    for (const name of ["killed", "stalls", "servers"]) {
+      mkdirSync(join(folder, name));
+      writeFileSync(join(folder, name, "meta.json"), JSON.stringify({ command: ["/x/nanoproof/rl/__main__.py"], versions: {}, decisions: {} }));
+      writeFileSync(join(folder, name, "args.json"), "{}");
+      writeFileSync(join(folder, name, "model_3.json"), "{}");
+    }
+    own = await Monitor.start(["-m", "nanoproof.monitor", "--run-dir", folder, "--port", "0"]);
+  });
+  afterAll(async () => {
+    await own?.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it("is said within five seconds of SIGKILL, and of its resuming", () =>
+    withPage(own.address, async ({ page }) => {
+      const [first] = await python("-c", HOLD, join(folder, "killed"));
+      await page.goto(`${own.address}/?run=killed#/`);
+      status("killed", { time: Date.now() / 1000 });
+      await word(page, "live");
+      first.kill("SIGKILL");
+      await word(page, "died");
+      await page.getByText("The run died at").waitFor(WITHIN);
+      await page.getByText(/python -m nanoproof\.rl --resume-from \S*killed/).first().waitFor(WITHIN);
+      const [second] = await python("-c", HOLD, join(folder, "killed"));
+      status("killed", { time: Date.now() / 1000 });
+      await word(page, "live");
+      await page.getByText("The run died at").waitFor({ state: "detached", ...WITHIN });
+      second.kill("SIGKILL");
+    }));
+
+  it("is said within five seconds when it has written nothing for thirty", () =>
+    withPage(own.address, async ({ page }) => {
+      writeFileSync(join(folder, "stalls", "run.lock"), (await python("-c", OLD))[1]);
+      const begun = Date.now() / 1000 - 25;
+      status("stalls", { time: begun });
+      await page.goto(`${own.address}/?run=stalls#/`);
+      await word(page, "live");
+      await page.waitForTimeout(Math.max(0, 1000 * (begun + 30) - Date.now()));
+      await word(page, "stalled");
+      await page.getByText(/alive, but has written nothing for \d+ s/).waitFor(WITHIN);
+    }));
+
+  it("has the word for a Lean server that is down within five seconds", () =>
+    withPage(own.address, async ({ page }) => {
+      const [child] = await python("-c", HOLD, join(folder, "servers"));
+      const servers = (state: string) => [{ address: "host:1", state, actors: 2, cut_off: 0, error: "" }];
+      status("servers", { time: Date.now() / 1000, servers: servers("up") });
+      await page.goto(`${own.address}/?run=servers#/`);
+      await page.locator(".badge.good", { hasText: "up" }).waitFor();
+      status("servers", { time: Date.now() / 1000, servers: servers("down") });
+      await page.locator(".badge.bad", { hasText: "down" }).waitFor(WITHIN);
+      child.kill("SIGKILL");
+    }));
+});
+
+describe("for everybody", () => {
+  const PAGES = ["", "run", "actors", "theorems", "theorem?dataset=exercises&id=either", "tree", "tree/0/0/0", "model", "model?view=calibration", "model?view=training", "evaluations", "evaluation/2_exam_valid?result=0", "compare?a=0_exam_valid&b=2_exam_valid", "profile", "logs"];
+
+  /** What the other theme can change. */
+  const COLOURS = { light: [], dark: ["color-contrast", "link-in-text-block"] };
+
+  for (const theme of ["light", "dark"] as const) {
+    it(`has no serious finding of axe on any page, ${theme}`, async () => {
+      const { page } = await open(browser, monitor.address, { colorScheme: theme, bypassCSP: true });
+      const found: string[] = [];
+      for (const address of [monitor.address, `${monitor.address}/#/?with=rl%2Ffirst_run%0Arl%2Fsimulated`, ...PAGES.map((path) => at("rl/first_run", path)), at("sft/short"), at("rl/simulated", "profile")]) {
+        await page.goto("about:blank");
+        await page.goto(address);
+        await filled(page);
+        await page.addScriptTag({ path: AXE });
+        const { violations } = await page.evaluate((only) => (window as unknown as { axe: { run: (options: object) => Promise<{ violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[] }> } }).axe.run({ resultTypes: ["violations"], ...(only.length ? { runOnly: only } : {}) }), COLOURS[theme]);
+        for (const one of violations) if (["serious", "critical"].includes(one.impact)) found.push(`${address}: ${one.id}: ${one.nodes[0]!.html.slice(0, 160)} ${one.nodes[0]!.failureSummary}`);
+      }
+      await page.context().close();
+      expect(found).toEqual([]);
+    }, 400_000);
+  }
+
+  it("cuts nothing of the newest scores at any width, at any pixel ratio", async () => {
+    for (const [width, ratio] of [[360, 3], [1024, 2], [1440, 1], [2560, 1]] as const) {
+      await withPage(at("rl/simulated"), async ({ page }) => {
+        await page.locator(".scores li").first().waitFor();
+        const cut = await page.evaluate(() => [...document.querySelectorAll<HTMLElement>(".scores, .scores *")].filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== "inline" && !one.closest("svg")).map((one) => one.className));
+        expect(cut, `${width} px`).toEqual([]);
+        expect(await page.locator(".scores").innerText()).toMatch(/\d% to [\d.]+%/);
+      }, { viewport: { width, height: 900 }, deviceScaleFactor: ratio });
+    }
+  });
+});
+
+describe("a question of a new user", () => {
+  /** Counts what is clicked on the way from the list of all runs. */
+  async function asked(most: number, act: (page: Page, click: (name: string | RegExp, role?: "link" | "button" | "checkbox") => Promise<void>) => Promise<void>): Promise<void> {
+    await withPage(monitor.address, async ({ page }) => {
+      let clicks = 0;
+      await act(page, async (name, role = "link") => {
+        clicks++;
+        await page.getByRole(role, { name, exact: typeof name === "string" }).first().click();
+        await filled(page);
+      });
+      expect(clicks).toBeLessThanOrEqual(most);
+    });
+  }
+
+  it("is answered: why did this theorem fail", () =>
+    asked(4, async (page, click) => {
+      await click("rl/first_run");
+      await click("Theorems");
+      await click("either");
+      await page.getByText(/The search made all of its 18 simulations without a proof/).waitFor();
+      await page.getByText(/Of \d+ tactics that were tried, \d+ were refused by Lean/).waitFor();
+      await click("Search tree");
+      await page.getByRole("application", { name: /search tree with \d+ nodes/i }).waitFor();
+    }));
+
+  it("is answered: which of two runs is better, and is it luck", () =>
+    asked(2, async (page, click) => {
+      await click("Compare rl/first_run", "checkbox");
+      await click("Compare rl/second_run", "checkbox");
+      const table = page.getByRole("region", { name: "Which is better" });
+      await table.waitFor();
+      expect(plain(await table.innerText())).toMatch(/exam\/valid.*75\.0% 6 of 8 50\.0% 4 of 8 −25\.0 .* 0\.500 rl\/second_run: More lost than gained, but chance alone could do this\./);
+    }));
+
+  it("is answered: what does the network do differently now", () =>
+    asked(4, async (page, click) => {
+      await click("rl/second_run");
+      await click("Evaluations");
+      await click("What changed since the first");
+      await page.getByText("McNemar, exact").waitFor();
+      await click("given_p");
+      const both = page.getByRole("region", { name: "given_p in both" });
+      expect(await both.getByRole("heading", { level: 2, name: /^[AB]: step [02]$/ }).count()).toBe(2);
+      await both.getByText("exact", { exact: false }).first().waitFor();
+      await both.getByText("ended: simulations").waitFor();
+    }));
+
+  it("is answered: why is it slow", () =>
+    asked(2, async (page, click) => {
+      await click("rl/simulated");
+      await click("Actors");
+      await page.getByText(/^Most of the time \(\d+%\) actors /).waitFor();
+    }));
+
+  it("is answered: where do I resume", () =>
+    asked(1, async (page, click) => {
+      await click("rl/second_run");
+      await page.getByText(/nanoproof\.rl --resume-from \S*second_run/).first().waitFor();
+    }));
+
+  it("is answered: which evaluation does this event tell of", () =>
+    withPage(at("rl/first_run"), async ({ page }) => {
+      await page.locator(".events a", { hasText: "exam" }).first().click();
+      await page.waitForURL(/#\/evaluation\/2_exam_valid/);
+    }));
+});
+
+it("the files that these tests stand on are there", () => {
+  for (const name of ["figures.json", "rl/first_run", "rl/second_run", "rl/simulated", "sft/short"]) expect(existsSync(join(HOME, name)), name).toBe(true);
+});
