@@ -464,7 +464,8 @@ def _difference(network: GPT, fused: FusedNetwork, num_tokens: int) -> str | Non
     plan = replace(plan, shape=replace(plan.shape, windowed=True))
     tables, latest = (to_device(plan.rows_5N, device), to_device(plan.slots_4S, device)), groups.last_GQ.clone()
     tokens_N = torch.arange(5, device=device)
-    plain, ours = [], []
+    plain: list[torch.Tensor] = []
+    ours: list[torch.Tensor] = []
     for found, kernels in ((plain, None), (ours, fused)):
         groups.last_GQ.copy_(latest)
         found.append(compute_step(network, num_tokens, groups, [pool], plan.shape, *tables, kernels).hidden_NC)

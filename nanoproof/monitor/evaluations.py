@@ -5,7 +5,7 @@ import re
 from collections import Counter, OrderedDict
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from nanoproof.evaluation.compare import EXPECTED
 from nanoproof.evaluation.summary import mcnemar_exact, paired_difference, wilson
@@ -214,11 +214,16 @@ class EvaluationStore:
             "transitions": parse_transitions(record.get("transitions")),
             "counts": tail.as_counts(record.get("counts")),
             "phases": tail.as_floats(record.get("seconds")),
-            "kept": [
-                *(["certificate"] if self.certificate(name, index) is not None else []),
-                *(["tree"] if self.tree(name, index) is not None else []),
-            ],
+            "kept": self._kept(name, index),
         }
+
+    def _kept(self, name: str, index: int) -> list[Literal["certificate", "tree"]]:
+        kept: list[Literal["certificate", "tree"]] = []
+        if self.certificate(name, index) is not None:
+            kept.append("certificate")
+        if self.tree(name, index) is not None:
+            kept.append("tree")
+        return kept
 
     def certificate(self, name: str, index: int) -> Path | None:
         """Return the certificate of a result, beside the file of its proof; None if there is none of this proof."""
