@@ -15,7 +15,7 @@ import torch
 import triton
 import triton.language as tl
 
-from nanoproof.inference.decode import (
+from nanoproof.inference.kv_cache import (
     COLUMN,
     LAST,
     NOISE,

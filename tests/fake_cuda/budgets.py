@@ -16,17 +16,9 @@ import torch
 import nanoproof.inference.decode as decode_module
 import nanoproof.inference.engine as engine_module
 from nanoproof.data.transitions.packing import Continuation, Example, PackedBatch, pack
-from nanoproof.inference.decode import (
-    COLUMN,
-    POSITION,
-    SEQUENCE,
-    SLOT_COUNT,
-    SLOT_FILLED,
-    SLOT_FIRST,
-    SLOT_POSITION,
-    StepOutput,
-)
+from nanoproof.inference.decode import StepOutput
 from nanoproof.inference.engine import Engine
+from nanoproof.inference.kv_cache import COLUMN, POSITION, SEQUENCE, SLOT_COUNT, SLOT_FILLED, SLOT_FIRST, SLOT_POSITION
 from nanoproof.inference.sampling import EngineLimits, SamplingOptions
 from nanoproof.model.flash_attention import VarlenPath
 from nanoproof.model.gpt import GPT, GPTConfig
