@@ -226,6 +226,8 @@ def test_importing_a_whole_package_leaves_torch_alone(package: str) -> None:
 
 def test_importing_the_library_prints_nothing_and_starts_nothing(tmp_path: Path) -> None:
     modules = [module_name(file) for file in library_files()]
+    if importlib.util.find_spec("triton") is None:  # its kernels are imported where they are used
+        modules.remove("nanoproof.inference.triton_kernels")
     code = f"""
 import importlib, threading, psutil
 for name in {modules!r}:

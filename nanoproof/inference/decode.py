@@ -25,7 +25,18 @@ import torch
 
 from nanoproof.inference.batch_invariance import COLUMNS, ROWS, rounded, weighted_sums
 from nanoproof.inference.fused import FusedNetwork, missing_for_kernels
-from nanoproof.inference.kv_cache import SlotPool, SlotSize, to_device
+from nanoproof.inference.kv_cache import (
+    COLUMN,
+    LAST,
+    NOISE,
+    POSITION,
+    SEQUENCE,
+    SLOT_FIRST,
+    SLOT_POSITION,
+    SlotPool,
+    SlotSize,
+    to_device,
+)
 from nanoproof.inference.sampling import UNSHAPED, EngineRequest, SamplingOptions, next_tokens, shaped_logits
 from nanoproof.model.gpt import GPT, LOGIT_SOFTCAP
 
@@ -136,12 +147,6 @@ class SequenceGroups:
 
 
 # -- The plan of a step ----------------------------------------------------------------------------------------------
-
-POSITION, SEQUENCE, COLUMN, LAST, NOISE = range(5)
-"""Of a row: position of its token, its sequence in the pool, the column it fills, and the flat indices of its latest
-token and its noise in the tables."""
-SLOT_POSITION, SLOT_FILLED, SLOT_FIRST, SLOT_COUNT = range(4)
-"""Of a slot: the next position, the columns that are filled, and its first row and their number (0: it has no part)."""
 
 
 @dataclass(frozen=True)

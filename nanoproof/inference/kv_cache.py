@@ -45,6 +45,14 @@ class HostCopy:
         return self._tensor.numpy()
 
 
+# -- The tables of a decoding step, which say where its rows are in slots ---------------------------------------------
+
+POSITION, SEQUENCE, COLUMN, LAST, NOISE = range(5)
+"""Of a row: position of its token, its sequence in the pool, the column it fills, and the flat indices of its latest
+token and its noise in the tables."""
+SLOT_POSITION, SLOT_FILLED, SLOT_FIRST, SLOT_COUNT = range(4)
+"""Of a slot: the next position, the columns that are filled, and its first row and their number (0: it has no part)."""
+
 # -- The memory budget -----------------------------------------------------------------------------------------------
 
 CPU_SHARE, CUDA_SHARE = 0.15, 0.6

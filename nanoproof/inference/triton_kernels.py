@@ -15,7 +15,7 @@ import torch
 import triton
 import triton.language as tl
 
-from nanoproof.inference.decode import (
+from nanoproof.inference.kv_cache import (
     COLUMN,
     LAST,
     NOISE,
@@ -308,8 +308,8 @@ def _decode_attention(
     total = tl.zeros([QUERIES], tl.float32) + 1.0
     sums = v.to(tl.float32)
     begin = filled * 0
-    if WINDOW > 0:  # a column is never before its position
-        begin = tl.maximum(position - WINDOW + 1, 0) // BLOCK * BLOCK
+    if WINDOW > 0:  # no column is before its position; 16 columns of a key are what memory gives at a time
+        begin = tl.maximum(position - WINDOW + 1, 0) // 16 * 16
     for at in range(begin, filled, BLOCK):
         c = at + tl.arange(0, BLOCK)
         inside = c < filled

@@ -13,17 +13,10 @@ import numpy as np
 import pytest
 import torch
 
-from nanoproof.inference.decode import (
-    SLOT_POSITION,
-    DecodeAttention,
-    GroupInfo,
-    SequenceGroups,
-    fused_or_not,
-    plan_step,
-)
+from nanoproof.inference.decode import DecodeAttention, GroupInfo, SequenceGroups, fused_or_not, plan_step
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.fused import FusedNetwork
-from nanoproof.inference.kv_cache import SlotPool, SlotSize
+from nanoproof.inference.kv_cache import SLOT_POSITION, SlotPool, SlotSize
 from nanoproof.inference.sampling import EngineLimits, EngineRequest, SamplingOptions, next_tokens, shaped_logits
 from nanoproof.model.gpt import GPT, LOGIT_SOFTCAP
 from nanoproof.model.tokenizer import Tokenizer, train_tokenizer
