@@ -1,6 +1,7 @@
 """NanoLean stands apart: what nanoproof takes of it and where, and all that works for real Lean without its folder."""
 
 import ast
+import importlib.util
 import json
 import os
 import shutil
@@ -130,6 +131,8 @@ def test_without_it_every_module_is_imported_and_every_command_tells_its_options
     files = sorted(file for folder in ("nanoproof", "scripts") for file in (without / folder).rglob("*.py"))
     names = [".".join(file.relative_to(without).with_suffix("").parts).removesuffix(".__init__") for file in files]
     assert len(names) > 200
+    if importlib.util.find_spec("triton") is None:  # its kernels are imported where they are used
+        names.remove("nanoproof.inference.triton_kernels")
     done = run(without, "-c", IMPORT_ALL, *names)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == {}

@@ -149,6 +149,7 @@ def test_the_page_is_at_most_300_kilobytes_when_sent() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1300)  # the first of them waits for all to be run
 @pytest.mark.parametrize("name", full_names())
 def test_in_a_browser(in_browser: dict[str, dict[str, Any]], name: str) -> None:
     result = in_browser[name]
