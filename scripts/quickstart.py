@@ -41,7 +41,7 @@ class QuickstartOptions:
         without=("host", "token"),
         port=change(5050, help="Port of the page that shows all stages, from the first on; none turns it off."),
     )
-    rl_seconds: int = opt(210, "Time for reinforcement learning, but for its last evaluation.", min=1)
+    rl_seconds: int = opt(180, "Time for reinforcement learning, but for its last evaluation.", min=1)
     sft_epochs: float = opt(3.0, "Epochs of supervised finetuning.", above=0)
     control: bool = opt(False, "Also train the SFT model for as many updates as RL on SFT data alone, and score it.")
     started: float | None = opt(None, "When the whole began, in seconds since the epoch (runs/quickstart.sh says it).")
@@ -71,7 +71,7 @@ class Quickstart:
         self.score("sft", "the finetuned network", ["--model-path", str(sft)])
         seconds = self.options.rl_seconds
         title = "Reinforcement learning: proving theorems and learning from the proofs"
-        length = ["--max-time", small_runs.hms(seconds), "--eval-every", small_runs.hms(seconds * 0.6)]
+        length = ["--max-time", small_runs.hms(seconds), "--eval-every", "never"]  # but before it and after it
         commands.train("rl", title, [*self.rl_command(sft), *length], rl)
         self.score("rl", "the network after RL (best step on valid)", ["--model-path", str(best_checkpoint(rl))])
         if self.options.control:

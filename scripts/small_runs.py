@@ -96,7 +96,8 @@ class Commands:
         if not all(file.exists() for file in files.values()):
             words = ["scripts.prover_eval", *words, "--datasets", *SETS, "--split", "test", *SAMPLING, *SEARCH]
             words += ["--num-simulations", str(simulations), "--lean-processes", str(self.lean_processes)]
-            words += ["--device-type", "cpu", "--output-dir", str(out), "--log-level", "warning", "--continue"]
+            words += ["--device-type", "cpu", "--cpu-dtype", "auto", "--output-dir", str(out)]
+            words += ["--log-level", "warning", "--continue"]
             self.run(stage, text, words, self.ranks)
         return {name: read_json(file) for name, file in files.items()}
 

@@ -127,8 +127,9 @@ def make(
     count = workers or min(len(order), os.cpu_count() or 1)
     with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
         futures = {name: pool.submit(make_family, name, seed, quotas[name], excluded, read_goal) for name in order}
+        library_part = pool.submit(make_library, read_goal)
         parts = [futures[name].result() for name in quotas]
-    shown_library = make_library(read_goal)
+        shown_library = library_part.result()
     statements, proofs = _merged(parts)
     records = [*shown_library, *proofs]
     random.Random(seed).shuffle(statements)

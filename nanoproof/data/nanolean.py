@@ -175,7 +175,7 @@ def held_out_keys() -> frozenset[str]:
     """Return the statement keys of all benchmarks, which are kept out of the generated data.
 
     Those of `nanolean-hard`'s training theorems are among them, but for its part `generated`, which was made later and
-    apart from the rest. Elaborating them takes half a minute, so they are kept in the cache.
+    apart from the rest. Elaborating them takes seconds, so they are kept in the cache.
     """
     file = home() / "cache" / f"held_out_keys_{_fingerprint()}.json"
     if file.exists():

@@ -17,7 +17,7 @@ from nanoproof.actors.pool import AttemptPool
 from nanoproof.actors.remote import ProverSpec
 from nanoproof.actors.tasks import Interrupted
 from nanoproof.common.config import Parser, add_flags, change, from_args, group
-from nanoproof.common.distributed import DistInfo, StopSignal, cleanup, on_main
+from nanoproof.common.distributed import DistInfo, StopSignal, cleanup, gather_json, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.common.rank_watch import RankWatch
@@ -29,6 +29,7 @@ from nanoproof.evaluation.plan import DEFAULT_SPLIT, EvalOptions, Target, baseli
 from nanoproof.evaluation.results import SUMMARY, EvalSettings, EvaluationFiles, refuse_earlier
 from nanoproof.evaluation.sample_files import SampleFiles, WholeProofOptions
 from nanoproof.evaluation.whole_proofs import WholeWork, evaluate_whole
+from nanoproof.inference.batch_invariance import check_rows
 from nanoproof.inference.language_model import LanguageModel
 from nanoproof.inference.sampling import EngineLimits
 from nanoproof.lean.solvers import AUTO
@@ -325,19 +326,30 @@ class EvalCommand:
 
 
 def repeatable(
-    dist: DistInfo, options: EvalOptions, limits: EngineLimits | None = None
+    dist: DistInfo, options: EvalOptions, limits: EngineLimits | None = None, model: Path | str | None = None
 ) -> tuple[DistInfo, EngineLimits]:
     """On a CPU, compute in float64, or in float32 in padded batches, unless the user chose a type by the environment.
 
     What is computed for a state differs in the last bits with the states that share its batch, which in float32 without
-    padding can change a sampled tactic now and then.
+    padding can change a sampled tactic now and then. What `--cpu-dtype auto` comes to, the network of `model` decides.
     """
     limits = limits or EngineLimits()
     if dist.device.type != "cpu" or os.environ.get("NANOPROOF_DTYPE"):
         return dist, limits
-    dtype = torch.float64 if options.cpu_dtype == "float64" else torch.float32
+    padded = options.cpu_dtype == "float32" or (options.cpu_dtype == "auto" and float32_repeats(options, model, dist))
+    dtype = torch.float32 if padded else torch.float64
     reason = "evaluations on a CPU that repeat to the last bit"
-    return replace(dist, dtype=dtype, dtype_reason=reason), replace(limits, batch_invariant=dtype == torch.float32)
+    return replace(dist, dtype=dtype, dtype_reason=reason), replace(limits, batch_invariant=padded)
+
+
+def float32_repeats(options: EvalOptions, model: Path | str | None, dist: DistInfo) -> bool:
+    """Return whether padded batches of float32 repeat to the last bit, on all ranks, with the network of a checkpoint.
+
+    False where the policy needs none of ours.
+    """
+    loaded = load_for(options, model, replace(dist, dtype=torch.float32))
+    problem = "no network" if loaded is None else check_rows(loaded[0], loaded[1].eos + 1)
+    return not any(gather_json(problem))
 
 
 def load_for(options: EvalOptions, model: Path | str | None, dist: DistInfo) -> Network:
@@ -386,8 +398,8 @@ def opened(
             refuse_earlier(target.path)
     dist = start_ranks(from_args(RunOptions, args))
     try:
-        dist, limits = repeatable(dist, options, from_args(EngineLimits, args, "engine_"))
         first = targets[0].model
+        dist, limits = repeatable(dist, options, from_args(EngineLimits, args, "engine_"), first)
         whole = from_args(WholeProofOptions, args).whole_proofs
         loaded = {} if options.continue_ or whole else {first: load_for(options, first, dist)}
         with RankWatch.connect(dist) as watch, (open_lean or open_fleet)(fleet_options, dist) as fleet:

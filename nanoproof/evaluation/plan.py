@@ -56,10 +56,10 @@ class EvalOptions:
     lean_patience: float = opt(
         300.0, "Seconds without any Lean process after which the evaluation ends.", above=0, advanced=True
     )
-    cpu_dtype: Literal["float64", "float32"] = opt(
+    cpu_dtype: Literal["float64", "float32", "auto"] = opt(
         "float64",
-        "How a CPU computes what repeats to the last bit: float64, or float32 in padded batches, which is faster "
-        "(NANOPROOF_DTYPE overrides it, without padding).",
+        "How a CPU computes what repeats to the last bit: float64, or float32 in padded batches, which is faster; auto: "
+        "that where the processor can (NANOPROOF_DTYPE overrides it, without padding).",
         advanced=True,
     )
     retry_timeouts: bool = opt(

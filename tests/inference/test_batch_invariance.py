@@ -6,6 +6,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from nanoproof.common.distributed import init_distributed
+from nanoproof.evaluation import command
 from nanoproof.inference import batch_invariance
 from nanoproof.inference.batch_invariance import COLUMNS, ROWS, attend_padded, check_rows
 from nanoproof.inference.engine import Engine
@@ -95,6 +97,19 @@ def test_products_that_depend_on_the_batch_are_found(
     assert "rows by a matrix" in check_rows(net, tokenizer.eos + 1)
     with pytest.raises(ValueError, match="float64"):
         Engine(net, tokenizer, PADDED)
+
+
+@pytest.mark.parametrize(("problem", "dtype"), [("", torch.float32), ("2 rows by a matrix", torch.float64)])
+def test_an_evaluation_takes_float32_where_the_processor_allows_it(
+    problem: str, dtype: torch.dtype, net: GPT, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NANOPROOF_DTYPE", raising=False)
+    monkeypatch.setattr(command, "load_network", lambda policy, path, dist: (net, tokenizer))
+    monkeypatch.setattr(command, "check_rows", lambda network, tokens: problem)
+    options = command.EvalOptions(policy="uniform", cpu_dtype="auto")
+    dist, limits = command.repeatable(init_distributed("cpu"), options, EngineLimits(), "model")
+    assert (dist.dtype, limits.batch_invariant) == (dtype, not problem)
+    assert command.repeatable(init_distributed("cpu"), options)[0].dtype == torch.float64  # the policy has no network
 
 
 def test_other_types_are_refused(tokenizer: Tokenizer) -> None:
