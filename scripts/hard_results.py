@@ -64,6 +64,7 @@ class ResultsOptions:
     sft: str | None = opt(None, "The finetuned network.")
     rl: str | None = opt(None, "The network after RL.")
     control: str | None = opt(None, "The control of RL.")
+    proofs: str | None = opt(None, "A network finetuned to write whole proofs, scored with 32 samples of each theorem.")
     searches: tuple[str, ...] = opt(
         ("default", "best-first", "no-value", "no-solvers"),
         f"Other searches of sft and rl: {', '.join(filter(None, SEARCHES))}.",
@@ -86,6 +87,12 @@ class ResultsOptions:
         check(not unknown, f"--searches must be among {', '.join(filter(None, SEARCHES))}; got {', '.join(unknown)}")
 
 
+WHOLE = "whole-proofs"
+WHOLE_SETS = ("nanolean", HARD)
+WHOLE_FLAGS = ["--whole-proofs", "--samples", "32", "--proof-max-new-tokens", "128"]
+WHOLE_TITLES = {"proofs": "whole proofs", "tree": "tree search with the finetuned network"}
+
+
 # -- Running ---------------------------------------------------------------------------------------------------------
 
 
@@ -103,6 +110,12 @@ def arms(options: ResultsOptions) -> dict[str, list[str]]:
 
 def run_all(options: ResultsOptions) -> None:
     """Run the evaluations that are not there yet. Raises UserError if one fails."""
+    searched = ["--num-simulations", str(options.budgets[0]), *SAMPLING, *SEARCH]
+    for name, model, flags in (("proofs", options.proofs, WHOLE_FLAGS), ("tree", options.sft, searched)):
+        out = Path(options.out) / WHOLE / name
+        there = [(out / evaluation_name(each, options.split) / "summary.json").exists() for each in WHOLE_SETS]
+        if options.proofs is not None and model is not None and not all(there):
+            _evaluate(options, WHOLE_TITLES[name], WHOLE_SETS, ["--model-path", model, *flags], out, 0)
     budgets = [(budget, options.max_theorems) for budget in options.budgets]
     if options.long_budget is not None:
         budgets.append((options.long_budget, options.long_theorems))
@@ -111,16 +124,22 @@ def run_all(options: ResultsOptions) -> None:
             out = Path(options.out) / arm.replace(" ", "_") / str(budget) / f"seed_{seed}"
             if all((out / evaluation_name(name, options.split) / "summary.json").exists() for name in SETS):
                 continue
-            launcher = ["torch.distributed.run", "--standalone", f"--nproc_per_node={options.ranks}", "-m"]
-            words = ["scripts.prover_eval", "--", "--datasets", *SETS, "--split", options.split]
-            words += [*SAMPLING, *SEARCH, *flags]
-            words += ["--num-simulations", str(budget), "--seed", str(seed), "--device-type", "cpu", "--continue"]
-            words += ["--lean-processes", str(options.lean_processes), "--log-level", "warning"]
+            words = [*SAMPLING, *SEARCH, *flags, "--num-simulations", str(budget)]
             words += ["--max-theorems", str(theorems)] if theorems is not None else []
-            print(f"== {arm}, {budget} simulations, seed {seed}", flush=True)
-            command = [sys.executable, "-m", *launcher, *words, "--output-dir", str(out)]
-            if (code := subprocess.run(command).returncode) != 0:
-                raise UserError(f"{arm}, seed {seed}: prover_eval ended with status {code}; start again to go on")
+            _evaluate(options, f"{arm}, {budget} simulations", SETS, words, out, seed)
+
+
+def _evaluate(
+    options: ResultsOptions, arm: str, datasets: Sequence[str], flags: list[str], out: Path, seed: int
+) -> None:
+    """Run `scripts.prover_eval` on some sets. Raises UserError if it fails."""
+    print(f"== {arm}, seed {seed}", flush=True)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={options.ranks}", "-m"]
+    command += ["scripts.prover_eval", "--", "--datasets", *datasets, "--split", options.split, *flags]
+    command += ["--seed", str(seed), "--device-type", "cpu", "--continue", "--log-level", "warning"]
+    command += ["--lean-processes", str(options.lean_processes), "--output-dir", str(out)]
+    if (code := subprocess.run(command).returncode) != 0:
+        raise UserError(f"{arm}, seed {seed}: prover_eval ended with status {code}; start again to go on")
 
 
 # -- Reading and writing ---------------------------------------------------------------------------------------------
@@ -148,8 +167,10 @@ def title(arm: str) -> str:
     return TITLES[name] + SEARCHES[search][0]
 
 
-def page(found: dict[tuple[str, int], dict[str, Runs]], about: str) -> str:
-    """Write the page: a table for each set and number of simulations, then the parts of the hard set."""
+def page(
+    found: dict[tuple[str, int], dict[str, Runs]], about: str, whole: dict[tuple[str, str], Evaluated] | None = None
+) -> str:
+    """Write the page: a table for each set and number of simulations, the parts of the hard set, whole proofs."""
     parts = [HEAD, about] if about else [HEAD]
     for (name, budget), by_arm in sorted(found.items(), key=lambda item: (SETS.index(item[0][0]), item[0][1])):
         total = next(iter(next(iter(by_arm.values())).values())).summary["total"]
@@ -157,6 +178,8 @@ def page(found: dict[tuple[str, int], dict[str, Runs]], about: str) -> str:
         parts.append("\n".join(table(by_arm)))
         if len({part for runs in by_arm.values() for part in parts_of(runs)}) > 1:
             parts.append("\n".join(parts_table(by_arm)))
+    if whole:
+        parts += [WHOLE_HEAD, "\n".join(whole_table(whole))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -170,6 +193,39 @@ network, of a network against the finetuned one and (RL) the control; p is that 
 each with its rate over the seeds. Costs are means per theorem.
 
 ![Solved theorems of the hard set by simulations](images/hard_results.png)"""
+
+
+WHOLE_HEAD = """## Whole proofs
+
+A network finetuned to write whole proofs, with `simp`, `omega` and `grind` in the proofs that it learned from, beside
+tree search that tries the same at every node. A simulation samples several tactics, a sample is a whole text: 32
+simulations of 6 are 192 tactics. Costs are means per theorem: tokens generated (a search does not count them), seconds
+of Lean, and of the clock with all theorems at once."""
+
+
+def read_whole(out: Path, split: str) -> dict[tuple[str, str], Evaluated]:
+    """Read the evaluations of whole proofs and of the search beside them, by set and prover."""
+    paths = {
+        (name, each): out / WHOLE / each / evaluation_name(name, split) for name in WHOLE_SETS for each in WHOLE_TITLES
+    }
+    return {key: read_evaluation(path) for key, path in paths.items() if (path / "summary.json").exists()}
+
+
+def whole_table(whole: dict[tuple[str, str], Evaluated]) -> list[str]:
+    """Format what whole proofs solve within 1, 8 and 32 samples, and the search within as many simulations."""
+    lines = ["| set | prover | within 1 | 8 | 32 | 64 | 95% interval of the last | texts | tokens | Lean s | clock s |"]
+    lines.append("|" + "---|" * 11)
+    for (name, prover), run in whole.items():
+        summary = run.summary
+        costs, samples = summary["per_theorem"], summary.get("whole_proofs") or {}
+        within = [str(summary["solved_at"].get(str(number), "")) for number in (1, 8, 32, 64)]
+        interval = f"{100 * summary['low']:.1f}-{100 * summary['high']:.1f}%"
+        tokens = f"{samples['tokens'] / summary['total']:.0f}" if samples else ""
+        cells = [f"{name} ({summary['total']})", WHOLE_TITLES[prover], *within, interval]
+        cells += [f"{costs['tactic_samples']:.0f}", tokens]
+        cells += [f"{costs[each]:.2f}" for each in ("lean_seconds", "wall_seconds")]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
 def table(by_arm: dict[str, Runs]) -> list[str]:
@@ -287,7 +343,7 @@ def main(argv: list[str] | None = None) -> int:
     found = read_all(Path(options.out), options.split)
     if not found:
         raise UserError(f"--out {options.out} holds no evaluation on the {options.split} split")
-    text = page(found, options.about)
+    text = page(found, options.about, read_whole(Path(options.out), options.split))
     atomic_write_text(Path(options.page), text)
     images = Path(options.page).parent / "images"
     images.mkdir(exist_ok=True)

@@ -14,7 +14,7 @@ import pytest
 from nanoproof.common.errors import UserError
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
-from scripts import quickstart, rl_cpu, small_runs
+from scripts import hard_results, quickstart, rl_cpu, small_runs
 from scripts.check_flags import check_commands
 from scripts.quickstart_report import print_table
 from scripts.rl_cpu_report import Point, write_report
@@ -177,6 +177,31 @@ def test_the_commands_have_flags_that_exist(tmp_path: Path) -> None:
     shown.run()
     kinds = {(words[0], *(word for word in words if word.startswith("--"))): words for words in commands.ran}
     assert check_commands(shlex.join(["python", "-m", *words]) for words in kinds.values()) > 12
+
+
+def test_the_page_of_results_compares_with_what_an_arm_is_compared_with(tmp_path: Path) -> None:
+    costs = {
+        "tactic_samples": 32.0,
+        "lean_seconds": 0.5,
+        "wall_seconds": 0.25,
+        "simulations": 7.5,
+        "policy_seconds": 2.0,
+    }
+    for path, solved in (("sft/8", {0, 1}), ("rl/8", {0, 1, 2, 3}), ("rl_best-first/8", {0}), ("control/8", {0})):
+        make_evaluation(out := tmp_path / path / "seed_0" / "eval_nanolean-hard_test", solved)
+        summary = json.loads((out / "summary.json").read_text()) | {"per_theorem": costs}
+        (out / "summary.json").write_text(json.dumps(summary))
+    make_evaluation(out := tmp_path / "whole-proofs" / "proofs" / "eval_nanolean_test", {0, 1, 2})
+    summary = json.loads((out / "summary.json").read_text()) | {
+        "per_theorem": costs,
+        "solved_at": {"1": 1, "8": 2, "32": 3},
+    }
+    (out / "summary.json").write_text(json.dumps(summary | {"whole_proofs": {"tokens": 4000}}))
+    text = hard_results.page(hard_results.read_all(tmp_path, "test"), "", hard_results.read_whole(tmp_path, "test"))
+    assert "## nanolean-hard, 10 theorems, 8 simulations" in text
+    assert "| after RL | 4 | 40.0% | 16.8-68.7% | +20.0, +30.0 | " in text  # against finetuning, and the control
+    assert "| after RL, best-first | 1 | 10.0% | 1.8-40.4% | -30.0 | " in text  # against RL with the other search
+    assert "| nanolean (10) | whole proofs | 1 | 2 | 3 |  | 20.0-40.0% | 32 | 400 | 0.50 | 0.25 |" in text
 
 
 def test_other_options_do_not_mix_with_what_is_there(tmp_path: Path) -> None:
