@@ -37,7 +37,7 @@ from nanoproof.search.tree_json import tree_to_json
 LEAST_SECONDS = 0.4
 """Between two snapshots."""
 SHARE = 0.03
-"""Snapshots take no more of the processor time of the search that is watched."""
+"""Taking snapshots costs no more of the time of the search that is watched, and writing them no more of a processor."""
 ASKED_SECONDS = 4.0
 """So long after the last question a search is still watched."""
 MAX_NODES = 20_000
@@ -153,7 +153,9 @@ class LiveTree:
         with self._lock:
             shown, fresh, self._fresh = self._shown, self._fresh, False
         if fresh and shown is not None:
+            began = time.thread_time()
             self._write(shown)
+            self._not_before = max(self._not_before, time.monotonic() + (time.thread_time() - began) / SHARE)
 
     def close(self) -> None:
         """Show nothing any more, and leave neither question nor answer behind."""

@@ -248,7 +248,7 @@ class Watch:
         self._lock = threading.Lock()
         self._held: dict[int, tuple[int, float]] = {}
         self._written: dict[int, tuple[int, int | None, float]] = {}
-        self._read: dict[int, tuple[tuple[int, int], dict[str, Any] | None]] = {}
+        self._read: dict[int, tuple[tuple[int, int], LiveSearch | None]] = {}
 
     def search(self, rank: int, actor: int, after: int | None, live: bool) -> LiveSearch:
         """Return the search of an actor; `after` is one that is over, and whose successor is wanted."""
@@ -264,7 +264,10 @@ class Watch:
                 self._ask(rank, actor, after, now)
             except OSError:
                 return _no_search(rank, actor, "refused")
-            return _to_search(rank, actor, after, self._shown(rank))
+            shown = self._shown(rank)
+            if shown is None or shown["actor"] != actor or (after is not None and after == shown["search"]):
+                return _no_search(rank, actor, "asked")
+            return shown
 
     def _ask(self, rank: int, actor: int, after: int | None, now: float) -> None:
         last = self._written.get(rank)
@@ -274,15 +277,16 @@ class Watch:
         atomic_write(watch_file(self._path, rank), lambda file: file.write(question), sync=False)
         self._written[rank] = actor, after, now
 
-    def _shown(self, rank: int) -> dict[str, Any]:
+    def _shown(self, rank: int) -> LiveSearch | None:
         file = live_file(self._path, rank)
         found = file_stat(file)
         if found is None:
-            return {}
+            return None
         stamp = found.st_mtime_ns, found.st_ino
         if rank not in self._read or self._read[rank][0] != stamp:
-            self._read[rank] = stamp, load_live(file)
-        return self._read[rank][1] or {}
+            data = load_live(file)
+            self._read[rank] = stamp, None if data is None else _to_search(rank, data)
+        return self._read[rank][1]
 
 
 def _no_search(rank: int, actor: int, state: Literal["asked", "taken", "elsewhere", "silent", "refused"]) -> LiveSearch:
@@ -306,10 +310,8 @@ def _no_search(rank: int, actor: int, state: Literal["asked", "taken", "elsewher
     }
 
 
-def _to_search(rank: int, actor: int, after: int | None, shown: dict[str, Any]) -> LiveSearch:
-    search = _optional_int(shown.get("search"))
-    if shown.get("actor") != actor or (after is not None and after == search):
-        return _no_search(rank, actor, "asked")
+def _to_search(rank: int, shown: dict[str, Any]) -> LiveSearch:
+    actor = as_int(shown.get("actor"), -1)
     if shown.get("elsewhere") is True:
         return _no_search(rank, actor, "elsewhere")
     logged, name = as_dict(shown.get("attempt")), shown.get("outcome")
@@ -326,7 +328,7 @@ def _to_search(rank: int, actor: int, after: int | None, shown: dict[str, Any]) 
         "actor": actor,
         "state": "under way" if outcome is None else "over",
         "watched": None,
-        "search": search,
+        "search": _optional_int(shown.get("search")),
         "time": as_float(shown.get("time")),
         "theorem": as_text(shown.get("theorem"), 500),
         "dataset": as_text(shown.get("dataset"), 500),

@@ -169,13 +169,16 @@ class Gate:
             pass
 
 
-def until(watch: Watch, state: str, actor: int = 0, after: int | None = None, nodes: int = 0) -> Any:
+def until(
+    watch: Watch, state: str, after: int | None = None, nodes: int = 0, each: Callable[[], object] = lambda: None
+) -> Any:
     """Ask as a page does, until the answer is of this state and has a tree of so many nodes."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        answer = watch.search(0, actor, after, live=True)
+        answer = watch.search(0, 0, after, live=True)
         if answer["state"] == state and answer["nodes"] >= nodes:
             return answer
+        each()
         time.sleep(0.02)
     raise AssertionError(answer)
 
@@ -184,6 +187,7 @@ def test_a_search_is_watched_from_its_beginning_to_its_kept_tree(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live_tree, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(live_tree, "SHARE", float("inf"))
     monkeypatch.setattr(ranks, "ASK_SECONDS", 0.1)
     gate, watch = Gate(), Watch(tmp_path)
     with watched_run(tmp_path, gate, budget=6, actors=1) as pool:
@@ -196,19 +200,19 @@ def test_a_search_is_watched_from_its_beginning_to_its_kept_tree(
                 time.sleep(0.02)
             gate.answers.release()
             early = until(watch, "under way", nodes=2)
-            assert until(watch, "taken", actor=1)["watched"] == 0
+            other = watch.search(0, 1, None, live=True)
+            assert (other["state"], other["watched"]) == ("taken", 0)
             gate.answers.release(3)
             later = until(watch, "under way", nodes=early["nodes"] + 1)
             assert (later["search"], later["budget"], later["theorem"]) == (early["search"], 6, early["theorem"])
             assert later["tree"]["states"][0] == "⊢ S0"
-            gate.answers.release(100)
-            over = until(watch, "over")
+            over = until(watch, "over", each=gate.answers.release)
             while over["attempt"] is None:
                 over = until(watch, "over")
             assert (over["outcome"], over["simulations"], len(over["tree"]["ends"])) == ("unproven", 6, 6)
             attempt = over["attempt"]
             assert attempt["tree"]
-            following = until(watch, "under way", after=over["search"])
+            following = until(watch, "under way", after=over["search"], each=gate.answers.release)
             assert following["search"] > over["search"]
             while (attempt["step"], 0, attempt["seq"]) not in kept_trees(tmp_path):
                 time.sleep(0.02)
