@@ -214,8 +214,9 @@ def test_every_statement_has_one_sorry_and_its_id_as_name(made: Path) -> None:
 def test_other_processes_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("nanolean.data.make.make_library", lambda read_goal: [])
     some = {name: Quota((1, 1), (1,)) for name in ("nat_identity", "lists")} | {"prop": Quota((1, 1), ())}
+    told: list[tuple[int, int, str]] = []
     for workers in (1, 2):
-        told: list[tuple[int, int, str]] = []
+        told.clear()
         folder = tmp_path / str(workers)
         make(folder, held_out_keys(), 3, goal_object, workers, some, tell=lambda *words: told.append(words))
         assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
