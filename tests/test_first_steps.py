@@ -58,7 +58,12 @@ def test_proofs_are_looked_for_in_the_folder_of_runs_too(tmp_path: Path, monkeyp
     monkeypatch.setenv("NANOPROOF_HOME", str(home))
     monkeypatch.chdir(here)
     looked: list[Path] = []
-    monkeypatch.setattr(check_with_lean, "report_certificates", lambda folder, *_: looked.append(folder) or 0)
+
+    def report(folder: Path, *_: object) -> int:
+        looked.append(folder)
+        return 0
+
+    monkeypatch.setattr(check_with_lean, "report_certificates", report)
     words = ["quickstart/proofs", "--lean", "nanolean", "--certificates"]
     assert check_with_lean.main(words) == 0
     (here / "quickstart" / "proofs").mkdir(parents=True)

@@ -4,7 +4,6 @@
 """
 
 import argparse
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -74,7 +73,7 @@ def watched_run(
         def snapshot() -> dict[str, Any]:
             return {"rank": 0, "phase": "collect", "step": 0, "num_steps": 100, **pool.snapshot()}
 
-        recorder.watch(snapshot, pool.actors, lambda: SimpleNamespace(steps=0))  # type: ignore[arg-type, return-value]
+        recorder.watch(snapshot, pool.actors, lambda: SimpleNamespace(steps=0))
         source.begin(1_000_000, None)
         pool.set_source(source)
         try:
@@ -111,4 +110,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
