@@ -3,18 +3,21 @@
     python -m benchmarks.rl_records [--attempts 60] [--repeats 3] [--log-mb 100] [--json PATH]
 
 Actors with a Lean and a policy that cost nothing search with 64 simulations, with a recorder and without one, in turns:
-the difference in processor time is what traces, timeline, trees, samples and status cost. An index of attempts against
-reading their log, and writing both against writing the log alone. Times are processor times.
+the difference in processor time is what traces, timeline, trees, samples and status cost. A search that nobody watches,
+and one that somebody does, against one that cannot be watched. An index of attempts against reading their log, and
+writing both against writing the log alone. Times are processor times.
 """
 
 import argparse
+import gc
 import json
 import os
 import platform
 import statistics
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,25 +26,31 @@ from typing import Any
 import torch
 
 from nanoproof.actors.actor import ActorPool
+from nanoproof.actors.live_tree import LiveTree, watch_file
 from nanoproof.actors.tasks import NULL_OBSERVER, Task
 from nanoproof.common.distributed import DistInfo
-from nanoproof.common.files import JsonlWriter, json_line
+from nanoproof.common.files import JsonlWriter, atomic_write_json, json_line
 from nanoproof.common.run_dir import RunDir
-from nanoproof.lean.types import Branch, Theorem
+from nanoproof.lean.types import Branch, TacticApplied, TacticFailed, Theorem
+from nanoproof.monitor.ranks import ASK_SECONDS
 from nanoproof.prover.attempt import Attempt, FailedTactic
-from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.prover.prover import NULL_ATTEMPT_OBSERVER, Prover, ProverOptions
 from nanoproof.rl.attempt_log import AttemptIndex, AttemptLog, attempts_file
 from nanoproof.rl.batch_sampler import Buffers
 from nanoproof.rl.collection import CollectSource, Experience
 from nanoproof.rl.matchmaker import Matchmaker, MatchmakerConfig
-from nanoproof.rl.recorder import Recorder, RecordOptions
+from nanoproof.rl.recorder import LOOK_SECONDS, Recorder, RecordOptions
 from nanoproof.search.config import SearchConfig
+from nanoproof.search.expand import SearchLog, TacticRunner
+from nanoproof.search.node import or_node
 from nanoproof.search.policy import Policy
+from nanoproof.search.search import search
 from tests.fakes.world import RandomLean, RandomPolicy, state
 
 HARDWARE = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
 ALONE = DistInfo(0, 0, 1, torch.device("cpu"), "benchmark", torch.float32, "benchmark")
 ACTORS, SIMULATIONS, THEOREMS = 8, 64, 1000
+SIMULATIONS_ALONE, SIMULATIONS_WATCHED, LEAN_SECONDS = 2000, 600, 0.02
 
 
 class Session:
@@ -132,6 +141,84 @@ def measure_recorder(folder: Path, attempts: int, repeats: int) -> dict[str, Any
     }
 
 
+def search_alone(should_stop: Callable[[], bool], shown: Any, lean: TacticRunner, simulations: int) -> float:
+    """Processor seconds of all threads for one search; `shown` is what an actor shows of it."""
+    gc.collect()
+    began = time.process_time()
+    shown.root, shown.search = or_node(state(0)), SearchLog()
+    search(shown.root, RandomPolicy(1, 16), lean, SearchConfig(), simulations, shown.search, should_stop)
+    return time.process_time() - began
+
+
+class SlowLean(RandomLean):
+    """The random world with a Lean that takes its time."""
+
+    def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
+        time.sleep(LEAN_SECONDS)
+        return super().apply(branch, tactics)
+
+
+def measure_watched(folder: Path, repeats: int) -> list[dict[str, Any]]:
+    """Time a search that nobody watches and one that is watched, in turns with one that cannot be watched."""
+    folder.mkdir(parents=True)
+    closing, live, worlds = [False], LiveTree(folder, 0), (RandomLean(1, 1_000_000, 0.0), SlowLean(1, 1_000_000, 0.0))
+    actor: Any = SimpleNamespace(number=0, viewer=None, trace=NULL_ATTEMPT_OBSERVER, budget=0, attempts=1)
+    vars(actor).update({"theorem": "t", "dataset": "free", "purpose": "collect"})
+
+    def could_be() -> bool:  # as in `Actor`
+        viewer = actor.viewer
+        if viewer is not None:
+            viewer.between(actor)
+        return closing[0]
+
+    def watched() -> float:
+        over, looks = threading.Event(), iter(range(1_000_000))
+
+        def look() -> None:
+            while not over.wait(LOOK_SECONDS):
+                if next(looks) % round(ASK_SECONDS / LOOK_SECONDS) == 0:
+                    atomic_write_json(watch_file(folder, 0), {"actor": 0, "after": None})
+                live.poll([actor])
+
+        thread = threading.Thread(target=look)
+        thread.start()
+        while actor.viewer is None:
+            time.sleep(0.01)
+        seconds = search_alone(could_be, actor, worlds[1], SIMULATIONS_WATCHED)
+        over.set()
+        thread.join()
+        live.close()
+        return seconds
+
+    times: dict[str, list[float]] = {"plain": [], "alone": [], "slow": [], "watched": []}
+    walls = []
+    search_alone(could_be, actor, worlds[0], SIMULATIONS_ALONE)  # fills the world's tables
+    for turn in range(repeats):
+        stops = {"plain": lambda: closing[0], "alone": could_be}
+        for name in sorted(stops, reverse=bool(turn % 2)):
+            times[name].append(search_alone(stops[name], actor, worlds[0], SIMULATIONS_ALONE))
+        times["slow"].append(search_alone(stops["plain"], actor, worlds[1], SIMULATIONS_WATCHED))
+        began = time.monotonic()
+        times["watched"].append(watched())
+        walls.append(time.monotonic() - began)
+    plain, alone = min(times["plain"]) / SIMULATIONS_ALONE, min(times["alone"]) / SIMULATIONS_ALONE
+    slow, looked_at = statistics.median(times["slow"]), statistics.median(times["watched"])
+    wall, nodes = statistics.median(walls), actor.search.counts.nodes
+    return [
+        {
+            "name": "a search that nobody watches, against one that cannot be watched",
+            **{"ratio": alone / plain, "ours": 1e6 * alone, "baseline": 1e6 * plain, "hardware": HARDWARE},
+            **{"unit": "µs of a processor for a simulation", "details": {"simulations": SIMULATIONS_ALONE}},
+        },
+        {
+            "name": f"a search that is watched, where Lean takes {1000 * LEAN_SECONDS:.0f} ms, against one that is not",
+            **{"ratio": looked_at / slow, "ours": looked_at, "baseline": slow, "unit": "s of a processor"},
+            "hardware": HARDWARE,
+            "details": {"wall_seconds": wall, "nodes": nodes, "share_of_a_processor": (looked_at - slow) / wall},
+        },
+    ]
+
+
 def record(sequence: int) -> dict[str, Any]:
     """Return an attempt of the size that a search of 64 simulations leaves."""
     failed = tuple(
@@ -199,6 +286,7 @@ def main(argv: list[str] | None = None) -> None:
     args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         results = [measure_recorder(Path(folder), args.attempts, args.repeats)]
+        results += measure_watched(Path(folder) / "watched", args.repeats)
         results += measure_index(Path(folder) / "index", args.log_mb)
     for result in results:
         text = "{name}: {ours:.4g} against {baseline:.4g} {unit}, ratio {ratio:.3f}".format(**result)

@@ -46,13 +46,16 @@ class ProofOptions:
 
     def wants(self, record: Record) -> bool:
         """Return whether an attempt passes the filters."""
+        chosen = not self.outcome or record.outcome in self.outcome
+        return chosen and record.num_tactics >= self.min_tactics and self.concerns(record)
+
+    def concerns(self, record: Record) -> bool:
+        """Return whether an attempt passes the filters that do not ask how it ended: rates are of all these."""
         if not (
-            (not self.outcome or record.outcome in self.outcome)
-            and (not self.origin or record.origin in self.origin)
+            (not self.origin or record.origin in self.origin)
             and matches(self.dataset, record.dataset)
             and matches(self.id, record.id)
             and (self.step is None or record.step == self.step)
-            and record.num_tactics >= self.min_tactics
             and (not self.tree or record.has_tree)
         ):
             return False
@@ -80,17 +83,26 @@ def listing(found: Sequence[Record], paint: Paint) -> Iterator[str]:
 HEADERS = ("where", "theorem", "outcome", ">tactics", ">simulations", ">seconds", "proof, or why not")
 
 
-def overview(found: Iterable[Record], paint: Paint) -> Iterator[str]:
-    """Render the number of attempts by outcome, for each directory and data set."""
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    for record in found:
-        place = "collection" if record.origin == "collect" else record.where
-        counts.setdefault((place, record.dataset), Counter())[record.outcome] += 1
+def overview(found: Iterable[Record], concerned: Iterable[Record], paint: Paint) -> Iterator[str]:
+    """Render the number of attempts found by outcome, for each directory and data set.
+
+    Behind it all attempts there, however they ended, and how many per cent of these are proofs: a choice by outcome
+    does not change them.
+    """
+    counts, every = _by_place(found), _by_place(concerned)
     rows = [
-        (place, dataset, *(count[outcome] or None for outcome in OUTCOMES), sum(count.values()), _share(count))
-        for (place, dataset), count in counts.items()
+        (*place, *(count[outcome] or None for outcome in OUTCOMES), sum(every[place].values()), _share(every[place]))
+        for place, count in counts.items()
     ]
     yield from table(("place", "data set", *(f">{name}" for name in OUTCOMES), ">all", ">proven"), rows, paint)
+
+
+def _by_place(records: Iterable[Record]) -> dict[tuple[str, str], Counter[str]]:
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for record in records:
+        place = "collection" if record.origin == "collect" else record.where
+        counts.setdefault((place, record.dataset), Counter())[record.outcome] += 1
+    return counts
 
 
 def _share(count: Counter[str]) -> str:
@@ -139,8 +151,9 @@ def tree_lines(record: Record, max_tree_nodes: int, paint: Paint) -> Iterator[st
         yield from ("  " + line for line in table(("to go", "tactic", "target"), steps, paint))
 
 
-def show(found: Sequence[Record], options: ProofOptions, view: ViewOptions, paint: Paint) -> Iterator[str]:
-    """Render the output about the attempts that were found."""
+def show(concerned: Sequence[Record], options: ProofOptions, view: ViewOptions, paint: Paint) -> Iterator[str]:
+    """Render the output about those attempts that pass the filters."""
+    found = [record for record in concerned if options.wants(record)]
     chosen = view.choose(found)
     if view.json:
         yield from json_lines(record.to_json() for record in chosen)
@@ -155,7 +168,7 @@ def show(found: Sequence[Record], options: ProofOptions, view: ViewOptions, pain
         yield from listing(chosen, paint)
     yield from not_shown(len(found), len(chosen))
     yield ""
-    yield from overview(found, paint)
+    yield from overview(found, concerned, paint)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -167,11 +180,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_flags(parser, ViewOptions)
     args = parser.parse_args(argv)
     options = from_args(ProofOptions, args)
-    found = [record for path in args.paths for record in records(path, options.wants)]
+    concerned = [record for path in args.paths for record in records(path, options.concerns)]
     if options.newest:
-        found.reverse()
-    print_lines(show(found, options, from_args(ViewOptions, args), Paint()))
-    return 0 if found else 1
+        concerned.reverse()
+    print_lines(show(concerned, options, from_args(ViewOptions, args), Paint()))
+    return 0 if any(map(options.wants, concerned)) else 1
 
 
 if __name__ == "__main__":

@@ -236,6 +236,23 @@ def test_a_table_of_attempts_ends_with_what_was_proven_where(run: Path, printed:
     ]
 
 
+@pytest.mark.parametrize(
+    ("words", "rows"),
+    [
+        (["--outcome", "proven"], [["collection", "made", "5", "6", "83%"], ["2_made_valid", "made", "1", "2", "50%"]]),
+        (["--outcome", "unproven"], [["collection", "made", "1", "6", "83%"]]),
+        (["--min-tactics", "2"], [["collection", "made", "4", "6", "83%"], ["2_made_valid", "made", "1", "2", "50%"]]),
+        (["--origin", "evaluate", "--outcome", "proven"], [["2_made_valid", "made", "1", "2", "50%"]]),
+        (["--id", "t1", "--outcome", "proven"], [["collection", "made", "1", "1", "100%"]]),
+    ],
+)
+def test_rates_are_of_all_attempts_that_a_choice_by_outcome_is_taken_from(
+    run: Path, printed: Any, words: list[str], rows: list[list[str]]
+) -> None:
+    _, page = printed(inspect_proofs.main, run, *words, "--max", 1)
+    assert [line.split() for line in page.splitlines()[-len(rows) :]] == rows
+
+
 def test_a_kept_tree_is_drawn_and_else_the_steps_of_the_proof(run: Path, tmp_path: Path, printed: Any) -> None:
     prover = Prover(small.policy(), SearchConfig(), ProverOptions(keep_tree=True))
     kept = prover.prove(ScriptedLean(small.SCRIPT), small.theorems(1)[0], 8, Random(0))

@@ -1,5 +1,5 @@
-// Builds the page into the package, where the monitor finds it. `npm run dev` serves it with a proxy to a monitor that runs:
-// MONITOR_PORT (5050) says at which port.
+// Builds the page; tools/bundle_size.mjs puts it into the package, where the monitor finds it. `npm run dev` serves it with a
+// proxy to a monitor that runs: MONITOR_PORT (5050) says at which port.
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
@@ -9,6 +9,6 @@ export default defineConfig({
   base: "./",
   plugins: [react()],
   server: { proxy: { "/api": { target: monitor, changeOrigin: true } } },
-  build: { outDir: "../nanoproof/monitor/static/page", emptyOutDir: true, target: "es2022", reportCompressedSize: false },
+  build: { outDir: "dist", emptyOutDir: true, target: "es2022", reportCompressedSize: false },
   test: { include: ["src/**/*.test.ts"], environment: "node" },
 });

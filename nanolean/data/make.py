@@ -9,7 +9,8 @@ import os
 import random
 import re
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -46,6 +47,11 @@ class Quota:
     """Problems that come with their proof."""
     stated: tuple[int, ...]
     """Statements alone."""
+
+    @property
+    def problems(self) -> int:
+        """All problems that are asked for; there may be fewer."""
+        return sum(self.shown) + sum(self.stated)
 
 
 QUOTAS: dict[str, Quota] = {  # nothing is stated where grind proves nearly all there is
@@ -97,6 +103,22 @@ THEOREMS_PER_LINE = 16
 """Theorems per line of the transitions file; readers split by lines."""
 
 
+TELL_SECONDS = 1.0
+_counter: Any = None
+"""In a worker process: the number of problems that all of them have done."""
+
+
+def _count_in(counter: Any) -> None:
+    global _counter
+    _counter = counter
+
+
+def _count(problems: int) -> None:
+    if _counter is not None:
+        with _counter.get_lock():
+            _counter.value += problems
+
+
 @dataclass(frozen=True)
 class Made:
     """What one family contributes; every row carries its `key`."""
@@ -112,22 +134,34 @@ def make(
     read_goal: GoalReader,
     workers: int | None = None,
     quotas: dict[str, Quota] | None = None,
+    tell: Callable[[int, int, str], object] = lambda done, total, what: None,
 ) -> None:
     """Generates `train.jsonl` and `transitions.jsonl` in `directory`, without the statements whose keys are held out.
 
     Statements that a finisher proves alone are not asked; among the shown proofs they may be. The manifest is written
     last, so a directory with one is whole. `read_goal` makes the records of printed goals; `quotas` are `QUOTAS` unless
-    given.
+    given. `tell` is called with the problems that are done, all that are asked for, and what is being done: when it
+    begins, and about once a second while problems are made.
     """
     quotas = quotas or QUOTAS
+    total = sum(quota.problems for quota in quotas.values())
+    tell(0, total, "checking the library first, once")
     excluded = held_out | library_keys()
     library()  # once, so that the workers find it in the cache
     # The most expensive families first, so that the workers end together.
     order = sorted(quotas, key=lambda name: (name != "mixed", name not in ("prop", "pred", "equation"), name))
     count = workers or min(len(order), os.cpu_count() or 1)
-    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
+    context = get_context("spawn")
+    done = context.Value("q", 0)
+    with ProcessPoolExecutor(count, context, initializer=_count_in, initargs=(done,)) as pool:
         futures = {name: pool.submit(make_family, name, seed, quotas[name], excluded, read_goal) for name in order}
         library_part = pool.submit(make_library, read_goal)
+        waiting: set[Future[Any]] = {*futures.values(), library_part}
+        while waiting:
+            waiting = wait(waiting, timeout=TELL_SECONDS, return_when=FIRST_EXCEPTION).not_done
+            tell(min(done.value, total), total, "making problems")
+            if any(future.done() and future.exception() for future in futures.values()):
+                break
         parts = [futures[name].result() for name in quotas]
         shown_library = library_part.result()
     statements, proofs = _merged(parts)
@@ -189,9 +223,22 @@ def make_family(family: str, seed: int, quota: Quota, excluded: frozenset[str], 
         node = _replayed(state, named, random.Random(named.id))
         if node is not None and not names_held_out(render(node.proof())):
             proofs.append({**theorem_record(named.id, named.source(), node, read_goal), "key": named.key})
+        _count(1)
+    _count(sum(quota.shown) - len(shown))  # those that there are not
     unknown = excluded | {named.key for named in shown}
-    refused = trivial_filter(state)
+    is_trivial = trivial_filter(state)
+    kept = 0
+
+    def refused(source: str) -> bool:
+        nonlocal kept
+        trivial = is_trivial(source)
+        if not trivial:
+            kept += 1
+            _count(1)
+        return trivial
+
     stated = family_problems(family, seed, dict(zip(LEVELS, quota.stated, strict=False)), unknown, refused)
+    _count(sum(quota.stated) - kept)
     return Made([{"id": named.id, "source": named.source(), "key": named.key} for named in stated], proofs)
 
 

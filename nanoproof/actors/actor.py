@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from nanoproof.actors.fleet import Reach, ServerWatch
+from nanoproof.actors.live_tree import LiveTree
 from nanoproof.actors.pool import AttemptPool
 from nanoproof.actors.tasks import NULL_OBSERVER, Interrupted, Observer, ProofsLost, Stopped, Task, TaskSource
 from nanoproof.common.distributed import gather_json
@@ -51,7 +52,7 @@ back from the actors; Python's 5 ms would cost more than the operation."""
 
 
 class Actor(threading.Thread, AttemptObserver):
-    """One thread with one leased process, which watches its attempt. `snapshot` is for the monitor."""
+    """One thread with one leased process, which watches its attempt. `snapshot` and `viewer` are for the monitor."""
 
     def __init__(self, number: int, client: FleetServer, policy: Policy, make: ProverFactory, pool: "ActorPool"):
         super().__init__(name=f"actor-{number}", daemon=True)
@@ -60,8 +61,11 @@ class Actor(threading.Thread, AttemptObserver):
         self._session: types.LeanSession | None = None
         self._backoff = FIRST_BACKOFF_SECONDS
         self.state: str = "idle"
-        self.theorem, self.budget = "", 0
+        self.theorem, self.dataset, self.purpose, self.budget = "", "", "", 0
+        self.attempts = 0
+        self.root: Node | None = None
         self.search = SearchLog()
+        self.viewer: LiveTree | None = None
         self.trace: AttemptObserver = NULL_ATTEMPT_OBSERVER
         self.seconds: dict[str, float] = dict.fromkeys(("model", "lean", "idle", "error", "paused"), 0.0)
         self.since = time.monotonic()
@@ -105,7 +109,7 @@ class Actor(threading.Thread, AttemptObserver):
 
     def begin(self, root: Node, log: SearchLog) -> None:
         """Note that the search of the attempt begins."""
-        self.search = log
+        self.root, self.search = root, log
         self.trace.begin(root, log)
 
     @contextmanager
@@ -144,9 +148,12 @@ class Actor(threading.Thread, AttemptObserver):
                         self._pool.put_back(source, task)
                         self._wait_before_retry(str(error))
                         continue
-                self.theorem, self.search, self.budget = task.theorem.id, SearchLog(), task.num_simulations
+                self._begin(source.purpose, task)
                 attempt = self._attempt(session, source.purpose, task)
-                self.theorem = ""
+                viewer = self.viewer
+                if viewer is not None:
+                    viewer.ended(self, attempt)
+                self.theorem, self.root = "", None
                 self.enter("idle")
                 out_of_reach = attempt.stop_reason in OUT_OF_REACH
                 if out_of_reach and task.returns < MAX_RETURNS:
@@ -166,6 +173,19 @@ class Actor(threading.Thread, AttemptObserver):
         finally:
             self._drop_session()
 
+    def _begin(self, purpose: str, task: Task) -> None:
+        self.dataset, self.purpose, self.root = task.theorem.dataset, purpose, None
+        self.search, self.budget = SearchLog(), task.num_simulations
+        self.theorem = task.theorem.id
+        self.attempts += 1
+
+    def _should_stop(self) -> bool:
+        """Tell whether the pool closes; asked between simulations, when the tree is whole and can be shown."""
+        viewer = self.viewer
+        if viewer is not None:
+            viewer.between(self)
+        return self._pool.closing
+
     def _attempt(self, session: types.LeanSession, purpose: str, task: Task) -> Attempt:
         """Try a task. What the policy or we could not do costs the attempt; if nothing else comes, it is raised.
 
@@ -176,15 +196,21 @@ class Actor(threading.Thread, AttemptObserver):
             if task.work is not None:
                 attempt = task.work(session, self)
             elif task.again is not None:
-                attempt = prover.try_again(session, *task.again, lambda: self._pool.closing, self)
+                attempt = prover.try_again(session, *task.again, self._should_stop, self)
             else:
-                rng, stop = random.Random(task.seed), lambda: self._pool.closing
+                rng = random.Random(task.seed)
                 lean: types.LeanCalls = session
                 if purpose == "collect" and PLACEHOLDER in task.theorem.source:
                     # what is learned may rest on lemmas before it that are open; what is scored may not
                     lean = TrustingSession(session, frozenset({PLACEHOLDER}), task.theorem.source)
                 attempt = prover.prove(
-                    lean, task.theorem, task.num_simulations, rng, stop, self, may_disprove=task.may_disprove
+                    lean,
+                    task.theorem,
+                    task.num_simulations,
+                    rng,
+                    self._should_stop,
+                    self,
+                    may_disprove=task.may_disprove,
                 )
         except (PolicyUnavailable, Stopped):
             raise

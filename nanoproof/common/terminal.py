@@ -5,8 +5,9 @@ import os
 import re
 import shutil
 import sys
+import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
@@ -142,7 +143,9 @@ def size(num_bytes: float) -> str:
 class Progress:
     """Progress of long work: a bar on a terminal, a line every `every_seconds` elsewhere; silent if not `show`.
 
-    Counts from `initial` up to `total` units (0: not known). Use it as a context manager and call `update`.
+    Counts from `initial` up to `total` units (0: not known). Use it as a context manager and call `update` or `reach`;
+    lines come also while neither is called. They go to standard output, or to `screen`. With `say` that is told each
+    line, there is no bar, and no last line where there was none before.
     """
 
     def __init__(
@@ -153,13 +156,18 @@ class Progress:
         every_seconds: float = 10.0,
         show: bool = True,
         initial: int = 0,
+        screen: TextIO | None = None,
+        say: Callable[[str], object] | None = None,
     ) -> None:
         self.total, self.desc, self.unit = total, desc, unit
         self.count, self.note = initial, ""
         self._initial, self._stack = initial, ExitStack()
         self._every, self._show = every_seconds, show
+        self._screen, self._say = screen, say
         self._start = self._last = time.monotonic()
         self._bar: Bar | None = None
+        self._over, self._lines = threading.Event(), 0
+        self._beating: threading.Thread | None = None
 
     def update(self, count: int = 1, note: str = "") -> None:
         """Count `count` more units; `note` is shown behind the numbers."""
@@ -167,30 +175,56 @@ class Progress:
         self.note = note or self.note
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=self.count, note=self.note)
-        elif self._show and time.monotonic() - self._last >= self._every:
+        else:
+            self._line_if_due()
+
+    def reach(self, count: int, total: int, note: str = "") -> None:
+        """Note that `count` of `total` units are done; call it now and then also where nothing has changed."""
+        if total != self.total and self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], total=total or None)
+        self.total = total
+        self.update(count - self.count, note)
+
+    def _line_if_due(self) -> None:
+        if self._show and time.monotonic() - self._last >= self._every:
             self._last = time.monotonic()
             self._line()
 
+    def _beat(self) -> None:
+        while not self._over.wait(self._every / 10):
+            self._line_if_due()
+
     def _line(self) -> None:
+        self._lines += 1
         seconds = time.monotonic() - self._start
         note = f", {self.note}" if self.note else ""
         done, left = self.count - self._initial, self.total - self.count
         to_go = f" (about {_readable(left * seconds / done)} to go)" if done > 0 and left > 0 else ""
         total = f"/{self.total}" if self.total else ""
-        print(f"{self.desc}: {self.count}{total} {self.unit} in {_readable(seconds)}{to_go}{note}", flush=True)
+        line = f"{self.desc}: {self.count}{total} {self.unit} in {_readable(seconds)}{to_go}{note}"
+        if self._say is not None:
+            self._say(line)
+        else:
+            print(line, file=self._screen or sys.stdout, flush=True)
 
     def __enter__(self) -> "Progress":
         screen = sys.stderr
-        if self._show and screen.isatty() and os.environ.get("TERM") != "dumb":
+        if self._show and self._say is None and screen.isatty() and os.environ.get("TERM") != "dumb":
             self._bar = self._stack.enter_context(_make_bar())
             self._bar.add_task(self.desc, total=self.total or None, completed=self.count, unit=self.unit, note="")
             self._stack.enter_context(_logs_above(screen))
+        elif self._show and self._every:
+            self._beating = threading.Thread(target=self._beat, name="progress", daemon=True)
+            self._beating.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         """Finish the bar, or print the last line."""
         self._stack.close()
-        if self._bar is None and self._show:
+        self._over.set()
+        if self._beating is not None:
+            self._beating.join()
+        if self._bar is None and self._show and (self._say is None or self._lines):
             self._line()
 
 

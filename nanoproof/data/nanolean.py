@@ -18,6 +18,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -30,6 +31,7 @@ from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, read_json, read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT, home
+from nanoproof.common.terminal import Progress
 from nanoproof.data.transitions.leantree import VALID_FRACTION, first_goal_statement
 from nanoproof.lean import lexical, types
 from nanoproof.lean.source import parse_declaration
@@ -162,7 +164,8 @@ def ensure_made(seed: int = SEED, workers: int | None = None) -> Path:
         directory.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{directory}.lock"):
             if not (directory / "manifest.json").exists():
-                make(directory, held_out_keys(), seed, goal_object, workers)
+                with Progress(0, "making the data of NanoLean", "problems", screen=sys.stderr) as progress:
+                    make(directory, held_out_keys(), seed, goal_object, workers, tell=progress.reach)
     return directory
 
 

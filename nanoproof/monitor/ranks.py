@@ -1,10 +1,16 @@
 """The present state of the ranks of a run, from their status files."""
 
 import re
+import threading
+import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
+from nanoproof.actors.live_tree import ASKED_SECONDS, live_file, watch_file
+from nanoproof.common.files import atomic_write, json_line
+from nanoproof.monitor.record_schema import LiveSearch, LoggedAs, Outcome
+from nanoproof.monitor.records import load_live, to_tree
 from nanoproof.monitor.schema import Actor, Event, Gpu, Host, LeanServer, RankActors, RankStatus, Remote
 from nanoproof.monitor.tail import as_dict, as_float, as_floats, as_int, as_text, file_stat, read_object
 
@@ -225,4 +231,113 @@ def _to_gpu(value: Any) -> Gpu | None:
         "utilization": as_float(data.get("utilization")),
         "memory": as_float(data.get("memory")),
         "memory_total": as_float(data.get("memory_total")),
+    }
+
+
+# -- The search of an actor while it is under way --------------------------------------------------------------------
+
+ASK_SECONDS = 1.0
+"""A question is written anew as often as this while somebody looks."""
+
+
+class Watch:
+    """Asks ranks for the search that one of their actors is at: one search of a rank at a time, the first comer's."""
+
+    def __init__(self, run_path: Path) -> None:
+        self._path = run_path
+        self._lock = threading.Lock()
+        self._held: dict[int, tuple[int, float]] = {}
+        self._written: dict[int, tuple[int, int | None, float]] = {}
+        self._read: dict[int, tuple[tuple[int, int], LiveSearch | None]] = {}
+
+    def search(self, rank: int, actor: int, after: int | None, live: bool) -> LiveSearch:
+        """Return the search of an actor; `after` is one that is over, and whose successor is wanted."""
+        with self._lock:
+            if not live:
+                return _no_search(rank, actor, "silent")
+            now = time.monotonic()
+            holder, since = self._held.get(rank, (actor, now))
+            if holder != actor and now - since < ASKED_SECONDS:
+                return {**_no_search(rank, actor, "taken"), "watched": holder}
+            self._held[rank] = actor, now
+            try:
+                self._ask(rank, actor, after, now)
+            except OSError:
+                return _no_search(rank, actor, "refused")
+            shown = self._shown(rank)
+            if shown is None or shown["actor"] != actor or (after is not None and after == shown["search"]):
+                return _no_search(rank, actor, "asked")
+            return shown
+
+    def _ask(self, rank: int, actor: int, after: int | None, now: float) -> None:
+        last = self._written.get(rank)
+        if last is not None and last[:2] == (actor, after) and now - last[2] < ASK_SECONDS:
+            return
+        question = json_line({"actor": actor, "after": after}).encode()
+        atomic_write(watch_file(self._path, rank), lambda file: file.write(question), sync=False)
+        self._written[rank] = actor, after, now
+
+    def _shown(self, rank: int) -> LiveSearch | None:
+        file = live_file(self._path, rank)
+        found = file_stat(file)
+        if found is None:
+            return None
+        stamp = found.st_mtime_ns, found.st_ino
+        if rank not in self._read or self._read[rank][0] != stamp:
+            data = load_live(file)
+            self._read[rank] = stamp, None if data is None else _to_search(rank, data)
+        return self._read[rank][1]
+
+
+def _no_search(rank: int, actor: int, state: Literal["asked", "taken", "elsewhere", "silent", "refused"]) -> LiveSearch:
+    return {
+        "rank": rank,
+        "actor": actor,
+        "state": state,
+        "watched": None,
+        "search": None,
+        "time": None,
+        "theorem": "",
+        "dataset": "",
+        "purpose": "",
+        "simulations": 0,
+        "budget": None,
+        "outcome": None,
+        "message": "",
+        "attempt": None,
+        "nodes": 0,
+        "tree": None,
+    }
+
+
+def _to_search(rank: int, shown: dict[str, Any]) -> LiveSearch:
+    actor = as_int(shown.get("actor"), -1)
+    if shown.get("elsewhere") is True:
+        return _no_search(rank, actor, "elsewhere")
+    logged, name = as_dict(shown.get("attempt")), shown.get("outcome")
+    outcome: Outcome | None = None if name is None else name if name in get_args(Outcome) else "error"
+    attempt: LoggedAs = {
+        "step": as_int(logged.get("step")),
+        "seq": as_int(logged.get("sequence")),
+        "tree": logged.get("tree") is True,
+    }
+    tree = shown.get("tree")
+    sent = None if tree is None else to_tree(tree)
+    return {
+        "rank": rank,
+        "actor": actor,
+        "state": "under way" if outcome is None else "over",
+        "watched": None,
+        "search": _optional_int(shown.get("search")),
+        "time": as_float(shown.get("time")),
+        "theorem": as_text(shown.get("theorem"), 500),
+        "dataset": as_text(shown.get("dataset"), 500),
+        "purpose": as_text(shown.get("purpose"), 50),
+        "simulations": as_int(shown.get("simulations")),
+        "budget": _optional_int(shown.get("budget")),
+        "outcome": outcome,
+        "message": as_text(shown.get("message"), 2000),
+        "attempt": attempt if logged else None,
+        "nodes": as_int(shown.get("nodes")),
+        "tree": None if sent is None else sent["tree"],
     }

@@ -173,6 +173,42 @@ class EvaluatedTree(TypedDict):
     tree: SearchTree
 
 
+class LoggedAs(TypedDict):
+    """The name of an attempt, with the rank, and whether its search tree is kept."""
+
+    step: int
+    seq: int
+    tree: bool
+
+
+class LiveSearch(TypedDict):
+    """/api/actors/<rank>/<actor>/tree: the search that an actor is at, as it was a moment ago."""
+
+    rank: int
+    actor: int
+    state: Literal["asked", "under way", "over", "taken", "elsewhere", "silent", "refused"]
+    """`asked`: nothing was shown yet; `taken`: somebody watches `watched`; `elsewhere`: it searches in another process;
+    `silent`: the rank does not run; `refused`: the run's folder cannot be written."""
+    watched: int | None
+    search: int | None
+    """The number of this search among those of the actor, for `after`."""
+    time: float | None
+    theorem: str
+    dataset: str
+    purpose: str
+    """collect or evaluate."""
+    simulations: int
+    budget: int | None
+    outcome: Outcome | None
+    message: str
+    attempt: LoggedAs | None
+    """What became of it, where it was logged."""
+    nodes: int
+    """Of the whole tree, as in TreeAnswer."""
+    tree: SearchTree | None
+    """Null where it is too large to be shown while it grows."""
+
+
 # -- Model -------------------------------------------------------------------------------------------------------
 
 

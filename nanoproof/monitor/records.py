@@ -87,19 +87,27 @@ def read_tree(run_path: Path, row: record_schema.AttemptRow) -> record_schema.Tr
     return None if data is None else {"attempt": row, **to_tree(data["tree"])}
 
 
-def load_tree(file: Path) -> dict[str, Any] | None:
-    """Read a file of a tree, which is under `tree`; None if there is no tree in it."""
+def load_live(file: Path) -> dict[str, Any] | None:
+    """Read the file of a search that is under way, whose `tree` may be null; None if it is damaged."""
+    data = _unpack(file)
+    return data if data is not None and (data.get("tree") is None or is_tree(data["tree"])) else None
+
+
+def _unpack(file: Path) -> dict[str, Any] | None:
     try:
-        if file.parent.is_symlink():
-            return None
         with tail.open_file(file) as raw, gzip.open(raw, "rb") as source:
             content = source.read(MAX_TREE_BYTES + 1)
     except (OSError, EOFError, zlib.error):
         return None
-    data = tail.parse_object(content) if len(content) <= MAX_TREE_BYTES else None
+    return tail.parse_object(content) if len(content) <= MAX_TREE_BYTES else None
+
+
+def load_tree(file: Path) -> dict[str, Any] | None:
+    """Read a file of a tree, which is under `tree`; None if there is no tree in it."""
+    data = None if file.parent.is_symlink() else _unpack(file)
     if data is not None and not isinstance(data.get("tree"), dict):
         data = {"tree": data}
-    return data if data is not None and _is_tree(data["tree"]) else None
+    return data if data is not None and is_tree(data["tree"]) else None
 
 
 def to_tree(data: dict[str, Any]) -> record_schema.EvaluatedTree:
@@ -110,8 +118,9 @@ def to_tree(data: dict[str, Any]) -> record_schema.EvaluatedTree:
 _COLUMNS = ("parent", "tactic", "prior", "logprob", "visits", "value_sum", "expansions", "state")
 
 
-def _is_tree(data: dict[str, Any]) -> bool:
-    kind = data.get("kind")
+def is_tree(data: Any) -> bool:
+    """Tell whether this is a tree as `search/tree_json.py` writes them, as far as a page depends on it."""
+    kind = data.get("kind") if isinstance(data, dict) else None
     if not isinstance(kind, str) or not kind or not isinstance(data.get("solved"), str):
         return False
     columns = [data.get(name) for name in _COLUMNS]

@@ -3,6 +3,7 @@
 import json
 import math
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
@@ -233,7 +234,7 @@ MAX_NAMES = 100
 
 
 def run_routes(current: CurrentRun) -> Blueprint:
-    """/api/runs, /api/runs/diff, /api/run, /api/note, /api/overview, /api/series, /api/actors"""
+    """/api/runs, /api/runs/diff, /api/run, /api/note, /api/overview, /api/series, /api/actors and a search of theirs"""
     routes = Blueprint("run", __name__)
 
     @routes.get("/api/runs")
@@ -294,6 +295,15 @@ def run_routes(current: CurrentRun) -> Blueprint:
         with reader.lock:
             data = reader.actors()
         return json_response(data)
+
+    @routes.get("/api/actors/<int:rank>/<int:actor>/tree")
+    def search(rank: int, actor: int) -> Response:
+        reader = current.reader
+        after = int_param("after", 0, 1, MAX_PAGE) if text_param("after") else None
+        with reader.lock:
+            known = rank in reader.ranks.statuses
+            live = known and reader.ranks.is_live(rank, time.time())
+        return json_response(reader.watch.search(rank, actor, after, live)) if known else not_found(f"no rank {rank}")
 
     return routes
 

@@ -24,6 +24,7 @@ from nanoproof.actors.tasks import NULL_OBSERVER, Observer, Task
 from nanoproof.common.distributed import DistInfo, SharedCounter, gather_json
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import resolve_run_dir
+from nanoproof.common.terminal import Progress
 from nanoproof.data.theorems.theorem_sets import list_theorems, parse_set_names
 from nanoproof.data.theorems.whitelists import LeanChoice
 from nanoproof.lean.types import Theorem
@@ -40,6 +41,9 @@ from nanoproof.search.policy import Policy
 from nanoproof.training.setup import Stage
 
 log = logging.getLogger(__name__)
+
+TELL_SECONDS = 15.0
+"""A collection that takes longer says so often how far it is."""
 
 # -- Experience, and the task source that adds to it -----------------------------------------------------------------
 
@@ -158,6 +162,11 @@ class CollectSource:
         self._fresh.append({name: record[name] for name in names if name in record})
         self.collected = self._transitions.add(len(attempt.transitions))
         self._refusals, self._refusal = (self._refusals + 1, attempt.message) if attempt.refused else (0, "")
+
+    @property
+    def progress(self) -> str:
+        """What this rank has done in the step, for people who wait."""
+        return f"{len(self._fresh)} attempts"
 
     def hand_over(self, task: Task) -> bool:
         """Return False: other ranks have theorems enough."""
@@ -357,9 +366,17 @@ class Collection:
 
         Actors continue meanwhile and afterwards. Raises Interrupted on all ranks if one was asked to end.
         """
-        self.source.begin(self._config.rl.collect_transitions, max_seconds)
+        target = self._config.rl.collect_transitions
+        self.source.begin(target, max_seconds)
         self.pool.set_source(self.source)
-        wait_together(self.pool, self.source.enough)
+        title, main = f"step {self._learner.state.step + 1} collects", self._dist.is_main
+        with Progress(target, title, "transitions", TELL_SECONDS, main, say=log.info) as progress:
+
+            def enough() -> bool:
+                progress.reach(min(self.source.collected, target), target, self.source.progress)
+                return self.source.enough()
+
+            wait_together(self.pool, enough)
 
     def exchange(self) -> dict[str, float]:
         """Learn from the attempts of all ranks in the step that was gathered (a collective); returns its metrics."""

@@ -33,6 +33,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
+from nanoproof.actors.live_tree import LiveTree
 from nanoproof.actors.pool import WatchedActor
 from nanoproof.actors.tasks import Number, Trace
 from nanoproof.common.config import opt, validate
@@ -196,6 +197,7 @@ class Recorder:
         self._samples = records.RotatingJsonl(records.samples_file(run.path, rank), SAMPLES_BYTES)
         self._train_samples = records.RotatingJsonl(records.train_samples_file(run.path), SAMPLES_BYTES)
         self._status = StatusFile(run.path, rank)
+        self._live = LiveTree(run.path, rank)
         self._warnings = WarningEvents(run)
         self._ended: deque[tuple[Number, Attempt, Trace, bool, int]] = deque()
         self._trained: deque[list[dict[str, Any]]] = deque()
@@ -223,9 +225,12 @@ class Recorder:
         share = self._options.samples_per_step if proven else (self._options.samples_per_step + 1) // 2
         samples = max(0, min(SAMPLES_OF_ATTEMPT, share - self._step_samples))
         self._step_samples += samples
-        tree = self._trees.wants(proven, attempt.counts.get("nodes", 0))
+        watched = self._live.shows(trace)
+        tree = self._trees.wants(proven, attempt.counts.get("nodes", 0), watched)
         if tree or samples:
             self._ended.append((number, attempt, trace, tree, samples))
+        if watched:
+            self._live.logged(number[0], number[2], tree)
         return tree
 
     def span(self, actor: int, state: str, began: float, ended: float) -> None:
@@ -276,6 +281,7 @@ class Recorder:
         if self._thread.is_alive():
             self._thread.join()
         self._safely(self._write)
+        self._safely(self._live.close)
         for file in (self._timeline, self._samples, self._train_samples):
             if file is not None:
                 file.close()
@@ -289,6 +295,7 @@ class Recorder:
             now = time.monotonic()
             last, began = self._look(last, now - began), now
             self._safely(lambda: self._write_attempts(limit=1))
+            self._safely(lambda: self._live.poll(self._actors))
             if now >= next_write:
                 self._safely(self._write)
                 next_write = now + WRITE_SECONDS

@@ -336,9 +336,16 @@ class TreeStore:
         self._pending = False
         self._failed = False
 
-    def wants(self, proven: bool, nodes: int) -> bool:
-        """Return whether to write the tree of an attempt that has ended now; if so, `write` has to be called."""
-        if self._keep == 0 or self._pending or nodes > MAX_NODES:
+    def wants(self, proven: bool, nodes: int, watched: bool = False) -> bool:
+        """Return whether to write the tree of an attempt that has ended now; if so, `write` has to be called.
+
+        One that somebody has watched is wanted whenever trees are kept.
+        """
+        if self._keep == 0 or nodes > MAX_NODES:
+            return False
+        if watched:
+            return True
+        if self._pending:
             return False
         patience = LEAST_SECONDS if proven == self._last_proven else 0.0
         wanted = time.monotonic() >= self._not_before + patience

@@ -4,6 +4,8 @@ import io
 import logging
 import re
 import sys
+import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -124,3 +126,40 @@ def test_what_is_printed_into_a_pipe_stays_there_while_a_bar_runs(
         progress.update(4)
     assert capsys.readouterr().out == "a result\n"
     assert "a result" not in screen.getvalue() and "4/4" in screen.getvalue()
+
+
+def test_a_line_comes_at_least_so_often_while_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As while one long problem is worked on: with nothing to count, `update` is not called."""
+    screen_for(monkeypatch, "dumb")
+    said: list[str] = []
+    with Progress(40, "load", "files", every_seconds=0.02, say=said.append) as progress:
+        progress.reach(10, 40, "the first file")
+        deadline = time.monotonic() + 60
+        while len(said) < 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert len(said) >= 3
+    assert re.fullmatch(r"load: 10/40 files in \d+ s \(about \d+ s to go\), the first file", said[1])
+
+
+def test_lines_are_due_by_the_clock_and_short_work_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, said = SimpleNamespace(now=100.0), []
+    monkeypatch.setattr("nanoproof.common.terminal.time", SimpleNamespace(monotonic=lambda: clock.now))
+    progress = Progress(10, "collect", "transitions", every_seconds=20.0, say=said.append)
+    for count in range(1, 6):
+        clock.now += 19.0 if count == 1 else 10.0
+        progress.reach(count, 10)
+    progress.__exit__(None, None, None)
+    assert [line.partition(" (")[0] for line in said] == [
+        "collect: 2/10 transitions in 29 s",
+        "collect: 4/10 transitions in 49 s",
+        "collect: 5/10 transitions in 59 s",
+    ]
+    Progress(10, "collect", say=said.append).__exit__(None, None, None)
+    assert len(said) == 3
+
+
+def test_lines_can_go_to_another_stream_than_results(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress(2, "make", "problems", screen=sys.stderr) as progress:
+        progress.reach(2, 2, "done")
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err) == ("", "make: 2/2 problems in 0 s, done\n")

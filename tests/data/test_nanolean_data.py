@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -213,8 +214,14 @@ def test_every_statement_has_one_sorry_and_its_id_as_name(made: Path) -> None:
 def test_other_processes_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("nanolean.data.make.make_library", lambda read_goal: [])
     some = {name: Quota((1, 1), (1,)) for name in ("nat_identity", "lists")} | {"prop": Quota((1, 1), ())}
+    told: list[tuple[int, int, str]] = []
     for workers in (1, 2):
-        make(tmp_path / str(workers), held_out_keys(), 3, goal_object, workers=workers, quotas=some)
+        told.clear()
+        folder = tmp_path / str(workers)
+        make(folder, held_out_keys(), 3, goal_object, workers, some, tell=lambda *words: told.append(words))
+        assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
+        assert told[0][:2] == (0, 8)
+        assert told[-2:] == [(8, 8, "making problems"), (8, 8, "replaying the library's proofs")]
     for name in ("train.jsonl", "transitions.jsonl", "manifest.json"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
 
@@ -222,7 +229,7 @@ def test_other_processes_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch, tm
 def test_an_interrupted_make_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     calls: list[Path] = []
 
-    def fake_make(directory: Path, *_: object) -> None:
+    def fake_make(directory: Path, *_: object, tell: Callable[[int, int, str], object]) -> None:
         calls.append(directory)
         directory.mkdir(parents=True, exist_ok=True)
         if len(calls) > 1:

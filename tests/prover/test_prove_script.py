@@ -52,6 +52,26 @@ def test_a_proof_is_printed_with_its_tree_and_written(
     assert out.read_text() == "theorem foo : A := by\n  intro h\n  exact h\n"
 
 
+def test_solver_tactics_are_tried_before_the_network_is_asked(
+    lean: ScriptedLean, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lean.script["A"] = {"omega": [], "intro h": ["B"]}
+    asked: list[str] = []
+
+    def suggest(self: ScriptedPolicy, state: str, seed: int = 0) -> object:
+        asked.append(state)
+        return suggestion(["intro h" if state.endswith("A") else "exact h"])
+
+    monkeypatch.setattr(ScriptedPolicy, "suggest", suggest)
+    assert prove.main(["theorem foo : A"]) == 0
+    assert "proven in 1 tactic" in capsys.readouterr().out and asked == []
+    assert prove.main(["theorem foo : A", *ALONE]) == 0
+    assert asked == ["⊢ A", "⊢ B"]
+    lean.script["A"] = {"intro h": ["B"]}  # where they do not help, the network goes on
+    assert prove.main(["theorem foo : A"]) == 0
+    assert "proven in 2 tactics" in capsys.readouterr().out and asked[2:] == ["⊢ A", "⊢ B"]
+
+
 def test_what_is_not_proven_exits_with_1_and_writes_nothing(
     lean: ScriptedLean, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

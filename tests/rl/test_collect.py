@@ -1,4 +1,6 @@
+import logging
 from itertools import islice
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -11,7 +13,7 @@ from nanoproof.lean.types import Theorem, Transition
 from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.rl.attempt_log import logged_attempts
 from nanoproof.rl.batch_sampler import Buffers
-from nanoproof.rl.collection import REFUSALS_AT_LEAST, CollectSource, Experience, relearn
+from nanoproof.rl.collection import REFUSALS_AT_LEAST, Collection, CollectSource, Experience, relearn
 from nanoproof.rl.matchmaker import Matchmaker, MatchmakerConfig
 from tests.rl.small import CHECKED, ScriptedClient, make_prover, policy, subgoal, theorems
 
@@ -169,3 +171,33 @@ def test_only_theorems_without_a_proof_may_be_disproved(tmp_path):
     source = CollectSource(learned, tmp_path, ALONE, seed=0, first_step=0)
     assert {task.index: task.may_disprove for task in (source.next(), source.next())} == {0: False, 1: True}
     source.close()
+
+
+@pytest.mark.parametrize(("seconds_each", "lines"), [(6.0, 4), (1.0, 0)])
+def test_a_collection_says_how_far_it_is_at_least_every_20_seconds(monkeypatch, caplog, seconds_each, lines):
+    """Eleven looks at the clock of a collection of 100 transitions, ten come from one look to the next."""
+    clock = SimpleNamespace(now=0.0, said=[])
+    monkeypatch.setattr("nanoproof.common.terminal.time", SimpleNamespace(monotonic=lambda: clock.now))
+    source = SimpleNamespace(
+        begin=lambda *_: None, collected=0, progress="7 attempts", enough=lambda: source.collected > 99
+    )
+
+    def wait(done):
+        while not done():
+            clock.now += seconds_each
+            source.collected += 10
+
+    collection = SimpleNamespace(
+        source=source,
+        pool=SimpleNamespace(set_source=lambda _: None, wait=wait),
+        _config=SimpleNamespace(rl=SimpleNamespace(collect_transitions=100)),
+        _learner=SimpleNamespace(state=SimpleNamespace(step=2)),
+        _dist=ALONE,
+    )
+    with caplog.at_level(logging.INFO):
+        Collection.gather(collection, None)
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == lines
+    if lines:
+        assert said[0] == "step 3 collects: 30/100 transitions in 18 s (about 42 s to go), 7 attempts"
+        assert said[-1] == "step 3 collects: 100/100 transitions in 60 s, 7 attempts"

@@ -61,6 +61,32 @@ def test_the_page_of_the_package_is_as_new_as_its_sources() -> None:
     assert scripts and all((PAGE / name).is_file() for name in scripts)
 
 
+def write_all(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_a_built_page_takes_the_place_of_another_that_stays_whole_until_then(tmp_path: Path) -> None:
+    if shutil.which("node") is None:
+        pytest.skip("there is no node")
+    built = write_all(tmp_path / "built", {"index.html": "new", "assets/b.js": "b"})
+    place = write_all(tmp_path / "place", {"index.html": "old", "assets/a.js": "a"})
+
+    def install(target: Path) -> int:
+        command = ["node", "tools/bundle_size.mjs", "--install", str(built), str(target)]
+        return subprocess.run(command, cwd=WEB, timeout=60, capture_output=True, check=False).returncode
+
+    assert install(place) == 0
+    names = {"index.html", "assets/b.js", "sources.txt"}
+    assert {file.relative_to(place).as_posix() for file in place.rglob("*") if file.is_file()} == names
+    assert (place / "index.html").read_text() == "new"
+    stuck = write_all(tmp_path / "stuck", {"index.html/is a folder": "", "assets/a.js": "a"})
+    assert install(stuck) != 0  # at its index.html: the files of the new page are there, and those of the old one still
+    assert {file.name for file in (stuck / "assets").iterdir()} == {"a.js", "b.js"}
+
+
 @pytest.fixture(scope="session")
 def with_node() -> None:
     package = json.loads((WEB / "package.json").read_text(encoding="utf-8"))

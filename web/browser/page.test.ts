@@ -231,6 +231,49 @@ describe("a run that goes on", () => {
   });
 });
 
+describe("a search that is under way", () => {
+  let searching: Monitor;
+  beforeAll(async () => {
+    searching = await Monitor.start(["-m", "tests.fakes.watched_run", "--port", "0", "--pause", "0.15", "--budget", "40"]);
+  });
+  afterAll(() => searching?.stop());
+
+  it("is watched as it grows, one of a rank at a time, and becomes the tree that is kept", () =>
+    withPage(`${searching.address}/#/actors`, async ({ page }) => {
+      await page.getByRole("link", { name: "Watch the search of actor 0.0" }).click();
+      const canvas = page.getByRole("application", { name: /search tree with \d+ nodes/i });
+      await canvas.waitFor();
+      const nodes = async (): Promise<number> => Number(/with (\d+)/.exec((await canvas.getAttribute("aria-label"))!)![1]);
+      const more = (than: number) => page.waitForFunction((old) => Number(/with (\d+)/.exec(document.querySelector(".tree-canvas")?.getAttribute("aria-label") ?? "")?.[1]) > old, than);
+      const over = page.getByText("The search is over: no proof found.");
+      if (await over.count()) await page.getByRole("button", { name: "Watch its next search" }).click();
+      await page.getByText("under way", { exact: true }).waitFor();
+      await more(3);
+      await canvas.press("ArrowRight");
+      const selected = async (): Promise<string> => (await page.locator("#tree-selected").textContent())!.split(",")[0]!;
+      const tactic = await selected();
+      const other = await open(browser, `${searching.address}/#/tree/live/0/1`);
+      await other.page.getByText("Another search of this rank is being watched").waitFor();
+      expect(other.complaints).toEqual([]);
+      await other.page.context().close();
+      await more(await nodes());
+      expect(await selected()).toBe(tactic);
+      await over.waitFor({ timeout: 60_000 });
+      await page.getByText("40 of 40 simulations").waitFor();
+      const last = await nodes();
+      await page.getByRole("link", { name: /^Its tree is kept/ }).click();
+      await page.waitForURL(/#\/tree\/0\/0\/\d+$/);
+      await page.getByText("40 simulations", { exact: true }).waitFor();
+      expect(await nodes()).toBe(last);
+    }), 120_000);
+
+  it("can be chosen among the trees that are kept", () =>
+    withPage(`${searching.address}/#/tree`, async ({ page }) => {
+      await page.getByRole("region", { name: "Under way" }).or(page.locator("section", { hasText: "Under way" })).getByRole("link").first().click();
+      await page.waitForURL(/#\/tree\/live\/0\/[01]$/);
+    }));
+});
+
 describe("a monitor that is started anew", () => {
   it("is found again by itself, and meanwhile the last state is shown", async () => {
     const first = await Monitor.start(["-m", "nanoproof.monitor", "--run-dir", RECORDED, "--port", "0"]);

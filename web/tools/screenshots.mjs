@@ -37,6 +37,7 @@ async function shoot(theme, viewport, names, pattern, deviceScaleFactor = 1) {
   for (const name of names) {
     await page.goto(`${address}/#/${pages[name]}`);
     await page.waitForSelector("h1");
+    await page.waitForFunction(() => document.querySelectorAll(".skeleton, [aria-busy=true]").length === 0, null, { timeout: 60_000 });
     await page.waitForTimeout(2500);
     await page.screenshot({ path: `${folder}/${pattern.replace("%", name)}` });
   }

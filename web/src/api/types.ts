@@ -166,6 +166,39 @@ export interface EvaluatedTree {
   tree: SearchTree;
 }
 
+/** The name of an attempt, with the rank, and whether its search tree is kept. */
+export interface LoggedAs {
+  step: number;
+  seq: number;
+  tree: boolean;
+}
+
+/** /api/actors/<rank>/<actor>/tree: the search that an actor is at, as it was a moment ago. */
+export interface LiveSearch {
+  rank: number;
+  actor: number;
+  /** `asked`: nothing was shown yet; `taken`: somebody watches `watched`; `elsewhere`: it searches in another process; `silent`: the rank does not run; `refused`: the run's folder cannot be written. */
+  state: "asked" | "under way" | "over" | "taken" | "elsewhere" | "silent" | "refused";
+  watched: number | null;
+  /** The number of this search among those of the actor, for `after`. */
+  search: number | null;
+  time: number | null;
+  theorem: string;
+  dataset: string;
+  /** collect or evaluate. */
+  purpose: string;
+  simulations: number;
+  budget: number | null;
+  outcome: "proven" | "disproven" | "unproven" | "error" | null;
+  message: string;
+  /** What became of it, where it was logged. */
+  attempt: LoggedAs | null;
+  /** Of the whole tree, as in TreeAnswer. */
+  nodes: number;
+  /** Null where it is too large to be shown while it grows. */
+  tree: SearchTree | null;
+}
+
 /** A tactic that the model sampled, and what became of it. */
 export interface SampledTactic {
   tactic: string;

@@ -11,18 +11,33 @@ import { initialState, treeReducer, type TreeAction, type TreeState } from "./st
 import { TreeCanvas, type CanvasHandle } from "./TreeCanvas";
 import "./tree.css";
 
-/** `badge` says how the attempt ended; `total` counts all nodes where the tree holds only the most visited ones. */
-export function Explorer({ data, total, badge }: { data: SearchTree; total: number; badge: ReactNode }) {
-  const tree = useMemo(() => (data.kind ? buildTree(data) : null), [data]);
-  if (!tree) return <Empty title="This tree has no nodes">The attempt ended before its search began.</Empty>;
-  return <Stage tree={tree} total={total} badge={badge} />;
+interface Props {
+  /** How the attempt ended. */
+  badge: ReactNode;
+  /** All nodes, where the tree holds only the most visited ones. */
+  total: number;
+  /** Whether the search goes on: the newest simulation is marked, and what comes next is the same tree, grown. */
+  live?: boolean;
 }
 
-function Stage({ tree, total, badge }: { tree: Tree; total: number; badge: ReactNode }) {
+/** Another tree than that of the same search needs another key. */
+export function Explorer({ data, ...props }: Props & { data: SearchTree }) {
+  const tree = useMemo(() => (data.kind ? buildTree(data) : null), [data]);
+  if (!tree) return <Empty title="This tree has no nodes">The attempt ended before its search began.</Empty>;
+  return <Stage tree={tree} {...props} />;
+}
+
+function Stage({ tree, total, badge, live = false }: Props & { tree: Tree }) {
   const [state, act] = useReducer((old: TreeState, action: TreeAction) => treeReducer(tree, old, action), tree, initialState);
   const [moment, setMoment] = useState(tree.simulations);
   const [plays, setPlays] = useState(false);
-  const now = useMemo(() => treeAt(tree, moment), [tree, moment]);
+  const [known, setKnown] = useState(tree);
+  if (known !== tree) {
+    setKnown(tree);
+    act({ type: "grown", from: known });
+    if (moment >= known.simulations) setMoment(tree.simulations);
+  }
+  const now = useMemo(() => treeAt(tree, moment, live), [tree, moment, live]);
   const canvas = useRef<CanvasHandle>(null);
   const find = useRef<HTMLInputElement>(null);
   const selected = useDeferredValue(state.selected); // the canvas moves first, what stands beside it follows
@@ -56,7 +71,7 @@ function Stage({ tree, total, badge }: { tree: Tree; total: number; badge: React
           </span>
         </div>
         <div className="tree-view">
-          <TreeCanvas tree={tree} now={now} state={state} act={act} onFind={() => find.current?.focus()} handle={canvas} />
+          <TreeCanvas tree={tree} now={now} live={live && moment >= tree.simulations} state={state} act={act} onFind={() => find.current?.focus()} handle={canvas} />
         </div>
         {tree.simulations > 0 && <Replay tree={tree} moment={moment} plays={plays} onPlay={setPlays} onMoment={setMoment} />}
         <Legend farthest={tree.farthest} />

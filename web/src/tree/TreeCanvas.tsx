@@ -20,13 +20,15 @@ interface Props {
   tree: Tree;
   /** The tree as it was at the moment of a replay that is shown; else the same. */
   now: Tree;
+  /** Whether it grows. */
+  live: boolean;
   state: TreeState;
   act: (action: TreeAction) => void;
   onFind: () => void;
   handle: Ref<CanvasHandle>;
 }
 
-export function TreeCanvas({ tree, now, state, act, onFind, handle }: Props) {
+export function TreeCanvas({ tree, now, live, state, act, onFind, handle }: Props) {
   const theme = useTheme();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [down, setDown] = useState(false);
@@ -52,21 +54,22 @@ export function TreeCanvas({ tree, now, state, act, onFind, handle }: Props) {
       made.stop();
       painter.current = null;
     };
-  }, [tree]);
+  }, []);
 
   useEffect(() => {
     const { selected, layout: before } = shown.current;
+    const grown = before.own !== layout.own; // nodes have other numbers then
     shown.current = { selected: state.selected, layout };
     if (before.down !== layout.down) return painter.current?.open();
     // What was under the eye stays there when something is folded: the selected node does not move.
-    if (before !== layout) painter.current?.hold(state.selected, before.y[state.selected] ?? NaN);
-    if (selected !== state.selected) painter.current?.reveal(state.selected);
+    if (before !== layout) painter.current?.hold(state.selected, before.y[grown ? selected : state.selected] ?? NaN);
+    if (selected !== state.selected && !grown) painter.current?.reveal(state.selected);
     painter.current?.paint();
   }, [state, layout, palette]);
 
   useEffect(() => {
     const leaf = now.way ? lastShown(layout, now) : -1;
-    if (leaf >= 0) painter.current?.reveal(leaf);
+    if (leaf >= 0 && !(live && painter.current?.moved)) painter.current?.reveal(leaf);
     painter.current?.paint();
   }, [now]);
 
@@ -109,7 +112,7 @@ export function TreeCanvas({ tree, now, state, act, onFind, handle }: Props) {
         aria-label={`Search tree with ${tree.nodes.length} nodes. Arrow keys move between nodes, Enter folds, plus and minus zoom, F fits, slash searches.`}
         aria-describedby="tree-selected" onKeyDown={onKey} {...pointers}
         onDoubleClick={(event) => clicked(event.nativeEvent.offsetX, event.nativeEvent.offsetY, true)} />
-      <p id="tree-selected" className="sr-only" aria-live="polite">
+      <p id="tree-selected" className="sr-only" aria-live={live ? "off" : "polite"}>
         {`${nameOf(node)}, ${FATE_WORD[fateOf(node)]}, level ${node.depth + 1}, ${node.visits} visits, ${goalOf(node)}`}
       </p>
     </>
@@ -125,6 +128,8 @@ function lastShown(layout: Layout, now: Tree): number {
 class Painter {
   private view: View = { dx: 0, dy: 0, k: 1 };
   private size: Size = { width: 0, height: 0 };
+  /** Whether the reader has chosen what is in sight; a tree that grows is followed until then. */
+  moved = false;
   private frame = 0;
   private glide = 0;
   private readonly observer: ResizeObserver;
@@ -151,10 +156,12 @@ class Painter {
   }
 
   pan(dx: number, dy: number): void {
+    this.moved = true;
     this.set({ ...this.view, dx: this.view.dx + dx, dy: this.view.dy + dy });
   }
 
   zoom(factor: number, x: number, y: number): void {
+    this.moved = true;
     this.set(zoomed(this.view, factor, x, y));
   }
 
@@ -171,6 +178,7 @@ class Painter {
 
   /** Shows all of it with texts, as far as that goes; a second time, all of it however small. */
   fit(): void {
+    this.moved = false;
     const { layout } = this.scene.current;
     const readable = fitted(layout, this.size, ONE_LINE * 1.25);
     this.glideTo(sameView(readable, this.view) ? fitted(layout, this.size) : readable);

@@ -154,6 +154,24 @@ function markProof(root: TreeNode, nodes: TreeNode[]): void {
   }
 }
 
+/** Where the nodes of a tree stand in the tree that it has grown into: children come after those that were there. */
+export function placesIn(from: Tree, tree: Tree): (number | undefined)[] {
+  const places = new Array<number | undefined>(from.nodes.length);
+  places[0] = 0;
+  for (const node of from.nodes) {
+    const place = places[node.index];
+    if (place === undefined) continue;
+    const now = inOrder(tree.nodes[place]!);
+    inOrder(node).forEach((child, i) => {
+      const same = (other: TreeNode | undefined): boolean => other !== undefined && other.kind === child.kind && other.state === child.state;
+      places[child.index] = (same(now[i]) ? now[i] : now.find(same))?.index; // of a large tree only a part is sent
+    });
+  }
+  return places;
+}
+
+const inOrder = (node: TreeNode): TreeNode[] => [...node.children].sort((a, b) => a.index - b.index);
+
 /** What stands on a node: the tactic that led here, or its place below a split. */
 export function nameOf(node: TreeNode): string {
   if (node.tactic !== null) return oneLine(node.tactic);

@@ -27,6 +27,13 @@ describe("a replay", () => {
     expect(treeAt(tree, tree.simulations)).toBe(tree);
   });
 
+  it("marks the newest simulation of a search that goes on", () => {
+    const now = treeAt(tree, tree.simulations, true);
+    expect([...now.way!]).toEqual([10, 9, 8, 7, 6, 4, 3, 2, 1, 0]);
+    expect(now.nodes.filter((node) => node.fresh).map((node) => node.index)).toEqual([11]);
+    expect(now.nodes.map((node) => node.visits)).toEqual(TREE.visits);
+  });
+
   it("knows when a node was solved: branches of a split one by one, the split with the last of them", () => {
     expect([16, 18, 7, 6, 0].map((index) => tree.nodes[index]!.solvedAt)).toEqual([7, 10, 12, 12, 12]);
     const now = treeAt(tree, 7);

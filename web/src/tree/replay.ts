@@ -3,9 +3,10 @@
 import type { Tree, TreeNode } from "./model";
 
 /** The tree after so many simulations, with the statistics of that moment. Nodes keep their numbers and their order;
- *  those that came later are `unborn`. After the last simulation it is the tree itself. */
-export function treeAt(tree: Tree, simulation: number): Tree {
-  if (simulation >= tree.simulations) return tree;
+ *  those that came later are `unborn`. After the last simulation it is the tree itself, unless that one is to be
+ *  `marked` too. */
+export function treeAt(tree: Tree, simulation: number, marked = false): Tree {
+  if (simulation >= tree.simulations && !(marked && tree.simulations)) return tree;
   const { visits, sums, expansions } = replay(tree, simulation);
   const nodes = tree.nodes.map((node): TreeNode => {
     const i = node.index;

@@ -1,7 +1,7 @@
 // What a reader has done to a tree: which node is selected, what is folded away, what is searched for.
 
 import { type Layout, layoutTree, ROW, type Showing, shownChildren } from "./layout";
-import { find, type Tree, type TreeNode } from "./model";
+import { find, placesIn, type Tree, type TreeNode } from "./model";
 
 /** Trees with more nodes start without untried tactics. */
 export const MANY = 40;
@@ -13,6 +13,8 @@ export interface TreeState extends Showing {
   selected: number;
   words: string;
   hits: ReadonlySet<number>;
+  /** Whether the reader has chosen what is shown. */
+  own: boolean;
 }
 
 export type Direction = "up" | "down" | "left" | "right" | "home";
@@ -25,7 +27,9 @@ export type TreeAction =
   | { type: "proof" }
   | { type: "untried" }
   | { type: "search"; words: string }
-  | { type: "next hit"; back: boolean };
+  | { type: "next hit"; back: boolean }
+  /** The search went on: the tree was `from` before. */
+  | { type: "grown"; from: Tree };
 
 export function initialState(tree: Tree): TreeState {
   let folded = new Set<number>();
@@ -35,7 +39,7 @@ export function initialState(tree: Tree): TreeState {
     const least = part * tree.root.visits;
     folded = new Set(tree.nodes.filter((node) => !node.proof && node.parent && node.children.length && node.visits < least).map((node) => node.index));
   }
-  return { selected: 0, folded, untried, words: "", hits: new Set() };
+  return { selected: 0, folded, untried, words: "", hits: new Set(), own: false };
 }
 
 export function treeReducer(tree: Tree, state: TreeState, action: TreeAction): TreeState {
@@ -49,14 +53,14 @@ export function treeReducer(tree: Tree, state: TreeState, action: TreeAction): T
       return target ? select(tree, state, target.index) : state;
     }
     case "unfold":
-      return { ...state, folded: new Set() };
+      return { ...state, folded: new Set(), own: true };
     case "proof": {
       const side = tree.nodes.filter((node) => !node.proof && node.children.length);
       const folded = new Set(side.map((node) => node.index));
-      return select(tree, { ...state, folded, untried: false }, tree.nodes[state.selected]?.proof ? state.selected : 0);
+      return select(tree, { ...state, folded, untried: false, own: true }, tree.nodes[state.selected]?.proof ? state.selected : 0);
     }
     case "untried":
-      return reveal(tree, { ...state, untried: !state.untried });
+      return reveal(tree, { ...state, untried: !state.untried, own: true });
     case "search":
       return { ...state, words: action.words, hits: new Set(find(tree, action.words).map((node) => node.index)) };
     case "next hit": {
@@ -64,7 +68,19 @@ export function treeReducer(tree: Tree, state: TreeState, action: TreeAction): T
       const next = hits.find((hit) => (action.back ? hit < state.selected : hit > state.selected)) ?? hits[0];
       return next === undefined ? state : select(tree, state, next);
     }
+    case "grown":
+      return grown(tree, state, action.from);
   }
+}
+
+/** The same node stays selected. What is shown follows the tree until the reader chooses it. */
+function grown(tree: Tree, state: TreeState, from: Tree): TreeState {
+  const places = placesIn(from, tree);
+  const fresh = initialState(tree);
+  const folded = new Set([...state.folded].map((index) => places[index]).filter((index) => index !== undefined));
+  const hits = new Set(find(tree, state.words).map((node) => node.index));
+  const shown = state.own ? { folded, untried: state.untried } : { folded: fresh.folded, untried: fresh.untried };
+  return select(tree, { ...state, ...shown, hits }, places[state.selected] ?? 0);
 }
 
 function select(tree: Tree, state: TreeState, index: number): TreeState {
@@ -91,7 +107,7 @@ function reveal(tree: Tree, state: TreeState): TreeState {
 function toggle(tree: Tree, state: TreeState, index: number): TreeState {
   const node = tree.nodes[index];
   if (!node?.children.length) return state;
-  const chosen = { ...state, selected: index };
+  const chosen = { ...state, selected: index, own: true };
   const folded = new Set(state.folded);
   if (folded.delete(index)) {
     // Opening something that has nothing but untried tactics would otherwise show nothing.

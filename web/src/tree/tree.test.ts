@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SearchTree } from "../api/types";
 import { COLUMN, COLUMN_DOWN, handleAt, HEIGHT, layoutTree, nodeAt, ROW, ROW_DOWN, WIDTH } from "./layout";
-import { buildTree, fateOf, find, goalOf, nameOf, pathTo } from "./model";
+import { buildTree, fateOf, find, goalOf, nameOf, pathTo, placesIn } from "./model";
 import { initialState, treeReducer, type TreeAction, type TreeState } from "./state";
 import { fitted, inSight, oneLineSize, zoomed } from "./view";
 
@@ -225,5 +225,27 @@ describe("views", () => {
     const moved = inSight(view, 2000, -500, size);
     expect(2000 + moved.dx + WIDTH).toBeLessThanOrEqual(size.width);
     expect(-500 + moved.dy).toBeGreaterThanOrEqual(0);
+  });
+});
+
+describe("a tree that grows", () => {
+  // A tactic more at the theorem, below it a goal; one below `simp`, which moves all numbers behind it.
+  const before = buildTree(treeOf([["o", -1, null, 4], ["o", 0, "simp", 2], ["o", 1, "ring", 1], ["o", 0, "intro x", 1]],
+    { state: [0, 1, 2, 3], states: ["⊢ A", "⊢ B", "⊢ C", "⊢ D"] }));
+  const after = buildTree(treeOf([["o", -1, null, 7], ["o", 0, "simp", 3], ["o", 1, "ring", 1], ["o", 1, "omega", 1], ["o", 0, "intro x", 3], ["c", 4, "rfl", 0, true], ["o", 0, "cases h", 0]],
+    { state: [0, 1, 2, 4, 3, -1, 5], states: ["⊢ A", "⊢ B", "⊢ C", "⊢ D", "⊢ E", "⊢ F"] }));
+  const grow = (state: TreeState): TreeState => treeReducer(after, state, { type: "grown", from: before });
+
+  it("keeps its nodes, whatever their numbers are now", () => expect(placesIn(before, after)).toEqual([0, 1, 2, 4]));
+
+  it("keeps what is selected, folded and found", () => {
+    const reader = (state: TreeState, action: TreeAction): TreeState => treeReducer(before, state, action);
+    const folded = reader(reader(initialState(before), { type: "toggle", index: 1 }), { type: "select", index: 3 });
+    const now = grow(reader(folded, { type: "search", words: "⊢ D" }));
+    expect([now.selected, [...now.folded], [...now.hits], now.own]).toEqual([4, [1], [4], true]);
+  });
+
+  it("is shown as a new one would be until the reader chooses", () => {
+    expect(grow(initialState(before))).toEqual(initialState(after));
   });
 });

@@ -9,6 +9,7 @@ import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { useLive } from "../../state/store";
 import { Shares } from "../../timeline/Shares";
+import { liveTreeHref } from "../theorems/links";
 import { Timeline } from "../../timeline/Timeline";
 import { useTimeline } from "../../timeline/useTimeline";
 import { present, sums } from "./tally";
@@ -53,12 +54,12 @@ function Rank({ rank, time, state }: { rank: RankActors; time: number; state: St
       <div className="row rank-head"><h2>Rank {rank.rank}</h2><span className="muted small">{doing}{cut}</span></div>
       {shown.length === 0
         ? <p className="muted small">None of these actors is in this state.</p>
-        : <ul className="actors">{shown.map((actor) => <Cell key={actor.actor} rank={rank.rank} actor={actor} />)}</ul>}
+        : <ul className="actors">{shown.map((actor) => <Cell key={actor.actor} rank={rank.rank} actor={actor} live={rank.live} />)}</ul>}
     </section>
   );
 }
 
-function Cell({ rank, actor }: { rank: number; actor: Actor }) {
+function Cell({ rank, actor, live }: { rank: number; actor: Actor; live: boolean }) {
   const share = actor.budget ? Math.min(1, actor.simulations / actor.budget) : 0;
   return (
     <li className={`actor ${actor.state}`}>
@@ -73,6 +74,7 @@ function Cell({ rank, actor }: { rank: number; actor: Actor }) {
       <div className="sims num muted">
         <span className="bar" aria-hidden="true"><span style={{ width: `${100 * share}%` }} /></span>
         <span>{integer(actor.simulations)}{actor.budget ? ` / ${integer(actor.budget)}` : ""}<span className="sr-only"> simulations</span></span>
+        {live && actor.theorem && <a href={liveTreeHref(rank, actor.actor)} aria-label={`Watch the search of actor ${rank}.${actor.actor}`}>watch</a>}
       </div>
     </li>
   );

@@ -11,3 +11,6 @@ export function theoremHref({ dataset, id }: { dataset: string; id: string }): s
 export const attemptPath = ({ rank, step, seq }: AttemptRow): string => `${rank}/${step}/${seq}`;
 
 export const treeHref = (attempt: AttemptRow): string => href(`tree/${attemptPath(attempt)}`);
+
+/** The address of the search that an actor is at. */
+export const liveTreeHref = (rank: number, actor: number): string => href(`tree/live/${rank}/${actor}`);

@@ -10,7 +10,8 @@ import { Empty, Loaded } from "../../parts/states";
 import { useStill } from "../../state/calm";
 import { useResource } from "../../state/resource";
 import { useLive } from "../../state/store";
-import { attemptPath, treeHref } from "../theorems/links";
+import { attemptPath, liveTreeHref, treeHref } from "../theorems/links";
+import "./live.css";
 
 const SIZE = 25;
 const REST = 4000;
@@ -40,6 +41,7 @@ export function TreeChoice() {
       <Title note={fileRun() ? "A choice of those that the run has kept." : "Of the newest attempts the whole search is kept."} tools={<Segments<string> label="Outcome" value={outcome} choices={OUTCOMES} onChange={(next) => change({ outcome: next, page: null }, true)} />}>
         Search trees
       </Title>
+      <UnderWay />
       <div {...still}>
         <Card flush>
           <Loaded of={answer} height={480}>
@@ -52,5 +54,25 @@ export function TreeChoice() {
         </Card>
       </div>
     </>
+  );
+}
+
+const MOST_UNDER_WAY = 6;
+
+/** Some searches that can be watched while they go on. */
+function UnderWay() {
+  const actors = useLive((live) => live.actors);
+  const searches = (actors?.ranks ?? []).filter((rank) => rank.live)
+    .flatMap((rank) => rank.actors.filter((actor) => actor.theorem).map((actor) => ({ rank: rank.rank, ...actor })))
+   .slice(0, MOST_UNDER_WAY);
+  if (searches.length === 0) return null;
+  return (
+    <Card title="Under way" note="watch a search while it goes on">
+      <ul className="under-way small">
+        {searches.map((one) => (
+          <li key={`${one.rank}.${one.actor}`}><a className="mono" href={liveTreeHref(one.rank, one.actor)}>{one.theorem}</a> <span className="muted num">{integer(one.simulations)}{one.budget ? ` / ${integer(one.budget)}` : ""}</span></li>
+        ))}
+      </ul>
+    </Card>
   );
 }

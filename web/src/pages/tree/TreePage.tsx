@@ -9,11 +9,13 @@ import { useResource } from "../../state/resource";
 import { Explorer } from "../../tree/Explorer";
 import { evaluationHref } from "../evaluations/links";
 import { theoremHref } from "../theorems/links";
+import { LiveTreePage } from "./LiveTreePage";
 import { TreeChoice } from "./TreeChoice";
 
 export function TreePage() {
   const { parts } = useRoute();
   if (parts.length === 3 && parts[0] === "evaluation") return <TreeOfResult key={parts.join("/")} name={parts[1]!} index={parts[2]!} />;
+  if (parts.length === 3 && parts[0] === "live") return <LiveTreePage key={parts.join("/")} rank={parts[1]!} actor={parts[2]!} />;
   return parts.length === 3 ? <OneTree key={parts.join("/")} name={parts} /> : <TreeChoice />;
 }
 

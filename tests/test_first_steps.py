@@ -1,0 +1,71 @@
+"""What a newcomer meets in a terminal: the README does what the quickstart does, errors name what was typed."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from nanoproof import sft
+from nanoproof.common.config import Parser, add_flags
+from nanoproof.common.errors import UserError
+from nanoproof.rl.options import RLConfig
+from nanoproof.rl.options import parse_args as parse_rl_args
+from scripts import check_with_lean, small_runs
+from scripts.quickstart import QuickstartOptions
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def finetuning(words: list[str]) -> dict[str, object]:
+    """What `python -m nanoproof.sft WORDS` is asked for."""
+    parser = Parser()
+    for each in sft.GROUPS:
+        add_flags(parser, each)
+    return vars(parser.parse_args(words))
+
+
+def test_the_finetuning_of_the_readme_makes_as_many_updates_as_that_of_the_quickstart() -> None:
+    (line,) = re.findall(
+        r"^\| finetuning \| `python -m nanoproof\.sft ([^`]+)`", (ROOT / "README.md").read_text(), re.M
+    )
+    readme = finetuning(shlex.split(line))
+    quickstart = finetuning([*small_runs.SFT, "--epochs", f"{QuickstartOptions().sft_epochs:g}"])
+    for name in ("data", "epochs", "target_examples_per_step", "depth", "aspect_ratio", "head_dim"):
+        assert readme[name] == quickstart[name], name
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--fraction-sft", "2"], "--fraction-sft must be <= 1, got 2.0"),
+        (["--collect-transitions", "-1"], "--collect-transitions must be >= 0, got -1"),
+        (["--mm-base-simulations", "0"], "--mm-base-simulations must be >= 1, got 0"),
+        (["--search-gamma", "2"], "--search-gamma must be <= 1, got 2.0"),
+    ],
+)
+def test_errors_of_rl_name_the_flag_and_no_field(words: list[str], said: str) -> None:
+    with pytest.raises(UserError) as raised:
+        RLConfig.from_args(parse_rl_args(["--model-path", "sft/RUN", "--datasets", "nanolean", *words], ""))
+    assert str(raised.value) == said
+
+
+def test_proofs_are_looked_for_in_the_folder_of_runs_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`check_with_lean quickstart/proofs`, as the quickstart's last lines name it, from wherever one is."""
+    home, here = tmp_path / "home", tmp_path / "here"
+    (home / "quickstart" / "proofs").mkdir(parents=True)
+    here.mkdir()
+    monkeypatch.setenv("NANOPROOF_HOME", str(home))
+    monkeypatch.chdir(here)
+    looked: list[Path] = []
+
+    def report(folder: Path, *_: object) -> int:
+        looked.append(folder)
+        return 0
+
+    monkeypatch.setattr(check_with_lean, "report_certificates", report)
+    words = ["quickstart/proofs", "--lean", "nanolean", "--certificates"]
+    assert check_with_lean.main(words) == 0
+    (here / "quickstart" / "proofs").mkdir(parents=True)
+    assert check_with_lean.main(words) == 0
+    assert looked == [home / "quickstart" / "proofs", Path("quickstart/proofs")]
