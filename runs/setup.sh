@@ -88,6 +88,7 @@ install --no-deps --no-build-isolation --editable .
 # Else every process compiles torch anew, 3 seconds of it, where PYTHONDONTWRITEBYTECODE is set, as in many containers.
 # Of the hundreds of networks in transformers a process reads one or two.
 .venv/bin/python -m compileall -q -j 0 -x 'transformers/models/(?!auto/|__init__)' .venv/lib >/dev/null || true
+.venv/bin/python -m compileall -q -j 0 nanolean nanoproof scripts >/dev/null || true
 .venv/bin/python -c 'import torch; print("set-up: torch", torch.__version__, "CUDA", torch.version.cuda or "none")'
 echo "$wanted" >"$stamp"
 echo "set-up: done in $((SECONDS - started)) s"

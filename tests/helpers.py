@@ -141,6 +141,22 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
     return folder
 
 
+class Later:
+    """A module that is imported when something of it is asked for: all workers collect all files, and few need it."""
+
+    def __init__(self, name: str, then: Callable[[], object] = lambda: None) -> None:
+        """`then` is called after the import. Skips the file that asks if there is no such module."""
+        if importlib.util.find_spec(name) is None:
+            pytest.skip(f"could not import {name}", allow_module_level=True)
+        self._name, self._then, self._module = name, then, None
+
+    def __getattr__(self, attribute: str) -> Any:
+        if self._module is None:
+            self._module = importlib.import_module(self._name)
+            self._then()
+        return getattr(self._module, attribute)
+
+
 def main_of(module: str) -> Callable[[list[str]], int]:
     """Return the `main` of a command `python -m module`: that of a package is in its `__main__`."""
     found = importlib.util.find_spec(module)

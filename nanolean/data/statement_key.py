@@ -43,6 +43,8 @@ from nanolean.syntax import BulletStx, By, CasesStx, InductionAlt, InductionStx,
 
 _FALSE = Const("False")
 _TURNED = {"Nat.gt": "Nat.lt", "Nat.ge": "Nat.le"}
+_PLAIN = {"Not": 1, "Ne": 3, **dict.fromkeys(_TURNED, 2)}
+"""What is said in other words, with the number of arguments."""
 
 
 class StatementError(Exception):
@@ -106,16 +108,14 @@ def _binds_a_proof(env: Constants, types: dict[str, Expr], type_: Expr) -> bool:
 def _plain(e: Expr) -> Expr | None:
     """Negations as implications, relations turned one way."""
     fn, args = get_app_fn_args(e)
-    if not isinstance(fn, Const):
+    if fn.__class__ is not Const or _PLAIN.get(fn.name) != len(args):
         return None
     args = [replace(arg, _plain) for arg in args]
-    if fn.name == "Not" and len(args) == 1:
+    if fn.name == "Not":
         return arrow(args[0], _FALSE)
-    if fn.name == "Ne" and len(args) == 3:
+    if fn.name == "Ne":
         return arrow(mk_app(Const("Eq", fn.levels), *args), _FALSE)
-    if fn.name in _TURNED and len(args) == 2:
-        return mk_app(Const(_TURNED[fn.name]), args[1], args[0])
-    return None
+    return mk_app(Const(_TURNED[fn.name]), args[1], args[0])
 
 
 @dataclass

@@ -106,8 +106,22 @@ class Linear(nn.Linear):
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__(in_features, out_features, bias=False)
 
+    def reset_parameters(self) -> None:
+        """Fill the weight as torch does; not on the meta device, where that imports the compiler (2 seconds)."""
+        if not self.weight.is_meta:
+            super().reset_parameters()
+
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return F.linear(x, self.weight.to(x.dtype))
+
+
+class Embedding(nn.Embedding):
+    """Embedding whose weight is not filled on the meta device, as with `Linear`."""
+
+    def reset_parameters(self) -> None:
+        """Fill the weight as torch does, unless it is on the meta device."""
+        if not self.weight.is_meta:
+            super().reset_parameters()
 
 
 def with_reserved_markers(model: "GPT") -> "GPT":
@@ -198,13 +212,13 @@ class GPT(nn.Module):
         self.attention: AttentionPath = DensePath()
         self.compiled_stream: Callable[[torch.Tensor, torch.Tensor, Attend], torch.Tensor] | None = None
         self.compiled_nll: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] | None = None
-        self.embedding = nn.Embedding(config.padded_vocab_size, config.width)
+        self.embedding = Embedding(config.padded_vocab_size, config.width)
         self.blocks = nn.ModuleList(Block(config, layer) for layer in range(config.depth))
         self.head = Linear(config.width, config.padded_vocab_size)
         self.residual_scale = nn.Parameter(torch.empty(config.depth))
         self.embedding_scale = nn.Parameter(torch.empty(config.depth))
         if config.value_embedding:
-            self.value_embedding = nn.Embedding(config.padded_vocab_size, config.kv_heads * config.head_dim)
+            self.value_embedding = Embedding(config.padded_vocab_size, config.kv_heads * config.head_dim)
             self.value_scale = nn.Parameter(torch.empty(config.depth))
         angles = torch.empty(config.sequence_len, config.head_dim // 2, dtype=torch.complex64)
         self.register_buffer("rope", angles, persistent=False)
@@ -225,7 +239,8 @@ class GPT(nn.Module):
         """Make a model on `device` whose weights are still to be filled (it is built on the meta device first)."""
         with torch.device("meta"):
             model = cls(config, compute_dtype)
-        model.to_empty(device=device)
+        # As `to_empty` does, which imports sympy.
+        model._apply(lambda tensor: torch.empty(tensor.shape, dtype=tensor.dtype, device=device))
         model.init_tables()
         return model
 

@@ -20,7 +20,6 @@ from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.conjectures.learning import ConjecturingLearning
 from nanoproof.model.compute import choose_compute
-from nanoproof.monitor.server import start_monitor_process
 from nanoproof.rl.loop import ReinforcementLearning, resume_flags
 from nanoproof.rl.options import RLConfig, parse_args
 from nanoproof.training.setup import start_ranks, start_stage
@@ -63,6 +62,8 @@ def run(
         port, address = config.rl.monitor.port if dist.is_main else None, config.rl.monitor
         monitor = None
         if port is not None:
+            from nanoproof.monitor.server import start_monitor_process
+
             monitor = start_monitor_process(port, address.host, address.token)
         if monitor is not None:
             stack.callback(monitor.close)

@@ -4,11 +4,11 @@ import logging
 from pathlib import Path
 from typing import Any
 
-import pytest
 import torch
 
-transformers = pytest.importorskip("transformers")
-logging.getLogger("transformers").setLevel(logging.ERROR)
+from tests.helpers import Later
+
+transformers: Any = Later("transformers", lambda: logging.getLogger("transformers").setLevel(logging.ERROR))
 
 TEXTS = [
     "rw [h]",

@@ -10,10 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-pytest.importorskip("transformers")
-
-import transformers
-
 from nanoproof.common.errors import UserError
 from nanoproof.inference import hf_model
 from nanoproof.inference.hf_model import HFModel, HFOptions
@@ -21,6 +17,9 @@ from nanoproof.inference.language_model import GenerationOptions
 from nanoproof.inference.open_model import as_text, open_model
 from nanoproof.search.policy import BadState, PolicyClosed, PolicyServerError
 from tests.fakes.hf_models import save_decoder, save_encoder, save_encoder_decoder
+from tests.helpers import Later
+
+transformers: Any = Later("transformers")
 
 PROMPTS = ["h : p\n⊢ p:::", "x : ℕ\n⊢ x = x:::", "⊢ True:::", "a b : ℕ\nh : a = b\nthis : b = a\n⊢ a + b = b + a:::"]
 GREEDY = GenerationOptions(max_new_tokens=12, temperature=0)

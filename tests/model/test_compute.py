@@ -3,10 +3,10 @@
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
-from torch._dynamo.utils import counters
 from torch.nn.attention import flex_attention as torch_flex
 
 from nanoproof.common.errors import UserError
@@ -15,10 +15,12 @@ from nanoproof.model.compute import Compute, choose_compile, choose_compute, com
 from nanoproof.model.flash_attention import FlexPath, VarlenPath
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
+from tests.helpers import Later
 from tests.model.attention_layouts import layout_of, random_layout, slow_kernel
 from tests.model.conftest import make_model
 
 CPU = torch.device("cpu")
+dynamo: Any = Later("torch._dynamo")
 ROWS, LENGTH = 3, 48
 PATHS = {"sdpa": DensePath, "flex": lambda: FlexPath(compiled=False), "varlen": lambda: VarlenPath(slow_kernel)}
 
@@ -27,10 +29,10 @@ PATHS = {"sdpa": DensePath, "flex": lambda: FlexPath(compiled=False), "varlen": 
 def fresh_compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(torch_flex, "_validate_device", lambda *tensors: None)
     monkeypatch.setattr(logging.getLogger("torch.__trace"), "disabled", True)  # thousands of records
-    torch._dynamo.reset()
-    counters.clear()
+    dynamo.reset()
+    dynamo.utils.counters.clear()
     yield
-    torch._dynamo.reset()
+    dynamo.reset()
 
 
 def compiled_model(tokenizer: Tokenizer, path: AttentionPath, backend: str = "eager") -> GPT:
@@ -62,8 +64,8 @@ def test_packed_batches_of_one_shape_are_compiled_once_and_give_the_same(
             output.square().mean().backward()
     for ours, theirs in zip(compiled.parameters(), plain.parameters()):
         torch.testing.assert_close(ours.grad, theirs.grad, atol=1e-4, rtol=1e-3)
-    assert counters["stats"]["unique_graphs"] == 1
-    assert not counters["graph_break"]
+    assert dynamo.utils.counters["stats"]["unique_graphs"] == 1
+    assert not dynamo.utils.counters["graph_break"]
 
 
 def test_larger_packed_batches_are_compiled_again_and_smaller_ones_not(tokenizer: Tokenizer) -> None:
@@ -72,7 +74,7 @@ def test_larger_packed_batches_are_compiled_again_and_smaller_ones_not(tokenizer
     graphs = []
     for rows in (small, large, small, large):
         model(batch(tokenizer, 0), layout_of(rows, LENGTH))
-        graphs.append(counters["stats"]["unique_graphs"])
+        graphs.append(dynamo.utils.counters["stats"]["unique_graphs"])
     assert graphs == [1, 2, 2, 2]
 
 
@@ -92,7 +94,7 @@ def test_losses_of_causal_rows_are_compiled_with_the_head(
             output.mean().backward()
     for ours, theirs in zip(model.parameters(), plain.parameters()):
         torch.testing.assert_close(ours.grad, theirs.grad, atol=1e-4, rtol=1e-3)
-    assert counters["stats"]["unique_graphs"] == 2
+    assert dynamo.utils.counters["stats"]["unique_graphs"] == 2
 
 
 def test_parameters_keep_their_names(tokenizer: Tokenizer) -> None:

@@ -1,12 +1,19 @@
 """Prompts: what training uses, and of long states the end, the same tokens as if all had been encoded."""
 
+from functools import cache
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nanoproof.model.tokenizer import Tokenizer, gpt2_tokenizer, train_tokenizer
 from nanoproof.policy.prompt import last_tokens, prompt_tokens
 
-TOKENIZERS = (train_tokenizer(["rw [h] at h", "Nat.add_comm x y", "  simp"], 460), gpt2_tokenizer())
+
+@cache
+def tokenizers() -> tuple[Tokenizer, ...]:
+    return train_tokenizer(["rw [h] at h", "Nat.add_comm x y", "  simp"], 460), gpt2_tokenizer()
+
+
 PIECES = st.sampled_from(
     [*"ab'._0123 \n\t⊢ℕé[]:=\0", "  ", "\n\n", "\n⊢ ", " : ", "\u2003", "\u00a0", "\x1c", "\u0085"]
 )
@@ -15,7 +22,7 @@ PIECES = st.sampled_from(
 @settings(max_examples=150, deadline=None)
 @given(st.lists(PIECES, max_size=400).map("".join), st.integers(0, 40))
 def test_the_end_of_a_text_has_the_tokens_that_it_has_in_the_whole(text: str, count: int) -> None:
-    for tokenizer in TOKENIZERS:
+    for tokenizer in tokenizers():
         whole = tokenizer.encode(text)
         assert last_tokens(tokenizer, text, count) == whole[len(whole) - min(count, len(whole)) :]
 

@@ -5,6 +5,7 @@ rank: nothing is imported twice. With `loses` Lean has no more than that to say 
 numbers of the processes, and with their exit codes once all ended.
 """
 
+import importlib
 import json
 import os
 import subprocess
@@ -172,6 +173,8 @@ def run_rank(wanted: dict[str, Any], place: dict[str, int]) -> None:
 
 def main() -> None:
     torch.set_num_threads(1)
+    for name in ("matplotlib.backends.backend_agg", "matplotlib.figure"):
+        importlib.import_module(name)  # once for all that are forked: it takes longer than the rest of a run
     with scripted():
         for line in sys.stdin:
             wanted = json.loads(line)

@@ -9,12 +9,6 @@ from typing import Any
 import pytest
 import torch
 
-pytest.importorskip("transformers")
-pytest.importorskip("peft")
-
-import peft
-import transformers
-
 from nanoproof import sft
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
@@ -30,7 +24,11 @@ from nanoproof.training import hub_finetuning
 from nanoproof.training.hub_examples import answer_logits, tokenize, tokenize_rows
 from nanoproof.training.hub_finetuning import HubFinetuning, PromptCodec, target_modules
 from tests.fakes.hf_models import save_decoder, save_encoder, save_encoder_decoder
+from tests.helpers import Later
 from tests.training import small
+
+transformers: Any = Later("transformers")
+peft: Any = Later("peft")
 
 torch.set_num_threads(1)
 

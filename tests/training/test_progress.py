@@ -10,10 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-pytest.importorskip("transformers")
-
-import transformers
-
 from nanoproof import progress
 from nanoproof.common.distributed import init_distributed
 from nanoproof.common.errors import UserError
@@ -27,7 +23,10 @@ from nanoproof.policy.steps_remaining import TEMPLATE, ProgressOptions, Progress
 from nanoproof.search.policy import Suggestion
 from nanoproof.training.progress import ProgressRow, errors_of, read_rows, rows_from_traces, split_rows
 from tests.fakes.policy import saying
+from tests.helpers import Later
 from tests.training import small
+
+transformers: Any = Later("transformers")
 
 torch.set_num_threads(1)
 

@@ -21,7 +21,6 @@ import numpy as np
 
 from nanoproof.common.errors import UserError
 from nanoproof.data.nanolean import nanolean_documents
-from nanoproof.data.pretrain import nemotron
 from nanoproof.data.sources.manifest import file_paths
 from nanoproof.data.text.text_files import SUFFIXES, MemoryFile, TextFile, open_text_file
 
@@ -105,6 +104,8 @@ def text_corpus(name_or_path: str) -> Corpus:
     UserError if something is missing, with the command that makes it, or damaged.
     """
     if name_or_path == "nemotron":
+        from nanoproof.data.pretrain import nemotron  # with all that downloads
+
         train, valid = map(_open_all, nemotron.shards())
         return _by_files("nemotron", train, valid) if train else split_last("nemotron", valid)
     if name_or_path == "leangithubraw":
