@@ -120,6 +120,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options, chosen = from_args(ServiceOptions, args), from_args(ModelOptions, args)
     sampling, limits = from_args(SamplingConfig, args), from_args(EngineLimits, args, "engine_")
     logging.basicConfig(level=options.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    quiet_libraries(options.log_level)
     http_server.allow_many_connections()
 
     listener = http_server.bind(options)
