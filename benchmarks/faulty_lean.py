@@ -1,9 +1,10 @@
-"""NanoLean as a process that dies or stops answering at some texts: `python -m benchmarks.faulty_lean FOLDER SHARE SEED`.
+"""NanoLean as a process that dies or stalls at some texts: `python -m benchmarks.faulty_lean FOLDER SHARE SEED`.
 
 It answers as `python -m nanolean repl --json` does, but for a share of the texts with a theorem in them, which a hash
-picks. Half of these kill their process, as one that runs out of memory is killed, twice: the client has a text read once
-more in another process when its process was lost. The other half gets no answer, once, so that the server has to kill
-the process when the time is up. What is read, and what becomes of it, is a line of FOLDER/readings.
+picks. Half of these kill their process, as one that runs out of memory is killed, three times in a row: so often the
+client has a text read, in another process each time, before the text gets no verdict. The other half gets no answer,
+once, so that the server has to kill the process when the time is up. What is read, and what becomes of it, is a line of
+FOLDER/readings.
 """
 
 import hashlib
@@ -26,7 +27,7 @@ that the check gave the theorem, which two texts of a proof have in common. `-` 
 CRASH, STALL, READ = "crash", "stall", "read"
 STATEMENT, PROOF, RENAMED, PREMISES = "statement", "proof", "renamed", "premises"
 """Kinds of texts: without a proof, a proof under its theorem's name, under another name, and once more for premises."""
-CRASHES = 2
+CRASHES = 3
 MARK = re.compile(r"-- #([0-9a-f]{12})")
 """The comment by which a text that a model wrote is known again wherever it is read."""
 _NAME = re.compile(r"\bnanoproof_[0-9a-f]+")

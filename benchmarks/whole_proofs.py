@@ -3,9 +3,9 @@
     python -m benchmarks.whole_proofs [--samples 10000] [--faults 0.01] [--kills 5] [--json PATH]
 
 The evaluation is `python -m scripts.prover_eval --whole-proofs` as it is, over a server of NanoLean whose processes die
-at some texts and never answer others (`faulty_lean.py`), and a server of OpenAI's API that writes proofs. Whether a text
-is a proof is known before: the generator's own proofs are replayed tactic by tactic, single tactics are tried on the
-goal, and the other texts are wrong by what they are. At random moments the evaluation gets SIGKILL and is resumed.
+at some texts and never answer others (`faulty_lean.py`), and a server of OpenAI's API that writes proofs. Whether a
+text is a proof is known before: the generator's own proofs are replayed tactic by tactic, single tactics are tried on
+the goal, and the other texts are wrong by what they are. At random moments the evaluation gets SIGKILL and is resumed.
 
 In the end every sample must have the verdict of its text. A text whose verdict was on record must never be read again,
 and any other one only as often as Lean failed at it or the evaluation died with it under way. "ours" is how many
@@ -25,18 +25,19 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks import faulty_lean
-from benchmarks.faulty_lean import CRASH, MARK, PROOF, READ, RENAMED, STALL
+from benchmarks.faulty_lean import CRASH, CRASHES, MARK, PROOF, READ, RENAMED, STALL
 from nanolean.data.families import FAMILIES, family_problems
 from nanolean.data.problem import Step, render
 from nanolean.data.replay import ReplayError, library, replay, start
 from nanolean.kernel.budget import allow_deep_recursion
+from nanolean.tactic_state import TacticState
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.common.web.http_server import HttpServer, bind
 from nanoproof.evaluation.results import result_files
@@ -66,7 +67,8 @@ class Known:
 def known_theorems(count: int, seed: int) -> list[Known]:
     """Generate theorems with what is known of them, in turn from all families."""
     allow_deep_recursion()
-    state, found = library(), []
+    state = library()
+    found: list[Known] = []
     each = -(-2 * count // len(FAMILIES))
     listed = [iter(family_problems(name, seed, dict.fromkeys(FAMILY_LEVELS, each), frozenset())) for name in FAMILIES]
     while len(found) < count and listed:
@@ -80,15 +82,15 @@ def known_theorems(count: int, seed: int) -> list[Known]:
                 proof = render(replay(goal, named.problem.proof).proof())
             except ReplayError:
                 continue
-            proving = {tactic for tactic in TACTICS if proves(lambda tactic=tactic: replay(goal, Step(tactic)))}  # type: ignore[misc]
-            found.append(Known(named.id, named.source(), proof, frozenset(proving)))
+            proving = frozenset(tactic for tactic in TACTICS if proves(goal, tactic))
+            found.append(Known(named.id, named.source(), proof, proving))
     return found[:count]
 
 
-def proves(attempt: Callable[[], object]) -> bool:
-    """Tell whether replaying a proof goes through."""
+def proves(goal: TacticState, tactic: str) -> bool:
+    """Tell whether one tactic proves a goal."""
     try:
-        attempt()
+        replay(goal, Step(tactic))
     except ReplayError:
         return False
     return True
@@ -166,7 +168,9 @@ KINDS: dict[str, tuple[int, Callable[[Known, random.Random], tuple[str, bool]]]]
 def faulty_server(folder: Path, faults: float, seed: int, processes: int, seconds: float) -> Iterator[str]:
     """Run a Lean server over processes that fail; yields its address."""
     command = (sys.executable, "-m", "benchmarks.faulty_lean", str(folder), str(faults), str(seed))
-    settings = ServerSettings(port=0, max_processes=processes, spares=1, warmup=True, command_seconds=seconds)
+    settings = ServerSettings(
+        port=0, max_processes=processes, spares=1, warmup=True, command_seconds=seconds, lease_seconds=5
+    )
     pool, listener = Pool(settings, Backend(command, can_prune=True)), bind(settings)
     pool.start()
     server = HttpServer(create_app(settings, pool), settings, listener)
@@ -176,6 +180,17 @@ def faulty_server(folder: Path, faults: float, seed: int, processes: int, second
     finally:
         pool.close()
         server.close()
+
+
+class Reading(NamedTuple):
+    """A text that a process was given: what became of it, its kind, and the mark of the sample that it is for.
+
+    The mark is "-" for a statement that is started, before any proof of it is looked at.
+    """
+
+    what: str
+    kind: str
+    mark: str
 
 
 @dataclass
@@ -231,32 +246,23 @@ class Evaluation:
         return found
 
 
-class Reading(NamedTuple):
-    """A text that a process was given: what became of it, its kind, and the mark of the sample that it is for.
-
-    The mark is "-" for a statement that is started, before any proof of it is looked at.
-    """
-
-    what: str
-    kind: str
-    mark: str
-
-
 def mark_of(record: Mapping[str, Any]) -> str:
     """Return the mark of a sample's text; "" where there is no text (a sample that the model could not write)."""
     found = MARK.search(record.get("text", ""))
     return "" if found is None else found[1]
 
 
-def again_at_work(readings: list[Reading]) -> bool:
-    """Tell whether Lean was asked once more about a text that it had not answered: the second stage has begun."""
-    stalled = set()
-    for what, _, mark in readings:
-        if what == STALL:
-            stalled.add(mark)
-        elif mark in stalled and mark != "-":
-            return True
-    return False
+def second_stage(readings: Sequence[Reading]) -> set[str]:
+    """Return the marks of texts that were put off, in one run of the evaluation, and that Lean then has read after all.
+
+    A text is put off when it gets no answer, or when its process is lost three times.
+    """
+    failed, found = Counter[str](), set()
+    for what, kind, mark in readings:
+        if what == READ and kind == PROOF and failed[mark] >= CRASHES:
+            found.add(mark)
+        failed[mark] += {STALL: CRASHES, CRASH: 1, READ: 0}[what] if mark != "-" else 0
+    return found
 
 
 @dataclass
@@ -274,70 +280,59 @@ class Measurement:
     def __init__(self, evaluation: Evaluation, writer: Writer, total: int, processes: int) -> None:
         self.evaluation, self.writer, self.total, self.processes = evaluation, writer, total, processes
         self.report = Report()
-        self.excused = Counter[str]()
-        """How often a text may be read again, as the evaluation died before its verdict was on record."""
-        self.begun = 0
-        """Readings before the present run of the evaluation."""
+        self.second: set[str] = set()
+        """Texts that got their verdict in the second stage."""
+        self._excused = Counter[str]()  # texts that may be read once more: without a verdict when a run ended
+        self._on_record: set[str] = set()
+        self._begun = 0  # how much was read before the present run
 
     def run(self, kills: int, seed: int) -> Report:
-        """Kill it at random counts of results, and once in the second stage; then let it end, and judge."""
+        """Kill it at random counts of results, and the last time in the second stage; then let it end, and judge."""
         rng, started = random.Random(seed), time.monotonic()
-        moments = sorted(rng.randrange(self.total // 20, self.total) for _ in range(max(0, kills - 1)))
-        died = []
-        for number in range(kills):
-            last = number == kills - 1
-            least = self.total if last else moments[number]
-            before = self.evaluation.lines()
-            least = max(least, before + 1) if not last else least
-            ended = self.evaluation.run(self._second_stage if last else lambda least=least: self._has(least))  # type: ignore[misc]
-            if ended:
-                break
-            died.append(self._note_death())
-        while not self.evaluation.run():
-            pass
-        resumes = 0
-        while resumes < MOST_RESUMES and self._without_verdict():
-            self._note_death()
+        deaths, resumes = [], 0
+        moments = sorted(rng.randrange(self.total // 20, self.total) for _ in range(kills - 1))
+        for least in moments:
+            least = max(least, self.evaluation.lines() + 1)
+            if not self.evaluation.run(lambda least=least: self.evaluation.lines() >= least):  # type: ignore[misc]
+                deaths.append(self._after_run())
+        if kills and not self.evaluation.run(lambda: bool(second_stage(self._readings()))):
+            deaths.append(self._after_run())
+        self.evaluation.run()
+        while resumes < MOST_RESUMES and any(record["outcome"] == "error" for record in self.evaluation.records()):
+            self._after_run()
             self.evaluation.run()
             resumes += 1
-        self.report.details |= {
-            "seconds": round(time.monotonic() - started, 1),
-            "died_at": died,
-            "resumed_for_samples_without_verdict": resumes,
-        }
+        self._after_run()
+        seconds = round(time.monotonic() - started, 1)
+        self.report.details |= {"seconds": seconds, "deaths": deaths, "resumed_for_lost_verdicts": resumes}
         self._judge()
         return self.report
 
-    def _has(self, count: int) -> bool:
-        return self.evaluation.lines() >= count
+    def _readings(self) -> list[Reading]:
+        """Return what was read in the present run."""
+        return self.evaluation.readings()[self._begun :]
 
-    def _second_stage(self) -> bool:
-        return again_at_work(self.evaluation.readings()[self.begun :])
-
-    def _without_verdict(self) -> int:
-        return sum(record["outcome"] == "error" for record in self.evaluation.records())
-
-    def _note_death(self) -> dict[str, int]:
-        """Take down what is on record, and hold what was read since the death before against what was on record then."""
-        readings = self.evaluation.readings()
-        self._check_run(readings)
-        on_record = {mark_of(record) for record in self.evaluation.records() if record["outcome"] != "error"}
-        under_way = {mark for what, kind, mark in readings if mark != "-" and mark not in on_record}
-        answered = {mark for what, kind, mark in readings if what == READ and kind == PROOF}
-        self.excused.update(under_way)
-        self.begun, self.known = len(readings), on_record
-        return {"results": self.evaluation.lines(), "read_without_verdict": len(under_way & answered)}
-
-    known: frozenset[str] | set[str] = frozenset()
-
-    def _check_run(self, readings: list[Reading]) -> None:
-        again = {mark for _, _, mark in readings[self.begun :]} & self.known
-        if again:
+    def _after_run(self) -> dict[str, int]:
+        """Hold what the run that ended had read against what was on record before it, and take down what is now."""
+        readings = self._readings()
+        if again := {each.mark for each in readings} & self._on_record:
             self.report.problems.append(f"{len(again)} texts were read again whose verdict was on record: {min(again)}")
+        self._begun += len(readings)
+        self._on_record = {mark_of(record) for record in self.evaluation.records() if record["outcome"] != "error"}
+        self.second |= second_stage(readings) & self._on_record
+        failed = {each.mark for each in readings if each.what != READ}
+        without = {each.mark for each in readings} - self._on_record - {"-"}
+        if len(without - failed) > self.processes:
+            self.report.problems.append(f"{len(without - failed)} verdicts were not on record at the end of a run")
+        self._excused.update(without)
+        return {
+            "results": self.evaluation.lines(),
+            "under_way": len(without - failed),
+            "put_off": len(without & failed),
+        }
 
     def _judge(self) -> None:
         report, records, readings = self.report, self.evaluation.records(), self.evaluation.readings()
-        self._check_run(readings)
         samples = {(record["theorem"]["id"], record.get("sample", 0)) for record in records}
         if len(samples) != self.total or len(records) != self.total:
             report.problems.append(f"{len(records)} results of {len(samples)} samples, not {self.total}")
@@ -353,9 +348,11 @@ class Measurement:
         report.problems += [f"{len(each)} wrong verdicts on '{kind}': {each[0]}" for kind, each in wrong.items()]
         proofs = Counter(mark for what, kind, mark in readings if what == READ and kind == PROOF)
         faults = Counter(mark for what, _, mark in readings if what != READ and mark != "-")
-        often = {mark for mark, count in proofs.items() if count > 1 + faults[mark] + self.excused[mark]}
+        often = {mark for mark, count in proofs.items() if count > 1 + faults[mark] + self._excused[mark]}
         if often:
-            report.problems.append(f"{len(often)} texts were read more often than faults and deaths explain: {min(often)}")
+            report.problems.append(
+                f"{len(often)} texts were read more often than faults and deaths explain: {min(often)}"
+            )
         whats, kinds = Counter(what for what, _, _ in readings), Counter(record["stop_reason"] for record in records)
         marks = Counter(mark_of(record) for record in records)
         report.details |= {
@@ -366,7 +363,7 @@ class Measurement:
             "crashes": whats[CRASH],
             "stalls": whats[STALL],
             "share_of_faults": round((whats[CRASH] + whats[STALL]) / max(1, whats.total()), 4),
-            "texts_met_by_faults": len(faults),
+            "texts_that_met_faults": len(faults),
             "proven": sum(record["outcome"] == "proven" for record in records),
             "without_verdict": sum(record["outcome"] == "error" for record in records),
             "stop_reasons": dict(kinds.most_common()),
