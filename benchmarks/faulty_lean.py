@@ -1,7 +1,7 @@
 """NanoLean as a process that dies or stalls at some texts: `python -m benchmarks.faulty_lean FOLDER SHARE SEED`.
 
-It answers as `python -m nanolean repl --json` does, but for a share of the texts with a theorem in them, which a hash
-picks. Half of these kill their process, as one that runs out of memory is killed, three times in a row: so often the
+It answers as `python -m nanolean repl --json` does, but for a share of the texts with one of the statements of the file
+FOLDER/statements in them, which a hash picks. Half of these kill their process, as one that runs out of memory is killed, three times in a row: so often the
 client has a text read, in another process each time, before the text gets no verdict. The other half gets no answer,
 once, so that the server has to kill the process when the time is up. What is read, and what becomes of it, is a line of
 FOLDER/readings.
@@ -21,8 +21,8 @@ from nanolean.library.loader import load_library
 from nanolean.repl import Repl, read_requests
 from nanolean.system import freeze_gc, with_deep_stack
 
-READINGS = "readings"
-"""Name of the file whose lines are `WHAT KIND MARK NAME`: what became of a text, which text it was, whose, and the name
+STATEMENTS, READINGS = "statements", "readings"
+"""Names of files: a JSON list of texts, from behind a theorem's name to its `:=`, and lines `WHAT KIND MARK NAME`: what became of a text, which text it was, whose, and the name
 that the check gave the theorem, which two texts of a proof have in common. `-` stands for none."""
 CRASH, STALL, READ = "crash", "stall", "read"
 STATEMENT, PROOF, RENAMED, PREMISES = "statement", "proof", "renamed", "premises"
@@ -31,7 +31,6 @@ CRASHES = 3
 MARK = re.compile(r"-- #([0-9a-f]{12})")
 """The comment by which a text that a model wrote is known again wherever it is read."""
 _NAME = re.compile(r"\bnanoproof_[0-9a-f]+")
-_THEOREM = re.compile(r"\btheorem\b")
 
 
 def kind_of(request: dict[str, Any]) -> str:
@@ -76,10 +75,12 @@ class Faults:
 def serve(folder: Path, share: float, seed: int) -> None:
     """Answer requests until the input ends, or a text ends the process."""
     repl, faults = Repl(load_library()), Faults(folder, share, seed)
+    statements = json.loads((folder / STATEMENTS).read_text(encoding="utf-8"))
     freeze_gc()
     for text in read_requests(sys.stdin):
         request = json.loads(text)
-        counts = _THEOREM.search(request.get("cmd", "")) is not None
+        command = request.get("cmd", "")
+        counts = any(statement in command for statement in statements)
         if counts:
             match faults.next(request):
                 case "crash":

@@ -384,6 +384,8 @@ def measure(
     each = -(-samples // len(known))
     readings = folder / "lean"
     readings.mkdir()
+    statements = [theorem.source.partition(theorem.name)[2].partition(":=")[0].rstrip() for theorem in known]
+    (readings / faulty_lean.STATEMENTS).write_text(json.dumps(statements), encoding="utf-8")
     writer = Writer({theorem.name: theorem for theorem in known})
     with openai_server() as model, faulty_server(readings, faults, seed, processes, seconds) as lean:
         model.writer = writer
