@@ -1,10 +1,10 @@
 """NanoLean as a process that dies or stalls at some texts: `python -m benchmarks.faulty_lean FOLDER SHARE SEED`.
 
 It answers as `python -m nanolean repl --json` does, but for a share of the texts with one of the statements of the file
-FOLDER/statements in them, which a hash picks. Half of these kill their process, as one that runs out of memory is killed, three times in a row: so often the
-client has a text read, in another process each time, before the text gets no verdict. The other half gets no answer,
-once, so that the server has to kill the process when the time is up. What is read, and what becomes of it, is a line of
-FOLDER/readings.
+FOLDER/statements in them, which a hash picks. Half of these kill their process, as one that runs out of memory is
+killed, three times in a row: so often the client has a text read, in another process each time, before the text gets no
+verdict. The other half gets no answer, once, so that the server has to kill the process when the time is up. What is
+read, and what becomes of it, is a line of FOLDER/readings.
 """
 
 import hashlib
@@ -22,8 +22,11 @@ from nanolean.repl import Repl, read_requests
 from nanolean.system import freeze_gc, with_deep_stack
 
 STATEMENTS, READINGS = "statements", "readings"
-"""Names of files: a JSON list of texts, from behind a theorem's name to its `:=`, and lines `WHAT KIND MARK NAME`: what became of a text, which text it was, whose, and the name
-that the check gave the theorem, which two texts of a proof have in common. `-` stands for none."""
+"""Names of files: a JSON list of texts, from behind a theorem's name to its `:=`, and lines `WHAT KIND MARK NAME`.
+
+They say what became of a text, which text it was, whose, and the name that the check gave the theorem, which two texts
+of a proof have in common; `-` stands for none.
+"""
 CRASH, STALL, READ = "crash", "stall", "read"
 STATEMENT, PROOF, RENAMED, PREMISES = "statement", "proof", "renamed", "premises"
 """Kinds of texts: without a proof, a proof under its theorem's name, under another name, and once more for premises."""
