@@ -295,7 +295,7 @@ class Measurement:
             least = max(least, self.evaluation.lines() + 1)
             if not self.evaluation.run(lambda least=least: self.evaluation.lines() >= least):  # type: ignore[misc]
                 deaths.append(self._after_run())
-        if kills and not self.evaluation.run(lambda: bool(second_stage(self._readings()))):
+        if kills and not self.evaluation.run(lambda: len(second_stage(self._readings())) > 1):
             deaths.append(self._after_run())
         self.evaluation.run()
         while resumes < MOST_RESUMES and any(record["outcome"] == "error" for record in self.evaluation.records()):

@@ -1,4 +1,4 @@
-"""Whole proofs over NanoLean whose processes crash and stall, with the evaluation killed: `benchmarks.whole_proofs`, small."""
+"""`benchmarks.whole_proofs`, small: Lean crashes and stalls, the evaluation is killed, and its judge would see it."""
 
 from pathlib import Path
 from typing import Any
