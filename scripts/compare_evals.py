@@ -76,8 +76,20 @@ def table(found: dict[str, Any], show: int) -> str:
     for name in before:
         if before[name] != after[name]:
             lines.append(f"budget: {name.replace('_', ' ')} {before[name]} in A, {after[name]} in B")
-    lines += [f"settings: {name} {a} in A, {b} in B" for name, (a, b) in found["settings"].items()]
+    lines += settings_lines(found["settings"])
     return "\n".join(lines)
+
+
+def settings_lines(settings: dict[str, Any]) -> list[str]:
+    """Format what differs: a line for each setting of both, and one for those that only one of the two has."""
+    lines = [
+        f"settings: {name} {a} in A, {b} in B" for name, (a, b) in settings.items() if a is not None and b is not None
+    ]
+    for which, title in enumerate("AB"):
+        alone = [f"{name} {both[which]}" for name, both in settings.items() if both[1 - which] is None]
+        if alone:
+            lines.append(f"settings of {title} alone: {', '.join(alone)}")
+    return lines
 
 
 def rates(found: dict[str, Any]) -> str:

@@ -42,7 +42,7 @@ from nanoproof.common.config import (
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json
 from nanoproof.common.option_groups import CheckpointOption, LeanOptions
-from nanoproof.common.run_dir import home, versions
+from nanoproof.common.run_dir import FINISHED, home, versions
 from nanoproof.lean.project.layout import LIBRARIES
 from nanoproof.lean.transport import TOKEN_VARIABLE
 from scripts import small_runs
@@ -192,15 +192,24 @@ class Measurement:
             return
         tokenizer, epochs = self.out / "tokenizer", ["--epochs", f"{self.options.sft_epochs:g}"]
         if "tokenizer" not in self.done:
+            started = time.monotonic()
             self.commands.data_and_tokenizer(tokenizer)
-            self.finish("tokenizer", 0.0)
+            self.finish("tokenizer", time.monotonic() - started)
         words = ["nanoproof.sft", *small_runs.SFT, "--tokenizer", str(tokenizer), *epochs, "--log-level", "warning"]
-        self.commands.train("network", "Finetuning a small network on tactics", words, self.out / "network")
+        self.train("network", "Finetuning a small network on tactics", words)
         if self.options.whole_proofs is None:
             words = ["nanoproof.sft", "--data", "nanolean", "--model-path", str(self.out / "network"), *epochs]
             words += ["--continuations", "proof", "--row-length", "256", "--device-batch-size", "16"]
             words += ["--target-examples-per-step", "64", "--device-type", "cpu", "--log-level", "warning"]
-            self.commands.train("writer", "Finetuning it on whole proofs", words, self.out / "writer")
+            self.train("writer", "Finetuning it on whole proofs", words)
+
+    def train(self, name: str, text: str, words: list[str]) -> None:
+        """Train a network, from where it is, in the directory of its name."""
+        started, earlier = time.monotonic(), self.done.get(f"train_{name}", 0.0)
+        finished = (self.out / name / FINISHED).exists()
+        self.commands.train(name, text, words, self.out / name)
+        if not finished:
+            self.finish(f"train_{name}", earlier + time.monotonic() - started)
 
     def lean_project(self) -> None:
         """Make the Lean project; unless servers run elsewhere, get Lean, Mathlib and the REPL for it."""
@@ -221,9 +230,8 @@ class Measurement:
         Raises UserError, with its last words, if it ends before it listens.
         """
         if self.options.lean.servers:
-            if self.options.lean.token is not None:
-                os.environ[TOKEN_VARIABLE] = self.options.lean.token
-            yield self.options.lean.servers
+            with environment_token(self.options.lean.token):
+                yield self.options.lean.servers
             return
         port = self.options.lean_port if not self.options.rehearsal or self.options.dry_run else free_port()
         words = ["nanoproof.lean.server", *self.server_words(), "--port", str(port), "--warmup"]
@@ -231,12 +239,12 @@ class Measurement:
             self.commands.run("server", "Lean", words)
             yield (f"localhost:{port}",)
             return
-        os.environ.setdefault(TOKEN_VARIABLE, secrets.token_urlsafe(32))
         print(
             f"\n== The Lean server (its log: {self.out / SERVER_LOG})\n   $ python -m {shlex.join(words)}", flush=True
         )
         command = [sys.executable, "-m", *words, "--exit-with-parent"]
         with (
+            environment_token(os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(32)),
             (self.out / SERVER_LOG).open("wb") as log,
             subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=small_runs.environment()
@@ -329,6 +337,7 @@ class Measurement:
         if partial.exists():
             shutil.rmtree(final, ignore_errors=True)
             partial.rename(final)
+            print(f"complete, and moved to {final}", flush=True)
         if self.options.rehearsal:
             words = ["scripts.check_with_lean", str(self.out / name / "proofs"), "--certificates", "--json"]
             words.append(str(self.out / f"certificates_{name}.json"))
@@ -393,7 +402,7 @@ class Measurement:
 
 def table(summary: dict[str, Any]) -> str:
     """Format the result as lines of text."""
-    lines = [f"{'':<34}{'solved':>10}{'share':>9}{'95% interval':>17}{'budget':>24}{'errors':>8}{'again':>9}"]
+    lines = [f"{'':<34}{'solved':>10}{'share':>9}{'95% interval':>17}{'budget':>24}{'errors':>8}{'rechecked':>11}"]
     for name, score in summary["scores"].items():
         unit = "samples" if name == "whole" else "simulations"
         checked = summary["recheck"].get(name)
@@ -402,7 +411,7 @@ def table(summary: dict[str, Any]) -> str:
             f"{TITLES[name]:<34}{score['solved']}/{score['total']:>4}".ljust(44)
             + f"{100 * score['solved'] / max(1, score['total']):>8.1f}%"
             + f"{100 * score['low']:>9.1f} -{100 * score['high']:>5.1f}%"
-            + f"{score['simulations']:>12} {unit:<11}{score['errors']:>8}{again:>9}"
+            + f"{score['simulations']:>12} {unit:<11}{score['errors']:>8}{again:>11}"
         )
     for pair, found in summary["compared"].items():
         one, _, other = pair.partition(" - ")
@@ -424,6 +433,23 @@ def claim_line(score: dict[str, Any], claim: float) -> str:
     low, high = 100 * score["low"], 100 * score["high"]
     where = "below" if claim < low else "above" if claim > high else "inside"
     return f"claimed: {claim:g}%, which is {where} the 95% interval {low:.1f} - {high:.1f}% of the tree search"
+
+
+@contextmanager
+def environment_token(token: str | None) -> Iterator[None]:
+    """Have the commands that are started here find a token of the Lean servers, where there is one, in the environment.
+
+    It is as before in the end.
+    """
+    before = os.environ.get(TOKEN_VARIABLE)
+    if token is not None:
+        os.environ[TOKEN_VARIABLE] = token
+    try:
+        yield
+    finally:
+        os.environ.pop(TOKEN_VARIABLE, None)
+        if before is not None:
+            os.environ[TOKEN_VARIABLE] = before
 
 
 def free_port() -> int:

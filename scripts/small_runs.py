@@ -48,7 +48,11 @@ class StageFailed(UserError):
     """The command of a stage ended with another exit `code` than 0."""
 
     def __init__(self, stage: str, code: int) -> None:
-        super().__init__(f"the stage '{stage}' failed with exit code {code}; its message is above")
+        if code < 0:
+            reason = f"was ended by {signal.Signals(-code).name}"
+        else:
+            reason = f"failed with exit code {code}; its message is above"
+        super().__init__(f"the stage '{stage}' {reason}")
         self.code = code
 
 
@@ -105,7 +109,7 @@ class Commands:
         """Make NanoLean's training data and a tokenizer for them, unless they are there."""
         self.run(
             "data",
-            "Making training data: proofs of the library and of generated statements",
+            "Making training data, some minutes the first time: proofs of the library and of generated statements",
             ["nanoproof.data.nanolean", "make"],
         )
         if not (tokenizer / "tokenizer.json").exists():

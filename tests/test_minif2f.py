@@ -1,6 +1,7 @@
 """`scripts.minif2f`: its commands parse, what is done is not done again, and all stages run, small, on NanoLean."""
 
 import json
+import os
 import re
 import shlex
 from pathlib import Path
@@ -23,10 +24,8 @@ from tests.helpers import main_of, taken_port
 
 
 @pytest.fixture(autouse=True)
-def no_token_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The script makes a token for its server, in the environment of this process."""
-    monkeypatch.setenv("NANOPROOF_LEAN_TOKEN", "before")
-    monkeypatch.delenv("NANOPROOF_LEAN_TOKEN")
+def no_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NANOPROOF_LEAN_TOKEN", raising=False)
 
 
 def options_of(*words: str) -> MiniF2FOptions:
@@ -206,7 +205,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("killed", ["data", "probe", "search", "recheck_search", "judges_search"])
 def test_a_stage_that_was_killed_is_run_again_and_nothing_before_it(tmp_path: Path, project: Path, killed: str) -> None:
     out, first, second = tmp_path / "out", Recorded(killed), Recorded()
-    with pytest.raises(small_runs.StageFailed, match=f"'{killed}' failed with exit code -9"):
+    with pytest.raises(small_runs.StageFailed, match=f"the stage '{killed}' was ended by SIGKILL"):
         measured(out, first)
     assert not (out / "judges_search").exists()
     project.mkdir()
@@ -253,6 +252,20 @@ def test_a_server_that_cannot_start_is_named_with_its_reason(tmp_path: Path, mon
         said = rf"the Lean server ended with exit code 2: .*port {port}: Address already"
         with pytest.raises(UserError, match=said), measurement.servers():
             pass
+    assert "NANOPROOF_LEAN_TOKEN" not in os.environ
+
+
+@pytest.mark.parametrize("before", [None, "theirs"])
+def test_a_token_is_in_the_environment_while_the_servers_are_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str | None
+) -> None:
+    if before is not None:
+        monkeypatch.setenv("NANOPROOF_LEAN_TOKEN", before)
+    for token in ("ours", None):
+        words = ["--model-path", "M", "--lean-servers", "a:1", *(["--lean-token", token] if token else [])]
+        with Measurement(options_of(*words), tmp_path, Recorded()).servers():
+            assert os.environ.get("NANOPROOF_LEAN_TOKEN") == (token or before)
+        assert os.environ.get("NANOPROOF_LEAN_TOKEN") == before
 
 
 def refused(*_: object) -> None:
@@ -324,6 +337,7 @@ def test_all_stages_on_nanolean(
     assert summary["pass_at_k"][0]["statements"] == 2
     assert "of-this-test" not in (out / "summary.json").read_text() + said
     assert (out / "table.txt").read_text().rstrip() in said and "claimed: 50%" in said
+    assert f"moved to {out / 'judges_search'}" in said
     assert list(read_jsonl(out / "probe.jsonl"))
     times = {path: path.stat().st_mtime_ns for path in out.rglob("*.jsonl")}
     assert minif2f.main(flags) == 0  # nothing is left to do, and the table is printed again

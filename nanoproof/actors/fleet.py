@@ -417,7 +417,8 @@ def follow_lean(args: argparse.Namespace, data: Mapping[str, Followed] = SOLVERS
         kind = "real Lean" if is_real else "NanoLean"
         values = [getattr(args, name) for name in followed]
         words = [f"{flag} {text if isinstance(text, str) else ' '.join(text)}" for flag, text in zip(flags, values)]
-        print(f"{kind} at {', '.join(args.lean_servers)}: {', '.join(words)}", file=sys.stderr, flush=True)
+        said = f"{kind} at {', '.join(args.lean_servers)}, so by default {', '.join(words)}"
+        print(said, file=sys.stderr, flush=True)
 
 
 def _all_are_real(reports: Sequence[ServerReport], flags: Sequence[str]) -> bool:

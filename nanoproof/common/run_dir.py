@@ -445,8 +445,15 @@ def setup_logging(level: str, log_file: Path | None = None, rank: int = 0) -> No
         handlers.append(LogFile(log_file, encoding="utf-8"))
     text = f"%(asctime)s r{rank} %(levelname)s %(name)s: %(message)s"
     logging.basicConfig(level=level.upper(), handlers=handlers, format=text, datefmt="%Y-%m-%d %H:%M:%S", force=True)
+    quiet_libraries(level)
+
+
+def quiet_libraries(level: str) -> None:
+    """Keep out of the log what libraries say of each request; those of HTTP clients are there at level `debug`."""
     for noisy in ("urllib3", "waitress.queue"):
         logging.getLogger(noisy).setLevel("ERROR")
+    for client in ("httpx", "httpx2"):  # a line for each request at INFO
+        logging.getLogger(client).setLevel("NOTSET" if level.lower() == "debug" else "WARNING")
 
 
 # -- Trackers --------------------------------------------------------------------------------------------------------

@@ -100,8 +100,10 @@ def add_eval_flags(parser: Parser) -> None:
 def parse_eval_args(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
     """Parse, and let the benchmarks follow the Lean servers where they are not named."""
     args = parser.parse_args(argv)
-    if args.policy == "solver-only" and tuple(args.search_finishers) == (AUTO,):
-        args.search_finishers = ()  # it suggests them
+    if (args.policy == "solver-only" or getattr(args, "whole_proofs", False)) and tuple(args.search_finishers) == (
+        AUTO,
+    ):
+        args.search_finishers = ()  # the policy suggests them, or there is no search
     follow_lean(args, EVAL_DATA)
     return args
 

@@ -14,7 +14,7 @@ from nanoproof.common.torch_command import run_main
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.distributed import DistInfo, init_distributed
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption
-from nanoproof.common.run_dir import resolve_model_path
+from nanoproof.common.run_dir import quiet_libraries, resolve_model_path
 from nanoproof.common.web import http_server
 from nanoproof.inference.sampling import EngineLimits
 from nanoproof.model.checkpoint import find_checkpoint, load_model, weights_sha256
@@ -120,6 +120,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options, chosen = from_args(ServiceOptions, args), from_args(ModelOptions, args)
     sampling, limits = from_args(SamplingConfig, args), from_args(EngineLimits, args, "engine_")
     logging.basicConfig(level=options.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    quiet_libraries(options.log_level)
     http_server.allow_many_connections()
 
     listener = http_server.bind(options)

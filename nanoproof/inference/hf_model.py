@@ -310,6 +310,11 @@ class HFModel:
         means: np.ndarray = ((hidden_RLC * weights_RL1).sum(1) / weights_RL1.sum(1)).cpu().numpy()
         return means
 
+    @property
+    def positions(self) -> int | None:
+        """How many tokens fit, those of a prompt and those of what is written; None where the model sets no limit."""
+        return self._room
+
     def num_tokens(self, text: str) -> int:
         """Return how many tokens a text has."""
         return len(self._tokenizer(text, add_special_tokens=False)["input_ids"])

@@ -195,7 +195,7 @@ class OpenAIModel:
 
     def _special_field(self) -> dict[str, Any]:
         """The field of our own server, which others may refuse."""
-        return {"parse_special": True} if self.special else {}
+        return {"parse_special": True, "truncate_prompt_tokens": -1} if self.special else {}
 
     def _read_samples(self, answer: "_Answer", options: GenerationOptions) -> list[TextSample]:
         """Read the texts of an answer: those that are whole. Raises _Garbled if there are none."""

@@ -225,9 +225,15 @@ class OwnModel:
             vectors.append(hidden_1TC[0].float().mean(dim=0).cpu().numpy())
         return unit_vectors(np.stack(vectors) if vectors else np.zeros((0, self._model.config.width)))
 
+    @property
+    def positions(self) -> int:
+        """How many tokens fit: BOS, those of a prompt, and those of what is written."""
+        return self._model.config.sequence_len
+
     def num_tokens(self, text: str) -> int:
-        """Return how many tokens a text has."""
-        return len(self._encode_text(text))
+        """Return how many tokens a text has, as a prompt."""
+        before, marker, after = self._at_marker(text)
+        return len(self._encode_text(before)) + bool(marker) + len(self._encode_text(after if marker else text))
 
     def close(self) -> None:
         """End the worker's thread, if it is this model's own; calls that still wait get PolicyClosed."""

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
-from flask import Blueprint, Response, stream_with_context
+from flask import Blueprint, Response, request, stream_with_context
 from pydantic import BeforeValidator, Field
 
 from nanoproof.common.errors import UserError
@@ -48,6 +48,10 @@ class Admission(Protocol):
 
 class NoSuchModel(Exception):
     """A request names a model that is not served. Answered with status 404."""
+
+
+class PromptTooLong(BadState):
+    """A prompt does not fit into the model's positions beside what is to be written. Answered with status 400."""
 
 
 def find_model(models: ServedModels, name: str | None) -> ServedModel:
@@ -92,6 +96,7 @@ class CompletionsBody(flask_app.Body, extra="forbid"):
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     parse_special: bool = False
+    truncate_prompt_tokens: Literal[-1] | None = None
     user: str | None = None
     suffix: Literal[""] | None = None
     best_of: int | None = None
@@ -149,6 +154,27 @@ class Written:
         }
 
 
+@dataclass(frozen=True)
+class Completed:
+    """What was written for all prompts of a request, in their order, and how many tokens the prompts have."""
+
+    written: Sequence[Written]
+    prompt_tokens: int
+
+    def choices(self, with_logprobs: bool) -> list[dict[str, Any]]:
+        """Return the choices of an answer."""
+        return [each.to_json(index, with_logprobs) for index, each in enumerate(self.written)]
+
+    def usage(self) -> dict[str, int]:
+        """Return the numbers of tokens; a prompt counts once, however many texts continue it."""
+        new = sum(each.sample.num_tokens for each in self.written if each.sample is not None)
+        return {
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": new,
+            "total_tokens": self.prompt_tokens + new,
+        }
+
+
 def _logprobs(pieces: Sequence[Piece]) -> dict[str, Any]:
     starts = [0]
     for text, _ in pieces:
@@ -163,14 +189,29 @@ def _logprobs(pieces: Sequence[Piece]) -> dict[str, Any]:
 
 def complete(
     served: ServedModel, body: CompletionsBody, options: GenerationOptions | None, cancelled: Callable[[], bool]
-) -> list[Written]:
+) -> Completed:
     """Write what a body asks for, in the order of its prompts. Raises BadState, and what the model raises."""
     model = served.reading(body.parse_special)
+    lengths = [model.num_tokens(prompt) for prompt in body.prompt]
+    if options is not None and body.truncate_prompt_tokens is None:
+        _check_lengths(served, lengths, options)
     echoed = [_echo(model, served, prompt, body.logprobs is not None) if body.echo else [] for prompt in body.prompt]
     if options is None:
-        return [Written(pieces, None) for pieces in echoed]
+        return Completed([Written(pieces, None) for pieces in echoed], sum(lengths))
     answers = generate(model, body.prompt, options, body.seeds(), cancelled)
-    return [Written(pieces, sample) for pieces, samples in zip(echoed, answers, strict=True) for sample in samples]
+    written = [Written(pieces, sample) for pieces, samples in zip(echoed, answers, strict=True) for sample in samples]
+    return Completed(written, sum(lengths))
+
+
+def _check_lengths(served: ServedModel, lengths: Sequence[int], options: GenerationOptions) -> None:
+    """Check that the prompts fit whole: the model would go on from the end of one that is cut. Raises PromptTooLong."""
+    positions: int | None = getattr(served.inner, "positions", None)
+    room = 0 if positions is None else positions - options.max_new_tokens - 1
+    if room > 0 and max(lengths) > room:
+        raise PromptTooLong(
+            f"the prompt has {max(lengths)} tokens, and the model room for {room} beside `max_tokens` "
+            f"{options.max_new_tokens}; with `truncate_prompt_tokens` -1 only the end of the prompt is read"
+        )
 
 
 def _echo(model: LanguageModel, served: ServedModel, prompt: str, with_logprobs: bool) -> Sequence[Piece]:
@@ -192,13 +233,7 @@ def _answer(served: ServedModel, choices: list[dict[str, Any]]) -> dict[str, Any
     }
 
 
-def _usage(choices: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    return {"completion_tokens": sum(choice["num_tokens"] for choice in choices)}
-
-
-def _events(
-    served: ServedModel, body: CompletionsBody, call: ModelCall[list[Written]], deadline: float
-) -> Iterator[bytes]:
+def _events(served: ServedModel, body: CompletionsBody, call: ModelCall[Completed], deadline: float) -> Iterator[bytes]:
     """Yield the events of a stream: each text as it is whole, the usage if that is wanted, and the end.
 
     An error is an event too; the end is not said then.
@@ -208,18 +243,17 @@ def _events(
             if time.monotonic() >= deadline:
                 raise PolicyTimeout("the model did not answer before the deadline")
             yield b": the model is at work\n\n"
-        written = call.result(deadline, lambda: False)
+        completed = call.result(deadline, lambda: False)
     except (PolicyError, UserError, FloatingPointError) as error:
         yield _event({"error": {"message": str(error), "type": type(error).__name__, "code": None}})
         return
     finally:
         call.leave()  # nothing happens to one that has ended; a reader who is gone ends this function here
-    choices = [each.to_json(index, body.logprobs is not None) for index, each in enumerate(written)]
     answer = _answer(served, [])
-    for choice in choices:
+    for choice in completed.choices(body.logprobs is not None):
         yield _event({**answer, "choices": [choice]})
     if body.stream_options is not None and body.stream_options.include_usage:
-        yield _event({**answer, "usage": _usage(choices)})
+        yield _event({**answer, "usage": completed.usage()})
     yield b"data: [DONE]\n\n"
 
 
@@ -227,37 +261,62 @@ def _event(content: dict[str, Any]) -> bytes:
     return b"data: " + json.dumps(content, ensure_ascii=False).encode("utf-8", "replace") + b"\n\n"
 
 
+def _error(message: str, kind: str, code: str | None) -> dict[str, Any]:
+    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+
+
+_KINDS = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
+
+
+def in_openai_shape(response: Response) -> Response:
+    """Give what a request below `/v1` was refused with, before it came to a route, the shape that its client reads."""
+    if response.status_code < 400 or not request.path.startswith("/v1/"):
+        return response
+    said = (response.get_json(silent=True) or {}).get("error")
+    if isinstance(said, str):
+        status = response.status_code
+        if status == 404:
+            said = f"there is no {request.path} here; there are /v1/completions and /v1/models"
+        kind = _KINDS.get(status, "invalid_request_error" if status < 500 else "server_error")
+        response.set_data(json.dumps(_error(said, kind, "invalid_api_key" if status == 401 else None)))
+    return response
+
+
 def openai_routes(models: ServedModels, options: ServiceOptions, admit: Admission) -> Blueprint:
     """Return the routes `/v1/completions` and `/v1/models`, with errors in OpenAI's shape."""
     routes = Blueprint("openai", __name__, url_prefix="/v1")
 
-    def refuse(status: int, kind: str) -> Callable[[Exception], Response]:
+    def refuse(status: int, kind: str, code: str | None) -> Callable[[Exception], Response]:
         def answer(error: Exception) -> Response:
-            content = {"error": {"message": str(error), "type": kind, "param": None, "code": None}}
+            content = _error(str(error), kind, code)
             return flask_app.reply_later(content, status) if status in (429, 503) else flask_app.reply(content, status)
 
         return answer
 
-    for error, status, kind in (
-        (flask_app.BadRequest, 400, "invalid_request_error"),
-        (BadState, 400, "invalid_request_error"),
-        (UserError, 400, "invalid_request_error"),
-        (NoSuchModel, 404, "not_found_error"),
-        (PolicyCancelled, CALLER_GONE, "cancelled"),
-        (PolicyTimeout, 504, "timeout_error"),
-        (PolicyUnavailable, 503, "server_error"),
-        (PolicyClosed, 503, "server_error"),
-        (PolicyError, 500, "server_error"),
+    for error, status, kind, code in (
+        (flask_app.BadRequest, 400, "invalid_request_error", None),
+        (PromptTooLong, 400, "invalid_request_error", "context_length_exceeded"),
+        (BadState, 400, "invalid_request_error", None),
+        (UserError, 400, "invalid_request_error", None),
+        (NoSuchModel, 404, "not_found_error", "model_not_found"),
+        (PolicyCancelled, CALLER_GONE, "cancelled", None),
+        (PolicyTimeout, 504, "timeout_error", None),
+        (PolicyUnavailable, 503, "server_error", None),
+        (PolicyClosed, 503, "server_error", None),
+        (PolicyError, 500, "server_error", None),
     ):
-        routes.register_error_handler(error, refuse(status, kind))
+        routes.register_error_handler(error, refuse(status, kind, code))
 
     @routes.get("/models")
     def list_models() -> Response:
-        listed = [
-            {"id": name, "object": "model", "created": models.created, "owned_by": "nanoproof"}
-            for name in models.by_name
-        ]
-        return flask_app.reply({"object": "list", "data": listed})
+        return flask_app.reply({"object": "list", "data": [describe(name) for name in models.by_name]})
+
+    @routes.get("/models/<path:name>")
+    def show_model(name: str) -> Response:
+        return flask_app.reply(describe(find_model(models, name).name))
+
+    def describe(name: str) -> dict[str, Any]:
+        return {"id": name, "object": "model", "created": models.created, "owned_by": "nanoproof"}
 
     @routes.post("/completions")
     def completions() -> Response:
@@ -276,11 +335,11 @@ def openai_routes(models: ServedModels, options: ServiceOptions, admit: Admissio
         if body.stream and not call.done_within(KEEP_ALIVE_SECONDS):
             events = stream_with_context(_events(served, body, call, deadline))
             return Response(events, mimetype="text/event-stream")
-        written = call.result(deadline, flask_app.client_disconnected())
+        completed = call.result(deadline, flask_app.client_disconnected())
         if body.stream:  # what fails at once has the status of an error
             return Response(b"".join(_events(served, body, call, deadline)), mimetype="text/event-stream")
-        choices = [each.to_json(index, body.logprobs is not None) for index, each in enumerate(written)]
-        return flask_app.reply({**_answer(served, choices), "usage": _usage(choices)})
+        answer = _answer(served, completed.choices(body.logprobs is not None))
+        return flask_app.reply({**answer, "usage": completed.usage()})
 
     return routes
 

@@ -19,7 +19,14 @@ from pydantic import FailFast, Field, create_model
 from nanoproof.common.run_dir import versions
 from nanoproof.common.web import flask_app
 from nanoproof.policy import protocol
-from nanoproof.policy.endpoints import CALLER_GONE, ExternalApi, NoSuchModel, is_external, openai_routes
+from nanoproof.policy.endpoints import (
+    CALLER_GONE,
+    ExternalApi,
+    NoSuchModel,
+    in_openai_shape,
+    is_external,
+    openai_routes,
+)
 from nanoproof.policy.served_models import ServedModels
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.policy.text_policy import TextPolicy
@@ -238,6 +245,7 @@ def create_app(service: PolicyService, token: str | None = None) -> Flask:
     external = None
     if service.models is not None:
         app.register_blueprint(openai_routes(service.models, service.options, service.admit))
+        app.after_request(in_openai_shape)
         external = ExternalApi(service.models, service.options, service.admit)
     app.register_blueprint(_routes(service, app.extensions["requests"].active, external))
     app.register_error_handler(BadState, lambda error: flask_app.reply({"error": str(error)}, 400))

@@ -84,7 +84,7 @@ def test_rl_takes_the_data_of_the_servers_lean_and_says_so_in_one_line(
     datasets, benchmarks = " ".join(expected["datasets"]), " ".join(expected["eval_datasets"])
     line = f"--datasets {datasets}, --sft-data {expected['sft_data']}, --eval-datasets {benchmarks}"
     line += f", --search-finishers {expected['search_finishers'][0]}"
-    assert capsys.readouterr().err == f"{name} at {', '.join(addresses)}: {line}\n"
+    assert capsys.readouterr().err == f"{name} at {', '.join(addresses)}, so by default {line}\n"
 
 
 def test_only_one_of_several_ranks_says_it(
@@ -98,7 +98,9 @@ def test_only_one_of_several_ranks_says_it(
 def test_flags_that_are_given_win(start: Start, capsys: pytest.CaptureFixture[str]) -> None:
     given = chosen("--datasets", "nanolean", "--lean-servers", start("leantree"))
     assert given == {**REAL, "datasets": ["nanolean"]}
-    assert capsys.readouterr().err.endswith(": --sft-data leantree, --eval-datasets minif2f, --search-finishers lean\n")
+    assert capsys.readouterr().err.endswith(
+        ", so by default --sft-data leantree, --eval-datasets minif2f, --search-finishers lean\n"
+    )
 
 
 def test_servers_of_both_kinds_are_asked_about_and_not_guessed(start: Start) -> None:

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 
+import httpx2
 import pytest
 
 from nanoproof.common.errors import UserError
@@ -92,6 +93,23 @@ def test_log_files_hold_the_date_and_the_terminal_the_time_alone(tmp_path, capsy
         root.setLevel(level)
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d r0 WARNING a.b: hello\n", (tmp_path / "log.txt").read_text())
     assert re.fullmatch(r"\d\d:\d\d:\d\d warning \(rank 0\): hello\n", capsys.readouterr().err)
+
+
+def test_requests_of_http_clients_are_logged_when_debugging_alone(capsys):
+    root, client = logging.getLogger(), logging.getLogger("httpx2")
+    before, level, own = root.handlers[:], root.level, client.level
+    root.handlers.clear()
+    answered = httpx2.MockTransport(lambda request: httpx2.Response(200))
+    try:
+        for said, is_shown in (("info", False), ("debug", True), ("info", False)):
+            setup_logging(said)
+            with httpx2.Client(transport=answered) as session:
+                session.get("http://h/v1/models")
+            assert ("h/v1/models" in capsys.readouterr().err) == is_shown
+    finally:
+        root.handlers[:] = before
+        root.setLevel(level)
+        client.setLevel(own)
 
 
 # -- the lock of a run -------------------------------------------------------------------------------------------------

@@ -57,6 +57,16 @@ def test_budgets_settings_and_errors_that_differ_are_said(tmp_path, capsys):
     )
 
 
+def test_settings_that_only_one_of_two_kinds_has_are_one_line() -> None:
+    differing = {"policy": ["solver-only", "model"], "top_p": [None, 1.0], "seed": [1, 2], "samples": [8, None]}
+    assert compare_evals.settings_lines({**differing, "temperature": [None, 0.5]}) == [
+        "settings: policy solver-only in A, model in B",
+        "settings: seed 1 in A, 2 in B",
+        "settings of A alone: samples 8",
+        "settings of B alone: top_p 1.0, temperature 0.5",
+    ]
+
+
 def test_other_theorems_are_refused(tmp_path):
     before, after = evaluation(tmp_path / "a", "++"), evaluation(tmp_path / "b", "+++")
     with pytest.raises(UserError, match=r"not of the same theorems: 1 only in .*b \(t2\)"):

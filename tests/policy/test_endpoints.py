@@ -64,6 +64,9 @@ class Scripted:
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         raise UserError("scripted embeds no texts")
 
+    def num_tokens(self, text: str) -> int:
+        return len(text.split())
+
     def close(self) -> None:
         pass
 
@@ -87,6 +90,9 @@ class Serving:
     def post(self, path: str, **body: Any) -> requests.Response:
         headers = {"Authorization": f"Bearer {TOKEN}"}
         return requests.post(f"{self.base}{path}", json=body, headers=headers, timeout=20)
+
+    def get(self, path: str) -> requests.Response:
+        return requests.get(f"{self.base}{path}", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=20)
 
     def client(self, special: bool = True, **how: Any) -> OpenAIModel:
         return OpenAIModel(f"{self.base}/v1", "own", EndpointOptions(patience=0, **how), special=special)
@@ -119,6 +125,7 @@ def running(words: Tokenizer, network: GPT) -> Iterator[Serving]:
                 ServedModel("other", other, FORMATS["bfs-prover"], SAMPLING),
                 ServedModel("scored", other, FORMATS["bfs-prover"], SAMPLING, Countdown()),
                 ServedModel("mute", other, None, SAMPLING),
+                ServedModel("o/n", other, None, SAMPLING),
             ]
         )
         options = ServiceOptions(port=0, max_requests=8, max_states=4, max_samples=16, longest_text=64)
@@ -196,7 +203,8 @@ def test_several_prompts_have_seeds_of_their_own_and_the_first_that_of_the_reque
         (index, "ab"[index % 2], ["stop", "length"][index % 2]) for index in range(6)
     ]
     assert all(choice["logprobs"] is None for choice in answer["choices"])
-    assert answer["usage"]["completion_tokens"] == 24 and answer["model"] == "other"
+    assert answer["usage"] == {"prompt_tokens": 3, "completion_tokens": 24, "total_tokens": 27}
+    assert answer["model"] == "other"
     assert serving.post("/v1/completions", model="other", prompt=["x", "x", "y"], n=2, seed=9).ok
     assert serving.other.asked[1][2] == seeds
     serving.post("/v1/completions", model="other", prompt="x")
@@ -220,7 +228,8 @@ def test_a_stream_says_that_it_lives_and_ends_with_done_or_an_error(
         events[fails] = [line[6:] for line in answer.text.splitlines() if line.startswith("data: ")]
     first, usage, end = events[False]
     assert json.loads(first)["choices"][0]["text"] == "simp" and json.loads(first)["id"] == json.loads(usage)["id"]
-    assert json.loads(usage)["usage"] == {"completion_tokens": 2} and end == "[DONE]"
+    assert json.loads(usage)["usage"] == {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
+    assert json.loads(usage)["choices"] == [] and end == "[DONE]"
     assert [json.loads(each)["error"]["message"] for each in events[True]] == ["out of memory"]
     wait_for(lambda: serving.service.open_requests == 0)
 
@@ -254,6 +263,49 @@ def test_what_cannot_be_is_refused_with_the_field(serving: Serving, body: dict[s
     assert said in error["message"] and "\n" not in error["message"]
 
 
+def test_a_prompt_that_is_too_long_is_refused_unless_its_end_will_do(serving: Serving, words: Tokenizer) -> None:
+    tokens = words.encode("exact h " * 60)
+    assert len(tokens) > 96
+    most = 96 - 8 - 1  # the model has 96 positions, one of them for BOS
+    kept, long = (words.decode(tokens[len(tokens) - count :]) for count in (most, most + 1))
+    assert [serving.own.num_tokens(text) for text in (kept, long)] == [most, most + 1]
+    ask = {"model": "own", "max_tokens": 8, "n": 2, "seed": 5}
+    whole, refused = (serving.post("/v1/completions", prompt=text, **ask) for text in (kept, long))
+    assert whole.ok and whole.json()["usage"]["prompt_tokens"] == most
+    error = refused.json()["error"]
+    assert refused.status_code == 400 and error["code"] == "context_length_exceeded"
+    assert f"the prompt has {most + 1} tokens, and the model room for {most} beside `max_tokens` 8" in error["message"]
+    cut = serving.post("/v1/completions", prompt=long, **ask, truncate_prompt_tokens=-1)
+    assert texts(cut) == texts(whole)
+    client = serving.client()  # ours cuts, as the model does here
+    options = GenerationOptions(num_samples=2, max_new_tokens=8)
+    far, near = (model.generate([long + PROMPT], options, [5])[0] for model in (client, serving.own))
+    assert [sample.text for sample in far] == [sample.text for sample in near]
+    client.close()
+
+
+def test_every_refusal_below_v1_has_the_shape_that_clients_of_that_api_read(serving: Serving) -> None:
+    url, headers = f"{serving.base}/v1/completions", {"Authorization": f"Bearer {TOKEN}"}
+    leaves = [serving.service.admit(1) for _ in range(8)]
+    full = serving.post("/v1/completions", model="other", prompt="x")
+    for leave in leaves:
+        leave()
+    refused = [
+        (full, 429, "rate_limit_error", None),
+        (requests.post(url, json={"prompt": "x"}, timeout=20), 401, "authentication_error", "invalid_api_key"),
+        (serving.post("/v1/chat/completions", messages=[]), 404, "not_found_error", None),
+        (requests.post(url, data="prompt=x", headers=headers, timeout=20), 415, "invalid_request_error", None),
+        (serving.get("/v1/completions"), 405, "invalid_request_error", None),
+    ]
+    for answer, status, kind, code in refused:
+        error = answer.json()["error"]
+        assert (answer.status_code, error["type"], error["code"]) == (status, kind, code)
+        assert error["message"] and "param" in error
+    assert refused[0][0].headers["Retry-After"] and refused[1][0].headers["WWW-Authenticate"] == "Bearer"
+    assert "/v1/chat/completions here; there are /v1/completions" in refused[2][0].json()["error"]["message"]
+    assert serving.get("/nowhere").json() == {"error": "404 Not Found"}
+
+
 def test_neutral_fields_of_other_clients_are_taken(serving: Serving) -> None:
     neutral = {"presence_penalty": 0, "frequency_penalty": 0.0, "logit_bias": {}, "best_of": 1, "user": "me"}
     none = dict.fromkeys(("n", "stop", "seed", "logprobs", "echo", "stream", "suffix", "max_tokens"))
@@ -262,12 +314,16 @@ def test_neutral_fields_of_other_clients_are_taken(serving: Serving) -> None:
 
 
 def test_models_are_listed_and_found_by_name_behind_the_token(serving: Serving) -> None:
-    listed = requests.get(f"{serving.base}/v1/models", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=20).json()
-    assert [each["id"] for each in listed["data"]] == ["own", "other", "scored", "mute"]
+    listed = serving.get("/v1/models").json()
+    assert [each["id"] for each in listed["data"]] == ["own", "other", "scored", "mute", "o/n"]
     assert requests.get(f"{serving.base}/v1/models", timeout=20).status_code == 401
     missing = serving.post("/v1/completions", model="nobody", prompt="x")
     assert missing.status_code == 404
-    assert missing.json()["error"]["message"] == "there is no model 'nobody'; served are own, other, scored, mute"
+    assert missing.json()["error"]["message"] == "there is no model 'nobody'; served are own, other, scored, mute, o/n"
+    assert missing.json()["error"]["code"] == "model_not_found"
+    shown = [serving.get(f"/v1/models/{name}") for name in ("other", "o/n", "nobody")]
+    assert [each.status_code for each in shown] == [200, 200, 404]
+    assert [each.json() for each in shown[:2]] == [listed["data"][1], listed["data"][4]]
     with pytest.raises(UserError, match="there is no such model"):
         OpenAIModel(f"{serving.base}/v1", "nobody", EndpointOptions(patience=0))
 
