@@ -177,7 +177,7 @@ class Block(nn.Module):
         """
         x_BTC = torch.addcmul(scales.residual * x_BTC, scales.embedding, start_BTC)
         q_BTHD, k_BTKD, v_BTKD = self.project(x_BTC, rope_BTD)
-        if token_values_BTKD is not None:
+        if token_values_BTKD is not None and scales.value is not None:
             v_BTKD = v_BTKD + scales.value * token_values_BTKD
         return self.mix(x_BTC, attend(layer, q_BTHD, k_BTKD, v_BTKD))
 
@@ -360,9 +360,12 @@ class GPT(nn.Module):
 
     def scales(self) -> list[Scales]:
         """Return the scalars of each layer in the dtype of the computation."""
-        names = ("residual_scale", "embedding_scale", "value_scale")
-        of_layers = [getattr(self, name).to(self.compute_dtype).unbind() for name in names if hasattr(self, name)]
-        return [Scales(*scales) if len(scales) == 3 else Scales(*scales, None) for scales in zip(*of_layers)]
+        dtype = self.compute_dtype
+        values: list[torch.Tensor | None] = [None] * self.config.depth
+        if self.config.value_embedding:
+            values = list(self.value_scale.to(dtype))
+        residual, embedding = self.residual_scale.to(dtype), self.embedding_scale.to(dtype)
+        return [Scales(*scales) for scales in zip(residual, embedding, values, strict=True)]
 
     def token_values(self, tokens_BT: torch.Tensor) -> torch.Tensor | None:
         """Return what every layer adds to its attention values, scaled, (B, T, K, D); None without value embedding."""
