@@ -5,9 +5,11 @@ Operators are counted as they are called, without the compiler: 20 layers of a n
 """
 
 import random
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -191,6 +193,13 @@ def compilations(tokenizer: Tokenizer) -> Compilations:
     return Compilations(len(set(seen)) - 1, seen[-1])
 
 
+def compiled_apart() -> list[int]:
+    """Return what `compilations` counts, by a process of its own: Triton's interpreter fails beside the compiler."""
+    command = [sys.executable, "-m", "tests.fake_cuda.budgets", "--compilations"]
+    said = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True).stdout
+    return [int(number) for number in said.split()]
+
+
 def saved_bytes(depth: int = 26, rows: int = 4) -> tuple[float, int]:
     """Bytes that the trunk keeps for its gradient, of a token, and of the largest tensor of head and loss with theirs.
 
@@ -320,7 +329,7 @@ BUDGETS = (
 def measure() -> list[Budget]:
     """Measure everything; returns the table with its values."""
     tokenizer = train_tokenizer(TEXTS * 3, 520)
-    served, trained, compiled = inference(tokenizer), training(tokenizer), compilations(tokenizer)
+    served, trained = inference(tokenizer), training(tokenizer)
     assert served.replays > 0, "nothing was recorded"
     values = [
         served.prefill.kernels,
@@ -339,8 +348,7 @@ def measure() -> list[Budget]:
         trained["pretraining"].syncs,
         trained["optimizer"].kernels,
         trained["optimizer"].syncs,
-        compiled.recompilations,
-        compiled.graphs,
+        *compiled_apart(),
         saved_bytes()[0],
     ]
     if "-v" in sys.argv:
@@ -352,6 +360,10 @@ def measure() -> list[Budget]:
 
 def main() -> int:
     """Print the table as Markdown; returns 1 if something is over its budget."""
+    if "--compilations" in sys.argv:
+        counted = compilations(train_tokenizer(TEXTS * 3, 520))
+        print(counted.recompilations, counted.graphs)
+        return 0
     table = measure()
     print(f"torch {torch.__version__}, CUDA {torch.version.cuda or 'none'}\n")
     print("| what | before | budget | now | |\n|---|---|---|---|---|")
