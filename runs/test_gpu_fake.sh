@@ -5,16 +5,16 @@
 #   CUDA_VENV=DIR bash runs/test_gpu_fake.sh     with another environment
 set -euo pipefail
 cd "$(dirname "$0")/.."
-bash runs/setup.sh >&2
 venv="${CUDA_VENV:-$PWD/.venv-cuda}"
-stamp="$venv/nanoproof-setup"
-wanted="$(.venv/bin/python -c 'import hashlib; print(hashlib.sha256(open("pyproject.toml", "rb").read()).hexdigest())')"
-if [ ! -x "$venv/bin/python" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
-    uv="$(command -v uv || echo .venv/bin/uv)"
-    [ -x "$uv" ] || { echo "error: this needs uv (pip install uv)" >&2; exit 2; }
-    requirements="$(mktemp -d)"
-    trap 'rm -rf "$requirements"' EXIT
-    .venv/bin/python - "$requirements" <<'PY'
+# The environment of a CPU's torch is made only if there is no other Python that could make this one.
+python="$venv/bin/python"
+if [ ! -x "$python" ]; then
+    bash runs/setup.sh >&2
+    python="$PWD/.venv/bin/python"
+fi
+requirements="$(mktemp -d)"
+trap 'rm -rf "$requirements"' EXIT
+"$python" - "$requirements" <<'PY'
 import pathlib, sys, tomllib
 project = tomllib.loads(pathlib.Path("pyproject.toml").read_text())
 out = pathlib.Path(sys.argv[1])
@@ -22,8 +22,13 @@ out = pathlib.Path(sys.argv[1])
 wanted = project["project"]["optional-dependencies"]["gpu"] + project["project"]["dependencies"]
 (out / "all.txt").write_text("\n".join(wanted + project["dependency-groups"]["dev"]) + "\n")
 PY
+stamp="$venv/nanoproof-setup"
+wanted="$(cat "$requirements/pins.txt" "$requirements/all.txt" | sha256sum | cut -d ' ' -f 1)"
+if [ ! -x "$venv/bin/python" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+    uv="$(command -v uv || echo .venv/bin/uv)"
+    [ -x "$uv" ] || { echo "error: this needs uv (pip install uv)" >&2; exit 2; }
     echo "set-up: making $venv with torch's CUDA build" >&2
-    [ -x "$venv/bin/python" ] || "$uv" venv --quiet --python .venv/bin/python "$venv"
+    [ -x "$venv/bin/python" ] || "$uv" venv --quiet --python "$python" "$venv"
     VIRTUAL_ENV="$venv" "$uv" pip install --quiet --constraint "$requirements/pins.txt" -r "$requirements/all.txt"
     "$venv/bin/python" -c 'import torch, sys; sys.exit(torch.version.cuda is None and "error: this torch has no CUDA build")'
     # Else every process compiles torch anew where PYTHONDONTWRITEBYTECODE is set.

@@ -170,11 +170,11 @@ class ConjectureCollection(Collection):
     def _embedded(self, theorems: Sequence[Theorem]) -> np.ndarray:
         """Return embeddings of statements by the present network, float32 (N, C). The policy must not be training."""
         network = self._learner.model
-        compiled, network.compiled_stream = network.compiled_stream, None  # it would be compiled anew for each length
+        compiled, network.compiled_block = network.compiled_block, None  # it would be compiled anew for each length
         try:
             return self.model.embed([statement_text(theorem.source) for theorem in theorems])
         finally:
-            network.compiled_stream = compiled
+            network.compiled_block = compiled
 
     def _write(self, step: int, conjectures: Sequence[Conjecture]) -> None:
         """Write what was attempted in a step, for people; rank 0 does."""

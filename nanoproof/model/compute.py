@@ -18,9 +18,10 @@ import torch
 import torch.nn.functional as F
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import home
 from nanoproof.model.attention import RowLayout, window_mask
 from nanoproof.model.flash_attention import SHAPES_DIFFER, choose_attention, make_path
-from nanoproof.model.gpt import GPT, GPTConfig, Linear
+from nanoproof.model.gpt import GPT, Block, GPTConfig, Linear
 from nanoproof.model.lora import settings_of
 
 log = logging.getLogger(__name__)
@@ -184,6 +185,9 @@ def choose_compute(
         if compiled == "on":
             raise UserError(f"--compile on is for fixed shapes, those of --attention {SHAPES_DIFFER} differ")
         on, reason = False, f"the shapes of --attention {SHAPES_DIFFER} differ from batch to batch"
+    if on:
+        # Else compiled code is in a folder for temporary files, which torch notes here once its compiler is imported.
+        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(home() / "cache" / "compiled"))
     path, path_reason = choose_attention(device, dtype, attention, on)
     if device.type == "cuda" and attention == "auto" and path not in ("fa3", "varlen"):
         log.warning("no flash kernel for packed rows, attention is %s: %s", path, path_reason)
@@ -222,13 +226,14 @@ def missing_for_triton() -> str | None:
 
 
 def compile_model(model: GPT, backend: str = "inductor", fullgraph: bool = False) -> None:
-    """Compile the trunk of `model.forward`, and the head of `model.losses`, for fixed shapes.
+    """Compile the blocks of `model.forward`, and the head of `model.losses`, for fixed shapes.
 
-    The head of `model.forward` is not compiled: for how many tokens it is differs from batch to batch.
+    All blocks of one window share their code, so that compiling takes as long for many layers as for few. The head of
+    `model.forward` is not compiled: for how many tokens it is differs from batch to batch.
     """
     options = {"backend": backend, "dynamic": False, "fullgraph": fullgraph, "recompile_limit": RECOMPILE_LIMIT}
     compiler: Any = torch.compile
-    model.compiled_stream = compiler(model.stream, **options)
+    model.compiled_block = compiler(Block.forward, **options)
     model.compiled_nll = compiler(model.nll_over_padding if model.device.type == "cuda" else model.nll, **options)
 
 

@@ -10,7 +10,7 @@ import importlib
 import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.nn.attention.flex_attention import BlockMask, create_block_mask, flex_attention
@@ -24,8 +24,8 @@ from nanoproof.model.attention import Attend, AttentionPath, DensePath, RowLayou
 # once for each of its continuations. Causal order counts from the end of queries and keys, therefore positions agree,
 # and a sliding window is a limit on their distance. With `prefix_lm` a second call answers for the prefixes, both ways.
 #
-# How many sequences, keys and copies there are differs from batch to batch; the tensors are padded to sizes that only
-# ever grow, in few steps, so that compiled code soon sees the same shapes always.
+# How many sequences, keys and copies there are differs from batch to batch; the tensors are padded to sizes that are
+# few and grow together, so that compiled code sees the same shapes nearly always.
 
 # kernel(q_MHD, k_GKD, v_GKD, cu_q, cu_k, max_q, max_k, window=(left, right)) -> y_MHD. Sequence s has the queries
 # cu_q[s]:cu_q[s+1] and the keys cu_k[s]:cu_k[s+1]; right 0 is causal, counted from the ends; -1 is no limit.
@@ -120,18 +120,39 @@ class _Gather(torch.autograd.Function):
         return total.to(grad_GKD.dtype), None, None
 
 
+class CutSizes(NamedTuple):
+    """How many there are in the cut of a batch: sequences, tokens of the longest, gathered keys, copies of a token."""
+
+    sequences: int
+    longest: int
+    gathered: int
+    copies: int
+
+
 class PaddedSizes:
-    """Sizes to which tensors are padded: they grow in steps of a quarter of a power of two, and never shrink."""
+    """Sizes to which the cuts of batches are padded: those of a level, the same for all batches of a shape.
+
+    The level grows when a batch does not fit, and never shrinks. The first is for sequences of 32 tokens in the mean,
+    of which none is longer than half a row, the second for those of whole rows; from there on each has room for twice
+    as many. For prefixes with two continuations (a tactic and a value) three times as many keys as tokens suffice,
+    whatever the lengths.
+    """
 
     def __init__(self) -> None:
-        self._sizes: dict[str, int] = {}
+        self._level = 0
 
-    def of(self, name: str, needed: int) -> int:
-        """Return the size called `name`, grown to at least `needed`."""
-        if needed > self._sizes.get(name, 0):
-            step = max(1, 2 ** (needed - 1).bit_length() // 8)
-            self._sizes[name] = -(-needed // step) * step
-        return self._sizes[name]
+    def of(self, needed: CutSizes, shape: tuple[int, int]) -> CutSizes:
+        """Return the sizes for batches of `shape` (B, T), grown to at least `needed`."""
+        while any(size < wanted for size, wanted in zip(self._sizes(shape), needed)):
+            self._level += 1
+        return self._sizes(shape)
+
+    def _sizes(self, shape: tuple[int, int]) -> CutSizes:
+        tokens, level = shape[0] * shape[1], self._level
+        more = 2 ** max(0, level - 1)
+        sequences = max(1, tokens * more // 32) + shape[0]  # every row may end in padding
+        longest = shape[1] if level > 0 else -(-shape[1] // 2)
+        return CutSizes(sequences, longest, tokens * max(3, more + 1), max(3, 2 * more + 1))
 
 
 def _offsets(counts: torch.Tensor, size: int) -> torch.Tensor:
@@ -170,14 +191,14 @@ class VarlenAttention:
         runs = Runs.of(layout.on_cpu or layout)
         keys_G, counts = gathered_keys(runs)
         copies_MP = key_copies(keys_G, rows * length)
-        longest = torch.stack([runs.lengths.max(), counts.max()]).tolist()
-        self._max_q, self._max_k = sizes.of("queries", longest[0]), sizes.of("keys", longest[1])
-        sequences = sizes.of("sequences", len(counts))
+        # A sequence has its prefix and itself as keys, so it has no more queries than keys.
+        size = sizes.of(CutSizes(len(counts), int(counts.max()), len(keys_G), copies_MP.shape[1]), shape)
+        self._max_q = self._max_k = size.longest
         cut = [
-            _offsets(runs.lengths, sequences),
-            _offsets(counts, sequences),
-            _padded(keys_G, sizes.of("gathered", len(keys_G)), 0),
-            _padded(copies_MP, sizes.of("copies", copies_MP.shape[1]), -1),
+            _offsets(runs.lengths, size.sequences),
+            _offsets(counts, size.sequences),
+            _padded(keys_G, size.gathered, 0),
+            _padded(copies_MP, size.copies, -1),
         ]
         self._cu_q, self._cu_k, self._keys_G, self._copies_MP = (to_device(x, device) for x in cut)
         if layout.prefix_lm:

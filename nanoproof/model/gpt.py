@@ -9,9 +9,9 @@ P those of a chunk.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import NamedTuple, cast
 
 import torch
 import torch.nn as nn
@@ -156,12 +156,19 @@ def rotate(x_BTHD: torch.Tensor, rope_BTD: torch.Tensor) -> torch.Tensor:
     return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2).to(x_BTHD.dtype)
 
 
+class Scales(NamedTuple):
+    """What weighs the residual stream, the embedding and the token's values in a layer: tensors of one number."""
+
+    residual: torch.Tensor
+    embedding: torch.Tensor
+    value: torch.Tensor | None
+
+
 class Block(nn.Module):
     """One layer: attention, then feed-forward, each on the normalised residual stream."""
 
-    def __init__(self, config: GPTConfig, layer: int) -> None:
+    def __init__(self, config: GPTConfig) -> None:
         super().__init__()
-        self.layer = layer
         self.num_heads, self.kv_heads, self.head_dim = config.num_heads, config.kv_heads, config.head_dim
         self.qkv = Linear(config.width, (self.num_heads + 2 * self.kv_heads) * self.head_dim)
         self.attention_out = Linear(config.width, config.width)
@@ -169,12 +176,24 @@ class Block(nn.Module):
         self.down = Linear(4 * config.width, config.width)
 
     def forward(
-        self, x_BTC: torch.Tensor, rope_BTD: torch.Tensor, attend: Attend, token_values_BTKD: torch.Tensor | None
+        self,
+        x_BTC: torch.Tensor,
+        start_BTC: torch.Tensor,
+        scales: Scales,
+        rope_BTD: torch.Tensor,
+        attend: Attend,
+        layer: int,
+        token_values_BTKD: torch.Tensor | None,
     ) -> torch.Tensor:
+        """Compute the layer; `attend` is told that it is `layer`, whose window is its own.
+
+        Everything in which layers differ is an argument, so that compiled code is the same for all of one window.
+        """
+        x_BTC = torch.addcmul(scales.residual * x_BTC, scales.embedding, start_BTC)
         q_BTHD, k_BTKD, v_BTKD = self.project(x_BTC, rope_BTD)
-        if token_values_BTKD is not None:
-            v_BTKD = v_BTKD + token_values_BTKD
-        return self.mix(x_BTC, attend(self.layer, q_BTHD, k_BTKD, v_BTKD))
+        if token_values_BTKD is not None and scales.value is not None:
+            v_BTKD = v_BTKD + scales.value * token_values_BTKD
+        return self.mix(x_BTC, attend(layer, q_BTHD, k_BTKD, v_BTKD))
 
     def project(self, x_BTC: torch.Tensor, rope_BTD: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return queries, keys (both normalised and rotated) and values."""
@@ -210,10 +229,10 @@ class GPT(nn.Module):
         self.compute_dtype = compute_dtype
         # How `forward` is computed; `compute.py` sets these. The engine brings its own attention and is not compiled.
         self.attention: AttentionPath = DensePath()
-        self.compiled_stream: Callable[[torch.Tensor, torch.Tensor, Attend], torch.Tensor] | None = None
+        self.compiled_block: Callable[..., torch.Tensor] | None = None
         self.compiled_nll: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] | None = None
         self.embedding = Embedding(config.padded_vocab_size, config.width)
-        self.blocks = nn.ModuleList(Block(config, layer) for layer in range(config.depth))
+        self.blocks = nn.ModuleList(Block(config) for _ in range(config.depth))
         self.head = Linear(config.width, config.padded_vocab_size)
         self.residual_scale = nn.Parameter(torch.empty(config.depth))
         self.embedding_scale = nn.Parameter(torch.empty(config.depth))
@@ -324,32 +343,51 @@ class GPT(nn.Module):
         )
         attend = self.attention.open(self.config.windows, layout, (tokens_BT.shape[0], num_tokens), device)
         rope_BTD = self.rope[positions_BT]
-        if self.compiled_stream is None:
+        if self.compiled_block is None:
             return self.stream(tokens_BT, rope_BTD, attend)
-        return self.compiled_stream(tokens_BT, torch.view_as_real(rope_BTD), attend)
+        windows = self.config.windows
+        same = [windows.index(window) for window in windows]
+        return self.stream(tokens_BT, torch.view_as_real(rope_BTD), attend, self.compiled_block, same)
 
     def trunk(self, tokens_BT: torch.Tensor, positions_BT: torch.Tensor, attend: Attend) -> torch.Tensor:
         """Return the residual stream after the last layer, normalised, (B, T, C)."""
         return self.stream(tokens_BT, self.rope[positions_BT], attend)
 
-    def stream(self, tokens_BT: torch.Tensor, rope_BTD: torch.Tensor, attend: Attend) -> torch.Tensor:
-        """Compute `trunk` from the rotary table's entries of the positions, (B, T, D / 2)."""
+    def stream(
+        self,
+        tokens_BT: torch.Tensor,
+        rope_BTD: torch.Tensor,
+        attend: Attend,
+        call: Callable[..., torch.Tensor] = Block.__call__,
+        layers: Sequence[int] | None = None,
+    ) -> torch.Tensor:
+        """Compute `trunk` from the rotary table's entries of the positions, (B, T, D / 2).
+
+        `call` computes a block, which calls `attend` with its number, or with that of `layers`.
+        """
         start_BTC = norm(self.embedding(tokens_BT).to(self.compute_dtype))
-        x_BTC = start_BTC
-        scales = zip(self.residual_scale.to(x_BTC.dtype), self.embedding_scale.to(x_BTC.dtype))
-        for block, (residual, embedding), token_values in zip(self.layers, scales, self.token_values(tokens_BT)):
-            x_BTC = block(torch.addcmul(residual * x_BTC, embedding, start_BTC), rope_BTD, attend, token_values)
+        # Compiled code for a block whose two inputs are one tensor would be that of the first layer alone.
+        x_BTC = start_BTC if layers is None else start_BTC.clone()
+        numbers, values_BTKD = layers or range(self.config.depth), self.token_values(tokens_BT)
+        for block, scales, layer in zip(self.layers, self.scales(), numbers, strict=True):
+            x_BTC = call(block, x_BTC, start_BTC, scales, rope_BTD, attend, layer, values_BTKD)
         return norm(x_BTC)
 
-    def token_values(self, tokens_BT: torch.Tensor) -> Iterator[torch.Tensor | None]:
-        """Yield what each layer adds to its attention values, (B, T, K, D); None without value embedding."""
+    def scales(self) -> list[Scales]:
+        """Return the scalars of each layer in the dtype of the computation."""
+        dtype = self.compute_dtype
+        values: list[torch.Tensor | None] = [None] * self.config.depth
+        if self.config.value_embedding:
+            values = list(self.value_scale.to(dtype))
+        residual, embedding = self.residual_scale.to(dtype), self.embedding_scale.to(dtype)
+        return [Scales(*scales) for scales in zip(residual, embedding, values, strict=True)]
+
+    def token_values(self, tokens_BT: torch.Tensor) -> torch.Tensor | None:
+        """Return what every layer adds to its attention values, scaled, (B, T, K, D); None without value embedding."""
         if not self.config.value_embedding:
-            yield from [None] * self.config.depth
-            return
+            return None
         values_BTX = self.value_embedding(tokens_BT).to(self.compute_dtype)
-        values_BTKD = norm(values_BTX.unflatten(-1, (-1, self.config.head_dim)))
-        for scale in self.value_scale.to(self.compute_dtype):
-            yield scale * values_BTKD
+        return norm(values_BTX.unflatten(-1, (-1, self.config.head_dim)))
 
     def logits(self, x: torch.Tensor, vocabulary: slice | None = None) -> torch.Tensor:
         """Return fp32 logits (..., V) of normed activations (..., C), soft-capped; of `vocabulary` only, if given."""

@@ -409,8 +409,25 @@ class EpochSampler:
 
 
 def pack_for(model: GPT, examples: Sequence[Example], batch: BatchOptions, pad: int) -> PackedBatch:
-    """Pack examples into rows; whole micro-batches for a compiled model, which would compile anew for other numbers."""
-    return pack(examples, batch.row_length, pad, batch.device_batch_size if model.compiled_stream is not None else 1)
+    """Pack examples into rows; for a compiled model into as many as `split_for` makes whole micro-batches of."""
+    return pack(examples, batch.row_length, pad, _rest_rows(model, batch) or 1)
+
+
+def split_for(model: GPT, packed: PackedBatch, batch: BatchOptions, rows: int | None = None) -> list[PackedBatch]:
+    """Split what `pack_for` packed into micro-batches of `rows` rows (default: `device_batch_size`).
+
+    Those of a compiled model, which compiles anew for every other number of rows, have one of two: what remains comes
+    in quarters of a micro-batch, so that a small step is not mostly padding.
+    """
+    return packed.split(rows or batch.device_batch_size, _rest_rows(model, batch))
+
+
+def _rest_rows(model: GPT, batch: BatchOptions) -> int | None:
+    """Return how many rows a small micro-batch of a compiled model has; None for others."""
+    size = batch.device_batch_size
+    if model.compiled_block is None:
+        return None
+    return size if size % 4 else size // 4
 
 
 def shard(items: Sequence[T], dist: DistInfo) -> Iterator[T]:

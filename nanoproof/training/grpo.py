@@ -274,11 +274,12 @@ class GRPO(TrainingLoop):
     def _update(self, examples: Sequence[Example], num_tokens: float) -> tuple[float, float]:
         """Make the updates with a batch; returns loss and gradient norm of the last one."""
         packed = batches.pack_for(self.model, examples, self._packing, self.tokenizer.pad)
-        old: list[torch.Tensor] | None = None
+        old: torch.Tensor | None = None
         if self.options.iterations > 1:
             self.model.eval()
-            with torch.no_grad():
-                old = [token_logprobs(self.model, piece)[0] for piece in packed.split(1)]
+            pieces = batches.split_for(self.model, packed, self._packing, self.micro_batches.rows)
+            with torch.set_grad_enabled(self.model.compiled_block is not None):  # compiled for training, not once more
+                old = torch.cat([token_logprobs(self.model, piece)[0].detach() for piece in pieces])
         loss = norm = 0.0
         for _ in range(self.options.iterations):
             self.model.train()
@@ -290,14 +291,15 @@ class GRPO(TrainingLoop):
             norm = self.optimizer.step(self.optim.max_grad_norm)
         return loss, norm
 
-    def _accumulate(self, packed: PackedBatch, old: list[torch.Tensor] | None, num_tokens: float, rows: int) -> float:
-        """Add up the gradients of this rank; returns its share of the loss. `old` are log-probabilities by row."""
+    def _accumulate(self, packed: PackedBatch, old: torch.Tensor | None, num_tokens: float, rows: int) -> float:
+        """Add up the gradients of this rank; returns its share of the loss. `old` are log-probabilities, (N,)."""
         self.optimizer.zero_grad()
         seed_dropout(self.model, self.optimizer.steps_done, self.dist.rank)
-        total = 0.0
-        for number, piece in enumerate(packed.split(rows)):
+        total, start = 0.0, 0
+        for piece in batches.split_for(self.model, packed, self._packing, rows):
             logprobs_N, weights_N = token_logprobs(self.model, piece)
-            before_N = logprobs_N.detach() if old is None else torch.cat(old[number * rows : (number + 1) * rows])
+            stop = start + len(logprobs_N)
+            before_N, start = logprobs_N.detach() if old is None else old[start:stop], stop
             share = clipped_surrogate(logprobs_N, before_N, weights_N, self.options.epsilon).sum() / num_tokens
             share.backward()
             total += float(share.detach())

@@ -11,10 +11,10 @@ import torch
 import torch.nn.functional as F
 
 from nanoproof.common.distributed import all_reduce_sum
-from nanoproof.data.transitions.packing import KIND_CODES, Example, PackedBatch, packing_order, to_device
+from nanoproof.data.transitions.packing import KIND_CODES, Example, PackedBatch, pack, packing_order, to_device
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
-from nanoproof.training.batches import pack_for
+from nanoproof.training.batches import pack_for, split_for
 from nanoproof.training.options import BatchOptions
 
 
@@ -133,9 +133,10 @@ def token_losses(
     compiled one need not be compiled anew; what does not fit into `device_batch_size` rows is left out.
     """
     model.eval()
-    packed = pack_for(model, examples, options, tokenizer.pad).split(options.device_batch_size)[0]
+    packed = pack(examples, options.row_length, tokenizer.pad, options.device_batch_size)
+    packed = packed.rows(0, options.device_batch_size)
     chosen_N, batch = to_device(packed.chosen(), model.device), packed.to(model.device)
-    with torch.set_grad_enabled(model.compiled_stream is not None):
+    with torch.set_grad_enabled(model.compiled_block is not None):
         logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm, packed), chosen_N).detach()
     targets_N, kinds_N = (x.flatten()[chosen_N] for x in (batch.targets, batch.kinds))
     nll_N = F.cross_entropy(logits_NV.float(), targets_N, reduction="none")
@@ -173,9 +174,9 @@ def tactic_logprobs(model: GPT, pad: int, examples: Sequence[Example], options: 
     model.eval()
     alone = [Example(item.prefix, item.continuations[:1]) for item in examples]
     sums = torch.zeros(len(alone), dtype=torch.float64)
-    for rows in pack_for(model, alone, options, pad).split(options.device_batch_size) if alone else ():
+    for rows in split_for(model, pack_for(model, alone, options, pad), options) if alone else ():
         chosen_N, batch = to_device(rows.chosen(), model.device), rows.to(model.device)
-        with torch.set_grad_enabled(model.compiled_stream is not None):  # compiled for training, not once more
+        with torch.set_grad_enabled(model.compiled_block is not None):  # compiled for training, not once more
             logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm, rows), chosen_N).detach()
         targets_N, sequences_N = (x.flatten()[chosen_N] for x in (batch.targets, batch.sequences))
         logprobs_N = -F.cross_entropy(logits_NV.float(), targets_N, reduction="none")

@@ -23,7 +23,7 @@ from nanoproof.common.distributed import DistInfo, all_reduce_sum
 from nanoproof.data.transitions.packing import KIND_CODES, PackedBatch, to_device
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import NUM_VALUE_BINS, Tokenizer
-from nanoproof.training.batches import ExampleSet, Pick, pack_for, shard
+from nanoproof.training.batches import ExampleSet, Pick, pack_for, shard, split_for
 from nanoproof.training.options import BatchOptions
 
 PACKED_AT_ONCE = 1024
@@ -119,7 +119,7 @@ def policy_metrics(
             return None
         picks = [Pick(0, index) for index in range(start, min(start + at_once, len(transitions)))]
         examples = transitions.examples(list(shard(picks, dist)))
-        for rows in pack_for(model, examples, batch, tokenizer.pad).split(batch.device_batch_size):
+        for rows in split_for(model, pack_for(model, examples, batch, tokenizer.pad), batch):
             chosen_N, micro_batch = to_device(rows.chosen(), dist.device), rows.to(dist.device)
             logits_NV = model(micro_batch.tokens, micro_batch.layout(model.config.prefix_lm, rows), chosen_N)
             sums.add_tactics(logits_NV, micro_batch, chosen_N, tokenizer)

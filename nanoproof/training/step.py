@@ -20,7 +20,7 @@ from nanoproof.data.transitions.packing import Example, PackedBatch
 from nanoproof.model.gpt import GPT
 from nanoproof.model.lora import seed_dropout
 from nanoproof.model.optim import MuonAdamW, NonFiniteLoss
-from nanoproof.training.batches import pack_for
+from nanoproof.training.batches import pack_for, split_for
 from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
 from nanoproof.training.options import BatchOptions, OptimizerOptions
 
@@ -186,7 +186,7 @@ def train_step(
         optimizer.zero_grad()
         seed_dropout(model, optimizer.steps_done, dist.rank)
         sums = torch.zeros(len(names), device=dist.device)
-        for piece in batch.split(rows):
+        for piece in split_for(model, batch, settings.batch, rows):
             loss, parts = transition_loss(model, piece, weights, norms)
             loss.backward()
             sums += torch.stack([loss.detach(), *(parts[name] for name in names[1:])])

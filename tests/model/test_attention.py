@@ -14,6 +14,7 @@ from nanoproof.model.attention import AttentionPath, DensePath, RowLayout, Unpac
 from nanoproof.model.flash_attention import (
     ATTENTION_CHOICES,
     FA3_PACKAGE,
+    CutSizes,
     FlexPath,
     PaddedSizes,
     Runs,
@@ -83,12 +84,24 @@ def test_key_copies_are_where_the_keys_were_gathered() -> None:
         assert sorted(key for key in copies[token].tolist() if key >= 0) == (keys == token).nonzero().flatten().tolist()
 
 
-def test_padded_sizes_only_grow_and_in_few_steps() -> None:
-    sizes = PaddedSizes()
-    seen = [sizes.of("keys", needed) for needed in (*range(1, 3000), 5)]
-    assert all(size >= needed for size, needed in zip(seen, range(1, 3000)))
-    assert seen == sorted(seen)
-    assert len({size for size in seen if size > 256}) <= 4 * 4
+def test_padded_sizes_are_few_and_grow_together() -> None:
+    sizes, shape = PaddedSizes(), (2, 64)
+    small = CutSizes(sequences=6, longest=32, gathered=384, copies=3)
+    assert sizes.of(CutSizes(5, 20, 200, 2), shape) == sizes.of(small, shape) == small
+    assert sizes.of(small, (4, 64)) == CutSizes(12, 32, 768, 3)
+    assert PaddedSizes().of(small._replace(longest=33), shape) == small._replace(longest=64)
+    for grown in (small._replace(sequences=7), small._replace(copies=4)):
+        assert PaddedSizes().of(grown, shape) == CutSizes(10, 64, 384, 5)
+    assert sizes.of(small._replace(gathered=640), shape) == CutSizes(18, 64, 640, 9)
+    assert sizes.of(small, shape) == CutSizes(18, 64, 640, 9)
+
+
+def test_a_prefix_with_two_continuations_fits_into_the_first_sizes() -> None:
+    sizes, rows = PaddedSizes(), [[[64, 17, 15]], [[88, 6, 2]], []]
+    runs = Runs.of(layout_of(rows, 96))
+    keys, counts = gathered_keys(runs)
+    assert len(keys) == 3 * 64 + 32 + 3 * 88 + 8 + 96 and counts.tolist() == [64, 81, 79, 88, 94, 90, 96]
+    assert len(keys) <= sizes.of(CutSizes(len(counts), 48, len(keys), 3), (3, 96)).gathered == 3 * 3 * 96
 
 
 def test_the_flash_kernel_is_called_as_torch_wants_it() -> None:

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -13,6 +15,8 @@ from nanoproof.data.transitions.packing import (
     pack,
 )
 from nanoproof.lean.types import Transition
+from nanoproof.training.batches import pack_for, split_for
+from nanoproof.training.options import BatchOptions
 from tests.training import small
 
 WORDS = small.tokenizer()
@@ -133,3 +137,19 @@ def test_best_fit_wastes_little_and_never_depends_on_chance():
     batch = pack(examples, 768, 0)
     assert (batch.segments > 0).float().mean() > 0.97
     assert torch.equal(batch.tokens, pack(list(examples), 768, 0).tokens)
+
+
+@pytest.mark.parametrize(
+    ("size", "at_once", "compiled", "expected"),
+    [(8, 8, True, [8, 2, 2, 2]), (8, 4, True, [4, 4, 4, 2]), (6, 6, True, [6, 6, 6]), (8, 8, False, [8, 5])],
+)
+def test_micro_batches_of_a_compiled_model_have_two_numbers_of_rows(
+    size: int, at_once: int, compiled: bool, expected: list[int]
+) -> None:
+    model = SimpleNamespace(compiled_block=object() if compiled else None)
+    options = BatchOptions(device_batch_size=size, row_length=16)
+    packed = pack_for(model, [Example([5] * 10)] * 13, options, 0)  # type: ignore[arg-type]
+    pieces = split_for(model, packed, options, at_once)  # type: ignore[arg-type]
+    assert [len(piece.tokens) for piece in pieces] == expected
+    assert torch.cat([piece.tokens for piece in pieces]).equal(packed.tokens)
+    assert int((packed.segments > 0).sum()) == 130

@@ -80,9 +80,12 @@ class PackedBatch:
         """Return the flat indices that have a target, int64. Call it on the CPU: on a GPU it would synchronize."""
         return self.kinds.flatten().nonzero().squeeze(1)
 
-    def split(self, rows: int) -> list["PackedBatch"]:
-        """Split into batches of `rows` rows each; the last one has what remains."""
-        return [self.rows(start, start + rows) for start in range(0, self.tokens.shape[0], rows)]
+    def split(self, rows: int, rest: int | None = None) -> list["PackedBatch"]:
+        """Split into batches of `rows` rows each; what remains is one, or batches of `rest` rows."""
+        total = self.tokens.shape[0]
+        whole = total - total % rows
+        starts = [*range(0, whole, rows), *range(whole, total, rest or rows), total]
+        return [self.rows(start, stop) for start, stop in itertools.pairwise(starts)]
 
     def layout(self, prefix_lm: bool = False, on_cpu: "PackedBatch | None" = None) -> RowLayout:
         """Return positions and mask of the rows, which the model needs besides their tokens.
