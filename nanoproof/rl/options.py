@@ -226,8 +226,8 @@ class RLOptions:
             "rl",
         )
         check(
-            self.collect_transitions > 0 or self.fraction_sft == 1,
-            "rl.collect_transitions = 0 collects nothing to train on; it needs --fraction-sft 1",
+            self.collect_transitions > 0 or self.fraction_sft == 1 or self.load_buffer is not None,
+            "rl.collect_transitions = 0 collects nothing to train on; it needs --load-buffer or --fraction-sft 1",
             "rl",
         )
 

@@ -243,3 +243,10 @@ def test_a_run_without_its_first_weights_cannot_restart(model, tmp_path):
     line = ["--resume-from", str(tmp_path), "--restart-from-sft-every", "3"]
     with pytest.raises(UserError, match=r"--restart-from-sft-every: .* has no model_0\.pt"):
         Learner(RLConfig.from_args(parse_args(line)), small.ALONE)
+
+
+def test_who_collects_nothing_needs_something_to_learn_from() -> None:
+    line = ["--model-path", "sft/run", "--fraction-sft", "0.25", "--collect-transitions", "0"]
+    with pytest.raises(UserError, match="--load-buffer or --fraction-sft 1"):
+        RLConfig.from_args(parse_args(line))
+    assert RLConfig.from_args(parse_args([*line, "--load-buffer", "rl/run"])).rl.load_buffer == "rl/run"
