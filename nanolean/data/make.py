@@ -8,11 +8,12 @@ import json
 import os
 import random
 import re
+import threading
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -108,9 +109,12 @@ _counter: Any = None
 """In a worker process: the number of problems that all of them have done."""
 
 
-def _count_in(counter: Any) -> None:
+def _begin_work(counter: Any) -> None:
+    """In a worker process: count in `counter`, and end when the process that started this one has ended."""
     global _counter
     _counter = counter
+    if (parent := parent_process()) is not None:
+        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
 
 
 def _count(problems: int) -> None:
@@ -140,8 +144,8 @@ def make(
 
     Statements that a finisher proves alone are not asked; among the shown proofs they may be. The manifest is written
     last, so a directory with one is whole. `read_goal` makes the records of printed goals; `quotas` are `QUOTAS` unless
-    given. `tell` is called with the problems that are done, all that are asked for, and what is being done: when it
-    begins, and about once a second while problems are made.
+    given. `tell` is called with the problems that are done, all that are asked for, and what is being done: at each of
+    three stages, and about once a second while problems are made.
     """
     quotas = quotas or QUOTAS
     total = sum(quota.problems for quota in quotas.values())
@@ -153,17 +157,17 @@ def make(
     count = workers or min(len(order), os.cpu_count() or 1)
     context = get_context("spawn")
     done = context.Value("q", 0)
-    with ProcessPoolExecutor(count, context, initializer=_count_in, initargs=(done,)) as pool:
+    with ProcessPoolExecutor(count, context, initializer=_begin_work, initargs=(done,)) as pool:
         futures = {name: pool.submit(make_family, name, seed, quotas[name], excluded, read_goal) for name in order}
-        library_part = pool.submit(make_library, read_goal)
-        waiting: set[Future[Any]] = {*futures.values(), library_part}
+        waiting = set(futures.values())
         while waiting:
             waiting = wait(waiting, timeout=TELL_SECONDS, return_when=FIRST_EXCEPTION).not_done
             tell(min(done.value, total), total, "making problems")
             if any(future.done() and future.exception() for future in futures.values()):
                 break
         parts = [futures[name].result() for name in quotas]
-        shown_library = library_part.result()
+    tell(total, total, "replaying the library's proofs")
+    shown_library = make_library(read_goal)
     statements, proofs = _merged(parts)
     records = [*shown_library, *proofs]
     random.Random(seed).shuffle(statements)

@@ -4,10 +4,12 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psutil
 import pytest
 
 from nanolean.data.families import LEVELS
@@ -224,6 +226,19 @@ def test_other_processes_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch, tm
         assert told[-2:] == [(8, 8, "making problems"), (8, 8, "replaying the library's proofs")]
     for name in ("train.jsonl", "transitions.jsonl", "manifest.json"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+
+
+def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
+    code = "import sys\nfrom pathlib import Path\nfrom nanolean.data.make import make\n"
+    code += "if __name__ == '__main__':\n    make(Path(sys.argv[1]), frozenset(), 0, dict, 1)\n"
+    (script := tmp_path / "made.py").write_text(code)
+    with subprocess.Popen([sys.executable, script, str(tmp_path / "data")]) as process:
+        started = psutil.Process(process.pid)
+        while not (workers := [each for each in started.children() if "spawn_main" in " ".join(each.cmdline())]):
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.kill()
+        assert not psutil.wait_procs(workers, timeout=60)[1]
 
 
 def test_an_interrupted_make_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
