@@ -113,8 +113,13 @@ def _begin_work(counter: Any) -> None:
     """In a worker process: count in `counter`, and end when the process that started this one has ended."""
     global _counter
     _counter = counter
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
     if (parent := parent_process()) is not None:
-        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+        parent.join()
+        os._exit(1)
 
 
 def _count(problems: int) -> None:
