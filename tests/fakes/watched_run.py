@@ -85,13 +85,13 @@ def watched_run(
     run.close()
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Until Ctrl-C."""
     parser = argparse.ArgumentParser(description="Start a monitor beside searches that go on and on.")
     parser.add_argument("--port", type=int, default=5050, help="Port of the monitor; 0 takes a free one.")
     parser.add_argument("--pause", type=float, default=0.1, help="Seconds that Lean takes for an expansion.")
     parser.add_argument("--budget", type=int, default=60, help="Simulations of each search.")
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
     over = threading.Event()
     with (
         tempfile.TemporaryDirectory() as folder,
