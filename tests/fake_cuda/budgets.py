@@ -14,7 +14,6 @@ from typing import Any
 from unittest import mock
 
 import torch
-from torch._dynamo.utils import counters
 
 import nanoproof.inference.decode as decode_module
 import nanoproof.inference.engine as engine_module
@@ -166,6 +165,8 @@ def compilations(tokenizer: Tokenizer) -> Compilations:
     torch.manual_seed(0)
     net = GPT.create(GPTConfig(tokenizer.vocab_size, **shape))
     net.attention = VarlenPath(slow_kernel)
+    from torch._dynamo.utils import counters  # here: it imports Triton, which is to be told of its interpreter first
+
     torch._dynamo.reset()
     counters.clear()
     compile_model(net, backend="aot_eager", fullgraph=True)
