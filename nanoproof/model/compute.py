@@ -166,7 +166,7 @@ class Compute:
                 f"--attention {self.attention} wants heads whose size is a multiple of 8 up to 256, not {head_dim}; "
                 "give --attention sdpa"
             )
-        model.attention = make_path(self.attention)
+        model.attention = make_path(self.attention, self.compiled)
         if self.fp8:
             try:
                 convert_to_fp8(model)

@@ -172,7 +172,7 @@ class VarlenAttention:
     def __init__(
         self,
         kernel: Kernel,
-        sizes: PaddedSizes,
+        sizes: PaddedSizes | None,
         windows: Sequence[int],
         layout: RowLayout | None,
         shape: tuple[int, int],
@@ -192,7 +192,9 @@ class VarlenAttention:
         keys_G, counts = gathered_keys(runs)
         copies_MP = key_copies(keys_G, rows * length)
         # A sequence has its prefix and itself as keys, so it has no more queries than keys.
-        size = sizes.of(CutSizes(len(counts), int(counts.max()), len(keys_G), copies_MP.shape[1]), shape)
+        size = CutSizes(len(counts), int(counts.max()), len(keys_G), copies_MP.shape[1])
+        if sizes is not None:
+            size = sizes.of(size, shape)
         self._max_q = self._max_k = size.longest
         cut = [
             _offsets(runs.lengths, size.sequences),
@@ -220,8 +222,9 @@ class VarlenAttention:
 class VarlenPath:
     """The paths `varlen` and `fa3`, which differ in the kernel that torch calls."""
 
-    def __init__(self, kernel: Kernel | None = None) -> None:
-        self._kernel, self._sizes = kernel or flash_kernel(), PaddedSizes()
+    def __init__(self, kernel: Kernel | None = None, padded: bool = True) -> None:
+        """`padded`: to few sizes, for code that is compiled anew for every other one; else each batch has its own."""
+        self._kernel, self._sizes = kernel or flash_kernel(), PaddedSizes() if padded else None
 
     def open(
         self, windows: Sequence[int], layout: RowLayout | None, shape: tuple[int, int], device: torch.device
@@ -382,8 +385,8 @@ def choose_attention(
     return name, "; ".join(refused) or "the fastest there is"
 
 
-def make_path(name: str) -> AttentionPath:
-    """Make the path of that name, which `choose_attention` found to be available."""
+def make_path(name: str, compiled: bool) -> AttentionPath:
+    """Make the path of that name, which `choose_attention` found to be available, for a model compiled or not."""
     from torch.nn.attention import activate_flash_attention_impl, restore_flash_attention_impl
 
     if name == "fa3":
@@ -391,7 +394,7 @@ def make_path(name: str) -> AttentionPath:
     else:
         restore_flash_attention_impl(_raise_warn=False)
     if name in ("fa3", "varlen"):
-        return VarlenPath()
+        return VarlenPath(padded=compiled)
     if name == "flex":
         return FlexPath()
     return UnpackedPath() if name == "unpacked" else DensePath()

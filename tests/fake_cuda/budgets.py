@@ -132,7 +132,7 @@ def training(tokenizer: Tokenizer) -> dict[str, Count]:
     net, batch, counts = network(tokenizer), packed(tokenizer), {}
     with Pretend() as device:
         device.move(net)
-        net.attention = VarlenPath(flash_kernel)
+        net.attention = VarlenPath(flash_kernel, padded=False)  # as without the compiler
         optimizer = MuonAdamW.for_model(net, weight_decay=0.1)
         with device.counting() as counts["finetuning"]:
             loss, _ = transition_loss(net, batch, WEIGHTS, NORMS)

@@ -30,7 +30,12 @@ from tests.model.attention_layouts import layout_of, random_layout, slow_kernel
 CPU = torch.device("cpu")
 ROWS, LENGTH = 3, 48
 WINDOWS = [4, LENGTH]
-PATHS = {"flex": lambda: FlexPath(compiled=False), "varlen": lambda: VarlenPath(slow_kernel), "unpacked": UnpackedPath}
+PATHS = {
+    "flex": lambda: FlexPath(compiled=False),
+    "varlen": lambda: VarlenPath(slow_kernel),
+    "varlen, not padded": lambda: VarlenPath(slow_kernel, padded=False),
+    "unpacked": UnpackedPath,
+}
 
 
 def run(path: AttentionPath, layout: RowLayout | None, kv_heads: int, window: int) -> list[torch.Tensor]:
@@ -122,7 +127,7 @@ def test_auto_without_a_gpu_says_why(compiled: bool, expected: str, path: type) 
     name, reason = choose_attention(CPU, torch.float32, compiled=compiled)
     assert name == expected
     assert "the flash kernels need a CUDA device, this is cpu" in reason
-    assert isinstance(make_path(name), path)
+    assert isinstance(make_path(name, True), path)
 
 
 @pytest.mark.parametrize(
