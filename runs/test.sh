@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 bash runs/setup.sh
 bash runs/setup_web.sh
 if [ "${1:-}" = "--setup-only" ]; then
-    echo "set up; next: bash runs/quickstart.sh (a prover in a quarter of an hour), or source .venv/bin/activate && python -m nanoproof.doctor"
+    echo "set up; next: bash runs/quickstart.sh (a prover in 13 minutes), or source .venv/bin/activate && python -m nanoproof.doctor"
     exit 0
 fi
 source .venv/bin/activate
