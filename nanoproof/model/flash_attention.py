@@ -385,7 +385,7 @@ def choose_attention(
     return name, "; ".join(refused) or "the fastest there is"
 
 
-def make_path(name: str, compiled: bool) -> AttentionPath:
+def make_path(name: str, compiled: bool = False) -> AttentionPath:
     """Make the path of that name, which `choose_attention` found to be available, for a model compiled or not."""
     from torch.nn.attention import activate_flash_attention_impl, restore_flash_attention_impl
 
