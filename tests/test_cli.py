@@ -11,7 +11,7 @@ import requests
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a program it is not started from the repository
 
 from nanoproof.monitor.server import start_monitor
-from tests.fakes.simulated_run import write_history
+from tests.fakes.simulated_run import show_until_interrupted, write_history
 
 
 def test_a_simulated_run_goes_on_and_is_shown(tmp_path: Path) -> None:
@@ -44,15 +44,9 @@ def main() -> None:
         over = threading.Event()
         worker = threading.Thread(target=run.go_on, args=(over.is_set,))
         worker.start()
-        monitor = start_monitor(options.port, token=options.token)
-        monitor.show(path)
-        print(f"simulated run in {path}\nmonitor: {monitor.address} (Ctrl-C ends both)", flush=True)
         try:
-            monitor.wait()
-        except KeyboardInterrupt:
-            pass
+            show_until_interrupted(path, options.port, f"simulated run in {path}", options.token)
         finally:
-            monitor.close()
             over.set()
             worker.join()
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from nanoproof.common.files import JsonlWriter, atomic_write_json, json_line
 from nanoproof.evaluation.summary import event_fields, summarize
+from nanoproof.monitor.server import start_monitor
 from nanoproof.prover.attempt import Attempt
 from nanoproof.rl.attempt_log import AttemptLog
 from tests.fakes.simulated_lean import (
@@ -371,3 +372,16 @@ def write_history(path: Path, seconds: float, **options: Any) -> SimulatedRun:
         run.catch_up(moment)
     run.write_status()
     return run
+
+
+def show_until_interrupted(path: Path, port: int, what: str, token: str | None = None) -> None:
+    """Show a run on a monitor until Ctrl-C, and say where."""
+    monitor = start_monitor(port, token=token)
+    monitor.show(path)
+    print(f"{what}\nmonitor: {monitor.address} (Ctrl-C ends it)", flush=True)
+    try:
+        monitor.wait()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        monitor.close()

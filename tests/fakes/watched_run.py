@@ -18,7 +18,6 @@ from nanoproof.actors.actor import ActorPool
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.run_dir import RunDir
 from nanoproof.lean.types import Branch, TacticApplied, TacticFailed, Theorem
-from nanoproof.monitor.server import start_monitor
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.rl.batch_sampler import Buffers
 from nanoproof.rl.collection import CollectSource, Experience
@@ -26,6 +25,7 @@ from nanoproof.rl.matchmaker import Matchmaker, MatchmakerConfig
 from nanoproof.rl.recorder import Recorder, RecordOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.policy import Policy
+from tests.fakes.simulated_run import show_until_interrupted
 from tests.fakes.world import RandomLean, RandomPolicy, state
 
 ALONE = DistInfo(0, 0, 1, torch.device("cpu"), "test", torch.float32, "test")
@@ -97,15 +97,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         tempfile.TemporaryDirectory() as folder,
         watched_run(Path(folder), lambda: over.wait(options.pause), options.budget),
     ):
-        monitor = start_monitor(options.port)
-        monitor.show(Path(folder))
-        print(f"monitor: {monitor.address} (Ctrl-C ends it)", flush=True)
         try:
-            monitor.wait()
-        except KeyboardInterrupt:
-            pass
+            show_until_interrupted(Path(folder), options.port, "searches that go on and on")
         finally:
-            monitor.close()
             over.set()
 
 
