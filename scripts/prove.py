@@ -96,8 +96,11 @@ class ProveOptions:
             "--whole-proof needs a model that writes text: --model-path",
         )
         check(not (self.whole_proof and self.disprove), "--whole-proof does not go with --disprove")
-        retrieve = self.suggesting.retrieving.retrieve
-        check(not (self.whole_proof and retrieve), "--retrieve puts premises before states; --whole-proof has none")
+        premises = self.suggesting.retrieving.count
+        check(
+            not (self.whole_proof and premises),
+            "--retrieve and --premise-tactics are for states; --whole-proof has none",
+        )
         check((self.dataset is None) == (self.id is None), "--dataset and --id go together")
 
 

@@ -146,8 +146,8 @@ class EvalCommand:
         self._theorems: dict[str, list[Theorem]] = {}
         self.whole = from_args(WholeProofOptions, args)
         self._writer: LanguageModel | None = None
-        if self.options.retrieving.retrieve and self.whole.whole_proofs:
-            raise UserError("--retrieve puts premises before states, and --whole-proofs has none")
+        if self.options.retrieving.count and self.whole.whole_proofs:
+            raise UserError("--retrieve and --premise-tactics are for states, and --whole-proofs has none")
         self._premises = on_main(self.options.retrieving.settings)
         self.pool_maker: Callable[..., AttemptPool] = self._local_pool
         """Makes what works on the attempts: of a policy, and what an `AttemptPool` takes."""

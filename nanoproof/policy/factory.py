@@ -21,12 +21,13 @@ from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.baselines import SolverOnlyPolicy, UniformPolicy
 from nanoproof.policy.client import RemotePolicy
+from nanoproof.policy.premises import PremiseTactics, RetrievingPolicy
 from nanoproof.policy.prompt import proof_prompt, refusal, repair_prompt, statement_to_prove
 from nanoproof.policy.prompt_formats import FORMATS, Kind, PromptFormat, find_format, formats_of, known_format
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.steps_remaining import ProgressOptions, ProgressPolicy, open_scorer
 from nanoproof.policy.tactic_policy import TacticPolicy
-from nanoproof.policy.text_policy import PolicyValue, RetrievingPolicy, TextPolicy, ValuedPolicy, ValueSource
+from nanoproof.policy.text_policy import PolicyValue, TextPolicy, ValuedPolicy, ValueSource
 from nanoproof.retrieval.corpus import DeclaringFile
 from nanoproof.retrieval.premises import RetrieveOptions, Retriever
 from nanoproof.search.policy import Policy
@@ -249,14 +250,22 @@ def open_policy(
 
     Where a model of the steps remaining is named (`ProgressOptions`), it weighs the candidates of models and servers.
     `spec` names the model, `texts` says how models of others are asked, and `dist` where they compute. With
-    `retrieving` a model is given premises, those of `files` too. Raises PolicyUnreachable if there is no such server,
-    and UserError for a model that cannot be opened or asked, or if `sampling` is beyond its limits.
+    `retrieving` a model is given premises, those of `files` too, and any policy tactics that use them. Raises
+    PolicyUnreachable if there is no such server, and UserError for a model that cannot be opened or asked, for a
+    retriever that is not there, or if `sampling` is beyond its limits.
     """
     texts = texts or TextModelOptions()
     scorer = open_scorer(texts.progress) if server is not None or name == "model" else None
-    opened = _open_policy(name, network, sampling, solvers, server, token, limits, spec, texts, dist, retrieving, files)
-    with opened as policy:
-        yield policy if scorer is None else ProgressPolicy(policy, scorer, texts.progress.progress_weight)
+    retriever = None
+    if retrieving is not None and retrieving.count:
+        retriever = Retriever.open(retrieving, "cpu" if dist is None else dist.device, files)
+    given = None if retriever is None or retrieving is None or not retrieving.retrieve else (retriever, retrieving)
+    with _open_policy(name, network, sampling, solvers, server, token, limits, spec, texts, dist, given) as policy:
+        if scorer is not None:
+            policy = ProgressPolicy(policy, scorer, texts.progress.progress_weight)
+        if retriever is not None and retrieving is not None and retrieving.premise_tactics:
+            policy = PremiseTactics(policy, retriever, retrieving.premise_tactics, retrieving.premise_logprob)
+        yield policy
 
 
 @contextmanager
@@ -271,10 +280,12 @@ def _open_policy(
     spec: str | None,
     texts: TextModelOptions,
     dist: DistInfo | None,
-    retrieving: RetrieveOptions | None,
-    files: Sequence[DeclaringFile],
+    given: tuple[Retriever, RetrieveOptions] | None,
 ) -> Iterator[Policy]:
-    """Open a policy as `open_policy` does, without the steps remaining."""
+    """Open a policy as `open_policy` does, without steps remaining and tactics of premises.
+
+    `given` is what finds premises to put before the states of a model, where that was asked for.
+    """
     if server is not None:
         with RemotePolicy(server, token, sampling) as remote:
             _check_limits(remote, sampling)
@@ -283,7 +294,7 @@ def _open_policy(
         yield UniformPolicy() if name == "uniform" else SolverOnlyPolicy(solvers)
     elif network is not None and (spec is None or texts.format_for(spec).name == OWN_FORMAT):
         with model_policy(*network, sampling, limits) as policy:
-            helped = _with_premises(policy, retrieving, files, dist)
+            helped = _with_premises(policy, given)
             if texts.value_model is None:
                 yield helped
             else:
@@ -293,25 +304,18 @@ def _open_policy(
                     yield ValuedPolicy(helped, values)
     else:
         assert spec is not None and dist is not None, "a model needs a SPEC and a device"
-        if retrieving is not None and retrieving.retrieve and not (how := texts.format_for(spec)).takes_premises:
+        if given is not None and not (how := texts.format_for(spec)).takes_premises:
             raise UserError(f"--retrieve: prompts of the format {how.name} have no place for premises")
         with open_text_policy(spec, sampling, texts, dist, network) as written:
-            yield _with_premises(written, retrieving, files, dist)
+            yield _with_premises(written, given)
 
 
-def _with_premises(
-    policy: TacticPolicy | TextPolicy,
-    options: RetrieveOptions | None,
-    files: Sequence[DeclaringFile],
-    dist: DistInfo | None,
-) -> Policy:
-    """Give a policy premises, where options ask for that. Raises UserError for a retriever that is not there."""
-    if options is None or options.retrieve == 0:
+def _with_premises(policy: TacticPolicy | TextPolicy, given: tuple[Retriever, RetrieveOptions] | None) -> Policy:
+    """Give a policy premises, where that was asked for."""
+    if given is None:
         return policy
-    retriever = Retriever.open(options, "cpu" if dist is None else dist.device)
-    if files:
-        retriever = retriever.with_files(files)
-    return RetrievingPolicy(policy, retriever, options.retrieve_tokens)
+    retriever, options = given
+    return RetrievingPolicy(policy, retriever, options.retrieve_tokens, count=options.retrieve)
 
 
 @contextmanager

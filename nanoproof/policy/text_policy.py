@@ -19,7 +19,7 @@ from nanoproof.policy.prompt_formats import PromptFormat
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.tactic_policy import REPLACEMENT_CHARACTER, PolicyCounts, log_sum
 from nanoproof.retrieval.corpus import CorpusPremise
-from nanoproof.retrieval.premises import Retriever, fitting
+from nanoproof.retrieval.premises import fitting
 from nanoproof.search.policy import BadState, Policy, PolicyCancelled, PolicyTimeout, Suggestion, policy_for
 
 LONGEST_TACTIC = 4096
@@ -80,33 +80,6 @@ class ValuedPolicy:
     def for_theorem(self, theorem: Theorem) -> Policy:
         """Return the policy for a theorem, with the same values."""
         return ValuedPolicy(policy_for(self._policy, theorem), self._values)
-
-
-class TakesPremises(Protocol):
-    """A policy that can be given premises for a state."""
-
-    def suggest_with(
-        self, state_text: str, premises: Sequence[CorpusPremise], budget: int, seed: int = 0
-    ) -> Suggestion:
-        """Suggest tactics for a state with premises, the best first, so far as they fit into a budget of tokens."""
-        ...
-
-
-class RetrievingPolicy:
-    """A policy that is given the premises which a retriever finds for each state."""
-
-    def __init__(self, policy: TakesPremises, retriever: Retriever, budget: int, theorem: str = "") -> None:
-        """`budget` is that of `--retrieve-tokens`; `theorem`, by its name, decides which premises may be used."""
-        self._policy, self._retriever, self._budget, self._theorem = policy, retriever, budget, theorem
-
-    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
-        """Suggest tactics for a state with its premises."""
-        premises = self._retriever.premises(state_text, self._theorem)
-        return self._policy.suggest_with(state_text, premises, self._budget, seed)
-
-    def for_theorem(self, theorem: Theorem) -> Policy:
-        """Return the policy that is given the premises which this theorem may use."""
-        return RetrievingPolicy(self._policy, self._retriever, self._budget, theorem.id)
 
 
 def merge_texts(samples: Sequence[TextSample], read: Callable[[str], str]) -> tuple[Suggestion, PolicyCounts]:

@@ -25,10 +25,19 @@ from nanoproof.common.terminal import print_lines
 from nanoproof.repos.premise_data import read_source
 from nanoproof.repos.splits import SPLITS, STRATEGIES, Split
 from nanoproof.retrieval.corpus import Corpus
-from nanoproof.retrieval.encoders import MAX_TOKENS, Encoder, OwnEncoder, open_encoder, retriever_folder, save_encoder
+from nanoproof.retrieval.encoders import (
+    MAX_TOKENS,
+    WORDS,
+    Encoder,
+    OwnEncoder,
+    WordEncoder,
+    open_encoder,
+    retriever_folder,
+    save_encoder,
+)
 from nanoproof.retrieval.index import INDEX_FOLDER, Index
 from nanoproof.retrieval.premises import RetrieveOptions, Retriever
-from nanoproof.retrieval.scores import BM25Ranks, EncoderRanks, Ranks, evaluate, prediction
+from nanoproof.retrieval.scores import BM25Ranks, EncoderRanks, Ranks, WordRanks, evaluate, prediction
 from nanoproof.retrieval.training import Epoch, RetrievalData, TrainOptions, train_retriever
 from nanoproof.training.options import ModelOptions
 from nanoproof.training.setup import load_or_build_model
@@ -56,7 +65,9 @@ class EncoderOptions:
     """Encoder."""
 
     encoder: str = opt(
-        NEW, f"What to start from: a checkpoint, hf:PATH_OR_ID, the folder of a retriever, or {NEW}: fresh weights."
+        NEW,
+        f"What to start from: a checkpoint, hf:PATH_OR_ID, the folder of a retriever, or {NEW}: fresh weights. "
+        f"{WORDS}: no network and nothing to train, texts are compared by their words (TF-IDF).",
     )
     max_tokens: int | None = opt(None, "Tokens of a text that are read (default: 512, or as the retriever did).", min=8)
     device: DeviceOption = group(DeviceOption)
@@ -64,8 +75,10 @@ class EncoderOptions:
     def __post_init__(self) -> None:
         validate(self, "encoder")
 
-    def open(self, network: ModelOptions, seed: int) -> Encoder:
-        """Open the encoder; `network` describes a new one."""
+    def open(self, network: ModelOptions, seed: int, corpus: Corpus) -> Encoder:
+        """Open the encoder; `network` describes a new one, and words are counted in a corpus."""
+        if self.encoder == WORDS:
+            return WordEncoder.of(each.text for each in corpus.premises)
         dist = init_distributed(self.device.device_type)
         if self.encoder == NEW:
             model, tokenizer = load_or_build_model(network, None, dist, seed)
@@ -95,8 +108,10 @@ def train(args: argparse.Namespace) -> int:
     out = Path(args.out)
     if out.exists() and any(out.iterdir()) and retriever_folder(str(out)) is None:
         raise UserError(f"--out {out}: there are other files in it; name a new folder, or one of an earlier training")
+    if how.encoder == WORDS:
+        raise UserError(f"--encoder {WORDS}: there is nothing to train; python -m nanoproof.retrieval index makes it")
     parts = [read_source(spec).data(data.strategy) for spec in data.data]
-    encoder = how.open(from_args(ModelOptions, args), options.seed)
+    encoder = how.open(from_args(ModelOptions, args), options.seed, parts[-1].corpus)
 
     def say(part: RetrievalData, epoch: Epoch) -> None:
         scores = "" if epoch.scores is None else f", val {epoch.scores}"
@@ -121,7 +136,7 @@ def index(args: argparse.Namespace) -> int:
     if folder is None:
         if out.exists() and any(out.iterdir()):
             raise UserError(f"--retriever {out}: there are other files in it; name a new folder, or a retriever's")
-        encoder = how.open(from_args(ModelOptions, args), 0)
+        encoder = how.open(from_args(ModelOptions, args), 0, corpus)
     else:
         dist = init_distributed(how.device.device_type)
         encoder = open_encoder(str(folder), how.max_tokens, dist.device, dist.dtype)
@@ -144,7 +159,9 @@ def measure(args: argparse.Namespace) -> int:
     """Print R@1, R@10 and MRR of a retriever on each data set, and those of BM25 beside."""
     data, how, options = from_args(DataOptions, args), from_args(EncoderOptions, args), from_args(ScoreOptions, args)
     rankers: dict[str, Ranks] = {}
-    if args.retriever is not None or not options.bm25:
+    if args.retriever is None and how.encoder == WORDS:
+        rankers[WORDS] = WordRanks()
+    elif args.retriever is not None or not options.bm25:
         spec = args.retriever or how.encoder
         dist = init_distributed(how.device.device_type)
         opened = open_encoder(spec, how.max_tokens, dist.device, dist.dtype)
@@ -176,7 +193,7 @@ def measure(args: argparse.Namespace) -> int:
 
 def search(args: argparse.Namespace) -> int:
     """Print the premises for a state, the best first."""
-    options = RetrieveOptions(args.count, args.retriever)
+    options = RetrieveOptions(retrieve=args.count, retriever=args.retriever)
     retriever = Retriever.open(options, init_distributed(from_args(DeviceOption, args).device_type).device)
     if args.theorem is not None and retriever.index.corpus.find(args.theorem) is None:
         raise UserError(f"--theorem {args.theorem}: no premise of that name in {args.retriever}")

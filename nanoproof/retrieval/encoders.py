@@ -3,8 +3,9 @@
 FOLDER, sft/<run>, model_<step>.pt     a network of ours: the mean of its last activations over BOS and the text
 hf:PATH_OR_ID                          a network of transformers: the mean of its last hidden states over the tokens
                                        (of an encoder-decoder its encoder's), as ReProver's retriever does
+words                                  no network: how often a text has each word, rare words weighing more (TF-IDF)
 
-Both have length 1, so that a product of two is their cosine. A folder of `python -m nanoproof.retrieval` has its
+All have length 1, so that a product of two is their cosine. A folder of `python -m nanoproof.retrieval` has its
 encoder in `encoder/`.
 
 Shapes: N texts, L tokens of the longest, C channels.
@@ -12,7 +13,11 @@ Shapes: N texts, L tokens of the longest, C channels.
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+import math
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,14 +27,17 @@ import torch
 import torch.nn.functional as F
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write_json, read_object
+from nanoproof.common.files import atomic_write_json, json_line, read_object
 from nanoproof.common.run_dir import exported_folder, resolve_model_path
 from nanoproof.inference.hf_model import first_line, load_tokenizer, transformers_library
 from nanoproof.model.checkpoint import find_checkpoint, load_model, save_checkpoint, weights_sha256
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
+from nanoproof.retrieval.corpus import MARK_END, MARK_START
 
 PREFIX = "hf:"
+WORDS = "words"
+"""SPEC of the encoder that counts words."""
 ENCODER_FOLDER, RETRIEVER_FILE = "encoder", "retriever.json"
 """Folder of a retriever with its encoder, and the file that says how it was made."""
 MAX_TOKENS = 512
@@ -213,6 +221,87 @@ class HFEncoder:
         self.tokenizer.save_pretrained(folder)
 
 
+# -- Without a network -----------------------------------------------------------------------------------------------
+
+WORD_CHANNELS = 1024
+WORDS_FILE = "words.json"
+_WORD = re.compile(r"\w+[\w'!?]*|[^\w\s()\[\]{},:.«»⟨⟩]+")
+_INNER = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+
+
+def words_of(text: str) -> Counter[str]:
+    """Count the words of a text: identifiers and their parts (`add_comm`, `add`, `comm`), and symbols.
+
+    Names of one letter are left out: they are those of variables.
+    """
+    found: Counter[str] = Counter()
+    for word in _WORD.findall(text.replace(MARK_START, " ").replace(MARK_END, " ")):
+        if len(word) > 1 or not word.isalpha():
+            found[word] += 1
+        parts = [part for part in _INNER.findall(word) if len(part) > 1 and part != word]
+        found.update(part.lower() for part in parts)
+    return found
+
+
+class WordEncoder:
+    """TF-IDF without a network: channels are words by their hash, weighed by how few texts have them.
+
+    The weight of a word is (1 + ln count) * ln(1 + N / (1 + texts that have it)), after Salton and Buckley 1988.
+    """
+
+    max_tokens = 1 << 30
+
+    def __init__(self, counts: Mapping[str, int], texts: int) -> None:
+        """`counts` says how many of the `texts` that were counted have each word."""
+        self._counts, self._texts = dict(counts), texts
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> "WordEncoder":
+        """Make the encoder for a collection of texts."""
+        counts: Counter[str] = Counter()
+        number = 0
+        for text in texts:
+            counts.update(words_of(text).keys())
+            number += 1
+        return cls(counts, number)
+
+    @property
+    def identity(self) -> str:
+        return hashlib.sha256(json_line([self._texts, sorted(self._counts.items())]).encode()).hexdigest()
+
+    @property
+    def device(self) -> torch.device:
+        return torch.device("cpu")
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        """Return nothing: there is nothing to train."""
+        return []
+
+    def training(self, on: bool) -> None: ...
+
+    def encode(self, texts: Sequence[str]) -> torch.Tensor:
+        vectors = np.zeros((len(texts), WORD_CHANNELS), np.float32)
+        for vector, text in zip(vectors, texts):
+            for word, count in words_of(text).items():
+                rarity = math.log(1 + self._texts / (1 + self._counts.get(word, 0)))
+                digest = zlib.crc32(word.encode("utf-8", "surrogatepass"))
+                vector[digest % WORD_CHANNELS] += (1 + math.log(count)) * rarity * (1 if digest >> 31 else -1)
+        return F.normalize(torch.from_numpy(vectors), dim=-1)
+
+    def save(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        atomic_write_json(folder / WORDS_FILE, {"texts": self._texts, "counts": self._counts})
+
+    @classmethod
+    def load(cls, folder: Path) -> "WordEncoder":
+        """Read what `save` wrote. Raises UserError if it is not there."""
+        about = read_object(folder / WORDS_FILE) or {}
+        counts, texts = about.get("counts"), about.get("texts")
+        if not isinstance(counts, dict) or not isinstance(texts, int):
+            raise UserError(f"{folder} has no {WORDS_FILE}; python -m nanoproof.retrieval index makes it")
+        return cls(counts, texts)
+
+
 # -- Opening ---------------------------------------------------------------------------------------------------------
 
 
@@ -231,6 +320,8 @@ def open_encoder(
         most = max_tokens or (known if isinstance(known, int) else MAX_TOKENS)
         if about.get("kind") == "hf":
             return HFEncoder(str(inside), most, device)
+        if about.get("kind") == WORDS:
+            return WordEncoder.load(inside)
         model, tokenizer, _ = load_model(find_checkpoint(inside), device, dtype)
         return OwnEncoder(model, tokenizer, most)
     if spec.startswith(PREFIX) and exported_folder(spec) is None:
@@ -259,7 +350,7 @@ def retriever_folder(spec: str) -> Path | None:
 
 def save_encoder(encoder: Encoder, folder: Path, about: dict[str, Any]) -> None:
     """Write an encoder to the folder of a retriever; `retriever.json`, with `about`, comes last."""
-    kind = "hf" if isinstance(encoder, HFEncoder) else "own"
+    kind = "hf" if isinstance(encoder, HFEncoder) else WORDS if isinstance(encoder, WordEncoder) else "own"
     encoder.save(folder / ENCODER_FOLDER)
     atomic_write_json(folder / RETRIEVER_FILE, {"kind": kind, "max_tokens": encoder.max_tokens, **about})
 
@@ -267,7 +358,7 @@ def save_encoder(encoder: Encoder, folder: Path, about: dict[str, Any]) -> None:
 def weights_of(spec: str) -> str:
     """Return what tells an encoder's weights from others, for the record."""
     folder = retriever_folder(spec)
-    if folder is None or (read_object(folder / RETRIEVER_FILE) or {}).get("kind") == "hf":
+    if folder is None or (read_object(folder / RETRIEVER_FILE) or {}).get("kind") in ("hf", WORDS):
         return spec
     return weights_sha256(find_checkpoint(folder / ENCODER_FOLDER))
 

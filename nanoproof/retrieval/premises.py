@@ -18,10 +18,11 @@ import torch
 
 from nanoproof.common.config import check, opt, validate
 from nanoproof.common.errors import UserError
-from nanoproof.retrieval.corpus import CorpusPremise, DeclaringFile, context_text
-from nanoproof.retrieval.encoders import ROWS, Encoder, embed, open_encoder, retriever_folder
+from nanoproof.retrieval.corpus import Corpus, CorpusPremise, DeclaringFile, context_text
+from nanoproof.retrieval.encoders import ROWS, WORDS, Encoder, WordEncoder, embed, open_encoder, retriever_folder
 from nanoproof.retrieval.index import INDEX_FOLDER, Index
 
+PREMISE_LOGPROB = -3.0
 CACHED = 1 << 16
 """States whose premises are kept."""
 _AT_LINE = re.compile(r"(?P<path>.+), line (?P<line>\d+)", re.DOTALL)
@@ -33,8 +34,23 @@ class RetrieveOptions:
     """Premise retrieval."""
 
     retrieve: int = opt(0, "Premises to put before each state; 0: none.", min=0, metavar="K")
+    premise_tactics: int = opt(
+        0,
+        "Premises for which tactics are tried at every state beside the policy's: apply, rw, simp; 0: none.",
+        min=0,
+        metavar="K",
+        advanced=True,
+    )
+    premise_logprob: float = opt(
+        PREMISE_LOGPROB,
+        "Log-probability that such a tactic of the best premise counts with; of the k-th, ln k less.",
+        max=0,
+        advanced=True,
+    )
     retriever: str | None = opt(
-        None, "Folder that python -m nanoproof.retrieval train or index wrote: encoder and index of the premises."
+        None,
+        "Folder that python -m nanoproof.retrieval train or index wrote: encoder and index of the premises; or "
+        f"`{WORDS}`: the declarations of the project that is proved, compared word by word.",
     )
     retrieve_tokens: int = opt(
         512, "Tokens that a state and its premises may have; what does not fit is left out.", min=1, advanced=True
@@ -43,17 +59,35 @@ class RetrieveOptions:
     def __post_init__(self) -> None:
         validate(self, "retrieval")
         check(self.retrieve == 0 or self.retriever is not None, "--retrieve needs --retriever, the folder of an index")
-        check(self.retriever is None or self.retrieve > 0, "--retriever needs --retrieve K: how many premises")
+        check(
+            self.premise_tactics == 0 or self.retriever is not None,
+            "--premise-tactics needs --retriever: the folder of an index, or words",
+        )
+        check(
+            self.retriever is None or self.count > 0,
+            "--retriever needs --retrieve K or --premise-tactics K: how many premises",
+        )
+
+    @property
+    def count(self) -> int:
+        """How many premises of a state are looked for."""
+        return max(self.retrieve, self.premise_tactics)
 
     def settings(self) -> dict[str, Any] | None:
         """Return what these options change of what a policy suggests, for the record; None if nothing.
 
         Raises UserError if the retriever is not there.
         """
-        if self.retrieve == 0:
+        if self.count == 0:
             return None
-        index = Index.load(_folder(self.retriever) / INDEX_FOLDER)
-        return {"retrieve": self.retrieve, "retrieve_tokens": self.retrieve_tokens, "retriever": index.identity}
+        found: dict[str, Any] = {}
+        if self.retrieve:
+            found |= {"retrieve": self.retrieve, "retrieve_tokens": self.retrieve_tokens}
+        if self.premise_tactics:
+            found |= {"premise_tactics": self.premise_tactics, "premise_logprob": self.premise_logprob}
+        if self.retriever == WORDS:
+            return {**found, "retriever": WORDS}
+        return {**found, "retriever": Index.load(_folder(self.retriever) / INDEX_FOLDER).identity}
 
 
 def _folder(spec: str | None) -> Any:
@@ -77,11 +111,27 @@ class Retriever:
         """States that were encoded so far."""
 
     @classmethod
-    def open(cls, options: RetrieveOptions, device: torch.device | str = "cpu") -> "Retriever":
-        """Open the folder that options name. Raises UserError for one that is not there, or has no index of its own."""
+    def open(
+        cls, options: RetrieveOptions, device: torch.device | str = "cpu", files: Sequence[DeclaringFile] = ()
+    ) -> "Retriever":
+        """Open the folder that options name, or with `words` make the retriever, and add the premises of files.
+
+        Raises UserError for a folder that is not there, or has no index of its own, and for `words` without files.
+        """
+        if options.retriever == WORDS:
+            if not files:
+                raise UserError(
+                    f"--retriever {WORDS} reads the declarations of a project, and there is none here; "
+                    f"python -m nanoproof.retrieval index --encoder {WORDS} makes the folder of an index"
+                )
+            corpus = Corpus(files)
+            by_words = WordEncoder.of(each.text for each in corpus.premises)
+            paths = [each.path for each in files]
+            return cls(by_words, Index.build(corpus, by_words)[0], options.count, paths)
         folder = _folder(options.retriever)
         encoder = open_encoder(str(folder), device=device)
-        return cls(encoder, Index.load(folder / INDEX_FOLDER, encoder.identity), options.retrieve)
+        opened = cls(encoder, Index.load(folder / INDEX_FOLDER, encoder.identity), options.count)
+        return opened.with_files(files) if files else opened
 
     def with_files(self, files: Sequence[DeclaringFile]) -> "Retriever":
         """Return the retriever with the premises of some files added, in place of those of the same paths."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from nanoproof.common.errors import UserError
 from nanoproof.retrieval.corpus import Corpus, Query
-from nanoproof.retrieval.encoders import Encoder, embed, has_bm25
+from nanoproof.retrieval.encoders import Encoder, WordEncoder, embed, has_bm25
 from nanoproof.retrieval.index import Index, best
 
 RETRIEVED = 100
@@ -104,6 +104,14 @@ class EncoderRanks:
         vectors_QC = embed(self.encoder, [query.context for query in asked])
         accessible = [corpus.accessible(query.path, query.start) for query in asked]
         return self.index.search(vectors_QC, accessible, count)
+
+
+class WordRanks:
+    """Ranking by `WordEncoder`, whose words are counted in the corpus that is ranked."""
+
+    def rank(self, corpus: Corpus, asked: Sequence[Query], count: int) -> list[Ranking]:
+        by_words = WordEncoder.of(each.text for each in corpus.premises)
+        return EncoderRanks(by_words).rank(corpus, asked, count)
 
 
 def words(text: str) -> list[str]:

@@ -52,6 +52,7 @@ class SFTOptions:
     )
     retrieving: RetrieveOptions = group(
         RetrieveOptions,
+        without=("premise_tactics", "premise_logprob"),
         retrieve=change(help="Premises to put before a state of training; 0: none.", advanced=True),
         retriever=change(advanced=True),
     )

@@ -18,9 +18,10 @@ from nanoproof.inference.own_model import OwnModel
 from nanoproof.lean.types import Theorem
 from nanoproof.model.checkpoint import save_checkpoint
 from nanoproof.policy.factory import TextModelOptions, model_policy, open_policy
+from nanoproof.policy.premises import RetrievingPolicy
 from nanoproof.policy.prompt_formats import FORMATS
 from nanoproof.policy.protocol import SamplingConfig
-from nanoproof.policy.text_policy import RetrievingPolicy, TextPolicy
+from nanoproof.policy.text_policy import TextPolicy
 from nanoproof.repos.premise_data import read_source
 from nanoproof.retrieval.corpus import Corpus
 from nanoproof.retrieval.encoders import OwnEncoder, embed, encode_all, open_encoder
@@ -376,7 +377,7 @@ def test_options_that_do_not_go_together_are_refused(retriever, words) -> None:
         RetrieveOptions(retrieve=8)
     with pytest.raises(ValueError, match="--retriever needs --retrieve"):
         RetrieveOptions(retriever="x")
-    options = RetrieveOptions(2, str(retriever))
+    options = RetrieveOptions(retrieve=2, retriever=str(retriever))
     assert (options.settings() or {})["retrieve"] == 2 and RetrieveOptions().settings() is None
     texts = TextModelOptions(prompt_format="bfs-prover")
     with pytest.raises(UserError, match="no place for premises"):  # noqa: SIM117
