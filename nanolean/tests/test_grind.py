@@ -201,6 +201,13 @@ def _shape(state: TacticState) -> str:
     return re.sub(r"\b[fm]\d+\b", lambda found: names.setdefault(found[0], f"x{len(names)}"), text)
 
 
+def test_terms_under_a_match_may_be_unknown_to_the_graph() -> None:
+    function = "def sumTo : Nat → Nat\n  | 0 => 0\n  | n + 1 => sumTo n + (n + 1)"
+    steps = ("rw [sumTo]", "unfold sumTo", "grind")
+    refused = refusal("(n : Nat) : sumTo (n + n) = 2 * sumTo n + n * n", *steps, base=with_commands(function))
+    assert refused.startswith("`grind` failed")
+
+
 def test_other_goals_stay() -> None:
     assert proves("(p q : Prop) (hp : p) (hq : q) : p ∧ q", "constructor", "grind", "exact hq")
 

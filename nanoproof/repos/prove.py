@@ -40,10 +40,15 @@ from nanoproof.repos.project import Project
 from nanoproof.repos.proving import Ledger, ProjectProver, Rung, Task, method_of, rising, server_imports
 from nanoproof.repos.store import Store, default_path
 from nanoproof.repos.traced_files import Repository, TracedTheorem
+from nanoproof.retrieval.encoders import WORDS
 from nanoproof.search.config import ALGORITHM, SearchConfig
 from nanoproof.search.policy import Policy, PolicyError
 
 FIRST_BUDGET = 4
+
+
+PREMISE_TACTICS = 4
+"""Premises of the project whose tactics are tried where nothing else is said."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,7 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
     ):
         add_flags(parser, each, prefix, skip=("keep_tree", "disprove_fraction"))
     parser.set_defaults(run=run, search_finishers=(AUTO,), search_algorithm=ALGORITHM)
+    parser.set_defaults(premise_tactics=PREMISE_TACTICS, retriever=WORDS)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -260,7 +266,7 @@ def _open_rungs(
 ) -> list[Rung]:
     """Open the policy, and list what is tried in turn: solvers alone, then the policy with rising budgets.
 
-    With `--retrieve` the project's own declarations are premises too, besides those of the retriever's index.
+    The project's own declarations are premises too, besides those of the retriever's index, if it has one.
     """
     solvers, suggesting = expand_solver_sets(args.search_finishers), options.suggesting
     prover_options = from_args(ProverOptions, args, keep_tree=True, disprove_fraction=0.0)

@@ -64,7 +64,7 @@ class RetrieveOptions:
             "--premise-tactics needs --retriever: the folder of an index, or words",
         )
         check(
-            self.retriever is None or self.count > 0,
+            self.retriever in (None, WORDS) or self.count > 0,
             "--retriever needs --retrieve K or --premise-tactics K: how many premises",
         )
 

@@ -267,9 +267,9 @@ def _single_difference(state: State, a: Expr, b: Expr) -> tuple[Expr, Expr] | No
     if len(left.args) != len(right.args) or left.head is not right.head:
         return None
     pairs = [(x, y) for x, y in zip(left.args, right.args) if not graph.same(x, y)]
-    if len(pairs) != 1 or pairs[0][0] not in graph.root or state.mctx.infer_type(pairs[0][0]) is not NAT_TYPE:
+    if len(pairs) != 1 or any(x not in graph.root for x in pairs[0]):
         return None
-    return pairs[0]
+    return pairs[0] if state.mctx.infer_type(pairs[0][0]) is NAT_TYPE else None
 
 
 def _may_be_equal(state: State, a: Expr, b: Expr) -> bool:
