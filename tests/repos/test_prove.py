@@ -111,6 +111,23 @@ def test_a_project_is_proved_into_a_patch_though_killed_and_a_second_run_adds_no
     assert patch.read_bytes() == first and len(records(report)) == len(tried)
 
 
+def test_lemmas_of_the_project_are_tried_where_nothing_else_is_said(tmp_path: Path, capsys: Any) -> None:
+    root, lemma = tmp_path / "mine", "  induction n with\n  | zero => rfl\n  | succ n ih => rw [My.f, ih]; omega\n"
+    root.mkdir()
+    (root / "A.lean").write_text(
+        "namespace My\ndef f : Nat → Nat\n  | 0 => 0\n  | n + 1 => f n + 2\n\n"
+        f"theorem f_eq (n : Nat) : f n = 2 * n := by\n{lemma}end My\n"
+    )
+    (root / "B.lean").write_text(
+        "import A\n\ntheorem gap (a b : Nat) : My.f (a + b) = My.f b + My.f a := by\n  sorry\n"
+    )
+    words = ["prove", str(root), "--policy", "uniform", "--num-simulations", "16", "--lean-processes", "1"]
+    assert main([*words, "--premise-tactics", "0", "--report", str(tmp_path / "without")]) == 1
+    assert main([*words, "--report", str(tmp_path / "with")]) == 0
+    assert "1 of 1 proved" in capsys.readouterr().out
+    assert "f_eq" in (tmp_path / "with" / "proofs.patch").read_text()
+
+
 def records_of_whole_lines(log: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in log.read_bytes().split(b"\n")[:-1]]
 
