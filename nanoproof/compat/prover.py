@@ -34,11 +34,10 @@ from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.forbidden import banned_reason
 from nanoproof.lean.types import LeanSession, Theorem
 from nanoproof.policy.factory import TextModelOptions, whole_proof_prompts
-from nanoproof.policy.premises import RetrievingPolicy
 from nanoproof.policy.prompt_formats import FORMATS, PromptFormat, known_format
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.steps_remaining import ProgressPolicy, open_scorer
-from nanoproof.policy.text_policy import TextPolicy
+from nanoproof.policy.text_policy import RetrievingPolicy, TextPolicy
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.cli_input import parse_theorem
 from nanoproof.prover.prover import Prover, ProverOptions

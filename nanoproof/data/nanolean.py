@@ -192,6 +192,13 @@ def held_out_keys() -> frozenset[str]:
     return keys
 
 
+def held_out_library() -> frozenset[str]:
+    """Return the names of the library's theorems that `nanolean-hard` asks for as its own, or in other words."""
+    from nanolean.data.make import HELD_OUT_LIBRARY
+
+    return HELD_OUT_LIBRARY
+
+
 def makers() -> list[Path]:
     """List the files that determine the data: generator, prover, library, benchmark, and the parser of goals."""
     from nanolean.library.loader import LIBRARY, PACKAGE, source_files

@@ -21,13 +21,19 @@ from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.baselines import SolverOnlyPolicy, UniformPolicy
 from nanoproof.policy.client import RemotePolicy
-from nanoproof.policy.premises import PremiseTactics, RetrievingPolicy
 from nanoproof.policy.prompt import proof_prompt, refusal, repair_prompt, statement_to_prove
 from nanoproof.policy.prompt_formats import FORMATS, Kind, PromptFormat, find_format, formats_of, known_format
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.steps_remaining import ProgressOptions, ProgressPolicy, open_scorer
 from nanoproof.policy.tactic_policy import TacticPolicy
-from nanoproof.policy.text_policy import PolicyValue, TextPolicy, ValuedPolicy, ValueSource
+from nanoproof.policy.text_policy import (
+    PolicyValue,
+    PremiseTactics,
+    RetrievingPolicy,
+    TextPolicy,
+    ValuedPolicy,
+    ValueSource,
+)
 from nanoproof.retrieval.corpus import DeclaringFile
 from nanoproof.retrieval.premises import RetrieveOptions, Retriever
 from nanoproof.search.policy import Policy

@@ -7,12 +7,13 @@ nanolean               the library of the embedded prover: premises alone
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl, read_object
 from nanoproof.common.run_dir import repo_name, trace_folder
+from nanoproof.data.nanolean import held_out_library
 from nanoproof.repos import leandojo
 from nanoproof.repos.leandojo import ShapeError
 from nanoproof.repos.project import Project, nanolean_library
@@ -66,11 +67,17 @@ def read_source(spec: str) -> RetrievalSource:
 
 
 def library_files() -> list[TracedFile]:
-    """Return the files of NanoLean's library with their premises. Raises UserError without NanoLean."""
+    """Return the files of NanoLean's library with their premises, but for those that `nanolean-hard` asks for: their
+    names would prove them. Raises UserError without NanoLean.
+    """
     folder = nanolean_library()
     if folder is None:
         raise UserError(f"{LIBRARY}: NanoLean is not installed")
-    return folder_files(folder)
+    held_out = held_out_library()
+    return [
+        replace(file, premises=tuple(each for each in file.premises if each.full_name not in held_out))
+        for file in folder_files(folder)
+    ]
 
 
 def folder_files(root: Path) -> list[TracedFile]:

@@ -4,10 +4,12 @@ import math
 
 import pytest
 
+from nanolean.data.make import HELD_OUT_LIBRARY
 from nanoproof.common.errors import UserError
 from nanoproof.lean.types import Theorem
 from nanoproof.policy.baselines import UniformPolicy
-from nanoproof.policy.premises import PremiseTactics, tactics_with
+from nanoproof.policy.text_policy import PremiseTactics, tactics_with
+from nanoproof.repos.premise_data import read_source
 from nanoproof.retrieval.corpus import CorpusPremise
 from nanoproof.retrieval.encoders import WordEncoder, words_of
 from nanoproof.retrieval.premises import RetrieveOptions, Retriever
@@ -94,3 +96,8 @@ def test_words_of_a_project_are_those_of_its_files() -> None:
         Retriever.open(options)
     with pytest.raises(ValueError, match="--premise-tactics needs --retriever"):
         RetrieveOptions(premise_tactics=1)
+
+
+def test_the_library_leaves_out_what_a_benchmark_asks_for() -> None:
+    names = {each.full_name for each in read_source("nanolean").corpus.premises}
+    assert "Nat.dvd_sub" in names and not names & HELD_OUT_LIBRARY

@@ -18,10 +18,9 @@ from nanoproof.inference.own_model import OwnModel
 from nanoproof.lean.types import Theorem
 from nanoproof.model.checkpoint import save_checkpoint
 from nanoproof.policy.factory import TextModelOptions, model_policy, open_policy
-from nanoproof.policy.premises import RetrievingPolicy
 from nanoproof.policy.prompt_formats import FORMATS
 from nanoproof.policy.protocol import SamplingConfig
-from nanoproof.policy.text_policy import TextPolicy
+from nanoproof.policy.text_policy import RetrievingPolicy, TextPolicy
 from nanoproof.repos.premise_data import read_source
 from nanoproof.retrieval.corpus import Corpus
 from nanoproof.retrieval.encoders import OwnEncoder, embed, encode_all, open_encoder
