@@ -270,7 +270,7 @@ def open_policy(
         if scorer is not None:
             policy = ProgressPolicy(policy, scorer, texts.progress.progress_weight)
         if retriever is not None and retrieving is not None and retrieving.premise_tactics:
-            policy = PremiseTactics(policy, retriever, retrieving.premise_tactics, retrieving.premise_logprob)
+            policy = PremiseTactics(policy, retriever, retrieving)
         yield policy
 
 

@@ -19,7 +19,7 @@ from nanoproof.policy.prompt_formats import PromptFormat
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.tactic_policy import REPLACEMENT_CHARACTER, PolicyCounts, log_sum
 from nanoproof.retrieval.corpus import CorpusPremise
-from nanoproof.retrieval.premises import Retriever, fitting
+from nanoproof.retrieval.premises import RetrieveOptions, Retriever, fitting
 from nanoproof.search.policy import BadState, Policy, PolicyCancelled, PolicyTimeout, Suggestion, policy_for
 
 FACTS = ("theorem", "lemma", "axiom")
@@ -137,21 +137,20 @@ class PremiseTactics:
     that, like the rules that a hammer gives to aesop (Zhu et al. 2025, Premise Selection for a Lean Hammer).
     """
 
-    def __init__(self, policy: Policy, retriever: Retriever, count: int, logprob: float, theorem: str = "") -> None:
-        """`count` premises at most are used; a tactic of the k-th best has log-probability `logprob - ln k`.
-
-        `theorem`, by its name, decides which premises may be used.
+    def __init__(self, policy: Policy, retriever: Retriever, options: RetrieveOptions, theorem: str = "") -> None:
+        """`options.premise_tactics` premises at most are used; a tactic of the k-th best has the log-probability
+        `options.premise_logprob - ln k`. `theorem`, by its name, decides which premises may be used.
         """
-        self.policy, self._retriever, self._count = policy, retriever, count
-        self._logprob, self._theorem = logprob, theorem
+        self.policy, self._retriever, self._options, self._theorem = policy, retriever, options, theorem
 
     def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
         """Suggest the policy's tactics, and after them those with premises that it does not suggest itself."""
         suggestion = self.policy.suggest(state_text, seed)
         found: dict[str, float] = {}
-        for rank, premise in enumerate(self._retriever.premises(state_text, self._theorem)[: self._count], start=1):
+        premises = self._retriever.premises(state_text, self._theorem)[: self._options.premise_tactics]
+        for rank, premise in enumerate(premises, start=1):
             for tactic in tactics_with(premise):
-                found.setdefault(tactic, self._logprob - math.log(rank))
+                found.setdefault(tactic, self._options.premise_logprob - math.log(rank))
         for tactic in suggestion.tactics:
             found.pop(tactic, None)
         return replace(
@@ -163,8 +162,7 @@ class PremiseTactics:
 
     def for_theorem(self, theorem: Theorem) -> Policy:
         """Return the policy with tactics of the premises that this theorem may use."""
-        inner = policy_for(self.policy, theorem)
-        return PremiseTactics(inner, self._retriever, self._count, self._logprob, theorem.id)
+        return PremiseTactics(policy_for(self.policy, theorem), self._retriever, self._options, theorem.id)
 
 
 def merge_texts(samples: Sequence[TextSample], read: Callable[[str], str]) -> tuple[Suggestion, PolicyCounts]:

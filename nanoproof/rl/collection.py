@@ -29,9 +29,11 @@ from nanoproof.data.theorems.theorem_sets import list_theorems, parse_set_names
 from nanoproof.data.theorems.whitelists import LeanChoice
 from nanoproof.lean.types import Theorem
 from nanoproof.policy.factory import model_policy
+from nanoproof.policy.text_policy import PremiseTactics
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.hindsight import Hindsight
 from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.retrieval.premises import Retriever
 from nanoproof.rl.attempt_log import AttemptLog, attempt_of, logged_attempts, number_of
 from nanoproof.rl.batch_sampler import Buffers, buffers_of
 from nanoproof.rl.learner import Learner
@@ -266,6 +268,7 @@ class Collection:
         self._staleness: dict[str, float] = {}
         self._stale = 0
         self._hindsight = Hindsight(config.rl.hindsight) if config.rl.hindsight_window else None
+        self._retriever = Retriever.open(config.retrieving, dist.device) if config.retrieving.premise_tactics else None
         self.experience = experience
         self.pool_maker: Callable[..., AttemptPool] = self._local_pool
         """Makes what works on the attempts: of a fleet, `report` for events, and what an `AttemptPool` takes."""
@@ -359,6 +362,8 @@ class Collection:
     def _make_prover(self, purpose: str, policy: Policy) -> Prover:
         spec = self.spec("collect" if purpose == "collect" else "evaluate")
         hindsight, state = self._hindsight if spec.hindsight is not None else None, self._learner.state
+        if self._retriever is not None:
+            policy = PremiseTactics(policy, self._retriever, self._config.retrieving)
         return Prover(policy, spec.search, spec.options, lambda: f"step {state.step}", hindsight)
 
     def gather(self, max_seconds: float | None) -> None:

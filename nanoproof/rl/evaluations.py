@@ -134,6 +134,7 @@ class Evaluations:
             model_sha256=digest,
             dtype=str(self._dist.dtype).removeprefix("torch."),
             lean=lean,
+            premises=self._config.retrieving.settings(),
         )
         return EvaluationFiles(self._path(name, stage, step), theorems, settings)
 

@@ -14,6 +14,7 @@ from nanoproof.model.lora import LoraOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.hindsight import HindsightLimits
 from nanoproof.prover.prover import ProverOptions
+from nanoproof.retrieval.premises import RetrieveOptions
 from nanoproof.rl.matchmaker import MatchmakerConfig
 from nanoproof.rl.recorder import RecordOptions
 from nanoproof.search.config import SearchConfig, SolverOption
@@ -356,6 +357,9 @@ class RLConfig:
         ),
     )
     matchmaker: MatchmakerConfig = group(MatchmakerConfig, "mm-")
+    retrieving: RetrieveOptions = group(
+        RetrieveOptions, without=("retrieve", "retrieve_tokens"), retriever=change(advanced=True)
+    )
 
     def __post_init__(self) -> None:
         elsewhere = "--cluster" if self.cluster.cluster is not None else "--prover-processes"
@@ -363,6 +367,10 @@ class RLConfig:
             check(
                 self.conjectures.conjectures == 0,
                 f"give either {elsewhere} or --conjectures: the learning process itself proposes conjectures",
+            )
+            check(
+                self.retrieving.premise_tactics == 0,
+                f"give either {elsewhere} or --premise-tactics: the learning process itself retrieves premises",
             )
         check(
             self.cluster.cluster is None or not self.rl.prover_processes,

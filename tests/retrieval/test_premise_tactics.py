@@ -22,7 +22,11 @@ run = main_of("nanoproof.retrieval")
 
 @pytest.fixture
 def finder() -> Retriever:
-    return Retriever.open(RetrieveOptions(premise_tactics=2, retriever="words"), files=files())
+    return Retriever.open(by_words(2), files=files())
+
+
+def by_words(count: int) -> RetrieveOptions:
+    return RetrieveOptions(premise_tactics=count, retriever="words")
 
 
 # -- tactics with premises ---------------------------------------------------------------------------------------------
@@ -43,14 +47,16 @@ def corpus_premise(name: str, kind: str) -> CorpusPremise:
 
 def test_tactics_with_premises_come_after_the_policys_own(finder) -> None:
     own = UniformPolicy(["rw [C1]", "simp"])
-    policy = policy_for(PremiseTactics(own, finder, 2, -3.0), Theorem("", "", "C2"))
+    policy = policy_for(
+        PremiseTactics(own, finder, RetrieveOptions(premise_tactics=2, retriever="words")), Theorem("", "", "C2")
+    )
     found = policy.suggest(f"⊢ {GOALS['C']}")
     of_first = ["apply C1", "rw [← C1]", "simp [C1]"]
     of_second = ["apply A1", "rw [A1]", "rw [← A1]", "simp [A1]"]
     assert found.tactics == ("rw [C1]", "simp", *of_first, *of_second)
     assert found.logprobs[2:5] == (-3.0,) * 3 and found.logprobs[5:] == (-3.0 - math.log(2),) * 4
     assert found.counts == (1,) * 9 and found.value == own.suggest("").value
-    one = PremiseTactics(own, finder, 1, -3.0).suggest(f"⊢ {GOALS['C']}")
+    one = PremiseTactics(own, finder, by_words(1)).suggest(f"⊢ {GOALS['C']}")
     assert not any("A1" in tactic for tactic in one.tactics)
 
 
