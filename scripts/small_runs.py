@@ -26,7 +26,7 @@ from nanoproof.common.run_dir import FINISHED, REPO_ROOT, SCRIPTS
 
 RANKS = max(1, min(2, os.cpu_count() or 1))
 SAMPLES = 6
-MODEL = ["--depth", "4", "--aspect-ratio", "32", "--head-dim", "32", "--num-kv-heads", "1"]
+MODEL = ["--depth", "4", "--aspect-ratio", "32", "--head-dim", "32"]
 MODEL += ["--sequence-len", "256", "--window-pattern", "L"]
 BATCH = ["--row-length", "128", "--device-batch-size", "32", "--value-weight", "0.1", "--device-type", "cpu"]
 SFT = ["--data", "nanolean", *MODEL, *BATCH, "--target-examples-per-step", "64", "--eval-every", "250steps"]

@@ -8,7 +8,8 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -138,6 +139,39 @@ def cleanup() -> None:
 # engine computes on meanwhile. Gradients and weights go over nccl.
 
 
+_group: dist.ProcessGroup | None = None
+"""The ranks that collectives are among; None for all."""
+
+
+@contextmanager
+def among(group: dist.ProcessGroup | None) -> Iterator[None]:
+    """Hold the collectives of the main thread that are called inside among the ranks of `group`, which has rank 0.
+
+    `None` is all ranks. That is true of this module's, and of the optimizer's.
+    """
+    global _group
+    before, _group = _group, group
+    try:
+        yield
+    finally:
+        _group = before
+
+
+def group_now() -> dist.ProcessGroup | None:
+    """Return the ranks that collectives are among, as torch wants it."""
+    return _group
+
+
+def place_now() -> tuple[int, int]:
+    """Return this process' rank among those that collectives are among, and how many these are."""
+    return (dist.get_rank(_group), dist.get_world_size(_group)) if dist.is_initialized() else (0, 1)
+
+
+def first_ranks(count: int) -> dist.ProcessGroup | None:
+    """Make a group of the first `count` ranks (a collective of all ranks); None, which is all, without a launcher."""
+    return dist.new_group(list(range(count))) if dist.is_initialized() else None
+
+
 def uses_nccl() -> bool:
     """Tell whether tensors on GPUs go over nccl."""
     return "nccl" in str(dist.get_backend_config())
@@ -146,7 +180,7 @@ def uses_nccl() -> bool:
 def barrier() -> None:
     """Wait for all ranks."""
     if dist.is_initialized():
-        dist.all_reduce(torch.zeros(1))
+        dist.all_reduce(torch.zeros(1), group=_group)
 
 
 def broadcast_json(value: Any) -> Any:
@@ -160,11 +194,11 @@ def gather_json(value: Any) -> list[Any]:
         return [value]
     data = torch.frombuffer(bytearray(json.dumps(value).encode("utf-8")), dtype=torch.uint8)
     size = torch.tensor([data.numel()])
-    sizes = [torch.zeros_like(size) for _ in range(dist.get_world_size())]
-    dist.all_gather(sizes, size)
+    sizes = [torch.zeros_like(size) for _ in range(dist.get_world_size(_group))]
+    dist.all_gather(sizes, size, group=_group)
     longest = int(max(int(other) for other in sizes))
     padded = [torch.zeros(longest, dtype=torch.uint8) for _ in sizes]
-    dist.all_gather(padded, torch.nn.functional.pad(data, (0, longest - data.numel())))
+    dist.all_gather(padded, torch.nn.functional.pad(data, (0, longest - data.numel())), group=_group)
     return [json.loads(bytes(text[: int(count)].numpy())) for text, count in zip(padded, sizes)]
 
 
@@ -213,8 +247,16 @@ def all_reduce_sum(values: Sequence[float]) -> list[float]:
     if not dist.is_initialized():
         return list(values)
     tensor = torch.tensor(list(values), dtype=torch.float64)
-    dist.all_reduce(tensor)
+    dist.all_reduce(tensor, group=_group)
     return tensor.tolist()
+
+
+def broadcast_tensors(tensors: Iterable[torch.Tensor]) -> None:
+    """Overwrite tensors on all other ranks by those of rank 0 (over nccl where they are on GPUs)."""
+    if not dist.is_initialized():
+        return
+    for work in [dist.broadcast(tensor, 0, group=_group, async_op=True) for tensor in tensors]:
+        work.wait()
 
 
 class SharedCounter:

@@ -224,7 +224,7 @@ def load_trained(
     manifest_path = find_checkpoint(path)
     manifest = read_json(manifest_path)
     try:
-        config = GPTConfig(**manifest["config"])
+        config = GPTConfig(**{"num_kv_heads": None, **manifest["config"]})
         weights, tokenizer_file = manifest_path.parent / manifest["weights"], manifest["tokenizer"]
         for name in (tokenizer_file, weights.name):
             _check_digest(manifest_path, manifest, name)

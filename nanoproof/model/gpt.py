@@ -36,7 +36,13 @@ class NetworkShape:
     depth: int = opt(26, "Number of layers, the dial of model size; width = depth x aspect ratio.", min=1)
     aspect_ratio: int = opt(64, "Width per layer of depth.", min=1)
     head_dim: int = opt(128, "Size of an attention head; the width is rounded up to a multiple of it.", min=2)
-    num_kv_heads: int | None = opt(None, "Key/value heads; none means as many as query heads.", min=1, advanced=True)
+    num_kv_heads: int | None = opt(
+        0,
+        "Key/value heads, among which the query heads divide evenly (the width is rounded up for it); 0: the most, of "
+        "1, 2, 4, 8 ..., that leave four query heads to each; none: as many as query heads.",
+        min=0,
+        advanced=True,
+    )
     sequence_len: int = opt(768, "Longest sequence (positions) the network is made for.", min=2)
     window_pattern: str = opt(
         "SSSL", "Windows of the layers, repeated: S sees a quarter of the sequence, L all of it.", advanced=True
@@ -53,15 +59,23 @@ class NetworkShape:
             f"model.window_pattern must consist of S and L, got {self.window_pattern!r}",
             "model",
         )
+        most = self._fewest_heads
+        if self.num_kv_heads == 0:  # kept as a number: a checkpoint says what its network has, not by which rule
+            object.__setattr__(self, "num_kv_heads", 2 ** (max(1, most // 4).bit_length() - 1))
         check(
-            self.num_heads % self.kv_heads == 0,
-            f"model.num_kv_heads must divide the {self.num_heads} query heads, got {self.num_kv_heads}",
+            self.kv_heads <= most,
+            f"model.num_kv_heads must be at most the {most} query heads, got {self.num_kv_heads}",
             "model",
         )
 
     @property
-    def num_heads(self) -> int:
+    def _fewest_heads(self) -> int:
+        """Query heads that depth and aspect ratio ask for."""
         return math.ceil(self.depth * self.aspect_ratio / self.head_dim)
+
+    @property
+    def num_heads(self) -> int:
+        return math.ceil(self._fewest_heads / self.kv_heads) * self.kv_heads
 
     @property
     def width(self) -> int:
@@ -69,7 +83,7 @@ class NetworkShape:
 
     @property
     def kv_heads(self) -> int:
-        return self.num_heads if self.num_kv_heads is None else self.num_kv_heads
+        return self._fewest_heads if self.num_kv_heads is None else self.num_kv_heads
 
     @property
     def windows(self) -> list[int]:

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from nanoproof.common.distributed import all_reduce_sum
+from nanoproof.common.distributed import all_reduce_sum, group_now, place_now
 from nanoproof.common.errors import UserError
 from nanoproof.model.gpt import GPT
 from nanoproof.model.lora import adapter_state, settings_of
@@ -102,7 +102,7 @@ class Stack:
         if self.world_size == 1:
             return Pending(stack)
         block = stack.new_empty(self.per_rank, *self.item_shape)
-        return Pending(block, stack, dist.reduce_scatter_single(block, stack, async_op=True))
+        return Pending(block, stack, dist.reduce_scatter_single(block, stack, group=group_now(), async_op=True))
 
     def own_weights(self) -> torch.Tensor:
         """Copy the weights that this rank owns, (P, *X)."""
@@ -113,7 +113,7 @@ class Stack:
         if self.world_size == 1:
             return Pending(block)
         stack = block.new_empty(self.per_rank * self.world_size, *self.item_shape)
-        return Pending(stack, block, dist.all_gather_single(stack, block, async_op=True))
+        return Pending(stack, block, dist.all_gather_single(stack, block, group=group_now(), async_op=True))
 
     def write_weights(self, pending: Pending) -> None:
         """Copy what `gather_weights` collected into the parameters: the same bits on every rank."""
@@ -329,7 +329,7 @@ class MuonAdamW:
         0.85 to `momentum` over the first `momentum_warmup_steps`. Of a model with adapters these alone are updated, by
         AdamW with `adapter_lr`.
         """
-        rank, world_size = (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
+        rank, world_size = place_now()
         parameters = dict(model.named_parameters())
         if settings_of(model) is not None:
             by_row: dict[torch.Size, list[RowSpan]] = {}

@@ -14,12 +14,13 @@ from functools import partial
 
 from nanoproof.common.torch_command import run_main
 
-from nanoproof.actors.fleet import RL_DATA, Fleet, follow_lean, open_fleet
+from nanoproof.actors.fleet import EMBEDDED_LEAN, RL_DATA, Fleet, follow_lean, open_fleet
 from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.conjectures.learning import ConjecturingLearning
 from nanoproof.model.compute import choose_compute
+from nanoproof.rl.learner import Roles
 from nanoproof.rl.loop import ReinforcementLearning, resume_flags
 from nanoproof.rl.options import RLConfig, parse_args
 from nanoproof.training.setup import start_ranks, start_stage
@@ -88,11 +89,26 @@ def open_provers(
 ) -> tuple[Fleet, dict[str, str]]:
     """Open the Lean processes of this rank, or connect rank 0 to its cluster, whose hosts have their own."""
     if config.cluster.cluster is None or not dist.is_main:
-        return stack.enter_context(open_fleet(config.fleet, dist)), {}
+        return stack.enter_context(open_provers_of(config, loop.roles)), {}
     from nanoproof.cluster.driver import lean_of_hosts, open_cluster  # needs the extra `cluster`
 
     described = stack.enter_context(open_cluster(config, loop.collection))
     return stack.enter_context(lean_of_hosts(config.fleet, dist)), {"cluster": described}
+
+
+def open_provers_of(config: RLConfig, roles: Roles) -> Fleet:
+    """Open the Lean processes of this rank, none if it only learns (a collective)."""
+    if roles.serves:
+        return open_fleet(config.fleet, roles.provers)
+    if not config.fleet.lean.servers:
+        return Fleet(
+            [],
+            None,
+            f"embedded NanoLean on each rank that proves, {config.fleet.lean_processes} processes",
+            EMBEDDED_LEAN,
+        )
+    with open_fleet(config.fleet, roles.provers) as fleet:  # which asks the servers together with the other ranks
+        return Fleet([], None, fleet.description, fleet.lean, fleet.is_real)
 
 
 if __name__ == "__main__":

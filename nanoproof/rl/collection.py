@@ -29,6 +29,7 @@ from nanoproof.data.theorems.theorem_sets import list_theorems, parse_set_names
 from nanoproof.data.theorems.whitelists import LeanChoice
 from nanoproof.lean.types import Theorem
 from nanoproof.policy.factory import model_policy
+from nanoproof.policy.tactic_policy import PolicyLoad, TacticPolicy
 from nanoproof.policy.text_policy import PremiseTactics
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.hindsight import Hindsight
@@ -257,6 +258,22 @@ def training_theorems(config: RLConfig, lean: LeanChoice) -> list[Theorem]:
     return theorems
 
 
+class NoPolicy(TacticPolicy):
+    """That of a rank that only learns: it has no engine, and nobody asks it."""
+
+    def __init__(self) -> None: ...
+
+    def renew(self) -> None:
+        """Do nothing: there are no weights to take."""
+
+    def close(self, drain_seconds: float = 0.0) -> None:
+        """Do nothing."""
+
+    def load(self) -> PolicyLoad:
+        """Report that nothing is asked."""
+        return PolicyLoad(0, 0.0, 0, 0, 0)
+
+
 # -- The phase -------------------------------------------------------------------------------------------------------
 
 
@@ -272,6 +289,9 @@ class Collection:
         self.experience = experience
         self.pool_maker: Callable[..., AttemptPool] = self._local_pool
         """Makes what works on the attempts: of a fleet, `report` for events, and what an `AttemptPool` takes."""
+        self.serves = True
+        """Whether this rank has an engine and actors."""
+        self.policy: TacticPolicy = NoPolicy()
 
     @property
     def learner(self) -> Learner:
@@ -295,9 +315,10 @@ class Collection:
         run_path = stage.run.path
         config, learner = self._config, self._learner
         own_weights = config.rl.asynchronous
-        self.policy = model_policy(
-            learner.model, learner.tokenizer, config.sampling, config.engine, own_weights=own_weights
-        )
+        if self.serves:
+            self.policy = model_policy(
+                learner.model, learner.tokenizer, config.sampling, config.engine, own_weights=own_weights
+            )
         first_step = self._relearn(run_path)
         self.source = self.make_source(run_path, first_step, observer)
 
@@ -341,7 +362,7 @@ class Collection:
 
     def _local_pool(self, fleet: Fleet, report: Callable[..., None], **waits: Any) -> AttemptPool:
         """Make what works on the attempts on this machine: threads, or the processes of `--prover-processes`."""
-        if self._config.rl.prover_processes:
+        if self._config.rl.prover_processes and self.serves:
             specs: dict[Purpose, ProverSpec] = {"collect": self.spec("collect"), "evaluate": self.spec("evaluate")}
             return ProcessPool(fleet.slots, self.policy, specs, self._config.rl.prover_processes, **waits)
         return ActorPool(fleet.slots, self.policy, self._make_prover, **waits)

@@ -2,18 +2,22 @@
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
 
 import torch
+from torch.distributed import ProcessGroup
 
-from nanoproof.common.distributed import DistInfo, gather_json
+from nanoproof.common.distributed import DistInfo, among, broadcast_tensors, first_ranks, gather_json
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_object
 from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
 from nanoproof.data.transitions.packing import Example
 from nanoproof.model.checkpoint import load_model, load_trained
 from nanoproof.model.gpt import GPT
+from nanoproof.model.optim import MuonAdamW
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.rl.options import RLConfig
 from nanoproof.training.loss import LossWeights, tactic_logprobs
@@ -24,6 +28,58 @@ BEST = "best.json"
 """File of a run: which step solved most in evaluations."""
 FIRST_WEIGHTS = "model_0.pt"
 """File of a run: the weights that it began with."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which ranks learn and which serve the network to actors: the last `serving` ranks do only that, all others only
+    learn. Without these every rank does both."""
+
+    dist: DistInfo
+    serving: int = 0
+    group: ProcessGroup | None = None
+    """The ranks that learn, for collectives; None if that is all."""
+
+    @classmethod
+    def choose(cls, serving: int, dist: DistInfo) -> Self:
+        """Let the last ranks only serve (a collective). Raises UserError if no rank would be left to learn."""
+        if not serving:
+            return cls(dist)
+        if serving >= dist.world_size:
+            hint = "torchrun starts them" if dist.world_size == 1 else "one has to learn"
+            raise UserError(f"--inference-gpus {serving} needs more ranks than the {dist.world_size} here: {hint}")
+        return cls(dist, serving, first_ranks(dist.world_size - serving))
+
+    @property
+    def learns(self) -> bool:
+        return self.dist.rank < self.learners.world_size
+
+    @property
+    def serves(self) -> bool:
+        return not self.serving or not self.learns
+
+    @property
+    def learners(self) -> DistInfo:
+        """This rank among those that learn."""
+        return replace(self.dist, world_size=self.dist.world_size - self.serving)
+
+    @property
+    def provers(self) -> DistInfo:
+        """This rank among those that prove; one that does not counts as their first."""
+        if not self.serving:
+            return self.dist
+        return replace(self.dist, rank=max(0, self.dist.rank - self.learners.world_size), world_size=self.serving)
+
+    def learning(self) -> AbstractContextManager[None]:
+        """Hold collectives inside among the ranks that learn; for these alone."""
+        return among(self.group)
+
+    def decisions(self) -> dict[str, str]:
+        """Describe the roles for the log."""
+        if not self.serving:
+            return {}
+        learn, ranks = self.learners.world_size, self.dist.world_size
+        return {"roles": f"ranks 0 to {learn - 1} learn, ranks {learn} to {ranks - 1} prove (--inference-gpus)"}
 
 
 @dataclass
@@ -127,9 +183,24 @@ class Learner(Trainer[RLState]):
         first = {0} if self._config.rl.restart_from_sft_every is not None else set()
         return {self.state.best_step} | first
 
+    def hand_over(self) -> None:
+        """Overwrite the trained weights of all other ranks by those of rank 0 (a collective)."""
+        broadcast_tensors(weight.detach() for weight in self.model.parameters() if weight.requires_grad)
+
     def digests(self) -> list[str]:
         """Hash the weights of each rank (a collective)."""
         digest = hashlib.sha256()
         for parameter in self.model.parameters():
             digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
         return gather_json(digest.hexdigest())
+
+
+class Served(Learner):
+    """The network of a rank that only serves it, which has no optimizer; its weights come by `hand_over`."""
+
+    def fresh_optimizer(self) -> MuonAdamW:
+        """Make an optimizer of nothing."""
+        return MuonAdamW([])
+
+    def load_optimizer(self, path: Path) -> None:
+        """Leave the optimizer's state to the ranks that learn."""

@@ -15,7 +15,7 @@ import torch
 
 from nanoproof.actors.fleet import Fleet
 from nanoproof.actors.tasks import Interrupted, ProofsLost
-from nanoproof.common.distributed import DistInfo, StopSignal, broadcast_json
+from nanoproof.common.distributed import DistInfo, SharedCounter, StopSignal, broadcast_json, gather_json
 from nanoproof.common.errors import UserError, is_full_disk
 from nanoproof.common.process import freeze_gc, gpu_status
 from nanoproof.common.run_dir import FINISHED, SCRIPTS, run_name
@@ -25,7 +25,7 @@ from nanoproof.model.checkpoint import finished_steps
 from nanoproof.rl.batch_sampler import BatchSampler
 from nanoproof.rl.collection import Collection, Experience, training_theorems
 from nanoproof.rl.evaluations import Evaluations
-from nanoproof.rl.learner import Learner, RLState
+from nanoproof.rl.learner import Learner, RLState, Roles, Served
 from nanoproof.rl.options import RLConfig
 from nanoproof.rl.recorder import Recorder
 from nanoproof.rl.updates import GPUMemory, Updates, training_threads
@@ -119,6 +119,8 @@ def resume_flags(run_path: Path) -> str:
     return f"--resume-from {run_name(run_path)}" if run_path.is_dir() and finished_steps(run_path) else ""
 
 
+TRAINED_POLL_SECONDS = 0.05
+"""How often ranks that only prove ask whether the others have trained."""
 _ASIDE = {"errors": "errors", "stale": "more too old"}
 """What the line of a step says of attempts, where there are any."""
 
@@ -139,15 +141,21 @@ class ReinforcementLearning:
         self.triggers = EvalAndSaveTriggers(config)
         lean = choose_lean(config.fleet.lean.project, embedded=not config.fleet.lean.servers)
         self.whitelists = lean.reason
-        self.learner = self.learner_class(config, dist)
+        self.roles = Roles.choose(config.rl.inference_gpus, dist)
+        if self.roles.learns:
+            with self.roles.learning():
+                self.learner = self.learner_class(config, self.roles.learners)
+        else:
+            self.learner = Served(config, dist)
         self.state = self.learner.state
         self.triggers.resume(self.state)
         self.collection = self.make_collection(lean)
+        self.collection.serves = self.roles.serves
         self.evaluations = Evaluations(config, lean, dist)
-        self.batch_sampler = BatchSampler(config, self.learner, self.collection.experience.buffers, dist)
+        self.batch_sampler = BatchSampler(config, self.learner, self.collection.experience.buffers, self.roles.learners)
         self.stop = StopSignal()
         self.memory = GPUMemory.of(dist.device)
-        self.updates = Updates(config, self.learner, self.batch_sampler, self.stop, dist)
+        self.updates = Updates(config, self.learner, self.batch_sampler, self.stop, self.roles.learners)
         self.phase = "starting"
         self._evaluated_step = -1
         self._started, self._seconds_before = time.monotonic(), self.state.seconds
@@ -163,6 +171,7 @@ class ReinforcementLearning:
         return {
             "model": f"{self.learner.model.num_parameters():,} parameters",
             **self.learner.adapter_decisions(),
+            **self.roles.decisions(),
             **self._inference(),
             "theorems": f"{num_theorems} to train on, evaluation on {self.evaluations.decision()}",
             "whitelists": self.whitelists,
@@ -184,7 +193,8 @@ class ReinforcementLearning:
         self._started = time.monotonic()
         self.recorder = Recorder(stage.run, self.dist.rank, self.config.records)
         working = self.collection.working(stage, fleet, self.stop.asked, self.check, self.recorder)
-        threads = training_threads(self.dist.device) if self.options.asynchronous else nullcontext()
+        shared = self.options.asynchronous and not self.roles.serving
+        threads = training_threads(self.dist.device) if shared else nullcontext()
         with self.stop, full_disk_explained(stage.run.path), threads, working, self.recorder:
             if self.learner.best_is_damaged and self.dist.is_main:
                 self.evaluations.restore_best(stage, self.state)
@@ -269,7 +279,7 @@ class ReinforcementLearning:
         self._enter("train")
         policy = self.collection.policy
         if self.options.asynchronous:
-            losses = self.updates.run(self.stage, self.recorder, self._progress())
+            losses = self._train_apart() if self.roles.serving else self._update()
             if self.dist.device.type == "cuda":
                 torch.cuda.synchronize(self.dist.device)  # the engine's thread copies, on whatever stream it has
             policy.renew()
@@ -278,9 +288,35 @@ class ReinforcementLearning:
         with self.collection.pool.pauses.paused():
             policy.pause(release=self.memory is not None and self.memory.too_short())
             with nullcontext() if self.memory is None else self.memory.measured():
-                losses = self.updates.run(self.stage, self.recorder, self._progress())
+                losses = self._update()
             policy.resume()
             self.collection.pool.weights_changed(self.state.step + 1)
+        return losses
+
+    def _update(self) -> dict[str, float]:
+        return self.updates.run(self.stage, self.recorder, self._progress())
+
+    def _train_apart(self) -> dict[str, float]:
+        """Train on the ranks that learn, and hand the weights to those that prove, which go on with it meanwhile.
+
+        Raises Interrupted on all ranks if one was asked to end in a restart. No collective is pending on the ranks that
+        wait: it would time out.
+        """
+        progress, trained = self._progress(), SharedCounter(f"trained/{self.state.step}")
+        losses, interrupted = dict[str, float](), False
+        if self.roles.learns:
+            try:
+                with self.roles.learning():
+                    losses = self.updates.run(self.stage, self.recorder, progress)
+            except Interrupted:
+                interrupted = True
+            trained.add(1)
+        while trained.add(0) < self.roles.learners.world_size:
+            self.check()
+            time.sleep(TRAINED_POLL_SECONDS)
+        if any(gather_json(interrupted)):
+            raise Interrupted
+        self.learner.hand_over()
         return losses
 
     def evaluate(self) -> None:
@@ -296,13 +332,14 @@ class ReinforcementLearning:
         self._evaluated_step = self.state.step
 
     def save(self) -> None:
-        """Save a checkpoint, unless this step has one. All ranks call it together."""
-        if self.learner.saved:
+        """Save a checkpoint, unless this step has one. All ranks call it together; those that learn do it."""
+        if self.learner.saved or not self.roles.learns:
             return
         self._enter("save")
         self.state.seconds = self._seconds()
         self.state.since_evaluation, self.state.since_save = self.triggers.elapsed()
-        path = self.learner.save(self.stage.run.path)
+        with self.roles.learning():
+            path = self.learner.save(self.stage.run.path)
         if self.dist.is_main:
             self.stage.run.event("checkpoint", step=self.state.step, path=path.name)
             log.info("saved %s", path)

@@ -158,6 +158,13 @@ class RLOptions:
         "steps old when they end.",
         advanced=True,
     )
+    inference_gpus: int = opt(
+        0,
+        "With --asynchronous, under torchrun: the last so many ranks only prove, the others only learn (0: every rank "
+        "does both).",
+        min=0,
+        advanced=True,
+    )
     solvers: SolverOption = group(
         SolverOption,
         disable_solvers=change(
@@ -224,6 +231,11 @@ class RLOptions:
             <= 1,
             "rl.negative_fraction, rl.hindsight_fraction, rl.value_only_fraction and rl.value_unsolved_fraction must "
             "not add up to more than 1",
+            "rl",
+        )
+        check(
+            self.asynchronous or not self.inference_gpus,
+            "rl.inference_gpus needs --asynchronous: those ranks go on proving while the others learn",
             "rl",
         )
         check(
@@ -376,6 +388,8 @@ class RLConfig:
             self.cluster.cluster is None or not self.rl.prover_processes,
             "give either --cluster or --prover-processes: hosts of a cluster are processes of their own",
         )
+        for flag, given in (("--cluster", self.cluster.cluster), ("--conjectures", self.conjectures.conjectures)):
+            check(not (given and self.rl.inference_gpus), f"give either --inference-gpus or {flag}")
 
     @classmethod
     def from_args(cls, args: argparse.Namespace) -> Self:

@@ -143,7 +143,11 @@ class Trainer(BaseTrainer[S]):
         self.saved_step = self.state.step
         self.optimizer = self.fresh_optimizer()
         if not self.start.resume_fresh_optimizer:
-            checkpoint.load_optimizer(path, self.optimizer, self.dist)
+            self.load_optimizer(path)
+
+    def load_optimizer(self, path: Path) -> None:
+        """Restore the optimizer's state of a run's last checkpoint (a collective)."""
+        checkpoint.load_optimizer(path, self.optimizer, self.dist)
 
     def _adapt_to_base(self, seed: int) -> None:
         """Put fresh adapters into the model of `--model-path`."""

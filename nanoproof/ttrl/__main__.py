@@ -55,7 +55,7 @@ OF_RUN = (RLOptions, options.BatchOptions, options.OptimizerOptions, SamplingCon
 LEFT_OUT = (
     *("load_buffer", "datasets", "num_steps", "max_time", "restart_from_sft_every", "restart_updates"),
     *("eval_start", "eval_datasets", "num_simulations_eval", "max_eval_theorems", "memory_profile"),
-    *("prover_processes", "asynchronous"),
+    *("prover_processes", "asynchronous", "inference_gpus"),
 )
 """Options of RL about data sets, evaluation and the length of a run, which is `--minutes` here."""
 NOT_OF_RUN = {*LEFT_OUT, "collect_transitions", "collect_max_time", "check_ranks"} | {

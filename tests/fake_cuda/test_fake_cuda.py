@@ -1,6 +1,10 @@
 """The paths for GPUs on a pretended device: they answer as those for CPUs, within their budgets."""
 
+import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -70,3 +74,34 @@ def test_budgets_are_kept() -> None:
     table = measure()
     assert len(table) == len(BUDGETS)
     assert [f"{row.what}: {row.value} > {row.budget}" for row in table if not row.kept] == []
+
+
+TRAIN_COMPILED = """
+import torch
+from nanoproof.model.compute import choose_compute
+from nanoproof.model.gpt import GPT, GPTConfig
+
+torch.manual_seed(0)
+model = GPT.create(GPTConfig(100, depth=1, aspect_ratio=16, head_dim=16, sequence_len=32))
+choose_compute(torch.device("cpu"), torch.float32, "sdpa", "on").apply(model)
+tokens = torch.arange(64).view(2, 32)
+model.losses(tokens, tokens).mean().backward()
+from torch._dynamo.utils import counters
+
+print(*(counters["aot_autograd"][f"autograd_cache_{name}"] for name in ("hit", "miss", "bypass")))
+print(*(counters["inductor"][f"fxgraph_cache_{name}"] for name in ("miss", "bypass")))
+"""
+
+
+@pytest.mark.timeout(1200)
+def test_a_second_run_takes_its_compiled_code_from_the_cache(tmp_path: Path) -> None:
+    environment = {**os.environ, "NANOPROOF_HOME": str(tmp_path)}
+    for name in ("TRITON_INTERPRET", "TORCHINDUCTOR_CACHE_DIR"):
+        environment.pop(name, None)
+    found = []
+    for _ in range(2):
+        command = [sys.executable, "-c", TRAIN_COMPILED]
+        said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+        found.append([[int(number) for number in line.split()] for line in said.splitlines()])
+    assert found == [[[0, 2, 0], [4, 0]], [[2, 0, 0], [0, 0]]]  # of a layer and of the head, forward and backward
+    assert list((tmp_path / "cache" / "compiled" / "fxgraph").iterdir())

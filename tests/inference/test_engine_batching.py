@@ -193,7 +193,7 @@ def test_every_request_is_answered_by_one_set_of_weights_whenever_these_change(
     ended: list[list[EngineRequest]] = [[], [], []]
     restarted = 0
     for which in (0, 1):
-        for _ in range(6):
+        for _ in range(8):
             ended[which] += engine.step()
         net.load_state_dict(nets[which + 1].state_dict())  # as an optimizer does: the engine sees nothing of it
         for _ in range(2):

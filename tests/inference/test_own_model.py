@@ -163,10 +163,10 @@ def test_values_are_those_of_the_policy_of_tactics(model: OwnModel, network: GPT
     with TacticPolicy(Engine(network, words), SamplingConfig(max_gen_tokens=5)) as policy:
         wanted = [policy.suggest(state).value for state in states]
         shared = OwnModel("shared", network, words, worker=policy.worker)
-        assert shared.values([f"{state}\n" for state in states]) == pytest.approx(wanted, abs=1e-6)
+        assert shared.values([f"{state}\n" for state in states]) == pytest.approx(wanted, rel=1e-6)
         shared.close()
-        assert policy.suggest(states[0]).value == pytest.approx(wanted[0], abs=1e-6)  # its worker is still there
-    assert model.values([f"{state}\n" for state in states]) == pytest.approx(wanted, abs=1e-6)
+        assert policy.suggest(states[0]).value == pytest.approx(wanted[0], rel=1e-6)  # its worker is still there
+    assert model.values([f"{state}\n" for state in states]) == pytest.approx(wanted, rel=1e-6)
     assert len(model.values(["x " * 400])) == 1
 
 

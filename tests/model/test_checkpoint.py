@@ -19,7 +19,7 @@ from nanoproof.model.checkpoint import (
     save_checkpoint,
     weights_sha256,
 )
-from nanoproof.model.gpt import GPT
+from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.optim import MuonAdamW
 from nanoproof.model.tokenizer import Tokenizer
 from tests.model.conftest import make_model
@@ -179,6 +179,26 @@ def test_an_older_checkpoint_without_digests_is_taken_as_it_is(tokenizer: Tokeni
     for name in ("model_1.pt", "optim_1.pt"):
         flip(tmp_path / name)
     load_optimizer(tmp_path, MuonAdamW.for_model(load_model(tmp_path)[0]))
+
+
+@pytest.mark.parametrize("said", [{}, {"num_kv_heads": None}])
+def test_checkpoints_that_name_no_key_value_heads_have_as_many_as_query_heads(
+    tokenizer: Tokenizer, tmp_path: Path, said: dict
+) -> None:
+    whole = GPT.create(GPTConfig(tokenizer.vocab_size, depth=2, aspect_ratio=16, head_dim=16, num_kv_heads=None))
+    save_checkpoint(tmp_path, 0, whole, tokenizer)
+    manifest = json.loads((tmp_path / "model_0.json").read_text())
+    assert manifest["config"].pop("num_kv_heads") is None
+    (tmp_path / "model_0.json").write_text(json.dumps({**manifest, "config": {**manifest["config"], **said}}))
+    assert load_model(tmp_path)[0].config.kv_heads == whole.config.kv_heads == 2
+
+
+def test_checkpoints_say_how_many_key_value_heads_a_new_network_has(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    save_checkpoint(
+        tmp_path, 0, GPT.create(GPTConfig(tokenizer.vocab_size, depth=5, aspect_ratio=32, head_dim=16)), tokenizer
+    )
+    config = json.loads((tmp_path / "model_0.json").read_text())["config"]
+    assert (config["num_kv_heads"], load_model(tmp_path)[0].config.num_heads) == (2, 10)
 
 
 def test_a_step_that_is_saved_again_leaves_no_files_of_before(

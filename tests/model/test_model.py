@@ -17,8 +17,13 @@ def random_tokens(tokenizer: Tokenizer, *shape: int, seed: int = 0) -> torch.Ten
 @pytest.mark.parametrize(
     ("options", "width", "heads", "kv_heads"),
     [
-        ({"depth": 26}, 1664, 13, 13),
-        ({"depth": 4, "aspect_ratio": 48, "head_dim": 32}, 192, 6, 6),
+        ({"depth": 26}, 1792, 14, 2),
+        ({"depth": 20}, 1280, 10, 2),
+        ({"depth": 32}, 2048, 16, 4),
+        ({"depth": 26, "num_kv_heads": None}, 1664, 13, 13),
+        ({"depth": 26, "num_kv_heads": 1}, 1664, 13, 1),
+        ({"depth": 4, "aspect_ratio": 48, "head_dim": 32}, 192, 6, 1),
+        ({"depth": 1, "aspect_ratio": 16, "head_dim": 32}, 32, 1, 1),
         ({"depth": 4, "aspect_ratio": 50, "head_dim": 64, "num_kv_heads": 2}, 256, 4, 2),
     ],
 )
@@ -39,7 +44,7 @@ def test_windows_repeat_the_pattern_and_the_last_layer_sees_all() -> None:
         ({"depth": 0}, "model.depth must be >= 1, got 0"),
         ({"head_dim": 33}, "model.head_dim must be even, got 33"),
         ({"window_pattern": "SX"}, "model.window_pattern must consist of S and L, got 'SX'"),
-        ({"depth": 4, "num_kv_heads": 3}, "model.num_kv_heads must divide the 2 query heads, got 3"),
+        ({"depth": 4, "num_kv_heads": 3}, "model.num_kv_heads must be at most the 2 query heads, got 3"),
     ],
 )
 def test_impossible_shapes_are_named(options: dict, message: str) -> None:

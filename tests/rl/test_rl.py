@@ -11,13 +11,14 @@ import pytest
 import torch
 
 from nanoproof.actors.fleet import Fleet
+from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.model.checkpoint import finished_steps, load_model
 from nanoproof.rl import __main__ as rl
 from nanoproof.rl import collection
 from nanoproof.rl.attempt_log import AttemptLog, logged_attempts
-from nanoproof.rl.learner import Learner
+from nanoproof.rl.learner import Learner, Roles
 from nanoproof.training import step
 from nanoproof.training import step as not_finite
 from scripts.small_runs import updates_of
@@ -361,6 +362,61 @@ def test_two_ranks_have_equal_weights_after_ten_steps(model, runs, tmp_path, mor
     assert digests[0] == digests[1] and len(set(digests[0])) == 10
     assert all(("stale" in record) == ("asynchronous" in more) for record in metrics(path))
     assert all((path / f"attempts_r{rank}.jsonl").stat().st_size > 0 for rank in (0, 1))
+
+
+def test_ranks_that_only_prove_have_the_weights_of_those_that_only_learn(model, runs, tmp_path):
+    path, names = tmp_path / "rl", ("events.jsonl", "events_r1.jsonl", "events_r2.jsonl")
+    options = {"num_steps": 3, "collect_transitions": 4, "save_every": "2steps", "num_updates_per_step": 1}
+    options |= {"asynchronous": True, "max_staleness": 2, "check_ranks": True}
+    runs.start(words(model, path, inference_gpus=1, **options), ranks=3)
+    assert runs.codes() == [0, 0, 0]
+    digests = [[event["digest"] for event in events(path, "weights", name)] for name in names]
+    assert digests[0] == digests[1] == digests[2] and len(set(digests[0])) == 3
+    assert [file.name for file in sorted(path.glob("optim_3*"))] == ["optim_3_r0of2.pt", "optim_3_r1of2.pt"]
+    assert {rank for _, rank, _ in numbers(path)} == {2} and len(events(path, "evaluation")) == 1
+    assert all(record["attempt_staleness_max"] <= 2 for record in metrics(path))
+    assert read_json(path / "meta.json")["decisions"]["roles"].startswith("ranks 0 to 1 learn, ranks 2 to 2 prove")
+    before = set(numbers(path))
+    runs.start(["--resume-from", str(path), "--num-steps", "5"], ranks=2)  # one learns
+    assert runs.codes() == [0, 0]
+    after = numbers(path)
+    assert {rank for _, rank, _ in set(after) - before} == {1} and len(set(after)) == len(after)
+    digests = [[event["digest"] for event in events(path, "weights", name)] for name in names[:2]]
+    assert digests[0] == digests[1] and len(set(digests[0])) == 5 == len(metrics(path))
+    assert [file.name for file in path.glob("optim_5*")] == ["optim_5.pt"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "--inference-gpus needs --asynchronous"),
+        ({"asynchronous": True}, "--inference-gpus 1 needs more ranks than the 1 here: torchrun starts them"),
+        ({"asynchronous": True, "cluster": "auto"}, "give either --inference-gpus or --cluster"),
+    ],
+)
+def test_ranks_that_only_prove_need_others_that_learn(model, tmp_path, options, message):
+    with pytest.raises(UserError, match=message):
+        rl.main(words(model, tmp_path / "rl", inference_gpus=1, **options))
+    assert not (tmp_path / "rl").exists()
+
+
+def test_the_last_ranks_prove_and_the_others_learn():
+    ranks = [DistInfo(rank, rank, 4, torch.device("cpu"), "", torch.float32, "") for rank in range(4)]
+    roles = [Roles(rank, 1) for rank in ranks]
+    assert [one.learns for one in roles] == [not one.serves for one in roles] == [True, True, True, False]
+    assert {one.learners.world_size for one in roles} == {3} and {one.provers.rank for one in roles} == {0}
+    assert [(one.provers.rank, one.provers.world_size) for one in (Roles(rank, 2) for rank in ranks)][2:] == [
+        (0, 2),
+        (1, 2),
+    ]
+    assert all(one.learns and one.serves and one.provers == one.learners for one in map(Roles, ranks))
+    with pytest.raises(UserError, match="--inference-gpus 4 needs more ranks than the 4 here: one has to learn"):
+        Roles.choose(4, ranks[0])
+
+
+def numbers(path):
+    """The number (step, rank, sequence) of each attempt of a run."""
+    return [tuple(one["number"].values()) for file in path.glob("attempts_r?.jsonl") for one in read_jsonl(file)]
 
 
 def phase_of(path):

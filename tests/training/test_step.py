@@ -50,7 +50,7 @@ def test_unlikelihood_makes_a_failed_tactic_less_likely():
     optimizer = build_optimizer(model, OptimizerOptions())
     examples = small.examples(WORDS) + failed * 4
     first = run_step(model, optimizer, examples, unlikelihood=1.0)
-    for _ in range(20):
+    for _ in range(30):
         last = run_step(model, optimizer, examples, unlikelihood=1.0)
     assert last["unlikelihood_loss"] < first["unlikelihood_loss"]
 
