@@ -266,6 +266,13 @@ class ClusterOptions:
 
 
 @dataclass(frozen=True)
+class SpreadOptions:
+    """Where attempts are made."""
+
+    cluster: ClusterOptions = group(ClusterOptions, without=("policy_replicas", "max_staleness"))
+
+
+@dataclass(frozen=True)
 class ConjectureOptions:
     """Conjectures."""
 

@@ -1,13 +1,15 @@
-"""A host whose Lean and policy are scripted, and take a moment for each theorem; the rest of it is real."""
+"""Hosts whose Lean and policy are scripted, and take a moment for each theorem; the rest of them is real."""
 
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any, ClassVar
 
 from nanoproof.cluster import host
-from nanoproof.cluster.nodes import RayNodes
+from nanoproof.cluster.nodes import Lost, Node, RayNodes
 from nanoproof.lean.types import Branch, Theorem
 from nanoproof.search.policy import Suggestion
+from tests.evaluation import scripted_whole
 from tests.fakes.lean import ScriptedLean
 from tests.rl import small
 
@@ -41,5 +43,62 @@ class ScriptedHost(host.ProverHost):
         return [Client() for _ in range(config["slots"])]
 
 
+class VerifyingHost(host.ProverHost):
+    """Verifies whole proofs, as `scripted_whole` does."""
+
+    def _open_slots(self, config: Mapping[str, Any]) -> list[Any]:
+        return [scripted_whole.Client() for _ in range(config["slots"])]
+
+
 class ScriptedNodes(RayNodes):
     host_class = ScriptedHost
+
+
+class VerifyingNodes(RayNodes):
+    host_class = VerifyingHost
+
+
+class LocalNodes:
+    """A cluster of two nodes without Ray: its hosts are threads of this process. `kill` loses a host, as it is."""
+
+    host_class: ClassVar[type[host.ProverHost]] = VerifyingHost
+    made: ClassVar[list["LocalNodes"]] = []
+
+    def __init__(self, address: str) -> None:
+        self.address, self.here = address, "127.0.0.1"
+        self.hosts: list[host.ProverHost] = []
+        self.dead: set[host.ProverHost] = set()
+        self._calls: dict[Future[Any], host.ProverHost] = {}
+        self._threads = ThreadPoolExecutor(8)
+        self.made.append(self)
+
+    def alive(self) -> list[Node]:
+        return [Node("a", "127.0.0.1", 2, {}), Node("b", "127.0.0.1", 2, {}), Node("head", "127.0.0.1", 0, {})]
+
+    def start_host(self, node: Node, cpus: int, config: dict[str, Any]) -> host.ProverHost:
+        self.hosts.append(self.host_class(config))
+        return self.hosts[-1]
+
+    def exchange(self, one: host.ProverHost, given: dict[str, Any]) -> Future[Any]:
+        promise = self._threads.submit(one.exchange, given)
+        self._calls[promise] = one
+        return promise
+
+    def ready(self, promises: Sequence[Future[Any]], seconds: float) -> list[Future[Any]]:
+        return [*wait(promises, seconds, FIRST_COMPLETED).done]
+
+    def result(self, promise: Future[Any]) -> Any:
+        one = self._calls.pop(promise)
+        if one in self.dead:
+            raise Lost("the actor died")
+        return promise.result()
+
+    def kill(self) -> None:
+        """Lose the first host."""
+        self.dead.add(self.hosts[0])
+
+    def end(self, one: host.ProverHost) -> None:
+        one.close()
+
+    def close(self) -> None:
+        self._threads.shutdown()
