@@ -328,7 +328,7 @@ def open_cluster(config: RLConfig, collection: Collection) -> Iterator[str]:
     made = host_config(config.fleet, specs, replicas.token)
 
     def make_pool(fleet: Fleet, **waits: Any) -> HostPool:
-        hosts = HostOptions(made, options.prover_cpus, replicas.addresses)
+        hosts = HostOptions({**made, "worker": collection.worker()}, options.prover_cpus, replicas.addresses)
         return HostPool(nodes, hosts, weights=replicas.publish, look=replicas.look, **waits)
 
     collection.pool_maker = make_pool

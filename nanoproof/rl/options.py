@@ -365,12 +365,10 @@ class RLConfig:
     matchmaker: MatchmakerConfig = group(MatchmakerConfig, "mm-")
 
     def __post_init__(self) -> None:
-        elsewhere = "--cluster" if self.cluster.cluster is not None else "--prover-processes"
-        if self.cluster.cluster is not None or self.rl.prover_processes:
-            check(
-                self.conjectures.conjectures == 0,
-                f"give either {elsewhere} or --conjectures: the learning process itself proposes conjectures",
-            )
+        check(
+            not self.rl.prover_processes or self.conjectures.conjectures == 0,
+            "give either --prover-processes or --conjectures: these processes search, and cannot examine conjectures",
+        )
         check(
             self.cluster.cluster is None or not self.rl.prover_processes,
             "give either --cluster or --prover-processes: hosts of a cluster are processes of their own",

@@ -84,7 +84,7 @@ def test_a_lost_host_takes_no_sample_with_it_and_what_had_a_verdict_is_not_verif
         nodes.kill()
         known.extend(lines(out / "results.jsonl"))
 
-    killer = threading.Thread(target=kill)
+    killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     found = evaluate(out, "--samples", 20)
     killer.join()
