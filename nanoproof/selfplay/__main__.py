@@ -28,12 +28,10 @@ from nanoproof.selfplay.files import SETTINGS_FILE, finished_rounds, load_proble
 from nanoproof.selfplay.rounds import Experiment, OpenCommand, SelfPlayOptions
 
 
-def opener(options: ClusterOptions, final: bool) -> OpenCommand:
-    """Return what opens the evaluation of a round, over the hosts of a cluster if one is named. Raises UserError."""
+def opener(options: ClusterOptions) -> OpenCommand:
+    """Return what opens the evaluation of a round, over the hosts of a cluster if one is named."""
     if options.cluster is None:
         return opened
-    if final:
-        raise UserError("--cluster: --final trains in this process, and hosts verify proofs; leave it out")
     from nanoproof.cluster.driver import opened_over_hosts  # needs the extra `cluster`
 
     return partial(opened_over_hosts, options)
@@ -66,11 +64,10 @@ def main(argv: list[str] | None = None) -> int:
     add_flags(parser, SpreadOptions)
     args = parser.parse_args(words)
     options = from_args(SelfPlayOptions, args)
-    open_command = opener(from_args(SpreadOptions, args).cluster, options.final)
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UserError("self-play runs in one process; start it without torchrun")
     setup_logging("info")
-    experiment = Experiment(options, sft.main, open_command)
+    experiment = Experiment(options, sft.main, opener(from_args(SpreadOptions, args).cluster))
     try:
         with experiment.held():
             return experiment.finish() if options.final else experiment.play()

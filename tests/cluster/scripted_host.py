@@ -3,12 +3,19 @@
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
 from typing import Any, ClassVar
 
-from nanoproof.cluster import host
+import pytest
+
+from nanoproof.cluster import driver, host
 from nanoproof.cluster.nodes import Lost, Node, RayNodes
+from nanoproof.common.files import read_jsonl
+from nanoproof.data.theorems import theorem_sets as sets
+from nanoproof.evaluation import command
 from nanoproof.lean.types import Branch, Theorem
 from nanoproof.search.policy import Suggestion
+from scripts import prover_eval
 from tests.evaluation import scripted_whole
 from tests.fakes.lean import ScriptedLean
 from tests.rl import small
@@ -41,6 +48,9 @@ class ScriptedHost(host.ProverHost):
 
     def _open_slots(self, config: Mapping[str, Any]) -> list[Any]:
         return [Client() for _ in range(config["slots"])]
+
+
+# -- Whole proofs ------------------------------------------------------------------------------------------------------
 
 
 class VerifyingHost(host.ProverHost):
@@ -102,3 +112,34 @@ class LocalNodes:
 
     def close(self) -> None:
         self._threads.shutdown()
+
+
+def script_evaluations(patch: pytest.MonkeyPatch, nodes: Any) -> None:
+    """Have `prover_eval` run over scripts, on the hosts of `nodes` where it has a cluster."""
+    patch.setitem(sets.DATASETS, "scripted", scripted_whole.scripted_theorems)
+    patch.setattr(command, "open_fleet", scripted_whole.open_fleet)
+    patch.setattr(command, "open_language_model", scripted_whole.open_model)
+    patch.setattr(command, "whole_proof_prompts", scripted_whole.prompts)
+    patch.setattr(prover_eval, "targets_of", scripted_whole.targets_of)
+    patch.setattr(scripted_whole.Lean, "met", set())
+    patch.setattr(driver, "RayNodes", nodes)
+    patch.setattr(driver, "RESTART_SECONDS", 0.0)
+    patch.setattr(LocalNodes, "made", [])
+
+
+def evaluate(path: Path, *more: object, cluster: str | None = None) -> dict[tuple[str, int], dict[str, Any]]:
+    """Evaluate the scripted model; returns its samples, without the times and without which of equal ones was first."""
+    where = [] if cluster is None else ["--cluster", cluster]
+    line = scripted_whole.words(path, "--policy", "model", "--model-path", "x", *where, *more)
+    assert prover_eval.main(line) == 0
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+    for record in read_jsonl(path / "results.jsonl"):
+        key = record["theorem"]["id"], record.get("sample", 0)
+        assert key not in found
+        record.get("counts", {}).pop("copies", None)
+        found[key] = {name: value for name, value in record.items() if name != "seconds"}
+    return dict(sorted(found.items()))
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []

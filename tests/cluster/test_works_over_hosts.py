@@ -6,14 +6,10 @@ from collections import Counter
 
 import pytest
 
-from nanoproof.cluster import driver
-from nanoproof.common.files import read_json, read_jsonl
-from nanoproof.data.theorems import theorem_sets as sets
-from nanoproof.evaluation import command
+from nanoproof.common.files import read_json
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.whole_proof import Candidate, Verification, Verifier
-from scripts import prover_eval
-from tests.cluster.scripted_host import LocalNodes
+from tests.cluster.scripted_host import LocalNodes, evaluate, lines, script_evaluations
 from tests.evaluation import scripted_whole
 from tests.helpers import wait_for
 
@@ -22,48 +18,19 @@ THEOREM = Theorem("theorem t : True := by\n  sorry", "d", "t")
 
 @pytest.fixture
 def scripted(monkeypatch, nanoproof_home, tmp_path):
-    monkeypatch.setitem(sets.DATASETS, "scripted", scripted_whole.scripted_theorems)
-    monkeypatch.setattr(command, "open_fleet", scripted_whole.open_fleet)
-    monkeypatch.setattr(command, "open_language_model", scripted_whole.open_model)
-    monkeypatch.setattr(command, "whole_proof_prompts", scripted_whole.prompts)
-    monkeypatch.setattr(prover_eval, "targets_of", scripted_whole.targets_of)
-    monkeypatch.setattr(scripted_whole.Lean, "met", set())
-    monkeypatch.setattr(driver, "RayNodes", LocalNodes)
-    monkeypatch.setattr(LocalNodes, "made", [])
-    monkeypatch.setattr(driver, "RESTART_SECONDS", 0.0)
+    script_evaluations(monkeypatch, LocalNodes)
     monkeypatch.setenv("CHECKED", str(tmp_path / "checked"))
-
-
-def evaluate(path, *more, cluster=True):
-    where = ["--cluster", "h:1"] if cluster else []
-    assert prover_eval.main(scripted_whole.words(path, "--policy", "model", "--model-path", "x", *where, *more)) == 0
-    records = list(read_jsonl(path / "results.jsonl"))
-    plain = {(each["theorem"]["id"], each.get("sample", 0)): each for each in records}
-    assert len(plain) == len(records)
-    timeless = {key: {name: value for name, value in each.items() if name != "seconds"} for key, each in plain.items()}
-    return dict(sorted(timeless.items()))
-
-
-def without_who_was_first(found):
-    """Of equal texts whichever is verified first is no copy: that is a matter of time."""
-    for each in found.values():
-        each.get("counts", {}).pop("copies", None)
-    return found
-
-
-def lines(path):
-    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
 def test_whole_proofs_have_the_verdicts_that_they_have_without_a_cluster(scripted, tmp_path, monkeypatch):
     for name, value in {"COPIES": "20", "CRASHES": "0.05", "TIMEOUTS": "0.05", "REFUSED": "t3"}.items():
         monkeypatch.setenv(name, value)
     more = ("--samples", 20, "--samples-at-once", 8, "--repair", 1)
-    alone = evaluate(tmp_path / "alone", *more, cluster=False)
+    alone = evaluate(tmp_path / "alone", *more)
     once = Counter(lines(tmp_path / "checked"))
     scripted_whole.Lean.met.clear()
-    spread = evaluate(tmp_path / "spread", *more)
-    assert without_who_was_first(spread) == without_who_was_first(alone)
+    spread = evaluate(tmp_path / "spread", *more, cluster="h:1")
+    assert spread == alone
     assert {each["outcome"] for each in alone.values()} == {"proven", "unproven", "error"}
     assert any(each["counts"].get("repairs") for each in alone.values())
     assert Counter(lines(tmp_path / "checked")) - once == once
@@ -86,7 +53,7 @@ def test_a_lost_host_takes_no_sample_with_it_and_what_had_a_verdict_is_not_verif
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
-    found = evaluate(out, "--samples", 20)
+    found = evaluate(out, "--samples", 20, cluster="h:1")
     killer.join()
     assert len(found) == 100 and len(LocalNodes.made[0].hosts) == 3
     right = {key for key, each in found.items() if f"exact {scripted_whole.RIGHT}" in each["text"]}

@@ -137,8 +137,10 @@ class Nodes(scripted_host.LocalNodes):
 
 
 def test_rounds_whose_proofs_hosts_verify_come_to_the_same_and_go_on_without_a_cluster(
-    played: Path, given: tuple[Path, Path], tmp_path: Path, scripted: None, monkeypatch: pytest.MonkeyPatch
+    given: tuple[Path, Path], tmp_path: Path, scripted: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    more = ("--sampler", "parallel", "--samples-first", "4", "--samples", "1", "--rounds")
+    assert selfplay.main(words(*given, tmp_path / "alone", *more, 1)) == 0
     monkeypatch.setattr(driver, "RayNodes", Nodes)
     monkeypatch.setattr(driver, "RESTART_SECONDS", 0.0)
     monkeypatch.setattr(scripted_host.LocalNodes, "made", [])
@@ -155,22 +157,13 @@ def test_rounds_whose_proofs_hosts_verify_come_to_the_same_and_go_on_without_a_c
 
     killer = threading.Thread(target=lose_a_host, daemon=True)
     killer.start()
-    line = words(*given, tmp_path / "exp", "--sampler", "parallel")
-    line[line.index("--rounds") + 1] = "1"
-    assert selfplay.main([*line, "--cluster", "h:1"]) == 0
+    assert selfplay.main(words(*given, tmp_path / "exp", *more, 1, "--cluster", "h:1")) == 0
     killer.join()
     assert [len(nodes.hosts) for nodes in Nodes.made] == [3]
     assert checked().total() - len(checked()) <= 2, "what was under way, and no more"
-    assert _fates(tmp_path / "exp", 0) == _fates(played, 0)
-    line[line.index("--rounds") + 1] = "2"
-    assert selfplay.main(line) == 0 and len(records(tmp_path / "exp", 1)) > 0
-
-
-def test_the_final_training_has_nothing_for_hosts(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="--cluster: --final trains in this process"):
-        selfplay.main(
-            ["--final", "--merge", "d:1", "--base", "b", "--dataset-config", "c", "--exp-dir", "e", "--cluster", "auto"]
-        )
+    assert _fates(tmp_path / "exp", 0) == _fates(tmp_path / "alone", 0)
+    assert selfplay.main(words(*given, tmp_path / "exp", *more, 2)) == 0
+    assert len(records(tmp_path / "exp", 1)) > 0
 
 
 def _fates(experiment: Path, number: int) -> list[tuple[Any, ...]]:
