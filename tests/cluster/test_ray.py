@@ -41,6 +41,7 @@ ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_prestart_worker_first_driver": "0",
     "RAY_health_check_period_ms": "1000",
+    "RAY_raylet_start_wait_time_s": "100",
 }
 
 
