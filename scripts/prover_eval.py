@@ -14,21 +14,20 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nanoproof.common.torch_command import run_main
 
 from nanoproof.actors.tasks import Interrupted
-from nanoproof.common.config import Parser, add_flags, from_args, group
+from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError
 from nanoproof.evaluation.command import EvalCommand, Job, add_eval_flags, opened, parse_eval_args
 from nanoproof.evaluation.plan import EvalOptions, Target, plan
 from nanoproof.evaluation.results import PROOFS, RESULTS
 from nanoproof.evaluation.sample_files import WholeProofOptions
 from nanoproof.evaluation.summary import report
-from nanoproof.rl.options import ClusterOptions
+from nanoproof.rl.options import SpreadOptions
 from scripts import check_with_lean
 from scripts.lean_command import open_reader
 
@@ -90,13 +89,6 @@ def targets_of(args: argparse.Namespace) -> list[Target]:
         who = "--policy-server" if options.server.server is not None else f"--policy {options.policy}"
         raise UserError(f"--whole-proofs needs a model that writes text (--model-path); {who} suggests tactics only")
     return plan(options, "whole")
-
-
-@dataclass(frozen=True)
-class SpreadOptions:
-    """Where searches run."""
-
-    cluster: ClusterOptions = group(ClusterOptions, without=("policy_replicas", "max_staleness"))
 
 
 def open_command(args: argparse.Namespace, targets: Sequence[Target]) -> AbstractContextManager[EvalCommand]:

@@ -194,7 +194,7 @@ class Actor(threading.Thread, AttemptObserver):
         self.trace, prover = task.trace, self._provers[purpose]
         try:
             if task.work is not None:
-                attempt = task.work(session, self)
+                attempt = task.work.run(session, self)
             elif task.again is not None:
                 attempt = prover.try_again(session, *task.again, self._should_stop, self)
             else:

@@ -14,7 +14,7 @@ from typing import Any, Literal, Self, TypeVar
 
 from nanoproof.actors.actor import MAX_RETURNS, ActorPool, ProverFactory
 from nanoproof.actors.pool import AttemptPool
-from nanoproof.actors.tasks import NULL_OBSERVER, Observer, Task, TaskSource
+from nanoproof.actors.tasks import NULL_OBSERVER, Observer, Task, TaskSource, Worker
 from nanoproof.common.errors import UserError
 from nanoproof.lean.client import FleetServer
 from nanoproof.lean.types import Theorem
@@ -81,18 +81,24 @@ def task_to_json(number: int, purpose: str, task: Task) -> dict[str, Any]:
         "seed": task.seed,
         "returns": task.returns,
         "may_disprove": task.may_disprove,
+        **({} if task.work is None else {"work": task.work.to_json()}),
     }
 
 
-def task_from_json(data: Mapping[str, Any]) -> Task:
-    """Read what `task_to_json` wrote; `index` is the number."""
+def task_from_json(data: Mapping[str, Any], worker: Worker | None = None) -> Task:
+    """Read what `task_to_json` wrote; `index` is the number. Work in place of a search, `worker` makes."""
+    theorem, work = Theorem(*data["theorem"]), None
+    if "work" in data:
+        assert worker is not None, "who is told of work has a worker"
+        work = worker.work(theorem, data["work"])
     return Task(
-        Theorem(*data["theorem"]),
+        theorem,
         data["simulations"],
         data["id"],
         data["seed"],
         returns=data["returns"],
         may_disprove=data["may_disprove"],
+        work=work,
     )
 
 
@@ -134,11 +140,13 @@ class RelayPool(ActorPool):
         make_prover: ProverFactory,
         tell: Callable[[dict[str, Any]], None],
         lost_proofs: int = 0,
+        worker: Worker | None = None,
     ) -> None:
         """`tell` is called by many threads: with `done`, an attempt and the address of its Lean server, with
-        `returned`, a task that no server here can serve, and with `server`, a change of what can be reached.
+        `returned`, a task that no server here can serve, and with `server`, a change of what can be reached. `worker`
+        makes what is to be done in place of searches.
         """
-        self._tell = tell
+        self._tell, self._worker = tell, worker
         self._relays = {purpose: _Relay(purpose, self._return) for purpose in PURPOSES}
         super().__init__(
             slots,
@@ -150,7 +158,7 @@ class RelayPool(ActorPool):
 
     def give(self, task: Mapping[str, Any]) -> None:
         """Have a task done by whichever actor is free next."""
-        self.put_back(self._relays[task["purpose"]], task_from_json(task))
+        self.put_back(self._relays[task["purpose"]], task_from_json(task, self._worker))
 
     def finish(self, source: TaskSource, task: Task, attempt: Attempt, address: str) -> bool:
         """Tell of an attempt; the other end decides whether it is too old."""
@@ -158,7 +166,8 @@ class RelayPool(ActorPool):
             with self.locked():
                 self._defects = 0
         self.proofs.note(address, attempt)
-        self._tell({"done": {"id": task.index, "attempt": attempt.to_json(), "address": address}})
+        found = {} if task.work is None else {"found": task.work.found()}
+        self._tell({"done": {"id": task.index, "attempt": attempt.to_json(), "address": address, **found}})
         return True
 
     def _return(self, task: Task) -> None:
@@ -221,9 +230,11 @@ class RemotePool(AttemptPool):
         observer: Observer = NULL_OBSERVER,
         lost_proofs: int = 0,
         max_staleness: int | None = None,
+        works: bool = False,
     ) -> None:
-        """The arguments are those of `AttemptPool`."""
+        """The arguments are those of `AttemptPool`; `works`: links have a `Worker`."""
         super().__init__(addresses, check, patience_seconds, asked_to_end, observer, lost_proofs, max_staleness)
+        self._works = works
         self.links: list[Link] = []
         self.attempts = self.unknown = self.given_again = 0
         self._number = 0
@@ -246,9 +257,9 @@ class RemotePool(AttemptPool):
         with self.locked():
             while len(found) < most and not self.closing and (taken := self.take_now()) is not None:
                 source, task = taken
-                if task.work is not None or task.again is not None:
+                if (task.work is not None and not self._works) or task.again is not None:
                     self._put_back.append(taken)
-                    self.fail(UserError("whole proofs, and tactics that are tried again, are not for other processes"))
+                    self.fail(UserError("whole proofs, and tactics that are tried again, are not for these processes"))
                     break
                 self._number += 1
                 link.given[self._number] = (source, task)
@@ -264,6 +275,8 @@ class RemotePool(AttemptPool):
             if given is None:
                 self.unknown += 1
                 return
+            if (work := given[1].work) is not None:
+                work.take(told["found"])
         if self.finish(*given, Attempt.from_json(told["attempt"]), told["address"]):
             with self.locked():
                 link.attempts += 1

@@ -1,8 +1,8 @@
 """Tasks of actors, the sources that hand them out, and observers of what actors do."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from nanoproof.common.errors import UserError
 from nanoproof.lean.types import LeanSession, TacticApplied, TacticFailed, Theorem
@@ -76,6 +76,34 @@ NULL_OBSERVER = NullObserver()
 # -- Tasks and their sources -----------------------------------------------------------------------------------------
 
 
+class Work(Protocol):
+    """What is done with a theorem in place of a search: by `run`, or by another process that is told what it is."""
+
+    def run(self, session: LeanSession, observer: AttemptObserver) -> Attempt:
+        """Do it."""
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """Tell what a `Worker` elsewhere needs to make it again, besides the theorem."""
+        ...
+
+    def found(self) -> Any:
+        """Return what came of it besides the attempt, as plain JSON data."""
+        ...
+
+    def take(self, found: Any) -> None:
+        """Take what `found` returned where it was done."""
+        ...
+
+
+class Worker(Protocol):
+    """Makes the works that another process was told of. Safe for many threads."""
+
+    def work(self, theorem: Theorem, told: Mapping[str, Any]) -> Work:
+        """Make the work on a theorem of what its `to_json` wrote."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """One theorem to try. `index` is the source's own number for it; `seed` decides the attempt's random choices.
@@ -94,7 +122,7 @@ class Task:
     may_disprove: bool = True
     trace: AttemptObserver = NULL_ATTEMPT_OBSERVER
     again: tuple[Attempt, tuple[SecondTry, ...]] | None = None
-    work: Callable[[LeanSession, AttemptObserver], Attempt] | None = None
+    work: Work | None = None
     revision: int = 0
 
 

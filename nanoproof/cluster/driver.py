@@ -88,7 +88,7 @@ class HostPool(RemotePool):
         """`report` is called with `host` and what became of one, `weights` with a revision that hosts are to use from
         then on, and `look` now and then; `waits` are the arguments of `RemotePool`.
         """
-        super().__init__(**waits)
+        super().__init__(works=options.config.get("worker") is not None, **waits)
         self._nodes, self._options, self._report = nodes, options, report
         self._report_server = report_server or (lambda address, state, actors: None)
         self._weights, self._look = weights, look
@@ -328,7 +328,7 @@ def open_cluster(config: RLConfig, collection: Collection) -> Iterator[str]:
     made = host_config(config.fleet, specs, replicas.token)
 
     def make_pool(fleet: Fleet, **waits: Any) -> HostPool:
-        hosts = HostOptions(made, options.prover_cpus, replicas.addresses)
+        hosts = HostOptions({**made, "worker": collection.worker()}, options.prover_cpus, replicas.addresses)
         return HostPool(nodes, hosts, weights=replicas.publish, look=replicas.look, **waits)
 
     collection.pool_maker = make_pool
@@ -365,18 +365,14 @@ def lean_of_hosts(options: FleetOptions, dist: DistInfo) -> AbstractContextManag
 def opened_over_hosts(
     options: ClusterOptions, args: argparse.Namespace, targets: Sequence[Target]
 ) -> Iterator[EvalCommand]:
-    """Open an evaluation as `opened` does; rank 0's searches run on the hosts of a cluster, and ask its policy.
+    """Open an evaluation as `opened` does; rank 0's attempts are made on the hosts of a cluster.
 
-    Raises UserError as `RayNodes` does, and for what hosts cannot do: whole proofs, and policies that are not a model.
+    Searches there ask its policy; whole proofs are written by its model, and verified there. Raises UserError as
+    `RayNodes` does, and for policies that are not a model.
     """
-    if getattr(args, "whole_proofs", False):
-        raise UserError(
-            "give either --cluster or --whole-proofs: hosts of a cluster search; whole proofs are written and checked "
-            "by this process and its --lean-servers"
-        )
     if args.policy != "model" or args.policy_server is not None:
         raise UserError("--cluster needs --model-path: its hosts ask the model of this process")
-    if args.retry_timeouts:
+    if args.retry_timeouts and not getattr(args, "whole_proofs", False):
         log.info("tactics that ran out of time are not tried once more: hosts of a cluster do not tell of them")
         args.retry_timeouts = False
     with ExitStack() as stack:
@@ -393,13 +389,17 @@ class _Evaluating:
     """Makes the pools of an evaluation, one for each model."""
 
     def __init__(self, nodes: RayNodes, cpus: int, command: EvalCommand, stack: ExitStack) -> None:
-        self._nodes, self._cpus, self._stack = nodes, cpus, stack
+        self._nodes, self._cpus, self._stack, self._command = nodes, cpus, stack, command
         self._token = new_token()
         specs: dict[Purpose, ProverSpec] = {purpose: command.spec() for purpose in PURPOSES}
         self._made = host_config(command.fleet_options, specs, self._token)
 
     def make_pool(self, policy: Policy, **waits: Any) -> HostPool:
-        """Serve the policy to hosts. Raises UserError if it is not of one model alone."""
+        """Serve the policy to hosts, or send them texts to verify. Raises UserError if it is not of one model alone."""
+        if self._command.whole.whole_proofs:
+            return HostPool(
+                self._nodes, HostOptions({**self._made, "worker": self._command.verifier()}, self._cpus), **waits
+            )
         if not isinstance(policy, TacticPolicy | TextPolicy):
             raise UserError("--cluster: hosts ask one model alone, without a model of values or of the steps remaining")
         served = PolicyEndpoint(policy, self._nodes.here, self._token, 0)

@@ -90,7 +90,8 @@ class ProverHost:
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         """`config` has `slots`, how many attempts it works on at a time; the addresses `lean_servers` (none: a server
-        of its own), `lean_token` and `client`; `policy_token`; the specs `collect` and `evaluate`; and `lost_proofs`.
+        of its own), `lean_token` and `client`; `policy_token`; the specs `collect` and `evaluate`; `lost_proofs`; and
+        maybe `worker`, what makes a `Worker`: without it there are searches only.
 
         Raises UserError if there is no Lean.
         """
@@ -111,6 +112,7 @@ class ProverHost:
             ),
             self._tell,
             config["lost_proofs"],
+            config["worker"]() if config.get("worker") else None,
         )
         threading.Thread(target=self._watch, name="watch", daemon=True).start()
 

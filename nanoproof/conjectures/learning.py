@@ -7,23 +7,25 @@ waits, and chooses which conjectures teach; none of that is state, the log of at
 
 import logging
 import random
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 
 import numpy as np
 
+from nanoproof.actors.actor import JOIN_SECONDS
 from nanoproof.actors.fleet import Fleet
-from nanoproof.actors.tasks import Observer
+from nanoproof.actors.tasks import Observer, Worker
 from nanoproof.common.distributed import DistInfo, broadcast_json, gather_json
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import append_whole, json_line
 from nanoproof.conjectures.experience import Conjecture, ConjectureExperience, Shown, lesson
 from nanoproof.conjectures.filters import Statements, statements_of
 from nanoproof.conjectures.guide import scores
-from nanoproof.conjectures.source import ConjectureSource, Proposal, random_of
+from nanoproof.conjectures.source import ConjectureSource, Examiner, Proposal, Writing, random_of
 from nanoproof.data.theorems.theorem_sets import parse_set_names
 from nanoproof.data.theorems.whitelists import LeanChoice
 from nanoproof.data.transitions.conjecture_pairs import lemma_statements, statement_text
@@ -72,6 +74,7 @@ class ConjectureCollection(Collection):
         self.lessons: list[Example] = []
         self._statements: Statements | None = None
         self._written = 0
+        self._embedded_lean = False
 
     @contextmanager
     def working(
@@ -84,9 +87,22 @@ class ConjectureCollection(Collection):
     ) -> Iterator[None]:
         """Collect what no conjecture may equal, then do as any collection."""
         experience, sets = self.experience, parse_set_names(self._config.rl.eval_datasets)
-        self._statements = statements_of(experience.theorems, experience.lemmas, sets, embedded=not fleet.is_real)
-        with super().working(stage, fleet, asked_to_end, check, observer):
-            yield
+        self._embedded_lean = not fleet.is_real
+        self._statements = statements_of(experience.theorems, experience.lemmas, sets, embedded=self._embedded_lean)
+        writing = None
+        try:
+            with super().working(stage, fleet, asked_to_end, check, observer):
+                if self.source.written is not None:
+                    writing = Writing(self.pool, self.source)
+                    writing.start()
+                yield
+        finally:
+            if writing is not None:
+                writing.join(JOIN_SECONDS)
+
+    def worker(self) -> Callable[[], Worker]:
+        """Return what makes the one who examines conjectures on other machines."""
+        return partial(Examiner, self._config.search.finishers, self._embedded_lean)
 
     def make_source(self, run_path: Path, first_step: int, observer: Observer) -> ConjectureSource:
         """Make the source of tasks, over what the log has taught."""
@@ -99,6 +115,8 @@ class ConjectureCollection(Collection):
             self.experience, self._options, self._propose, run_path, dist, seed, first_step, observer
         )
         source.seeds = self._seeds(first_step)
+        if self._config.cluster.cluster is not None and dist.is_main:
+            source.written = deque()  # its hosts examine; the network is here
         return source
 
     def _know(self, conjecture: Conjecture) -> None:

@@ -1,22 +1,25 @@
 """The source of tasks with conjectures: a part of the attempts goes to them, and actors propose new ones in between.
 
 A proposal is a task of its own: the actor asks the network for a batch of conjectures, has Lean examine them, and takes
-the next task. New ones wait in `ready` until the part of the attempts that is theirs comes to them.
+the next task. Where attempts are made on other machines, a thread beside the network asks it, and what is a task is to
+examine what it wrote. New ones wait in `ready` until the part of the attempts that is theirs comes to them.
 """
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from nanoproof.actors.pool import IDLE_POLL_SECONDS, AttemptPool
 from nanoproof.actors.tasks import NULL_OBSERVER, Observer, Task
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import append_whole, json_line
 from nanoproof.conjectures.experience import DATASET, ConjectureExperience, Shown
-from nanoproof.conjectures.filters import Proposed, Statements, examined, read_proposed
+from nanoproof.conjectures.filters import Proposed, Statements, embedded_key, examined, read_proposed
 from nanoproof.data.weighted_rows import CONJECTURE_MARKER
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel
 from nanoproof.lean.types import LeanError, LeanSession, Theorem
@@ -25,6 +28,7 @@ from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import AttemptObserver
 from nanoproof.rl.collection import CollectSource
 from nanoproof.rl.options import ConjectureOptions
+from nanoproof.search.policy import PolicyError, PolicyUnavailable
 
 PROPOSALS = "proposals_r{rank}.jsonl"
 """File of a run with every text that was proposed on a rank, its seed and its verdict; for people, never read back."""
@@ -43,8 +47,67 @@ class Ready:
     score: float | None = None
 
 
-class Proposal:
-    """A batch of conjectures that an actor asks for and examines; `proposed` holds them afterwards."""
+class Examination:
+    """Has Lean examine what was `written`, as an actor's work, here or elsewhere; `proposed` has it with its verdicts.
+
+    If the server fails, `proposed` has what was examined by then.
+    """
+
+    def __init__(self, written: Sequence[Proposed], statements: Statements, finishers: Sequence[str]) -> None:
+        self._written, self._statements, self._finishers = list(written), statements, finishers
+        self.proposed: list[Proposed] = []
+
+    def run(self, session: LeanSession, observer: AttemptObserver) -> Attempt:
+        """Examine them one by one."""
+        self.proposed = []
+        for proposed in self._written:
+            if proposed.verdict == "new":
+                try:
+                    with observer.waiting("lean"):
+                        proposed = examined(session, proposed, self._statements, self._finishers)
+                except LeanError as error:
+                    return Attempt(NO_ATTEMPT, "error", str(error), stop_reason=type(error).__name__)
+            self.proposed.append(proposed)
+        return Attempt(NO_ATTEMPT, "unproven", "a proposal")
+
+    def to_json(self) -> dict[str, Any]:
+        """Tell the statements that Lean is to be asked about."""
+        return {"statements": [proposed.source for proposed in self._written if proposed.verdict == "new"]}
+
+    def found(self) -> list[list[str]]:
+        """Return verdict, reason and key of each statement."""
+        return [[proposed.verdict, proposed.reason, proposed.key] for proposed in self.proposed]
+
+    def take(self, found: Sequence[Sequence[Any]]) -> None:
+        """Take the verdicts on the statements; those that elaborate are compared with what is known here."""
+        self.proposed, verdicts = [], iter(found)
+        for proposed in self._written:
+            if proposed.verdict == "new":
+                told = next(verdicts, None)
+                if told is None:
+                    return
+                verdict, reason, key = told
+                proposed = replace(proposed, verdict=verdict, reason=reason, key=key)
+                if verdict not in ("refused", "known"):
+                    proposed = self._statements.checked(proposed, claim=True)
+            self.proposed.append(proposed)
+
+
+@dataclass(frozen=True)
+class Examiner:
+    """Makes the examinations that another process was told of. What is known, it leaves to those who told it."""
+
+    finishers: tuple[str, ...]
+    embedded: bool
+
+    def work(self, theorem: Theorem, told: Mapping[str, Any]) -> Examination:
+        """Make an examination of the statements; equal ones among them are known after the first."""
+        statements = Statements(key=embedded_key) if self.embedded else Statements()
+        return Examination([Proposed("", {}, source) for source in told["statements"]], statements, self.finishers)
+
+
+class Proposal(Examination):
+    """A batch of conjectures that the network is asked for, and their examination."""
 
     def __init__(
         self,
@@ -55,29 +118,69 @@ class Proposal:
         options: ConjectureOptions,
         seed: int,
     ) -> None:
-        self._seeds, self._model, self._statements = seeds, model, statements
-        self._finishers, self._options, self._seed = finishers, options, seed
-        self.proposed: list[Proposed] = []
+        super().__init__([], statements, finishers)
+        self._seeds, self._model, self._options, self._seed = seeds, model, options, seed
+        self._asked = False
 
-    def work(self, session: LeanSession, observer: AttemptObserver) -> Attempt:
-        """Ask the network, then Lean. If the server fails, what was examined by then is kept."""
+    def write(self) -> None:
+        """Ask the network. Raises PolicyError."""
         options = GenerationOptions(
             max_new_tokens=self._options.conjecture_tokens, temperature=self._options.conjecture_temperature
         )
         prompts = [prefix_text(shown.prompt) + CONJECTURE_MARKER for shown in self._seeds]
-        self.proposed = []
-        with observer.waiting("model"):
-            texts = self._model.generate(prompts, options, [self._seed + number for number in range(len(prompts))])
-        for shown, (sample,) in zip(self._seeds, texts, strict=True):
-            proposed = read_proposed(sample.text, sample.finished, shown.before, shown.origin)
-            if proposed.verdict == "new":
-                try:
-                    with observer.waiting("lean"):
-                        proposed = examined(session, proposed, self._statements, self._finishers)
-                except LeanError as error:
-                    return Attempt(NO_ATTEMPT, "error", str(error), stop_reason=type(error).__name__)
-            self.proposed.append(proposed)
-        return Attempt(NO_ATTEMPT, "unproven", "a proposal")
+        texts = self._model.generate(prompts, options, [self._seed + number for number in range(len(prompts))])
+        read = [
+            read_proposed(sample.text, sample.finished, shown.before, shown.origin)
+            for shown, (sample,) in zip(self._seeds, texts, strict=True)
+        ]
+        self._written = [self._statements.checked(each) if each.verdict == "new" else each for each in read]
+        self._asked = True
+
+    def run(self, session: LeanSession, observer: AttemptObserver) -> Attempt:
+        """Ask the network, if nobody did, then Lean."""
+        if not self._asked:
+            with observer.waiting("model"):
+                self.write()
+        return super().run(session, observer)
+
+
+class Writing(threading.Thread):
+    """Asks the network for the conjectures that others examine."""
+
+    def __init__(self, pool: AttemptPool, source: "ConjectureSource") -> None:
+        super().__init__(name="conjectures", daemon=True)
+        self._pool, self._source = pool, source
+
+    def run(self) -> None:
+        """Write until the pool closes, while few conjectures are ready."""
+        pool, source = self._pool, self._source
+        try:
+            while not pool.closing:
+                with pool.locked():
+                    task = source.new_proposal()
+                    if task is None:
+                        pool.locked().wait(IDLE_POLL_SECONDS)
+                        continue
+                self._write(task)
+        except Exception as error:  # it must reach the main thread
+            if not pool.closing:
+                pool.fail(error)
+
+    def _write(self, task: Task) -> None:
+        assert isinstance(task.work, Proposal)
+        error = None
+        try:
+            task.work.write()
+        except PolicyUnavailable:
+            raise
+        except PolicyError as problem:  # about these prompts alone
+            error = Attempt(NO_ATTEMPT, "error", str(problem), stop_reason=type(problem).__name__)
+        with self._pool.locked():
+            if error is None and self._source.written is not None:
+                self._source.written.append(task)
+            elif error is not None:
+                self._source.finish(task, error)
+            self._pool.locked().notify_all()
 
 
 class ConjectureSource(CollectSource):
@@ -110,18 +213,19 @@ class ConjectureSource(CollectSource):
         self._new: dict[int, Ready] = {}
         self._tried: set[int] = set()
         self._handed = self._of_conjectures = self._made = self._numbered = 0
+        self.written: deque[Task] | None = None
+        """Proposals that a `Writing` has written, to be examined; None where whoever examines them has them written."""
         self._file = run_path / PROPOSALS.format(rank=dist.rank)
 
     def next(self) -> Task | None:
         """Return a proposal if few conjectures are ready, else a conjecture if they have had too few attempts."""
-        due = self._of_conjectures < self._options.conjectures * (self._handed + 1)
-        most = MOST_PROPOSALS if due and not self.ready else 1
-        if len(self._proposals) < most and self.seeds and len(self.ready) < self._options.conjecture_batch:
-            count = min(self._options.conjecture_batch, len(self.seeds))
-            proposal = self._propose(self._rng.sample(self.seeds, count), self._rng.getrandbits(40))
-            index = self._new_index()
-            self._proposals[index] = proposal
-            return Task(NO_ATTEMPT, 0, index, 0, work=proposal.work)
+        if self.written is None:
+            proposal = self.new_proposal()
+        else:
+            proposal = self.written.popleft() if self.written else None
+        if proposal is not None:
+            return proposal
+        due = self._due
         task = conjecture = self._next_conjecture() if due else None
         if task is None:
             task = super().next()
@@ -129,6 +233,22 @@ class ConjectureSource(CollectSource):
             self._handed += 1
             self._of_conjectures += conjecture is not None
         return task
+
+    @property
+    def _due(self) -> bool:
+        """Whether conjectures have had too few attempts."""
+        return self._of_conjectures < self._options.conjectures * (self._handed + 1)
+
+    def new_proposal(self) -> Task | None:
+        """Begin a proposal if few conjectures are ready."""
+        most = MOST_PROPOSALS if self._due and not self.ready else 1
+        if len(self._proposals) >= most or not self.seeds or len(self.ready) >= self._options.conjecture_batch:
+            return None
+        count = min(self._options.conjecture_batch, len(self.seeds))
+        proposal = self._propose(self._rng.sample(self.seeds, count), self._rng.getrandbits(40))
+        index = self._new_index()
+        self._proposals[index] = proposal
+        return Task(NO_ATTEMPT, 0, index, 0, work=proposal)
 
     def _next_conjecture(self) -> Task | None:
         """Return the next attempt at a conjecture: one that was tried in vain and a new one in turn."""

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ from nanoproof.policy.client import RemotePolicy
 from nanoproof.policy.factory import load_network, open_language_model, open_policy, whole_proof_prompts
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import ProverOptions
+from nanoproof.prover.whole_proof import Verifier
 from nanoproof.search.config import ALGORITHM, SearchConfig
 from nanoproof.search.policy import Policy
 from nanoproof.training.options import RunOptions
@@ -267,6 +269,11 @@ class EvalCommand:
 
     def _local_pool(self, policy: Policy, **waits: Any) -> AttemptPool:
         return ActorPool(self.fleet.slots, policy, lambda purpose, asked: self.spec().make(asked), **waits)
+
+    def verifier(self) -> Callable[[], Verifier]:
+        """Return what makes the verifier of the whole proofs of the model that is open, here or in another process."""
+        assert self._writer is not None, "a model that writes whole proofs is open"
+        return partial(Verifier, self._writer.name, self.whole.proof_seconds, self.whole.known_names())
 
     def spec(self) -> ProverSpec:
         """Return how theorems are proved."""

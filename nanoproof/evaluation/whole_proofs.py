@@ -24,10 +24,17 @@ from nanoproof.evaluation.results import Mode
 from nanoproof.evaluation.sample_files import SampleFiles, WholeProofOptions
 from nanoproof.evaluation.summary import theorem_key
 from nanoproof.inference.language_model import LanguageModel, TextSample
-from nanoproof.lean.types import LeanSession, Theorem
+from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
-from nanoproof.prover.prover import AttemptObserver
-from nanoproof.prover.whole_proof import PATIENCE, Candidate, PromptRenderer, RepairRenderer, Verifier, written_proof
+from nanoproof.prover.whole_proof import (
+    PATIENCE,
+    Candidate,
+    PromptRenderer,
+    RepairRenderer,
+    Verification,
+    Verifier,
+    written_proof,
+)
 from nanoproof.search.policy import PolicyError, PolicyUnavailable
 
 AGAIN_SHARE, AGAIN_LEAST_SECONDS = 0.5, 600.0
@@ -46,8 +53,12 @@ class _Item:
 
     candidate: Candidate
     copies: list[Candidate] = field(default_factory=list)
-    errors: tuple[str, ...] = ()
     deferred: bool = False
+    work: Verification | None = None
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        return () if self.work is None else self.work.errors
 
     @property
     def all(self) -> list[Candidate]:
@@ -123,12 +134,8 @@ class SampleSource:
 
     def _task(self, number: int, patience: float = 1.0) -> Task:
         item = self._items[number]
-
-        def work(session: LeanSession, observer: AttemptObserver) -> Attempt:
-            attempt, item.errors = self._verifier.verify(session, item.candidate, patience, observer)
-            return attempt
-
-        return Task(item.candidate.theorem, 1, number, item.candidate.seed, work=work)
+        item.work = Verification(self._verifier, item.candidate, patience)
+        return Task(item.candidate.theorem, 1, number, item.candidate.seed, work=item.work)
 
     def finish(self, task: Task, attempt: Attempt) -> None:
         """Take a verdict, for all samples that are equal to the text."""
@@ -263,7 +270,6 @@ class Generation(threading.Thread):
         self._next = SharedCounter(f"whole/{name}/next")
         self._kept: deque[_Piece] = deque()
         self._exhausted, self.ended = False, threading.Event()
-        self._most = max(BACKLOG, 4 * pool.size)
 
     def run(self) -> None:
         """Generate until all is done, or told to end."""
@@ -282,7 +288,7 @@ class Generation(threading.Thread):
         """Take the next pieces; none while enough samples wait for a verdict."""
         options, source = self._work.options, self._source
         with self._pool.locked():
-            if source.backlog >= self._most:
+            if source.backlog >= max(BACKLOG, 4 * self._pool.size):  # hosts may join
                 return []
             batch: list[_Piece] = []
             while source.repairs and len(batch) < options.samples_at_once:

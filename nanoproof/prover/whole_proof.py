@@ -15,8 +15,9 @@ import re
 import textwrap
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample
 from nanoproof.lean.lexical import WORD, find_top_level, mask, spans
@@ -337,6 +338,11 @@ class Verifier:
         times = {"check": round(checking.seconds, 4), "lean": round(lean.timer.seconds, 4)}
         return candidate.attempt(replace(attempt, seconds=times)), errors
 
+    def work(self, theorem: Theorem, told: Mapping[str, Any]) -> "Verification":
+        """Make the verification that was told of, as an actor's work."""
+        values = {name: value for name, value in told.items() if name != "patience"}
+        return Verification(self, Candidate(theorem, **values), told["patience"])
+
     def _state(self, lean: InstrumentedLean, theorem: Theorem) -> str:
         """Return the state at the theorem's `sorry`. Raises TheoremRejected if Lean refuses the statement."""
         state = self._states.get(theorem.source)
@@ -391,6 +397,35 @@ class Verifier:
             premises=found,
             premises_from="lean" if said else "names" if found else "",
         )
+
+
+class Verification:
+    """The verification of one text as the work of an actor, here or in another process.
+
+    `errors` are those of Lean, once it is done.
+    """
+
+    def __init__(self, verifier: Verifier, candidate: Candidate, patience: float = 1.0) -> None:
+        self._verifier, self._candidate, self._patience = verifier, candidate, patience
+        self.errors: tuple[str, ...] = ()
+
+    def run(self, session: LeanCalls, observer: AttemptObserver) -> Attempt:
+        """Verify the text."""
+        attempt, self.errors = self._verifier.verify(session, self._candidate, self._patience, observer)
+        return attempt
+
+    def to_json(self) -> dict[str, Any]:
+        """Tell the text, and how long it may take."""
+        values = {name: value for name, value in vars(self._candidate).items() if name != "theorem"}
+        return {**values, "patience": self._patience}
+
+    def found(self) -> list[str]:
+        """Return Lean's errors."""
+        return [*self.errors]
+
+    def take(self, found: Sequence[str]) -> None:
+        """Take Lean's errors."""
+        self.errors = tuple(found)
 
 
 class _TimedChecker:

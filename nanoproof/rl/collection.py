@@ -20,7 +20,7 @@ from nanoproof.actors.fleet import Fleet
 from nanoproof.actors.pool import AttemptPool
 from nanoproof.actors.processes import ProcessPool
 from nanoproof.actors.remote import ProverSpec, Purpose
-from nanoproof.actors.tasks import NULL_OBSERVER, Observer, Task
+from nanoproof.actors.tasks import NULL_OBSERVER, Observer, Task, Worker
 from nanoproof.common.distributed import DistInfo, SharedCounter, gather_json
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import resolve_run_dir
@@ -366,6 +366,10 @@ class Collection:
             specs: dict[Purpose, ProverSpec] = {"collect": self.spec("collect"), "evaluate": self.spec("evaluate")}
             return ProcessPool(fleet.slots, self.policy, specs, self._config.rl.prover_processes, **waits)
         return ActorPool(fleet.slots, self.policy, self._make_prover, **waits)
+
+    def worker(self) -> Callable[[], Worker] | None:
+        """Return what makes the one who does, on other machines, what is no search; None if all is search."""
+        return None
 
     def spec(self, purpose: Purpose) -> ProverSpec:
         """Return how to prove for a purpose."""

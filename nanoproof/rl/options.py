@@ -279,6 +279,13 @@ class ClusterOptions:
 
 
 @dataclass(frozen=True)
+class SpreadOptions:
+    """Where attempts are made."""
+
+    cluster: ClusterOptions = group(ClusterOptions, without=("policy_replicas", "max_staleness"))
+
+
+@dataclass(frozen=True)
 class ConjectureOptions:
     """Conjectures."""
 
@@ -374,16 +381,13 @@ class RLConfig:
     )
 
     def __post_init__(self) -> None:
-        elsewhere = "--cluster" if self.cluster.cluster is not None else "--prover-processes"
-        if self.cluster.cluster is not None or self.rl.prover_processes:
-            check(
-                self.conjectures.conjectures == 0,
-                f"give either {elsewhere} or --conjectures: the learning process itself proposes conjectures",
-            )
-            check(
-                self.retrieving.premise_tactics == 0,
-                f"give either {elsewhere} or --premise-tactics: the learning process itself retrieves premises",
-            )
+        check(
+            not self.rl.prover_processes or self.conjectures.conjectures == 0,
+            "give either --prover-processes or --conjectures: these processes search, and cannot examine conjectures",
+        )
+        for flag, given in (("--cluster", self.cluster.cluster), ("--prover-processes", self.rl.prover_processes)):
+            message = f"give either {flag} or --premise-tactics: the learning process itself retrieves premises"
+            check(not (given and self.retrieving.premise_tactics), message)
         check(
             self.cluster.cluster is None or not self.rl.prover_processes,
             "give either --cluster or --prover-processes: hosts of a cluster are processes of their own",

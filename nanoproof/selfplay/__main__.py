@@ -6,10 +6,12 @@ python -m nanoproof.selfplay --final --merge D:12 --base sft/<run> --dataset-con
 python -m nanoproof.selfplay report D
 
 The same command goes on with an experiment that was cut off. Exit code 1 if a round finds nothing to learn from.
+With --cluster ADDRESS the hosts of a Ray cluster verify the proofs.
 """
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 from nanoproof.common.torch_command import run_main
@@ -20,10 +22,19 @@ from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_object
 from nanoproof.common.run_dir import setup_logging
+from nanoproof.evaluation.command import opened
+from nanoproof.rl.options import ClusterOptions, SpreadOptions
 from nanoproof.selfplay.files import SETTINGS_FILE, finished_rounds, load_problems, report
-from nanoproof.selfplay.rounds import Experiment, SelfPlayOptions
+from nanoproof.selfplay.rounds import Experiment, OpenCommand, SelfPlayOptions
 
-NO_CLUSTER = "rounds run in one process, and their proofs on its Lean servers: name those with --lean-servers"
+
+def opener(options: ClusterOptions) -> OpenCommand:
+    """Return what opens the evaluation of a round, over the hosts of a cluster if one is named."""
+    if options.cluster is None:
+        return opened
+    from nanoproof.cluster.driver import opened_over_hosts  # needs the extra `cluster`
+
+    return partial(opened_over_hosts, options)
 
 
 def show_report(argv: list[str]) -> int:
@@ -50,12 +61,13 @@ def main(argv: list[str] | None = None) -> int:
         return show_report(words[1:])
     parser = Parser(prog="python -m nanoproof.selfplay", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, SelfPlayOptions)
-    parser.add_earlier({"--cluster": NO_CLUSTER})
-    options = from_args(SelfPlayOptions, parser.parse_args(words))
+    add_flags(parser, SpreadOptions)
+    args = parser.parse_args(words)
+    options = from_args(SelfPlayOptions, args)
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UserError("self-play runs in one process; start it without torchrun")
     setup_logging("info")
-    experiment = Experiment(options, sft.main)
+    experiment = Experiment(options, sft.main, opener(from_args(SpreadOptions, args).cluster))
     try:
         with experiment.held():
             return experiment.finish() if options.final else experiment.play()

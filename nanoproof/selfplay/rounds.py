@@ -5,13 +5,14 @@ for twice, and what is computed from them is computed again. Whoever trains is g
 the commands: `train(words)` is `python -m nanoproof.sft` in this process.
 """
 
+import argparse
 import hashlib
 import logging
 import random
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -29,8 +30,8 @@ from nanoproof.data.sources import manifest
 from nanoproof.data.theorems.overlap import normal_form
 from nanoproof.data.theorems.theorem_sets import list_theorems, splits_of, unusable_because
 from nanoproof.data.weighted_rows import Row, read_packed_json, read_rows, write_packed_json, write_rows
-from nanoproof.evaluation.command import add_eval_flags, opened, parse_eval_args, repeatable
-from nanoproof.evaluation.plan import EvalOptions, plan
+from nanoproof.evaluation.command import EvalCommand, add_eval_flags, opened, parse_eval_args, repeatable
+from nanoproof.evaluation.plan import EvalOptions, Target, plan
 from nanoproof.evaluation.results import SETTINGS
 from nanoproof.evaluation.sample_files import WholeProofOptions
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel
@@ -60,6 +61,8 @@ from nanoproof.selfplay.formulas import HARD_END, Example, Problem, Record, Seed
 log = logging.getLogger(__name__)
 
 Train = Callable[[list[str]], int]
+OpenCommand = Callable[[argparse.Namespace, Sequence[Target]], AbstractContextManager[EvalCommand]]
+"""Opens an evaluation, as `opened` does."""
 TRAIN_SEED = 2333
 LEAST_STEPS, LEAST_STEPS_FINAL = 5, 10
 WARMUP_STEPS = 5
@@ -231,9 +234,10 @@ def request_seed(number: int, index: int) -> int:
 class Experiment:
     """An experiment in its directory. `play` goes through the rounds from where it is."""
 
-    def __init__(self, options: SelfPlayOptions, train: Train) -> None:
+    def __init__(self, options: SelfPlayOptions, train: Train, open_command: OpenCommand = opened) -> None:
+        """`open_command` opens the evaluation in which the proofs of a round are written and verified."""
         assert options.exp_dir is not None and options.dataset_config is not None
-        self.options, self._train = options, train
+        self.options, self._train, self._open = options, train, open_command
         self.path = Path(options.exp_dir).expanduser()
         self.dataset = load_problems(Path(options.dataset_config).expanduser())
         self.keys = {problem.key for problem in self.dataset}
@@ -409,7 +413,7 @@ class Experiment:
         add_flags(parser, WholeProofOptions)
         args = parse_eval_args(parser, self._evaluation_words(files, theorems, spec))
         targets = plan(from_args(EvalOptions, args), "whole")
-        with opened(args, targets) as command:
+        with self._open(args, targets) as command:
             command.run(targets, [args.seed] * len(targets), lambda job, summary: None)
 
     def _evaluation_words(self, files: RoundFiles, theorems: Path, spec: str) -> list[str]:

@@ -208,7 +208,7 @@ def test_work_that_cannot_be_told_is_refused_in_one_line():
     pool, _, link = remote()
     pool.set_source(Source(work=lambda session, observer: None))
     assert pool.grant(link, 1) == []
-    with pytest.raises(UserError, match="not for other processes"):
+    with pytest.raises(UserError, match="not for these processes"):
         pool.wait(lambda: False)
 
 

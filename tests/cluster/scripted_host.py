@@ -1,13 +1,22 @@
-"""A host whose Lean and policy are scripted, and take a moment for each theorem; the rest of it is real."""
+"""Hosts whose Lean and policy are scripted, and take a moment for each theorem; the rest of them is real."""
 
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any, ClassVar
 
-from nanoproof.cluster import host
-from nanoproof.cluster.nodes import RayNodes
+import pytest
+
+from nanoproof.cluster import driver, host
+from nanoproof.cluster.nodes import Lost, Node, RayNodes
+from nanoproof.common.files import read_jsonl
+from nanoproof.data.theorems import theorem_sets as sets
+from nanoproof.evaluation import command
 from nanoproof.lean.types import Branch, Theorem
 from nanoproof.search.policy import Suggestion
+from scripts import prover_eval
+from tests.evaluation import scripted_whole
 from tests.fakes.lean import ScriptedLean
 from tests.rl import small
 
@@ -41,5 +50,96 @@ class ScriptedHost(host.ProverHost):
         return [Client() for _ in range(config["slots"])]
 
 
+# -- Whole proofs ------------------------------------------------------------------------------------------------------
+
+
+class VerifyingHost(host.ProverHost):
+    """Verifies whole proofs, as `scripted_whole` does."""
+
+    def _open_slots(self, config: Mapping[str, Any]) -> list[Any]:
+        return [scripted_whole.Client() for _ in range(config["slots"])]
+
+
 class ScriptedNodes(RayNodes):
     host_class = ScriptedHost
+
+
+class VerifyingNodes(RayNodes):
+    host_class = VerifyingHost
+
+
+class LocalNodes:
+    """A cluster of two nodes without Ray: its hosts are threads of this process. `kill` loses a host, as it is."""
+
+    host_class: ClassVar[type[host.ProverHost]] = VerifyingHost
+    made: ClassVar[list["LocalNodes"]] = []
+
+    def __init__(self, address: str) -> None:
+        self.address, self.here = address, "127.0.0.1"
+        self.hosts: list[host.ProverHost] = []
+        self.dead: set[host.ProverHost] = set()
+        self._calls: dict[Future[Any], host.ProverHost] = {}
+        self._threads = ThreadPoolExecutor(8)
+        self.made.append(self)
+
+    def alive(self) -> list[Node]:
+        return [Node("a", "127.0.0.1", 2, {}), Node("b", "127.0.0.1", 2, {}), Node("head", "127.0.0.1", 0, {})]
+
+    def start_host(self, node: Node, cpus: int, config: dict[str, Any]) -> host.ProverHost:
+        self.hosts.append(self.host_class(config))
+        return self.hosts[-1]
+
+    def exchange(self, one: host.ProverHost, given: dict[str, Any]) -> Future[Any]:
+        promise = self._threads.submit(one.exchange, given)
+        self._calls[promise] = one
+        return promise
+
+    def ready(self, promises: Sequence[Future[Any]], seconds: float) -> list[Future[Any]]:
+        return [*wait(promises, seconds, FIRST_COMPLETED).done]
+
+    def result(self, promise: Future[Any]) -> Any:
+        one = self._calls.pop(promise)
+        if one in self.dead:
+            raise Lost("the actor died")
+        return promise.result()
+
+    def kill(self) -> None:
+        """Lose the first host."""
+        self.dead.add(self.hosts[0])
+
+    def end(self, one: host.ProverHost) -> None:
+        one.close()
+
+    def close(self) -> None:
+        self._threads.shutdown()
+
+
+def script_evaluations(patch: pytest.MonkeyPatch, nodes: Any) -> None:
+    """Have `prover_eval` run over scripts, on the hosts of `nodes` where it has a cluster."""
+    patch.setitem(sets.DATASETS, "scripted", scripted_whole.scripted_theorems)
+    patch.setattr(command, "open_fleet", scripted_whole.open_fleet)
+    patch.setattr(command, "open_language_model", scripted_whole.open_model)
+    patch.setattr(command, "whole_proof_prompts", scripted_whole.prompts)
+    patch.setattr(prover_eval, "targets_of", scripted_whole.targets_of)
+    patch.setattr(scripted_whole.Lean, "met", set())
+    patch.setattr(driver, "RayNodes", nodes)
+    patch.setattr(driver, "RESTART_SECONDS", 0.0)
+    patch.setattr(LocalNodes, "made", [])
+
+
+def evaluate(path: Path, *more: object, cluster: str | None = None) -> dict[tuple[str, int], dict[str, Any]]:
+    """Evaluate the scripted model; returns its samples, without the times and without which of equal ones was first."""
+    where = [] if cluster is None else ["--cluster", cluster]
+    line = scripted_whole.words(path, "--policy", "model", "--model-path", "x", *where, *more)
+    assert prover_eval.main(line) == 0
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+    for record in read_jsonl(path / "results.jsonl"):
+        key = record["theorem"]["id"], record.get("sample", 0)
+        assert key not in found
+        record.get("counts", {}).pop("copies", None)
+        found[key] = {name: value for name, value in record.items() if name != "seconds"}
+    return dict(sorted(found.items()))
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from contextlib import suppress
@@ -17,12 +18,13 @@ import psutil
 import pytest
 
 from nanoproof.actors.remote import ProverSpec
+from nanoproof.cluster import driver
 from nanoproof.cluster.driver import HostOptions, HostPool
 from nanoproof.common.errors import UserError
 from nanoproof.evaluation.evaluate import EvaluationSource, Workload
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.search.config import SearchConfig
-from tests.cluster.scripted_host import ScriptedNodes
+from tests.cluster.scripted_host import ScriptedNodes, VerifyingNodes, evaluate, lines, script_evaluations
 from tests.helpers import is_gone, wait_for
 from tests.rl.small import theorems
 
@@ -39,6 +41,7 @@ ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_prestart_worker_first_driver": "0",
     "RAY_health_check_period_ms": "1000",
+    "RAY_raylet_start_wait_time_s": "100",
 }
 
 
@@ -105,7 +108,7 @@ def cluster():
     folder = Path(tempfile.mkdtemp(prefix="ray", dir="/tmp"))  # names of sockets in it may not be long
     made = None
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in ENVIRONMENT.items():
+        for name, value in {**ENVIRONMENT, "CHECKED": str(folder / "checked"), "SLOW": "0.03"}.items():
             patch.setenv(name, value)
         try:
             made = Cluster(folder)
@@ -155,6 +158,31 @@ def test_every_attempt_is_taken_once_whatever_dies_joins_or_leaves(cluster):
     assert Counter(one.theorem.id for one in attempts) == Counter(f"t{number}" for number in range(THEOREMS))
     assert {one.outcome for one in attempts} == {"proven"}
     assert pool.given_again > 0
+
+
+@pytest.mark.timeout(600)
+def test_whole_proofs_are_verified_by_hosts_of_which_one_is_killed(cluster, monkeypatch, nanoproof_home, tmp_path):
+    script_evaluations(monkeypatch, VerifyingNodes)
+    checked, out, pools = Path(os.environ["CHECKED"]), tmp_path / "out", []
+    alone = evaluate(tmp_path / "alone", "--samples", 40)
+    checked.unlink()
+
+    def make(*what, **more):
+        pools.append(HostPool(*what, **more))
+        return pools[-1]
+
+    def kill():
+        wait_for(lambda: len(lines(out / "results.jsonl")) >= 20, "results", 250)
+        os.kill(pools[0].links[0].status["pid"], signal.SIGKILL)
+
+    monkeypatch.setattr(driver, "HostPool", make)
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    assert evaluate(out, "--samples", 40, cluster=cluster.address) == alone
+    killer.join()
+    times = Counter(lines(checked))
+    assert len(times) == 200 and pools[0].given_again > 0
+    assert times.total() - 200 <= pools[0].given_again, "what had a verdict was verified again"
 
 
 def test_a_cluster_that_is_not_there_is_an_error_of_one_line(monkeypatch):

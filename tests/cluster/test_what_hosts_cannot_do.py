@@ -16,15 +16,13 @@ from nanoproof.policy.baselines import UniformPolicy
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.rl.options import ClusterOptions, RLConfig, parse_args
 from nanoproof.search.config import SearchConfig
-from nanoproof.selfplay import __main__ as selfplay_command
 
-EVALUATION = {"whole_proofs": False, "policy": "model", "policy_server": None, "retry_timeouts": True}
+EVALUATION = {"policy": "model", "policy_server": None, "retry_timeouts": True}
 
 
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        ("--cluster h:1 --conjectures 0.3", "give either --cluster or --conjectures"),
         ("--prover-processes 2 --conjectures 0.3", "give either --prover-processes or --conjectures"),
         ("--cluster h:1 --prover-processes 2", "give either --cluster or --prover-processes"),
     ],
@@ -38,7 +36,6 @@ def test_of_reinforcement_learning(flags, message):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"whole_proofs": True}, "give either --cluster or --whole-proofs"),
         ({"policy": "solver-only"}, "--cluster needs --model-path"),
         ({"policy_server": "h:1"}, "--cluster needs --model-path"),
     ],
@@ -53,7 +50,8 @@ def test_of_evaluations(changed, message):
 
 def test_hosts_ask_a_model_alone_and_prove_as_the_command_does():
     spec = ProverSpec(SearchConfig(c_base=7.0), ProverOptions(keep_tree=False))
-    command = SimpleNamespace(spec=lambda: spec, fleet_options=FleetOptions(lean_tactic_seconds=3.0))
+    whole = SimpleNamespace(whole_proofs=False)
+    command = SimpleNamespace(spec=lambda: spec, fleet_options=FleetOptions(lean_tactic_seconds=3.0), whole=whole)
     with ExitStack() as stack:
         made = _Evaluating(SimpleNamespace(here="127.0.0.1"), 4, command, stack)
         assert ProverSpec.from_json(made._made["evaluate"]) == spec == ProverSpec.from_json(made._made["collect"])
@@ -66,13 +64,6 @@ def test_rank_0_starts_no_lean_where_its_hosts_do():
     with lean_of_hosts(FleetOptions(), SimpleNamespace(is_main=True)) as fleet:
         assert (fleet.slots, fleet.is_real) == ([], False)
         fleet.check()
-
-
-def test_of_self_play(capsys):
-    with pytest.raises(SystemExit) as ended:
-        selfplay_command.main(["--cluster", "auto", "--exp-dir", "x"])
-    assert ended.value.code == 2
-    assert "--cluster: rounds run in one process" in capsys.readouterr().err
 
 
 def test_where_ray_is_not_installed_a_line_says_what_to_install(monkeypatch):

@@ -2,7 +2,9 @@
 
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,14 +15,16 @@ import pytest
 import torch
 
 from nanoproof.actors.fleet import Fleet
+from nanoproof.cluster import driver, host
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
 from nanoproof.conjectures import learning
 from nanoproof.conjectures.experience import DATASET, ConjectureExperience, Shown, lesson
-from nanoproof.conjectures.filters import Proposed
+from nanoproof.conjectures.filters import Proposed, Statements, read_proposed
 from nanoproof.conjectures.learning import counted, tried
-from nanoproof.conjectures.source import ConjectureSource, Proposal, Ready
+from nanoproof.conjectures.source import NO_ATTEMPT, ConjectureSource, Examination, Examiner, Proposal, Ready
 from nanoproof.data.theorems import theorem_sets as sets
+from nanoproof.data.theorems.overlap import unordered_form
 from nanoproof.inference.language_model import GenerationOptions, TextSample
 from nanoproof.lean.types import Theorem, TheoremRejected
 from nanoproof.model.checkpoint import save_checkpoint
@@ -31,8 +35,10 @@ from nanoproof.rl import collection
 from nanoproof.rl.attempt_log import logged_attempts
 from nanoproof.rl.collection import relearn
 from nanoproof.rl.options import RLConfig, parse_args
+from tests.cluster import scripted_host
 from tests.conjectures.test_statements import RECORDS
 from tests.fakes.lean import branch
+from tests.helpers import wait_for
 from tests.rl import scripted_rl
 from tests.training import small
 from tests.training.small import ALONE
@@ -355,6 +361,92 @@ def test_a_run_attempts_its_conjectures_and_learns_from_them_and_is_resumed(mode
     assert [each.theorem.id for each in again.conjectures] == list(dict.fromkeys(theorem.id for theorem in theorems))
     known = dict.fromkeys(theorem.source for theorem in theorems)
     assert len(known) == len(ids)  # none is proposed twice, not after the resumption either
+
+
+class Asked(host.ReplicatedPolicy):
+    """Knows the script; no server is asked."""
+
+    def suggest(self, state_text: str, seed: int = 0) -> Any:
+        return scripted_rl.Policy().suggest(state_text, seed)
+
+
+class Host(host.ProverHost):
+    policy_class = Asked
+
+    def _open_slots(self, config: Mapping[str, Any]) -> list[Any]:
+        return [Slot() for _ in range(config["slots"])]
+
+
+class Nodes(scripted_host.LocalNodes):
+    host_class = Host
+
+
+@contextmanager
+def two_hosts() -> Iterator[None]:
+    """Runs have a cluster of two nodes meanwhile."""
+    real = Fleet([], None, "scripted", None, is_real=True)
+    with (
+        mock.patch.object(driver, "RayNodes", Nodes),
+        mock.patch.object(driver, "PolicyEndpoint", mock.Mock(return_value=mock.Mock(address="127.0.0.1:1"))),
+        mock.patch.object(driver, "lean_of_hosts", lambda *_: real),
+        mock.patch.object(driver, "RESTART_SECONDS", 0.0),
+        mock.patch.object(scripted_host.LocalNodes, "made", []),
+    ):
+        yield
+
+
+def test_hosts_examine_and_attempt_conjectures_and_a_lost_one_takes_none_along(model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run"
+
+    def lose_a_host() -> None:
+        file = path / "proposals_r0.jsonl"
+        wait_for(lambda: file.exists() and file.stat().st_size > 0, "a proposal", 240)
+        Nodes.made[0].kill()
+
+    killer = threading.Thread(target=lose_a_host, daemon=True)
+    with two_hosts():
+        killer.start()
+        assert rl.main(words(model, path, num_steps=3, cluster="h:1")) == 0
+        killer.join()
+        assert len(Nodes.made[0].hosts) >= 3
+    logged = list(logged_attempts(path))
+    of_conjectures = [attempt for _, attempt in logged if attempt.theorem.dataset == DATASET]
+    assert {attempt.outcome for attempt in of_conjectures} == {"proven", "unproven"}
+    assert all(attempt.origin is not None and attempt.origin["seed"].startswith("t") for attempt in of_conjectures)
+    verdicts = {line["verdict"] for line in read_jsonl(path / "proposals_r0.jsonl")}
+    assert {"unreadable", "refused", "vacuous", "trivial", "known", "new"} <= verdicts
+    assert any("conjecture_loss" in line for line in read_jsonl(path / "metrics.jsonl"))
+    with two_hosts():
+        assert rl.main(["--resume-from", str(path), "--num-steps", "4"]) == 0
+    theorems = [attempt.theorem for _, attempt in logged_attempts(path) if attempt.theorem.dataset == DATASET]
+    assert len(theorems) > len(of_conjectures)
+    ids = {theorem.id: theorem.source for theorem in theorems}
+    assert len(set(ids.values())) == len(ids) and all(ids[each.id] == each.source for each in theorems)
+
+
+def test_what_is_examined_elsewhere_has_the_verdicts_that_it_has_here() -> None:
+    claims = [": C1", ": C2", ": R", ": T", ": W", "nothing", ": C1", ": C3"]
+
+    def written(statements: Statements) -> list[Proposed]:
+        read = [read_proposed(claim, True, "", ORIGIN) for claim in claims]
+        return [statements.checked(each) if each.verdict == "new" else each for each in read]
+
+    def statements() -> Statements:
+        return Statements(known={unordered_form(": C2")}, key=lambda source: "key" + source.split()[-4])
+
+    here, there = (Examination(written(known), known, ("simp",)) for known in (statements(), statements()))
+    here.run(Session(SCRIPT), mock.MagicMock())
+    told = json.loads(json.dumps(there.to_json()))
+    other = Examiner(("simp",), embedded=False).work(NO_ATTEMPT, told)
+    other.run(Session(SCRIPT), mock.MagicMock())
+    found = json.loads(json.dumps(other.found()))
+    there.take(found)
+    assert [each.verdict for each in there.proposed] == [each.verdict for each in here.proposed]
+    assert [each.verdict for each in here.proposed] == [
+        *("new", "known", "refused", "trivial", "vacuous", "unreadable", "known", "new")
+    ]
+    there.take(found[:2])  # the server was lost
+    assert [each.verdict for each in there.proposed] == ["known", "known", "refused"]
 
 
 def test_a_network_that_states_no_conjectures_is_refused(model: Path, tmp_path: Path) -> None:

@@ -4,12 +4,15 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nanoproof.cluster import driver
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.data.weighted_rows import read_packed_json
@@ -19,6 +22,8 @@ from nanoproof.selfplay import __main__ as selfplay
 from nanoproof.selfplay import rounds as playing
 from nanoproof.selfplay.files import RoundFiles, problem_from_json, problem_to_json, renamed, without_verdict
 from nanoproof.selfplay.formulas import Problem, Seed, conjecture_of
+from tests.cluster import scripted_host
+from tests.helpers import wait_for
 from tests.selfplay import scripted_selfplay
 from tests.selfplay.scripted_selfplay import words
 from tests.training import small
@@ -120,6 +125,45 @@ def test_an_experiment_that_is_killed_in_each_phase_ends_as_if_it_was_not(
     before = Counter((played.parent / "checked").read_text(encoding="utf-8").splitlines())
     assert set(checked) == set(before)
     assert checked.total() - before.total() <= 2 * len(KILLS), "what had a verdict was verified again"
+
+
+class Host(scripted_host.VerifyingHost):
+    def _open_slots(self, config: Mapping[str, Any]) -> list[Any]:
+        return [scripted_selfplay.Client() for _ in range(config["slots"])]
+
+
+class Nodes(scripted_host.LocalNodes):
+    host_class = Host
+
+
+def test_rounds_whose_proofs_hosts_verify_come_to_the_same_and_go_on_without_a_cluster(
+    given: tuple[Path, Path], tmp_path: Path, scripted: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = ("--sampler", "parallel", "--samples-first", "4", "--samples", "1", "--rounds")
+    assert selfplay.main(words(*given, tmp_path / "alone", *more, 1)) == 0
+    monkeypatch.setattr(driver, "RayNodes", Nodes)
+    monkeypatch.setattr(driver, "RESTART_SECONDS", 0.0)
+    monkeypatch.setattr(scripted_host.LocalNodes, "made", [])
+    monkeypatch.setenv("CHECKED", str(tmp_path / "checked"))
+    monkeypatch.setenv("SLOW", "0.01")
+
+    def checked() -> Counter[str]:
+        file = tmp_path / "checked"
+        return Counter(file.read_text(encoding="utf-8").splitlines() if file.exists() else [])
+
+    def lose_a_host() -> None:
+        wait_for(lambda: checked().total() >= 20, "verifications", 240)
+        Nodes.made[0].kill()
+
+    killer = threading.Thread(target=lose_a_host, daemon=True)
+    killer.start()
+    assert selfplay.main(words(*given, tmp_path / "exp", *more, 1, "--cluster", "h:1")) == 0
+    killer.join()
+    assert [len(nodes.hosts) for nodes in Nodes.made] == [3]
+    assert checked().total() - len(checked()) <= 2, "what was under way, and no more"
+    assert _fates(tmp_path / "exp", 0) == _fates(tmp_path / "alone", 0)
+    assert selfplay.main(words(*given, tmp_path / "exp", *more, 2)) == 0
+    assert len(records(tmp_path / "exp", 1)) > 0
 
 
 def _fates(experiment: Path, number: int) -> list[tuple[Any, ...]]:
