@@ -385,14 +385,15 @@ class RLConfig:
             not self.rl.prover_processes or self.conjectures.conjectures == 0,
             "give either --prover-processes or --conjectures: these processes search, and cannot examine conjectures",
         )
-        for flag, given in (("--cluster", self.cluster.cluster), ("--prover-processes", self.rl.prover_processes)):
+        clustered = self.cluster.cluster is not None
+        for flag, given in (("--cluster", clustered), ("--prover-processes", self.rl.prover_processes > 0)):
             message = f"give either {flag} or --premise-tactics: the learning process itself retrieves premises"
             check(not (given and self.retrieving.premise_tactics), message)
         check(
-            self.cluster.cluster is None or not self.rl.prover_processes,
+            not clustered or not self.rl.prover_processes,
             "give either --cluster or --prover-processes: hosts of a cluster are processes of their own",
         )
-        for flag, given in (("--cluster", self.cluster.cluster), ("--conjectures", self.conjectures.conjectures)):
+        for flag, given in (("--cluster", clustered), ("--conjectures", self.conjectures.conjectures > 0)):
             check(not (given and self.rl.inference_gpus), f"give either --inference-gpus or {flag}")
 
     @classmethod
