@@ -152,6 +152,8 @@ class Later:
 
     def __getattr__(self, attribute: str) -> Any:
         if self._module is None:
+            if attribute.startswith("_"):  # pytest and its plugins, which look for fixtures and tests in every file
+                raise AttributeError(f"{self._name} is not imported yet")
             self._module = importlib.import_module(self._name)
             self._then()
         return getattr(self._module, attribute)
