@@ -4,8 +4,10 @@
 #   ATEN_CPU_CAPABILITY=avx2 bash runs/test.sh tests/model tests/inference tests/training tests/policy     and with =default
 set -euo pipefail
 cd "$(dirname "$0")/.."
-bash runs/setup.sh
-bash runs/setup_web.sh
+bash runs/setup_web.sh &
+web=$!
+bash runs/setup.sh || { wait "$web"; exit 2; }
+wait "$web"
 if [ "${1:-}" = "--setup-only" ]; then
     echo "set up; next: bash runs/quickstart.sh (a prover in 13 minutes), or source .venv/bin/activate && python -m nanoproof.doctor"
     exit 0
@@ -25,6 +27,7 @@ python -m nanolean build > /dev/null  # into the cache; each worker would build 
 if [ -x web/node_modules/.bin/tsc ]; then
     (cd web && npm run --silent types && npm test --silent)
 fi
+python -m pytest --collect-only "$@" > /dev/null || true  # compiles the tests, which each worker would do
 wait "$types"
 # Tests wait as long as they compute (for processes, servers, deadlines): twice as many workers as cores, at most 16.
 workers="$((2 * $(getconf _NPROCESSORS_ONLN)))"

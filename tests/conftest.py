@@ -1,5 +1,6 @@
 """Shared by all tests: one thread for torch, Ctrl-C as at a terminal, and a home of its own for what is written."""
 
+import gc
 import logging
 import os
 import signal
@@ -20,6 +21,15 @@ settings.load_profile("any machine")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: its file takes long, and is begun first")
+
+
+def pytest_collection() -> None:
+    gc.disable()  # nothing of ten thousand tests becomes garbage while they are collected
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # else each evaluation, which collects garbage when it has drawn its curve, would walk all of them
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

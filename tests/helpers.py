@@ -15,12 +15,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, TypeVar
 
 import psutil
 import pytest
 from filelock import FileLock
+
+from nanoproof.common.errors import run_main
 
 FAKES = Path(__file__).parent / "fakes"
 SCRIPTED_REPL = FAKES / "scripted_repl.py"
@@ -44,7 +47,7 @@ def wait_for(
     condition: Callable[[], T],
     what: object = "the condition",
     seconds: float = 60.0,
-    processes: Sequence[subprocess.Popen[str]] = (),
+    processes: Sequence[subprocess.Popen[str] | BaseProcess] = (),
 ) -> T:
     """Wait until the condition holds, and return what it gave; `what` is said if it never does.
 
@@ -54,7 +57,10 @@ def wait_for(
     while not (value := condition()):
         assert time.monotonic() < deadline, f"waited in vain for {what() if callable(what) else what}"
         for process in processes:
-            assert process.poll() is None, process.communicate()
+            if isinstance(process, BaseProcess):
+                assert process.exitcode is None, f"{process} has ended"
+            else:
+                assert process.poll() is None, process.communicate()
         time.sleep(0.005)
     return value
 
@@ -101,28 +107,49 @@ def taken_port() -> Iterator[int]:
         yield port
 
 
-def run_ranks(count: int, work: Callable[..., object], *args: object) -> None:
-    """Do `work` in processes that are the ranks of one run, as torchrun would start them; raise if one of them fails.
-
-    They are forked from a process that has imported torch once for all of them.
-    """
+def start_forked(work: Callable[..., object], *args: object, **environment: object) -> BaseProcess:
+    """Do `work` in a process that has this one's environment and more. It is forked from one that has imported torch
+    once for all of them: that takes longer than what most have to do."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["torch.distributed", "nanoproof.sft"])
-    port = free_port()
-    ranks = [context.Process(target=_be_rank, args=(rank, count, port, work, args)) for rank in range(count)]
-    for process in ranks:
-        process.start()
-    for process in ranks:
-        process.join(120)
+    context.set_forkserver_preload(["torch.distributed", "nanoproof.sft", "scripts.prover_eval"])
+    surroundings = {**os.environ, **{name: str(value) for name, value in environment.items()}}
+    process = context.Process(target=_be_forked, args=(surroundings, work, args))
+    process.start()
+    return process
+
+
+def _be_forked(environment: dict[str, str], work: Callable[..., object], args: Sequence[object]) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+    work(*args)
+
+
+def as_command(main: Callable[[list[str]], int], said: Path, argv: list[str]) -> None:
+    """Be a command, whose output and complaints go to the file `said`."""
+    output = os.open(said, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    run_main(lambda: main(argv))
+
+
+def start_ranks(count: int, work: Callable[..., object], *args: object, **environment: object) -> list[BaseProcess]:
+    """Do `work` in forked processes that are the ranks of one run, as torchrun would start them."""
+    place = {"WORLD_SIZE": count, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), **environment}
+    return [start_forked(work, *args, **place, RANK=rank, LOCAL_RANK=rank) for rank in range(count)]
+
+
+def ended(processes: Sequence[BaseProcess], seconds: float = 120.0) -> list[int | None]:
+    """Wait for processes to end, kill those that do not, and return the exit codes."""
+    for process in processes:
+        process.join(seconds)
         process.kill()
         process.join()
-    assert [process.exitcode for process in ranks] == [0] * count
+    return [process.exitcode for process in processes]
 
 
-def _be_rank(rank: int, count: int, port: int, work: Callable[..., object], args: Sequence[object]) -> None:
-    place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": count, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    os.environ.update({name: str(value) for name, value in place.items()})
-    work(*args)
+def run_ranks(count: int, work: Callable[..., object], *args: object) -> None:
+    """Do `work` in the ranks of one run, and wait for it; raise if one of them fails."""
+    assert ended(start_ranks(count, work, *args)) == [0] * count
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
@@ -152,6 +179,8 @@ class Later:
 
     def __getattr__(self, attribute: str) -> Any:
         if self._module is None:
+            if attribute.startswith("_"):  # pytest and its plugins, which look for fixtures and tests in every file
+                raise AttributeError(f"{self._name} is not imported yet")
             self._module = importlib.import_module(self._name)
             self._then()
         return getattr(self._module, attribute)

@@ -1,12 +1,11 @@
 """The library for tests, built or read from the cache once per process; and how much the random tests take."""
 
 import os
-from functools import cache
 
 from nanolean.commands.messages import CommandResult
 from nanolean.commands.runner import run_text
+from nanolean.data import replay
 from nanolean.env_state import EnvState
-from nanolean.library.loader import load_library
 
 NIGHTLY = int(os.environ.get("NANOPROOF_NIGHTLY", "0"))
 """How many times their full number random tests take; those of soundness take ten minutes at 20. 0 takes a part."""
@@ -20,10 +19,9 @@ def sized(count: int) -> int:
     return count * NIGHTLY if NIGHTLY else max(1, int(count * PART))
 
 
-@cache
 def base() -> EnvState:
-    """The state that a new process starts from."""
-    return load_library()
+    """The state that a new process starts from; all tests of a process look at the same."""
+    return replay.library()
 
 
 def run(text: str, state: EnvState | None = None) -> CommandResult:

@@ -5,9 +5,9 @@ from functools import cache
 from nanolean import tactics
 from nanolean.commands.runner import run_text
 from nanolean.env_state import EnvState
-from nanolean.library.loader import load_library
 from nanolean.proof_errors import ProofError
 from nanolean.tactic_state import TacticState, proof_status, run_tactic
+from nanolean.tests.library import base
 
 TACTIC_MODULES = tactics.MODULES
 
@@ -15,7 +15,7 @@ TACTIC_MODULES = tactics.MODULES
 @cache
 def library() -> EnvState:
     tactics.load()
-    return load_library()
+    return base()
 
 
 def with_commands(text: str) -> EnvState:

@@ -24,14 +24,14 @@ from nanolean.data.problem import (
 )
 from nanolean.data.replay import replay, start
 from nanolean.env_state import EnvState
-from nanolean.library.loader import load_library
+from nanolean.tests.library import base
 
 P, Q, R = atom("p"), atom("q"), atom("r")
 
 
 @pytest.fixture(scope="module")
 def library() -> EnvState:
-    return load_library()
+    return base()
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -4,31 +4,25 @@ from functools import cache
 
 import pytest
 
-from nanolean.env_state import EnvState
 from nanolean.kernel.declaration import TheoremInfo
-from nanolean.library.loader import library_files, load_library
+from nanolean.library.loader import library_files
 from nanolean.meta.lctx import EMPTY_CONTEXT
 from nanolean.parser import parse_commands
 from nanolean.printer import pp_expr
 from nanolean.syntax import TheoremCmd
-from nanolean.tests.library import errors
+from nanolean.tests.library import base, errors
 
 ALLOWED = {"propext", "Classical.choice", "Quot.sound"}
 
 
 @cache
-def library() -> EnvState:
-    return load_library()
-
-
-@cache
 def theorems() -> list[TheoremInfo]:
-    return [info for info in library().env if isinstance(info, TheoremInfo)]
+    return [info for info in base().env if isinstance(info, TheoremInfo)]
 
 
 def statement(name: str) -> str:
     """The type of a constant on one line."""
-    env = library().env
+    env = base().env
     return " ".join(pp_expr(env[name].type, EMPTY_CONTEXT, env).split())
 
 
@@ -47,14 +41,14 @@ def test_every_name_is_stated_once():
 
 
 def test_nothing_rests_on_sorry_or_on_an_axiom_beside_the_three_of_lean():
-    axioms = {info.name for info in library().env if info.kind == "axiom"}
+    axioms = {info.name for info in base().env if info.kind == "axiom"}
     assert axioms == ALLOWED | {"sorryAx"}
-    assert not [info.name for info in library().env if "sorryAx" in info.mentions]
+    assert not [info.name for info in base().env if "sorryAx" in info.mentions]
 
 
 def test_every_rule_of_simp_is_a_theorem():
-    env = library().env
-    assert all(isinstance(env[name], TheoremInfo) for name in library().tagged("simp"))
+    env = base().env
+    assert all(isinstance(env[name], TheoremInfo) for name in base().tagged("simp"))
 
 
 @pytest.mark.parametrize("path", library_files(), ids=lambda path: path.stem)

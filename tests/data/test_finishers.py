@@ -8,15 +8,15 @@ from nanolean.data.families import family_problems
 from nanolean.data.make import Quota, make_family
 from nanolean.data.replay import FINISHERS, finisher_of, is_trivial, start
 from nanolean.env_state import EnvState
-from nanolean.library.loader import load_library
 from nanolean.tactic_state import run_tactic
+from nanolean.tests.library import base
 from nanoproof.data import nanolean as data
 from nanoproof.data.nanolean import goal_object
 
 
 @pytest.fixture(scope="module")
 def library() -> EnvState:
-    return load_library()
+    return base()
 
 
 @pytest.mark.parametrize(

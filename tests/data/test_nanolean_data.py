@@ -18,8 +18,8 @@ from nanolean.data.problem import Step
 from nanolean.data.replay import ReplayError, replay, start
 from nanolean.data.statement_key import library_keys, library_proofs, statement_key
 from nanolean.env_state import EnvState
-from nanolean.library.loader import PACKAGE, load_library
-from nanolean.tests.library import NIGHTLY
+from nanolean.library.loader import PACKAGE
+from nanolean.tests.library import NIGHTLY, base
 from nanoproof.common.errors import UserError
 from nanoproof.data import nanolean as data
 from nanoproof.data.nanolean import (
@@ -43,7 +43,7 @@ from scripts.make_nanolean_benchmark import CLASSICS, PROOFS, problems_of
 
 @pytest.fixture(scope="module")
 def library() -> EnvState:
-    return load_library()
+    return base()
 
 
 def rows(path: Path) -> list[dict]:

@@ -6,7 +6,7 @@ from nanolean.data.make import theorem_record
 from nanolean.data.problem import Step
 from nanolean.data.replay import replay, start
 from nanolean.env_state import EnvState
-from nanolean.library.loader import load_library
+from nanolean.tests.library import base
 from nanoproof.data.nanolean import goal_object
 from scripts.make_nanolean_benchmark import (
     PREMISE_SPLITS,
@@ -19,7 +19,7 @@ from scripts.make_nanolean_benchmark import (
 
 @pytest.fixture(scope="module")
 def library() -> EnvState:
-    return load_library()
+    return base()
 
 
 @pytest.mark.parametrize("split", PREMISE_SPLITS)

@@ -51,7 +51,11 @@ def words(output_dir, *more):
     return [*names, "--log-level", "error", "--output-dir", str(output_dir), *map(str, more)]
 
 
-if __name__ == "__main__":
+def main(argv=None):
     sets.DATASETS["scripted"] = scripted_theorems
     command.open_fleet = open_fleet
-    run_main(prover_eval.main)
+    return prover_eval.main(argv)
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,6 +1,6 @@
 """`scripts.prover_eval --whole-proofs` over a scripted model and a scripted Lean that fails now and then.
 
-Run as a module it is that command, so that it can be killed. The environment says how it is to go:
+`main` is that command, for a process that can be killed. The environment says how it is to go:
 `COUNT` theorems; `SLOW` seconds for each check; `CRASHES` and `TIMEOUTS`, the shares of texts at which the Lean process
 is lost, or takes more time than it has, the first time that it reads them; `DEAD`, a word at which it always is lost;
 `REFUSED` ids of theorems; `COPIES`, how many distinct texts each theorem has at most. What is checked is appended to
@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.actors.fleet import Fleet
-from nanoproof.common.errors import run_main
 from nanoproof.data.theorems import theorem_sets as sets
 from nanoproof.evaluation import command
 from nanoproof.evaluation.plan import Target
@@ -159,10 +158,10 @@ def words(output_dir: Path, *more: object) -> list[str]:
     return [*names, "--log-level", "error", "--output-dir", str(output_dir), *map(str, more)]
 
 
-if __name__ == "__main__":
+def main(argv: list[str] | None = None) -> int:
     sets.DATASETS["scripted"] = scripted_theorems
     command.open_fleet = open_fleet  # type: ignore[assignment]
     command.open_language_model = open_model  # type: ignore[assignment]
     command.whole_proof_prompts = prompts
     prover_eval.targets_of = targets_of
-    run_main(prover_eval.main)
+    return prover_eval.main(argv)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 
@@ -17,7 +16,7 @@ from nanoproof.lean.types import ServerUnavailable
 from scripts import prover_eval, test_eval
 from tests.evaluation import scripted_eval
 from tests.evaluation.scripted_eval import COUNT, open_fleet, scripted_theorems, words
-from tests.helpers import wait_for
+from tests.helpers import as_command, ended, start_forked, start_ranks, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -35,14 +34,14 @@ def outcomes(path):
     return {record["theorem"]["id"]: record["outcome"] for record in read_jsonl(path / "results.jsonl")}
 
 
-def wait_for_results(process, path, count):
-    """Until an evaluation in another process has as many results."""
+def wait_for_results(processes, path, count):
+    """Until an evaluation in other processes has as many results."""
 
     def are_there():
         found = [len(list(read_jsonl(file))) for file in path.glob("results*.jsonl")]
         return sum(found) >= count and (count <= 0 or all(found))
 
-    wait_for(are_there, "results", 240, [process])
+    wait_for(are_there, "results", 240, processes)
 
 
 def test_an_evaluation_writes_score_results_proofs_and_curve(tmp_path, capsys):
@@ -110,12 +109,10 @@ def test_an_evaluation_without_errors_that_is_over_is_left_alone(tmp_path, monke
 
 def test_a_killed_evaluation_goes_on_with_what_it_had(tmp_path):
     path = tmp_path / "out"
-    command = [sys.executable, "-m", MODULE, *words(path)]
-    process = subprocess.Popen(command, env={**os.environ, "SLOW": "0.3"}, stderr=subprocess.PIPE, text=True)
-    wait_for_results(process, path, 4)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    process.stderr.close()
+    process = start_forked(scripted_eval.main, words(path), SLOW=0.3)
+    wait_for_results([process], path, 4)
+    process.kill()
+    process.join()
     with open(path / "results.jsonl", "a") as file:
         file.write('{"torn')
     kept = {record["theorem"]["id"]: record for record in read_jsonl(path / "results.jsonl")}
@@ -126,21 +123,18 @@ def test_a_killed_evaluation_goes_on_with_what_it_had(tmp_path):
     assert read_json(path / "summary.json")["solved"] == 20
 
 
-def two_ranks(path, number):
-    """An evaluation on two ranks, the last of which gets a signal once both have results; what was said."""
-    launcher = ["torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", MODULE]
-    environment = {**os.environ, "SLOW": "0.2", "ACTORS": "1", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", *launcher, *words(path)]
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-    wait_for_results(process, path, 2)
-    ranks = [child for child in psutil.Process(process.pid).children() if MODULE in child.cmdline()]
-    ranks[-1].send_signal(number)
-    return process, process.communicate(timeout=60)[1]
+RANK_OF_TWO = {"SLOW": "0.2", "ACTORS": "1", "OMP_NUM_THREADS": "1"}
 
 
 def test_a_rank_that_dies_ends_the_evaluation_and_the_work_of_all_is_kept(tmp_path):
     path = tmp_path / "out"
-    process, said = two_ranks(path, signal.SIGKILL)
+    launcher = ["torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", MODULE]
+    command = [sys.executable, "-m", *launcher, *words(path)]
+    process = subprocess.Popen(command, env={**os.environ, **RANK_OF_TWO}, stderr=subprocess.PIPE, text=True)
+    wait_for_results([process], path, 2)
+    ranks = [child for child in psutil.Process(process.pid).children() if MODULE in child.cmdline()]
+    ranks[-1].kill()
+    said = process.communicate(timeout=60)[1]
     assert process.returncode != 0 and "theorems are done" in said and "--continue resumes it" in said
     assert prover_eval.main(words(path, "--continue")) == 0
     assert read_json(path / "summary.json")["solved"] == 20
@@ -148,9 +142,12 @@ def test_a_rank_that_dies_ends_the_evaluation_and_the_work_of_all_is_kept(tmp_pa
 
 
 def test_a_signal_to_one_rank_ends_the_evaluation_on_all_and_it_can_go_on(tmp_path):
-    path = tmp_path / "out"
-    _, said = two_ranks(path, signal.SIGTERM)
-    assert "interrupted; " in said and "--continue resumes it" in said
+    path, said = tmp_path / "out", tmp_path / "said"
+    ranks = start_ranks(2, as_command, scripted_eval.main, said, words(path), **RANK_OF_TWO)
+    wait_for_results(ranks, path, 2)
+    ranks[-1].terminate()
+    ended(ranks, 60)
+    assert "interrupted; " in said.read_text() and "--continue resumes it" in said.read_text()
     done = sum(len(list(read_jsonl(file))) for file in path.glob("results*.jsonl"))
     assert 2 <= done < COUNT
     assert prover_eval.main(words(path, "--continue")) == 0

@@ -1,9 +1,5 @@
 """`scripts.prover_eval --whole-proofs`: over a scripted model and a scripted, faulty Lean, and once over NanoLean."""
 
-import os
-import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +17,7 @@ from nanoproof.prover.attempt import Attempt, fault_of
 from scripts import check_with_lean, passk, prover_eval
 from tests.evaluation import scripted_whole
 from tests.evaluation.scripted_whole import RIGHT, words
-from tests.helpers import wait_for
+from tests.helpers import start_forked, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -129,13 +125,10 @@ def test_a_killed_evaluation_verifies_no_sample_twice(tmp_path: Path, monkeypatc
     faults = {"CRASHES": "0.02", "TIMEOUTS": "0.02", "COUNT": "6"}
     for name, value in faults.items():
         monkeypatch.setenv(name, value)
-    command = [sys.executable, "-m", "tests.evaluation.scripted_whole", *words(out, "--samples", 50)]
-    process = subprocess.Popen(command, env={**os.environ, "SLOW": "0.03"}, stderr=subprocess.PIPE, text=True)
+    process = start_forked(scripted_whole.main, words(out, "--samples", 50), SLOW=0.03)
     wait_for(lambda: len(lines(out / "results.jsonl")) >= 60, "results", 240, [process])
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert process.stderr is not None
-    process.stderr.close()
+    process.kill()
+    process.join()
     before = list(read_jsonl(out / "results.jsonl"))
     known = {(record["theorem"]["id"], record["text"]) for record in before}
     earlier = len(lines(tmp_path / "checked"))

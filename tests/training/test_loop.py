@@ -3,9 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
-import time
 
 import pytest
 import torch
@@ -15,6 +12,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.model.checkpoint import read_manifest
 from nanoproof.model.optim import NonFiniteLoss
+from tests.helpers import as_command, ended, start_forked, start_ranks, wait_for
 from tests.training import small, toy_loop
 
 pytestmark = pytest.mark.slow
@@ -29,14 +27,11 @@ def words(tmp_path):
     return [*MODEL, "--tokenizer", str(tmp_path / "tokenizer"), "--run-dir", str(tmp_path / "run")]
 
 
-def start(words, *launcher):
-    """A toy run in a process of its own. Before the options of a launched one comes --: torchrun has --run-path."""
-    command = [sys.executable, *launcher, "-m", "tests.training.toy_loop", *(["--"] if launcher else []), *words]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def wait_for_step(process):
-    assert any(line.startswith("step ") for line in process.stdout)
+def start(words, said):
+    """A toy run in a process of its own, once it has begun a step."""
+    process = start_forked(as_command, toy_loop.main, said, words)
+    wait_for(lambda: said.exists() and "step " in said.read_text(), "a step", processes=[process])
+    return process
 
 
 def test_evaluations_and_checkpoints_come_when_they_are_due_and_at_the_end(words, tmp_path):
@@ -122,15 +117,14 @@ def test_the_time_since_the_last_evaluation_survives_a_resume(words, tmp_path):
 
 
 def test_a_signal_ends_a_run_after_the_step_with_a_checkpoint(words, tmp_path):
-    process = start([*words, "--num-steps", "100000", "--step-seconds", "0.05"])
-    wait_for_step(process)
-    process.send_signal(signal.SIGINT)
-    process.send_signal(signal.SIGTERM)  # launchers pass on what the whole group has got: not a second one
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 0, err
+    process = start([*words, "--num-steps", "100000", "--step-seconds", "0.05"], tmp_path / "said")
+    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, signal.SIGTERM)  # launchers pass on what the whole group has got: not a second one
+    codes, said = ended([process]), (tmp_path / "said").read_text()
+    assert codes == [0], said
     manifest = read_manifest(tmp_path / "run")
     assert manifest["step"] == list(read_jsonl(tmp_path / "run" / "metrics.jsonl"))[-1]["step"]
-    assert "to resume: python -m nanoproof.toy --resume-from" in err
+    assert "to resume: python -m nanoproof.toy --resume-from" in said
     assert not (tmp_path / "run" / "finished").exists()
 
 
@@ -153,22 +147,19 @@ def test_a_signal_in_the_last_evaluation_leaves_it_to_the_resumption(words, tmp_
 
 
 def test_a_second_signal_ends_a_run_at_once(words, tmp_path):
-    process = start([*words, "--step-seconds", "60"])
-    wait_for_step(process)
+    process = start([*words, "--step-seconds", "60"], tmp_path / "said")
     for _ in range(9):  # two are enough where the first is read within a moment
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-            time.sleep(1.2)
-    process.communicate(timeout=20)
-    assert process.returncode == 128 + signal.SIGTERM
+        if process.exitcode is None:
+            os.kill(process.pid, signal.SIGTERM)
+            process.join(1.2)
+    assert ended([process]) == [128 + signal.SIGTERM]
     assert not list((tmp_path / "run").glob("model_*"))
 
 
 def test_a_signal_to_one_of_two_ranks_stops_both_after_the_same_step(words, tmp_path):
-    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
-    process = start([*words, "--run", "name", "--num-steps", "50", "--signal-at", "3"], *launcher)
-    _, err = process.communicate(timeout=120)
-    assert process.returncode == 0, err
+    line = [*words, "--run", "name", "--num-steps", "50", "--signal-at", "3"]
+    codes = ended(start_ranks(2, as_command, toy_loop.main, tmp_path / "said", line))
+    assert codes == [0, 0], (tmp_path / "said").read_text()
     assert read_manifest(tmp_path / "run")["step"] == 3
 
 
