@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from nanoproof.actors.fleet import Fleet
 from nanoproof.cluster import driver, host
 from nanoproof.cluster.nodes import Lost, Node, RayNodes
 from nanoproof.common.files import read_jsonl
@@ -122,7 +123,13 @@ def script_evaluations(patch: pytest.MonkeyPatch, nodes: Any) -> None:
     patch.setattr(command, "whole_proof_prompts", scripted_whole.prompts)
     patch.setattr(prover_eval, "targets_of", scripted_whole.targets_of)
     patch.setattr(scripted_whole.Lean, "met", set())
+    script_cluster(patch, nodes)
+
+
+def script_cluster(patch: pytest.MonkeyPatch, nodes: Any) -> None:
+    """Have commands use `nodes` where they have a cluster, with a Lean that has a name and no certificates."""
     patch.setattr(driver, "RayNodes", nodes)
+    patch.setattr(driver, "lean_of_hosts", lambda *_: Fleet([], None, "scripted", "scripted"))
     patch.setattr(driver, "RESTART_SECONDS", 0.0)
     patch.setattr(LocalNodes, "made", [])
 

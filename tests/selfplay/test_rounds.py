@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from nanoproof.cluster import driver
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.data.weighted_rows import read_packed_json
@@ -141,9 +140,7 @@ def test_rounds_whose_proofs_hosts_verify_come_to_the_same_and_go_on_without_a_c
 ) -> None:
     more = ("--sampler", "parallel", "--samples-first", "4", "--samples", "1", "--rounds")
     assert selfplay.main(words(*given, tmp_path / "alone", *more, 1)) == 0
-    monkeypatch.setattr(driver, "RayNodes", Nodes)
-    monkeypatch.setattr(driver, "RESTART_SECONDS", 0.0)
-    monkeypatch.setattr(scripted_host.LocalNodes, "made", [])
+    scripted_host.script_cluster(monkeypatch, Nodes)
     monkeypatch.setenv("CHECKED", str(tmp_path / "checked"))
     monkeypatch.setenv("SLOW", "0.01")
 
