@@ -1,6 +1,7 @@
 """Tactics made of retrieved premises, and the retriever that compares words."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,9 +14,12 @@ from nanoproof.repos.premise_data import read_source
 from nanoproof.retrieval.corpus import CorpusPremise
 from nanoproof.retrieval.encoders import WordEncoder, words_of
 from nanoproof.retrieval.premises import RetrieveOptions, Retriever
+from nanoproof.rl.collection import Collection
+from nanoproof.rl.options import RLConfig, parse_args
 from nanoproof.search.policy import policy_for
 from tests.helpers import main_of
 from tests.retrieval.library import GOALS, files, write_export
+from tests.training import small
 
 run = main_of("nanoproof.retrieval")
 
@@ -107,3 +111,14 @@ def test_words_of_a_project_are_those_of_its_files() -> None:
 def test_the_library_leaves_out_what_a_benchmark_asks_for() -> None:
     names = {each.full_name for each in read_source("nanolean").corpus.premises}
     assert "Nat.dvd_sub" in names and not names & HELD_OUT_LIBRARY
+
+
+def test_reinforcement_learning_tries_them_in_collection_and_evaluation(tmp_path) -> None:
+    export, folder = write_export(tmp_path / "export"), tmp_path / "words"
+    assert run(["index", "--encoder", "words", "--data", str(export), "--retriever", str(folder)]) == 0
+    flags = ["--model-path", "sft/run", "--premise-tactics", "1", "--retriever", str(folder)]
+    config = RLConfig.from_args(parse_args(flags))
+    collection = Collection(config, SimpleNamespace(state=None), SimpleNamespace(), small.ALONE)  # type: ignore[arg-type]
+    for purpose in ("collect", "evaluate"):
+        prover = collection._make_prover(purpose, UniformPolicy(["simp"]))
+        assert "apply C1" in prover.policy.suggest(f"⊢ {GOALS['C']}").tactics
