@@ -79,6 +79,8 @@ class LocalNodes:
         self.address, self.here = address, "127.0.0.1"
         self.hosts: list[host.ProverHost] = []
         self.dead: set[host.ProverHost] = set()
+        self.lost = 0
+        """Answers that a dead host owed."""
         self._calls: dict[Future[Any], host.ProverHost] = {}
         self._threads = ThreadPoolExecutor(8)
         self.made.append(self)
@@ -101,6 +103,7 @@ class LocalNodes:
     def result(self, promise: Future[Any]) -> Any:
         one = self._calls.pop(promise)
         if one in self.dead:
+            self.lost += 1
             raise Lost("the actor died")
         return promise.result()
 

@@ -408,7 +408,7 @@ def test_hosts_examine_and_attempt_conjectures_and_a_lost_one_takes_none_along(m
         killer.start()
         assert rl.main(words(model, path, num_steps=3, cluster="h:1")) == 0
         killer.join()
-        assert len(Nodes.made[0].hosts) >= 3
+        assert Nodes.made[0].lost, "another host starts where there is work left"
     logged = list(logged_attempts(path))
     of_conjectures = [attempt for _, attempt in logged if attempt.theorem.dataset == DATASET]
     assert {attempt.outcome for attempt in of_conjectures} == {"proven", "unproven"}

@@ -156,7 +156,7 @@ def test_rounds_whose_proofs_hosts_verify_come_to_the_same_and_go_on_without_a_c
     killer.start()
     assert selfplay.main(words(*given, tmp_path / "exp", *more, 1, "--cluster", "h:1")) == 0
     killer.join()
-    assert [len(nodes.hosts) for nodes in Nodes.made] == [3]
+    assert [nodes.lost > 0 for nodes in Nodes.made] == [True], "another host starts where there is work left"
     assert checked().total() - len(checked()) <= 2, "what was under way, and no more"
     assert _fates(tmp_path / "exp", 0) == _fates(tmp_path / "alone", 0)
     assert selfplay.main(words(*given, tmp_path / "exp", *more, 2)) == 0
