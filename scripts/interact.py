@@ -27,9 +27,10 @@ from nanoproof.policy.factory import PolicyOptions, load_network, open_policy
 from nanoproof.policy.prompt import continuation
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.steps_remaining import ProgressPolicy
-from nanoproof.policy.text_policy import TextPolicy
+from nanoproof.policy.text_policy import PremiseTactics, TextPolicy
 from nanoproof.prover.cli_input import line_input
 from nanoproof.prover.console import Console
+from nanoproof.search.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,13 @@ def continue_with(model: LanguageModel, options: InteractOptions, text: str) -> 
     return model.generate([text], wanted, [options.seed])[0][0].text
 
 
+def _innermost(policy: Policy) -> Policy:
+    """Return the policy below those that weigh its tactics or add some."""
+    while isinstance(policy, ProgressPolicy | PremiseTactics):
+        policy = policy.policy
+    return policy
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the prompt."""
     args = parse_args(argv)
@@ -124,7 +132,7 @@ def main(argv: list[str] | None = None) -> int:
                 return continuation(*network, text, options.raw_tokens, options.raw_temperature, options.seed)
 
             console.continue_text = continue_text
-        elif isinstance(inner := policy.policy if isinstance(policy, ProgressPolicy) else policy, TextPolicy):
+        elif isinstance(inner := _innermost(policy), TextPolicy):
             console.continue_text = partial(continue_with, inner.model, options)
         if sys.stdin.isatty():
             shown = server.server or (spec if is_foreign(spec) else name)

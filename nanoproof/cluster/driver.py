@@ -401,7 +401,9 @@ class _Evaluating:
                 self._nodes, HostOptions({**self._made, "worker": self._command.verifier()}, self._cpus), **waits
             )
         if not isinstance(policy, TacticPolicy | TextPolicy):
-            raise UserError("--cluster: hosts ask one model alone, without a model of values or of the steps remaining")
+            raise UserError(
+                "--cluster: hosts ask one model alone, without premises, a model of values or of the steps remaining"
+            )
         served = PolicyEndpoint(policy, self._nodes.here, self._token, 0)
         self._stack.callback(served.close)
         return HostPool(self._nodes, HostOptions(self._made, self._cpus, lambda node: [served.address]), **waits)

@@ -262,14 +262,15 @@ def open_policy(
     """
     texts = texts or TextModelOptions()
     scorer = open_scorer(texts.progress) if server is not None or name == "model" else None
-    retriever = None
-    if retrieving is not None and retrieving.count:
+    retrieving = retrieving or RetrieveOptions()
+    retriever = given = None
+    if retrieving.count:
         retriever = Retriever.open(retrieving, "cpu" if dist is None else dist.device, files)
-    given = None if retriever is None or retrieving is None or not retrieving.retrieve else (retriever, retrieving)
+        given = (retriever, retrieving) if retrieving.retrieve else None
     with _open_policy(name, network, sampling, solvers, server, token, limits, spec, texts, dist, given) as policy:
         if scorer is not None:
             policy = ProgressPolicy(policy, scorer, texts.progress.progress_weight)
-        if retriever is not None and retrieving is not None and retrieving.premise_tactics:
+        if retriever is not None and retrieving.premise_tactics:
             policy = PremiseTactics(policy, retriever, retrieving)
         yield policy
 

@@ -232,7 +232,7 @@ _INNER = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 def words_of(text: str) -> Counter[str]:
     """Count the words of a text: identifiers and their parts (`add_comm`, `add`, `comm`), and symbols.
 
-    Names of one letter are left out: they are those of variables.
+    Names of one letter are left out: they are those of variables. BM25 reads parts alone (`scores.words`).
     """
     found: Counter[str] = Counter()
     for word in _WORD.findall(text.replace(MARK_START, " ").replace(MARK_END, " ")):
