@@ -64,6 +64,9 @@ class GRPOOptions:
     max_completion_length: int = opt(64, "Most tokens of a completion.", min=1)
     iterations: int = opt(1, "Updates with each batch.", min=1, advanced=True)
     epsilon: float = opt(0.2, "Ratios of probabilities are clipped to 1 +- epsilon.", above=0, max=1, advanced=True)
+    demonstration_weight: float = opt(
+        0.0, "Learn the data's own tactics of the states as well, those of a state with this advantage.", min=0
+    )
     eval_states: int = opt(64, "Held-out states that evaluations sample from.", min=0)
     device_batch_size: int = opt(8, "Rows in one forward pass.", min=1)
     row_length: int = opt(768, "Tokens in a packed row.", min=64, advanced=True)
@@ -117,6 +120,14 @@ def choose_states(transitions: Sequence[Transition], what: str, only_openable: b
     return kept
 
 
+def tactics_of(transitions: Sequence[Transition]) -> dict[str, tuple[str, ...]]:
+    """List the different tactics of each state, in order."""
+    found: dict[str, dict[str, None]] = {}
+    for item in transitions:
+        found.setdefault(item.state, {})[item.tactic] = None
+    return {state: tuple(tactics) for state, tactics in found.items()}
+
+
 @dataclass
 class Group:
     """A state with its completions: their tokens (with the end, where it was written), texts, and advantages."""
@@ -128,10 +139,12 @@ class Group:
     finished: list[bool]
     rewards: list[float | None] = field(default_factory=list)
     advantages: list[float] = field(default_factory=list)
+    demonstrations: dict[tuple[int, ...], float] = field(default_factory=dict)
+    """Tokens of the data's own tactics, and the advantage that they are given."""
 
     def examples(self, marker: int, row_length: int) -> list[Example]:
         """Lay the completions behind the state, equal ones once with the sum of their advantages."""
-        weights: dict[tuple[int, ...], float] = {}
+        weights = dict(self.demonstrations)
         for tokens, advantage in zip(self.tokens, self.advantages, strict=True):
             weights[tokens] = weights.get(tokens, 0.0) + advantage
         found: list[Example] = []
@@ -169,6 +182,7 @@ class GRPO(TrainingLoop):
         by_lean = reward.reward == "lean"
         super().__init__(run_options, start, triggers, options.ModelOptions(), optim, dist, lora)
         self.states = choose_states(train, f"--data {grpo.data}", by_lean)
+        self.tactics = tactics_of(train) if grpo.demonstration_weight else {}
         held_out = choose_states(valid, f"the held-out part of {grpo.data}", by_lean) if len(valid) else []
         known = set(self.states)
         held_out = [state for state in held_out if state not in known]
@@ -229,6 +243,14 @@ class GRPO(TrainingLoop):
             groups.append(Group(state, prompt, tokens, texts, [n < len(ended) for n in range(len(tokens))]))
         return groups
 
+    def demonstrations(self, state: str) -> dict[tuple[int, ...], float]:
+        """Return the data's own tactics of a state as tokens, too long ones left out, with their advantages."""
+        tactics = [self.tokenizer.encode(tactic) for tactic in self.tactics.get(state, ())]
+        kept = [
+            (*tokens, self.tokenizer.eos) for tokens in tactics if len(tokens) <= self.options.max_completion_length
+        ]
+        return {tokens: self.options.demonstration_weight / len(kept) for tokens in kept}
+
     def judge(self, groups: Sequence[Group]) -> dict[str, float]:
         """Set rewards and advantages of groups; returns sums of what is reported (of this rank)."""
         counts = self.reward.counts if isinstance(self.reward, LeanReward) else Counter()
@@ -261,7 +283,9 @@ class GRPO(TrainingLoop):
         groups = self.sample([self.states[pick.index] for pick in picks], seeds)
         sums = self._summed(self.judge(groups))
         metrics = {**_means(sums), "epoch": (self.state.step + 1) * self.states_per_step / len(self.states)}
-        if not sums["mixed"]:  # nothing is to be learned: momentum and decay are to do nothing either
+        for each in groups:
+            each.demonstrations = self.demonstrations(each.state)
+        if not sums["mixed"] and not self.tactics:  # nothing is to be learned: momentum and decay do nothing either
             return {"loss": 0.0, "grad_norm": 0.0, "lr_factor": self.lr_factor, **metrics}
         marker, length = self.tokenizer.tactic, self.options.row_length
         examples = [example for each in groups for example in each.examples(marker, length)]
@@ -350,6 +374,7 @@ COUNTED = (
     "lost",
     "misread",
     "shorter",
+    "successors",
 )
 SUMMED = ("reward", "known", "tokens", "mixed", "groups", *(f"count_{kind}" for kind in COUNTED))
 

@@ -10,6 +10,9 @@ Lean's reward opens each state again, as a statement of its own, and tries the t
     changed + shorter (0.5 + 0.25) and a value head expects fewer tactics than before
     closed            (1) no goal is left
     none              the tactic ran out of time, the server was lost, or the state cannot be opened
+
+With `--reward-shared` the tactics of a state that leave the same goals share what one of them is worth: a search tries
+a successor once, however many samples lead to it.
 """
 
 import hashlib
@@ -74,6 +77,10 @@ class RewardOptions:
         0.25, "Added to it where the value head then expects fewer tactics (lean); 0 asks no value head.", min=0
     )
     reward_closed: float = opt(1.0, "Worth of a tactic that leaves no goal (lean).", min=0)
+    reward_shared: bool = opt(
+        False,
+        "Tactics of a group that leave the same goals share the worth of one, those that leave none apart (lean).",
+    )
     value_model: str | None = opt(
         None,
         "Checkpoint whose value head that is (default: the one of --model-path as it is at first, if it is ours).",
@@ -259,15 +266,24 @@ class LeanReward:
         for number, judgement in zip(asked, found, strict=True):
             said[number] = judgement
         self.counts.update(each.kind for each in said)
-        return [self._worth(state, each) for state, each in zip(states, said, strict=True)]
+        led_to = Counter((state, each.after) for state, each in zip(states, said) if each.kind == "changed")
+        self.counts["successors"] += len(led_to)
+        return [
+            self._worth(state, each, led_to[state, each.after] if self._options.reward_shared else 1)
+            for state, each in zip(states, said, strict=True)
+        ]
 
-    def _worth(self, state: str, said: Judgement) -> float | None:
+    def _worth(self, state: str, said: Judgement, sharers: int) -> float | None:
+        """What a tactic is worth; `sharers` lead to the same goals, itself among them."""
         if said.kind in UNKNOWN:
             return None
         if said.kind == "closed":
             return self._options.reward_closed
         if said.kind != "changed":
             return 0.0
+        return self._worth_of_change(state, said) / sharers
+
+    def _worth_of_change(self, state: str, said: Judgement) -> float:
         if self._values is None:
             return self._options.reward_changed
         shorter = max(map(self._value, said.after)) < self._value(state)
@@ -286,15 +302,16 @@ class LeanReward:
 
 def shares(counts: Counter[str]) -> dict[str, float]:
     """Return the shares of tactics that Lean accepted with other goals (`changed`, `closed` ones among them), that
-    closed the goal, were refused, and got no verdict; empty where nothing was judged."""
-    total = sum(count for kind, count in counts.items() if kind != "shorter")
+    closed the goal, were refused, and got no verdict, and the number of different goals that the tactics of a state
+    leave, by tactic (`successors`); empty where nothing was judged."""
+    total = sum(count for kind, count in counts.items() if kind not in ("shorter", "successors"))
     if not total:
         return {}
     unknown = sum(counts[kind] for kind in UNKNOWN)
     known = max(1, total - unknown)
     changed = counts["changed"] + counts["closed"]
     found = {"changed": changed / known, "closed": counts["closed"] / known, "rejected": counts["rejected"] / known}
-    return {**found, "no_verdict": unknown / total}
+    return {**found, "successors": counts["successors"] / known, "no_verdict": unknown / total}
 
 
 @contextmanager

@@ -16,7 +16,8 @@ from nanoproof.common.files import read_jsonl
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.types import LeanError, TacticFailed
-from nanoproof.training.grpo import GRPO, Group, clipped_surrogate, group_advantages, whole_groups
+from nanoproof.training.grpo import GRPO, Group, clipped_surrogate, group_advantages, tactics_of, whole_groups
+from nanoproof.training.hub_finetuning import load_data
 from nanoproof.training.rewards import (
     Judgement,
     LeanJudge,
@@ -81,6 +82,10 @@ def test_equal_completions_are_computed_once_with_their_sum() -> None:
     (example,) = group.examples(7, 100)
     assert [(each.tokens, each.weight) for each in example.continuations] == [([7, 5, 9], 1.0), ([7, 6, 9], -1.0)]
     assert len(group.examples(7, 6)) == 2  # one for each, as both do not fit beside the state
+    group.demonstrations = {(6, 9): 0.25, (8, 9): 0.25}
+    (example,) = group.examples(7, 100)
+    found = {tuple(each.tokens): each.weight for each in example.continuations}
+    assert found == {(7, 5, 9): 1.0, (7, 6, 9): -0.75, (7, 8, 9): 0.25}
 
 
 # -- the loop ----------------------------------------------------------------------------------------------------------
@@ -124,6 +129,31 @@ def test_a_constant_reward_changes_no_parameter(start: Path, tmp_path: Path, lor
     metrics = loop.train_one()
     assert metrics["reward"] == pytest.approx(0.1) and metrics["mixed_groups"] == 0
     assert all(torch.equal(before[name], value) for name, value in loop.model.named_parameters())
+    loop.close()
+
+
+def test_demonstrations_are_learned_where_rewards_teach_nothing(start: Path, tmp_path: Path) -> None:
+    more = ("--demonstration-weight", "1", "--init-lr-frac", "1", "--max-completion-length", "12")
+    loop = loop_of(start, tmp_path, "constant", *more)
+    known = {state: loop.demonstrations(state) for state in loop.states}
+    assert all(known.values()) and all(sum(each.values()) == pytest.approx(1) for each in known.values())
+    texts = [loop.tokenizer.decode(tokens[:-1]) for tokens in known[loop.states[0]]]
+    assert texts == list(tactics_of(load_data(str(start / "data.jsonl"))[0])[loop.states[0]])
+
+    def likelihood() -> float:
+        total = 0.0
+        for group in loop.sample(loop.states[:4], [1, 2, 3, 4]):
+            for tokens in known[group.state]:
+                text = torch.tensor([[*group.prompt, loop.tokenizer.tactic, *tokens]])
+                logprobs = loop.model(text)[0, len(group.prompt) : -1].float().log_softmax(-1)
+                total += float(logprobs.gather(1, torch.tensor(tokens)[:, None]).sum().detach())
+        return total
+
+    before = likelihood()
+    for _ in range(3):
+        loop.train_one()
+        loop.state.step += 1
+    assert likelihood() > before
     loop.close()
 
 
@@ -216,6 +246,20 @@ def test_lean_says_what_tactics_do_in_states_that_are_opened_again(judge: LeanJu
     assert LeanReward(judge, RewardOptions())(["intro x"], states=["⊢ ∀ (x : Nat), x = x"]) == [0.5]
     counted = shares(reward.counts)
     assert (counted["changed"], counted["closed"], counted["no_verdict"]) == (3 / 7, 2 / 7, 1 / 8)
+    assert counted["successors"] == 1 / 7  # constructor's, in the second call
+
+    states, tactics = (
+        [AND] * 6,
+        ["constructor", "constructor", "have hp : p := h.1", "exact ⟨h.2, h.1⟩", "skip", "apply And.intro"],
+    )
+    shared = LeanReward(judge, RewardOptions(reward_shared=True, reward_changed=0.6))
+    assert shared(tactics, states=states) == pytest.approx(
+        [0.2, 0.2, 0.6, 1.0, 0.0, 0.2]
+    )  # three lead to the same goals
+    assert shares(shared.counts)["successors"] == 2 / 6
+    other = "q r : Prop\nh : q ∧ r\n⊢ r ∧ q"
+    assert shared(["constructor", "constructor"], states=[AND, other]) == [0.6, 0.6]  # of different groups
+    assert shared(["exact ⟨h.2, h.1⟩"] * 2, states=[AND] * 2) == [1.0, 1.0]  # all that close a goal are worth the same
 
 
 def test_a_lost_server_and_a_timeout_are_no_reward() -> None:
