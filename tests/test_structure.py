@@ -333,8 +333,9 @@ def installed_closure() -> dict[str, str]:
     while waiting:
         wanted = waiting.pop()
         name = canonicalize_name(wanted.name)
-        if name == "ray" and importlib.util.find_spec("ray") is None:
-            continue  # the extra `cluster`, which the set-up for development leaves out
+        module = {"ray": "ray", "faiss-cpu": "faiss"}.get(name)
+        if module is not None and importlib.util.find_spec(module) is None:
+            continue  # the extras `cluster` and `ann`, which the set-up for development leaves out
         for extra in {"", *wanted.extras}:
             if (name, extra) in seen:
                 continue

@@ -35,7 +35,7 @@ from nanoproof.retrieval.encoders import (
     retriever_folder,
     save_encoder,
 )
-from nanoproof.retrieval.index import INDEX_FOLDER, Index
+from nanoproof.retrieval.index import ANN_FILE, INDEX_FOLDER, Index, IndexSearch, IndexSearchOption
 from nanoproof.retrieval.premises import RetrieveOptions, Retriever
 from nanoproof.retrieval.scores import BM25Ranks, EncoderRanks, Ranks, WordRanks, evaluate, prediction
 from nanoproof.retrieval.training import Epoch, RetrievalData, TrainOptions, train_retriever
@@ -130,6 +130,7 @@ def train(args: argparse.Namespace) -> int:
 def index(args: argparse.Namespace) -> int:
     """Index the premises of data sets; of an index that is there only new texts are encoded."""
     data, out = from_args(DataOptions, args), Path(args.retriever)
+    approximate = from_args(IndexSearchOption, args).approximate
     folder = retriever_folder(str(out))
     corpus = Corpus.merged([read_source(spec).corpus for spec in data.data])
     how = from_args(EncoderOptions, args)
@@ -150,22 +151,30 @@ def index(args: argparse.Namespace) -> int:
     made, encoded = Index.build(corpus, encoder, earlier)
     if folder is None:
         save_encoder(encoder, out, {"encoder": how.encoder})
+    if approximate:
+        made = made.with_ann()
+    elif (out / INDEX_FOLDER / ANN_FILE).exists():
+        print_lines([f"{ANN_FILE} is removed; with --index-search ann it is brought up to date too"])
     made.save(out / INDEX_FOLDER)
     print_lines([f"{len(corpus)} premises of {len(corpus.paths)} files, {encoded} texts encoded: {out / INDEX_FOLDER}"])
     return 0
 
 
 def measure(args: argparse.Namespace) -> int:
-    """Print R@1, R@10 and MRR of a retriever on each data set, and those of BM25 beside."""
+    """Print R@1, R@10 and MRR of a retriever on each data set, and those of BM25 beside.
+
+    For approximate search it also says which part of the ten best by exact search it finds.
+    """
     data, how, options = from_args(DataOptions, args), from_args(EncoderOptions, args), from_args(ScoreOptions, args)
+    index_search: IndexSearch = "ann" if from_args(IndexSearchOption, args).approximate else "exact"
     rankers: dict[str, Ranks] = {}
     if args.retriever is None and how.encoder == WORDS:
-        rankers[WORDS] = WordRanks()
+        rankers[WORDS] = WordRanks(index_search)
     elif args.retriever is not None or not options.bm25:
         spec = args.retriever or how.encoder
         dist = init_distributed(how.device.device_type)
         opened = open_encoder(spec, how.max_tokens, dist.device, dist.dtype)
-        rankers[spec] = EncoderRanks(opened)
+        rankers[spec] = EncoderRanks(opened, search=index_search)
     if options.bm25:
         rankers["BM25"] = BM25Ranks()
     records = []
@@ -181,6 +190,9 @@ def measure(args: argparse.Namespace) -> int:
             ]
             row = {"data": spec, "strategy": data.strategy, "split": options.split, "retriever": name, **asdict(scores)}
             line = f"{spec}, {data.strategy} {options.split}, {scores.queries} tactics, {name}: {scores}"
+            if ranks.exact_recall is not None:
+                row["exact_recall_at_10"] = 100 * ranks.exact_recall
+                line += f"; approximate search, {100 * ranks.exact_recall:.2f}% of exact search's first 10"
             print_lines([json.dumps(row) if options.json else line])
     if options.predictions is not None:
         lines = "".join(map(json_line, records)).encode("utf-8", "surrogatepass")
@@ -193,7 +205,8 @@ def measure(args: argparse.Namespace) -> int:
 
 def search(args: argparse.Namespace) -> int:
     """Print the premises for a state, the best first."""
-    options = RetrieveOptions(retrieve=args.count, retriever=args.retriever)
+    searching = from_args(IndexSearchOption, args)
+    options = RetrieveOptions(retrieve=args.count, retriever=args.retriever, searching=searching)
     retriever = Retriever.open(options, init_distributed(from_args(DeviceOption, args).device_type).device)
     if args.theorem is not None and retriever.index.corpus.find(args.theorem) is None:
         raise UserError(f"--theorem {args.theorem}: no premise of that name in {args.retriever}")
@@ -218,6 +231,8 @@ def parse_args(argv: Sequence[str] | None = None) -> argparse.Namespace:
     searches.add_argument("--count", "-k", type=int, default=10, metavar="K", help="How many premises.")
     searches.add_argument("--theorem", metavar="NAME", help="Only what comes before this premise.")
     add_flags(searches, DeviceOption)
+    for command in (indexes, measures, searches):
+        add_flags(command, IndexSearchOption)
     for command in (trains, indexes, measures):
         add_flags(command, DataOptions)
         add_flags(command, EncoderOptions)

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from nanoproof.common.config import check, opt, validate
+from nanoproof.common.config import change, check, group, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.retrieval.corpus import Corpus, CorpusPremise, DeclaringFile, context_text
 from nanoproof.retrieval.encoders import ROWS, WORDS, Encoder, WordEncoder, embed, open_encoder, retriever_folder
-from nanoproof.retrieval.index import INDEX_FOLDER, Index
+from nanoproof.retrieval.index import INDEX_FOLDER, Index, IndexSearchOption
 
 PREMISE_LOGPROB = -3.0
 CACHED = 1 << 16
@@ -55,6 +55,7 @@ class RetrieveOptions:
     retrieve_tokens: int = opt(
         512, "Tokens that a state and its premises may have; what does not fit is left out.", min=1, advanced=True
     )
+    searching: IndexSearchOption = group(IndexSearchOption, index_search=change(advanced=True))
 
     def __post_init__(self) -> None:
         validate(self, "retrieval")
@@ -66,6 +67,10 @@ class RetrieveOptions:
         check(
             self.retriever in (None, WORDS) or self.count > 0,
             "--retriever needs --retrieve K or --premise-tactics K: how many premises",
+        )
+        check(
+            self.searching.index_search == "exact" or self.retriever not in (None, WORDS),
+            "--index-search ann needs --retriever, the folder of an index",
         )
 
     @property
@@ -85,6 +90,8 @@ class RetrieveOptions:
             found |= {"retrieve": self.retrieve, "retrieve_tokens": self.retrieve_tokens}
         if self.premise_tactics:
             found |= {"premise_tactics": self.premise_tactics, "premise_logprob": self.premise_logprob}
+        if self.searching.index_search != "exact":
+            found["index_search"] = self.searching.index_search
         if self.retriever == WORDS:
             return {**found, "retriever": WORDS}
         return {**found, "retriever": Index.load(_folder(self.retriever) / INDEX_FOLDER).identity}
@@ -130,7 +137,8 @@ class Retriever:
             return cls(by_words, Index.build(corpus, by_words)[0], options.count, paths)
         folder = _folder(options.retriever)
         encoder = open_encoder(str(folder), device=device)
-        opened = cls(encoder, Index.load(folder / INDEX_FOLDER, encoder.identity), options.count)
+        index = Index.load(folder / INDEX_FOLDER, encoder.identity, options.searching.index_search)
+        opened = cls(encoder, index, options.count)
         return opened.with_files(files) if files else opened
 
     def with_files(self, files: Sequence[DeclaringFile]) -> "Retriever":

@@ -17,18 +17,18 @@ import numpy as np
 from nanoproof.common.errors import UserError
 from nanoproof.retrieval.corpus import Corpus, Query
 from nanoproof.retrieval.encoders import Encoder, WordEncoder, embed, has_bm25
-from nanoproof.retrieval.index import Index, best
+from nanoproof.retrieval.index import Index, IndexSearch, Ranking, best
 
 RETRIEVED = 100
 """How many premises are retrieved for a query that is scored."""
 _WORD = re.compile(r"[^\W_]+|_+|[^\w\s]")
 
-Ranking = tuple[np.ndarray, np.ndarray]
-"""Numbers of premises, best first, and their scores."""
-
 
 class Ranks(Protocol):
     """Ranks the accessible premises for queries."""
+
+    exact_recall: float | None
+    """Of the last ranking by approximate search, its `recall_of_exact`; None for exact ones."""
 
     def rank(self, corpus: Corpus, asked: Sequence[Query], count: int) -> list[Ranking]:
         """Return the `count` best accessible premises for each query; fewer where there are fewer."""
@@ -58,6 +58,19 @@ def reciprocal_rank(positives: Sequence[int], retrieved: Sequence[int]) -> float
     """Return 1 / rank of the first positive, ranks from 1 on; 0 if none is retrieved."""
     wanted = set(positives)
     return next((1 / rank for rank, each in enumerate(retrieved, start=1) if each in wanted), 0.0)
+
+
+def recall_of_exact(exact: Sequence[Ranking], found: Sequence[Ranking], count: int = 10) -> float:
+    """Return which part of the first `count` of exact search another one found, or others of the same score.
+
+    It is 1 where there is nothing to find.
+    """
+    hits = total = 0
+    for (_, wanted), (_, scores) in zip(exact, found, strict=True):
+        if len(wanted):
+            hits += int((scores[:count] >= wanted[:count][-1] - 1e-5).sum())
+            total += len(wanted[:count])
+    return hits / total if total else 1.0
 
 
 def score(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Scores:
@@ -96,22 +109,34 @@ def prediction(corpus: Corpus, query: Query, ranking: Ranking) -> dict[str, Any]
 class EncoderRanks:
     """Ranking by the cosine of vectors. The index is kept: it is made anew for another corpus or changed weights."""
 
-    def __init__(self, encoder: Encoder, index: Index | None = None) -> None:
-        self.encoder, self.index = encoder, index
+    def __init__(self, encoder: Encoder, index: Index | None = None, search: IndexSearch = "exact") -> None:
+        self.encoder, self.index, self.search = encoder, index, search
+        self.exact_recall: float | None = None
 
     def rank(self, corpus: Corpus, asked: Sequence[Query], count: int) -> list[Ranking]:
         self.index, _ = Index.build(corpus, self.encoder, self.index)
         vectors_QC = embed(self.encoder, [query.context for query in asked])
         accessible = [corpus.accessible(query.path, query.start) for query in asked]
-        return self.index.search(vectors_QC, accessible, count)
+        exact = self.index.search(vectors_QC, accessible, count)
+        if self.search == "exact":
+            return exact
+        found = self.index.with_ann().search(vectors_QC, accessible, count)
+        self.exact_recall = recall_of_exact(exact, found)
+        return found
 
 
 class WordRanks:
     """Ranking by `WordEncoder`, whose words are counted in the corpus that is ranked."""
 
+    def __init__(self, search: IndexSearch = "exact") -> None:
+        self.search = search
+        self.exact_recall: float | None = None
+
     def rank(self, corpus: Corpus, asked: Sequence[Query], count: int) -> list[Ranking]:
-        by_words = WordEncoder.of(each.text for each in corpus.premises)
-        return EncoderRanks(by_words).rank(corpus, asked, count)
+        ranks = EncoderRanks(WordEncoder.of(each.text for each in corpus.premises), search=self.search)
+        found = ranks.rank(corpus, asked, count)
+        self.exact_recall = ranks.exact_recall
+        return found
 
 
 def words(text: str) -> list[str]:
@@ -121,6 +146,8 @@ def words(text: str) -> list[str]:
 
 class BM25Ranks:
     """Ranking by BM25 (Robertson's, k1 1.5, b 0.75, as the library has it) over the words of texts."""
+
+    exact_recall: float | None = None
 
     def __init__(self) -> None:
         """Raises UserError where the library bm25s is not installed."""
