@@ -14,6 +14,7 @@ Shapes: Q queries, N premises, C channels, R rows of clustered vectors.
 """
 
 import hashlib
+import logging
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -238,6 +239,7 @@ def _places(earlier: Corpus, wanted: Sequence[bytes]) -> np.ndarray:
 
 def faiss_library() -> Any:
     """Import faiss. Raises UserError where it is not installed."""
+    logging.getLogger("faiss.loader").setLevel(logging.WARNING)  # else it tells each step of its loading
     try:
         import faiss
     except ImportError as error:
