@@ -18,7 +18,7 @@ from typing import Any
 
 from nanoproof.common.errors import UserError
 from nanoproof.data.theorems.theorem_sets import unusable_because
-from nanoproof.data.weighted_rows import CONJECTURE_MARKER, read_packed_json, write_packed_json
+from nanoproof.data.weighted_rows import CONJECTURE_MARKER, read_packed_json
 from nanoproof.evaluation.results import RESULTS, read_attempts
 from nanoproof.evaluation.statements import Statement, read_dataset_config, read_statements, verdict_of
 from nanoproof.inference.open_model import is_foreign
@@ -192,11 +192,9 @@ class RoundFiles:
         """The run that trains on it."""
         return self.folder / "RL_model"
 
-    def write_generated(self, problems: Sequence[Problem]) -> None:
-        """Write the distinct attempts of the log."""
-        results = self.attempts / RESULTS
-        records = list(distinct_attempts(results, problems, self.number)) if problems else []
-        write_packed_json(self.generated, records)
+    def collect(self, problems: Sequence[Problem]) -> list[dict[str, Any]]:
+        """Collect the distinct attempts of the log."""
+        return list(distinct_attempts(self.attempts / RESULTS, problems, self.number)) if problems else []
 
     def read_generated(self) -> list[Record]:
         """Read the records of the round. Raises UserError if they are missing or damaged."""

@@ -325,14 +325,13 @@ class Experiment:
         problems = [problem_from_json(each) for each in read_packed_json(file)]
         if problems:
             self._attempt(files, problems, spec)
-        files.write_generated(problems)
-        records = read_packed_json(files.generated)
+        records = files.collect(problems)
         lost = sum(each["multiplicity"] for each in records if without_verdict(each))
         if lost > MOST_WITHOUT_VERDICT * sum(each["multiplicity"] for each in records):
-            files.generated.unlink()
             raise UserError(
                 f"round {files.number}: {lost} attempts have no verdict; with Lean back, the command goes on"
             )
+        write_packed_json(files.generated, records)
 
     def _problems(self, files: RoundFiles, state: State, spec: str) -> list[Problem]:
         """Choose what a round tries, conjectures included, in random order."""
@@ -476,7 +475,7 @@ class Experiment:
         rows = len(read_rows(files.train_set))
         steps = max(int(self.options.epochs * rows) // self.options.batch, least)
         foreign = is_foreign(spec)
-        done = files.model / (f"checkpoint-{steps}" if foreign else f"model_{steps}.pt")
+        done = files.model / (f"checkpoint-{steps}" if foreign else f"model_{steps}.json")  # what is written last
         result = f"hf:{done.resolve()}" if foreign else str(files.model.resolve())
         if done.exists():
             return result

@@ -27,7 +27,8 @@ from tests.selfplay import scripted_selfplay
 from tests.selfplay.scripted_selfplay import words
 from tests.training import small
 
-KILLS = ("proof:3", "verify:12", "write:1", "train:2", "conjecture:2", "verify:20", "trained:1", "conjecture:3")
+KILLS = ("gather:1", "proof:3", "verify:12", "write:1", "train:2", "tensors:1")
+KILLS += ("conjecture:2", "verify:20", "trained:1", "conjecture:3")
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +125,21 @@ def test_an_experiment_that_is_killed_in_each_phase_ends_as_if_it_was_not(
     before = Counter((played.parent / "checked").read_text(encoding="utf-8").splitlines())
     assert set(checked) == set(before)
     assert checked.total() - before.total() <= 2 * len(KILLS), "what had a verdict was verified again"
+
+
+def test_a_round_that_lost_its_verdicts_is_not_over_at_any_time(
+    given: tuple[Path, Path], tmp_path: Path, scripted: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = RoundFiles.of(tmp_path / "exp", 0)
+
+    def lost(record: Mapping[str, Any]) -> bool:
+        assert not files.generated.exists()
+        return True
+
+    monkeypatch.setattr(playing, "without_verdict", lost)
+    with pytest.raises(UserError, match=r"round 0: 90 attempts have no verdict; with Lean back, the command goes on"):
+        selfplay.main(words(*given, tmp_path / "exp", "--samples-first", "3"))
+    assert not files.generated.exists()
 
 
 class Host(scripted_host.VerifyingHost):
