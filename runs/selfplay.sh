@@ -14,25 +14,41 @@ plain() {
     if [ "$DRY_RUN" != 0 ]; then printf '%q ' "$@" && echo; else echo "== $*" && "$@"; fi
 }
 
+# sft DIR WORDS...: a finetuning; its directory says whether it is finished, begun, or new. One that a signal ends has saved.
+sft() {
+    local dir="$1"
+    shift
+    [ ! -e "$dir/finished" ] || return 0
+    if compgen -G "$dir/model_*.json" >/dev/null; then
+        plain python -m nanoproof.sft --resume-from "$dir"
+    else
+        [ "$DRY_RUN" != 0 ] || rm -rf "$dir"
+        plain python -m nanoproof.sft --run-dir "$dir" "$@"
+    fi
+    [ "$DRY_RUN" != 0 ] || [ -e "$dir/finished" ] || { echo "stopped; the same command goes on from here" >&2 && exit 130; }
+}
+
 if [ "${1:-}" = --tiny ]; then
     shift
     CYCLES=1 ROUNDS=3 OUT="${TINY_OUT:-selfplay-tiny}"
     MODEL="$OUT/network" STATEMENTS="$OUT/config.json" LEMMAS="$OUT/lemmas.json" LEAN_SERVERS=""
     mkdir -p "$OUT"
-    set -- --samples-first 8 --samples 8 --statements-per-round 60 --max-tokens 96 --batch 32 --lean-processes 2 --device-type cpu "$@"
+    set -- --samples-first 8 --samples 6 --statements-per-round 40 --max-tokens 64 --batch 32 --lean-processes 2 --device-type cpu "$@"
     if [ ! -e "$MODEL/finished" ]; then
-        rm -rf "$MODEL"
-        plain python -m nanoproof.repos trace nanolean/library --name nanolean-library --lean-processes 2
-        plain python -m nanoproof.data.stp theorem-dict --data repo:nanolean-library --source nanolean/library --out "$LEMMAS"
-        plain python -m nanoproof.data.stp build --data repo:nanolean-library --source nanolean/library --out "$OUT" --format nanoproof --held-out 64
-        plain python -m scripts.tok_train --vocab-size 1024 --out "$OUT/tokenizer"
-        plain python -m nanoproof.sft --data nanolean --continuations proof --tokenizer "$OUT/tokenizer" --run-dir "$OUT/proofs" --depth 4 --aspect-ratio 32 --head-dim 32 --sequence-len 512 --row-length 512 --target-examples-per-step 64 --epochs 8 --device-type cpu
-        plain python -m nanoproof.sft --model-path "$OUT/proofs" --data "$OUT/train.json" --eval-data "$OUT/eval.json" --run-dir "$MODEL" --row-length 512 --target-examples-per-step 32 --init-lr-frac 0.3 --device-type cpu
+        if [ ! -e "$OUT/proofs/finished" ]; then
+            plain python -m nanoproof.repos trace nanolean/library --name nanolean-library --lean-processes 2
+            plain python -m nanoproof.data.stp theorem-dict --data repo:nanolean-library --source nanolean/library --out "$LEMMAS"
+            plain python -m nanoproof.data.stp build --data repo:nanolean-library --source nanolean/library --out "$OUT" --format nanoproof --held-out 64
+            plain python -m scripts.tok_train --vocab-size 1024 --out "$OUT/tokenizer"
+        fi
+        sft "$OUT/proofs" --data nanolean --continuations proof --tokenizer "$OUT/tokenizer" --depth 4 --aspect-ratio 32 --head-dim 32 --sequence-len 512 --row-length 512 --target-examples-per-step 32 --epochs 1.5 --device-type cpu
+        sft "$MODEL" --model-path "$OUT/proofs" --data "$OUT/train.json" --eval-data "$OUT/eval.json" --row-length 512 --target-examples-per-step 32 --init-lr-frac 0.3 --device-type cpu
     fi
     if [ "$DRY_RUN" = 0 ]; then
         python -c 'import json, sys
 from nanoproof.data.theorems.theorem_sets import list_theorems
-rows = [{"formal_statement": each.source, "split": "train"} for each in list_theorems("nanolean", "train")[::20]]
+short = sorted(list_theorems("nanolean", "train"), key=lambda each: (len(each.source), each.id))
+rows = [{"formal_statement": each.source, "split": "train"} for each in short[:200:2]]
 json.dump(rows, open(sys.argv[1], "w"))' "$OUT/statements.json"
         echo '[{"dataset_path": "statements.json", "weight": 1}]' >"$STATEMENTS"
     fi
