@@ -5,9 +5,9 @@ Run as a module it plays an experiment to its end, in processes of its own that 
     python -m tests.selfplay.scripted_selfplay MODEL DATASET EXP conjecture:1 verify:30 train:2
 
 Each `POINT:N` kills a process (SIGKILL) at the N-th time that it comes to a point: `conjecture` and `proof`, when the
-model is asked for one; `gather`, when the log of attempts was put in order; `verify`, when Lean is asked; `write`, before
-a training set is written; `train`, before a step; `tensors`, when a file of a checkpoint was written; and `trained`,
-after a training. The file `CHECKED` of the environment has what Lean was asked about.
+model is asked for one; `gather`, when the log of attempts was put in order; `verify`, when Lean is asked; `write`,
+before a training set is written; `train`, before a step; `tensors`, when a file of a checkpoint was written; and
+`trained`, after a training. The file `CHECKED` of the environment has what Lean was asked about.
 """
 
 import os
@@ -157,7 +157,7 @@ def words(model: Path, dataset: Path, experiment: Path, *more: object) -> list[s
     lemmas = dataset.with_name("lemmas.json")
     found = ["--model-path", str(model), "--dataset-config", str(dataset), "--exp-dir", str(experiment)]
     found += ["--theorem-dict", str(lemmas), "--held-out", "none", "--device-type", "cpu", "--batch", "16"]
-    return [*found, "--rounds", "3", "--samples-first", "12", "--samples", "12", *map(str, more)]
+    return [*found, "--rounds", "3", "--samples-first", "12", "--samples", "12", "--time-decay", "0", *map(str, more)]
 
 
 def main(model: str, dataset: str, experiment: str, *points: str) -> int:
