@@ -310,6 +310,7 @@ class Experiment:
             if trained is None:
                 return 130
             spec = trained
+        log.info("all %d rounds are over; model: %s", self.options.rounds, spec)
         return 0
 
     def _prompts(self, spec: str) -> Prompts:
@@ -403,9 +404,12 @@ class Experiment:
         made, tally = formulas.new_conjectures(
             texts, self.dataset, len(chosen), chance(files.number, "conjectures"), self._refusal
         )
-        tally.update({f"refused: {reason}": n for reason, n in (self._refusal.reasons - before).items()})
+        reasons = self._refusal.reasons - before
+        why = f" ({', '.join(f'{n} {reason}' for reason, n in reasons.items())})" if reasons else ""
+        words = [f"{n} {name}{why if name == 'refused' else ''}" for name, n in tally.items()]
+        log.info("round %d: conjectures: %s", files.number, ", ".join(words))
+        tally.update({f"refused: {reason}": n for reason, n in reasons.items()})
         atomic_write_json(files.work / "conjectures.json", {"pairs": len(seeds), **tally})
-        log.info("round %d: conjectures: %s", files.number, ", ".join(f"{n} {name}" for name, n in tally.items()))
         return [renamed(problem, self._lemmas) for problem in made]
 
     @contextmanager
