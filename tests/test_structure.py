@@ -558,14 +558,14 @@ def test_the_small_selfplay_has_flags_that_exist_and_goes_on_with_what_was_stopp
         return [line.split("nanoproof.sft ")[1].split()[0] for line in lines if "nanoproof.sft" in line]
 
     lines = commands()
-    assert check_commands(lines) == len(lines) and finetunings(lines) == ["--run-dir"] * 2
-    (tmp_path / "proofs").mkdir()
-    (tmp_path / "proofs" / "model_3.json").touch()
-    assert finetunings(commands()) == ["--resume-from", "--run-dir"]
-    (tmp_path / "proofs" / "finished").touch()
+    assert check_commands(lines) == len(lines) and finetunings(lines) == ["--run-dir"]
     (tmp_path / "network").mkdir()
     (tmp_path / "network" / "args.json").touch()  # begun, and nothing was saved
     assert finetunings(commands()) == ["--run-dir"]
+    (tmp_path / "network" / "model_3.json").touch()
+    assert finetunings(commands()) == ["--resume-from"]
+    (tmp_path / "network" / "finished").touch()
+    assert finetunings(commands()) == [] and len(commands()) == 3
 
 
 @pytest.mark.parametrize(
