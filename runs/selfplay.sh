@@ -3,8 +3,8 @@
 # from whose result the next cycle begins. What is finished is kept: the same command resumes where it was stopped.
 #   MODEL=hf:FOLDER STATEMENTS=statements.json LEMMAS=lemmas.json LEAN_SERVERS=HOST:8000 bash runs/selfplay.sh
 #   CYCLES=2 ROUNDS=24 SFT=mathlib.json OUT=exp ... bash runs/selfplay.sh --lora 16      other arguments go to each command
-#   bash runs/selfplay.sh --tiny       a network made here, on NanoLean, to see it run: a finetuning of 118 steps and three
-#                                      short rounds, half an hour beside a load of 30 on two cores; on quiet ones not timed
+#   bash runs/selfplay.sh --tiny       a network made here, on NanoLean, to see it run: 118 steps of finetuning, three short
+#                                      rounds; 69 s of processor time (26 minutes beside a load of 30) once its data are made
 #   DRY_RUN=1 ...                      prints the commands
 set -euo pipefail
 cd "$(dirname "$0")/.."
