@@ -546,6 +546,28 @@ def test_the_whole_pipeline_gives_its_stages_flags_that_exist(variables: dict[st
     assert check_commands(lines) == len(lines)
 
 
+def test_the_small_selfplay_has_flags_that_exist_and_goes_on_with_what_was_stopped(tmp_path: Path) -> None:
+    def commands() -> list[str]:
+        environment = {**os.environ, "DRY_RUN": "1", "TINY_OUT": str(tmp_path)}
+        script = ["bash", str(ROOT / "runs" / "selfplay.sh"), "--tiny"]
+        done = subprocess.run(script, env=environment, capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.splitlines()
+
+    def finetunings(lines: list[str]) -> list[str]:
+        return [line.split("nanoproof.sft ")[1].split()[0] for line in lines if "nanoproof.sft" in line]
+
+    lines = commands()
+    assert check_commands(lines) == len(lines) and finetunings(lines) == ["--run-dir"]
+    (tmp_path / "network").mkdir()
+    (tmp_path / "network" / "args.json").touch()  # begun, and nothing was saved
+    assert finetunings(commands()) == ["--run-dir"]
+    (tmp_path / "network" / "model_3.json").touch()
+    assert finetunings(commands()) == ["--resume-from"]
+    (tmp_path / "network" / "finished").touch()
+    assert finetunings(commands()) == [] and len(commands()) == 3
+
+
 @pytest.mark.parametrize(
     ("command", "complaint"),
     [

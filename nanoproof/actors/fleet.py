@@ -360,6 +360,8 @@ class Fleet:
     def close(self) -> None:
         """End the embedded server, if there is one."""
         if self._embedded is not None:
+            for server in self.slots:  # actors that end later have nothing to return
+                server.client.forget_leases()
             self._embedded.close()
 
     def __enter__(self) -> "Fleet":

@@ -163,9 +163,10 @@ class EvaluationFiles:
             log.warning("%s continues under other versions than before; its summary lists both", self.path)
         self._record = {"settings": self.plain, "parts": [*parts, {**about, "started": round(time.time(), 1)}]}
         try:
+            self.path.mkdir(parents=True, exist_ok=True)
             (self.path / SUMMARY).unlink(missing_ok=True)
+            files.atomic_write_json(self.path / SETTINGS, self._record)  # before any results, which need it to go on
             self._gather()
-            files.atomic_write_json(self.path / SETTINGS, self._record)
         except OSError as error:
             raise UserError(f"cannot write to {self.path}: {error.strerror}") from error
         return todo

@@ -11,7 +11,7 @@ import numpy as np
 
 from nanoproof.common.config import change, check, group, opt, to_dict, validate
 from nanoproof.common.files import atomic_write, json_line, read_text
-from nanoproof.evaluation.results import RESULTS, EvalSettings, EvaluationFiles, read_attempts, result_files
+from nanoproof.evaluation.results import RESULTS, SUMMARY, EvalSettings, EvaluationFiles, read_attempts, result_files
 from nanoproof.evaluation.summary import pass_at_k, summarize, theorem_key
 from nanoproof.inference.language_model import GenerationOptions
 from nanoproof.lean.types import Theorem
@@ -127,7 +127,17 @@ class SampleFiles(EvaluationFiles):
         return states
 
     def _missing(self) -> list[int]:
-        return [number for number, state in enumerate(self._states()) if state != _DONE]
+        """List the samples without a verdict.
+
+        Of an evaluation that was cut off the refusal of a statement is the verdict on its samples; one that is over is
+        continued to try those again, too.
+        """
+        states = self._states()
+        if not (self.path / SUMMARY).exists():
+            for number, attempt in self.records():
+                if attempt.refused:
+                    states[number] = _DONE
+        return [number for number, state in enumerate(states) if state != _DONE]
 
     def _gather(self) -> None:
         """Write one line for each known sample to `results.jsonl`: its verdict, or the last error."""

@@ -102,7 +102,10 @@ class SampleSource:
         return len(self._ready)
 
     def remember(self, attempt: Attempt) -> None:
-        """Take note of a verdict from before, so that equal texts need no other."""
+        """Take note of a verdict from before, so that equal texts, or those of a refused statement, need no other."""
+        if attempt.refused:
+            self.refused.setdefault(attempt.theorem.source, attempt)
+            return
         candidate = Candidate(attempt.theorem, attempt.text, attempt.sample)
         if not (self._repair and attempt.outcome != "proven"):  # the errors are not known any more
             self._seen.setdefault(candidate.digest, _Known(_slim(attempt), ()))
@@ -466,7 +469,12 @@ def evaluate_whole(
         texts = {number: _written(attempt) for number, attempt in known if attempt.text and attempt.outcome == "error"}
         work = replace(work, todo=todo, texts=texts)
         verifier = Verifier(model.name, options.proof_seconds, options.known_names())
-        verdicts = (attempt for _, attempt in files.known() if attempt.text and attempt.outcome != "error")
+        again = frozenset(todo)
+        verdicts = (
+            attempt
+            for number, attempt in files.known()
+            if (attempt.refused and number not in again) or (attempt.text and attempt.outcome != "error")
+        )
         title = f"whole proofs of {settings.dataset} {settings.split}"
         with files.writer(dist.rank) as writer:
             try:

@@ -77,6 +77,10 @@ class LeanServerClient:
         """
         return HttpLeanSession(self._keeper, self.config, self._features, timeout)
 
+    def forget_leases(self) -> None:
+        """Return no process from now on: the server ends, with all of them."""
+        self._keeper.forget()
+
 
 def fetch_statuses(clients: Sequence[LeanServerClient]) -> list[dict[str, Any] | LeanError]:
     """Fetch the status of each server, or the error in its place; all at the same time."""

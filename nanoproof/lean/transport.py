@@ -180,6 +180,7 @@ class LeaseKeeper:
         self._pause = _TICK_SECONDS
         self._next_return = 0.0
         self._has_heartbeat = True
+        self._forgotten = False
         self._thread: threading.Thread | None = None
         _KEEPERS.add(self)
 
@@ -204,8 +205,16 @@ class LeaseKeeper:
         with self._condition:
             self._held.discard(lease)
             self._condition.notify_all()
-        if process is not None and not self._return(process, _CALL_SECONDS):
+        if process is not None and not self._forgotten and not self._return(process, _CALL_SECONDS):
             self._put_off(process)
+
+    def forget(self) -> None:
+        """Return nothing from now on: the server ends, with all of its processes."""
+        with self._condition:
+            self._forgotten = True
+            self._held.clear()
+            self._unreturned.clear()
+            self._condition.notify_all()
 
     def close(self) -> None:
         """Return all leases now, as far as the server answers (for the end of the program)."""
@@ -248,8 +257,9 @@ class LeaseKeeper:
 
     def _put_off(self, process: int) -> None:
         with self._condition:
-            self._unreturned[process] = time.monotonic() + _GIVE_UP_SECONDS
-            self._ensure_thread()
+            if not self._forgotten:
+                self._unreturned[process] = time.monotonic() + _GIVE_UP_SECONDS
+                self._ensure_thread()
 
     def _return_late(self) -> None:
         """Retry the returns that failed, one by one; after a failure all of them wait, longer each time."""

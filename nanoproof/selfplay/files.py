@@ -18,7 +18,7 @@ from typing import Any
 
 from nanoproof.common.errors import UserError
 from nanoproof.data.theorems.theorem_sets import unusable_because
-from nanoproof.data.weighted_rows import CONJECTURE_MARKER, read_packed_json, write_packed_json
+from nanoproof.data.weighted_rows import CONJECTURE_MARKER, read_packed_json
 from nanoproof.evaluation.results import RESULTS, read_attempts
 from nanoproof.evaluation.statements import Statement, read_dataset_config, read_statements, verdict_of
 from nanoproof.inference.open_model import is_foreign
@@ -192,11 +192,9 @@ class RoundFiles:
         """The run that trains on it."""
         return self.folder / "RL_model"
 
-    def write_generated(self, problems: Sequence[Problem]) -> None:
-        """Write the distinct attempts of the log."""
-        results = self.attempts / RESULTS
-        records = list(distinct_attempts(results, problems, self.number)) if problems else []
-        write_packed_json(self.generated, records)
+    def collect(self, problems: Sequence[Problem]) -> list[dict[str, Any]]:
+        """Collect the distinct attempts of the log."""
+        return list(distinct_attempts(self.attempts / RESULTS, problems, self.number)) if problems else []
 
     def read_generated(self) -> list[Record]:
         """Read the records of the round. Raises UserError if they are missing or damaged."""
@@ -261,7 +259,10 @@ class Prompts:
 
 
 def report(rounds: Iterable[Sequence[Record]], dataset: Sequence[Problem]) -> Iterator[str]:
-    """Yield lines for each round: what is proved so far, attempts, and complete proofs by labels and by kind."""
+    """Yield lines for each round: what is proved so far, what was tried, and complete proofs by labels and by kind.
+
+    Proofs are distinct texts.
+    """
     keys = {problem.key for problem in dataset}
     state = State()
     for number, records in enumerate(rounds):
@@ -270,7 +271,12 @@ def report(rounds: Iterable[Sequence[Record]], dataset: Sequence[Problem]) -> It
         labels = Counter(" + ".join(record.problem.label) or "(no label)" for record in complete)
         conjectured = sum(record.problem.level > 0 for record in complete)
         yield f"round {number}: {cumulative_rate(state, keys):.3f}% of {len(keys):,} statements proved so far"
-        yield f"  attempts            {len(records):>10,}"
+        for name, is_conjecture in (("statements", False), ("conjectures", True)):
+            some = [record for record in records if (record.problem.level > 0) == is_conjecture]
+            tried, proved = ({each.problem.key for each in group} for group in (some, [r for r in some if r.complete]))
+            yield f"  {name + ' tried':<20}{len(tried):>10,}, {len(proved):,} of them proved"
+        samples = sum(record.multiplicity for record in records)
+        yield f"  samples             {samples:>10,}, {len(records):,} distinct texts"
         yield f"  proofs of the data  {len(complete) - conjectured:>10,}"
         yield f"  proofs, conjectures {conjectured:>10,}"
         for label, count in sorted(labels.items(), key=lambda item: (-item[1], item[0])):

@@ -392,15 +392,16 @@ ConjectureWriter = Callable[[Seed, Problem], tuple[str, str]]
 """Writes prompt and target for what the conjecturer is shown, and the conjecture."""
 
 
-def proof_weight(proof: str, verify_time: float = 0.0) -> float:
+def proof_weight(proof: str, verify_time: float = 0.0, per_second: float = PER_SECOND) -> float:
     """Return what a proof weighs: less if it is long, or takes Lean many seconds."""
-    return math.exp(-PER_CHARACTER * len(proof) - PER_SECOND * verify_time)
+    return math.exp(-PER_CHARACTER * len(proof) - per_second * verify_time)
 
 
-def proof_rows(records: Sequence[Record], write: ProofWriter) -> list[Row]:
+def proof_rows(records: Sequence[Record], write: ProofWriter, per_second: float = PER_SECOND) -> list[Row]:
     """Write the complete proofs of records, newest first, of problems proved in at most half of their tries.
 
-    The weight of a problem is divided among its distinct proofs. `records` are those of `replay`.
+    The weight of a problem is divided among its distinct proofs. `records` are those of `replay`; `per_second` is how
+    much less a proof weighs for each second of its verification.
     """
     rates = success_rates(records)
     proofs: defaultdict[Key, set[str]] = defaultdict(set)
@@ -410,7 +411,7 @@ def proof_rows(records: Sequence[Record], write: ProofWriter) -> list[Row]:
     rows = []
     for record in reversed(records):
         if record.complete and rates[record.problem.key] <= EASY_RATE:
-            weight = proof_weight(record.proof, record.verify_time) / len(proofs[record.problem.key])
+            weight = proof_weight(record.proof, record.verify_time, per_second) / len(proofs[record.problem.key])
             rows.append(Row(*write(record.problem, record.proof), weight))
     return rows
 

@@ -8,6 +8,7 @@ the commands: `train(words)` is `python -m nanoproof.sft` in this process.
 import argparse
 import hashlib
 import logging
+import os
 import random
 import shutil
 from collections import Counter
@@ -21,7 +22,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
-from nanoproof.common.distributed import DistInfo, cleanup, init_distributed
+from nanoproof.common.distributed import DistInfo, choose_device, cleanup, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import JsonlWriter, atomic_write_json, atomic_write_text, json_line, read_jsonl, read_object
 from nanoproof.common.run_dir import home, resolve_model_path
@@ -34,8 +35,9 @@ from nanoproof.evaluation.command import EvalCommand, add_eval_flags, opened, pa
 from nanoproof.evaluation.plan import EvalOptions, Target, plan
 from nanoproof.evaluation.results import SETTINGS
 from nanoproof.evaluation.sample_files import WholeProofOptions
+from nanoproof.inference.hf_model import HFOptions
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel
-from nanoproof.inference.open_model import is_foreign
+from nanoproof.inference.open_model import LanguageModelOptions, is_foreign
 from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import SourceError
 from nanoproof.model.checkpoint import find_checkpoint
@@ -115,6 +117,12 @@ class SelfPlayOptions:
     device_batch_size: int = opt(8, "Rows in one forward pass.", min=1)
     max_length: int = opt(2048, "Most tokens of a row; of a longer one the end is kept.", min=16)
     lora: int | None = opt(None, "Train adapters of this rank alone.", min=1)
+    time_decay: float = opt(
+        formulas.PER_SECOND,
+        "How much less a proof weighs, as an exponent, for each second of its verification; with 0 no clock counts.",
+        min=0,
+        advanced=True,
+    )
     sft: str | None = opt(None, "Rows that are trained on as well.", metavar="FILE.json")
     final: bool = opt(False, "Train --base once on what --merge has found.")
     merge: tuple[str, ...] = opt((), "Experiments for --final, each with how many of its rounds.", metavar="DIR:N")
@@ -302,13 +310,23 @@ class Experiment:
             if trained is None:
                 return 130
             spec = trained
+        log.info("all %d rounds are over; model: %s", self.options.rounds, spec)
         return 0
 
     def _prompts(self, spec: str) -> Prompts:
         return Prompts(spec, self._texts(spec), self.options.legacy_prompts)
 
     def _texts(self, spec: str) -> TextModelOptions:
-        return TextModelOptions(prompt_format=self._format(spec))
+        backend = LanguageModelOptions(HFOptions(dtype=self._dtype(spec)))
+        return TextModelOptions(prompt_format=self._format(spec), backend=backend)
+
+    def _dtype(self, spec: str) -> Literal["auto", "float64"]:
+        """Return the type for a model of transformers: on a CPU that in which no sample depends on its batch.
+
+        A round that goes on makes other batches. For networks of ours `repeatable` chooses.
+        """
+        on_cpu = choose_device(self.options.device_type)[0].type == "cpu"
+        return "float64" if on_cpu and spec.startswith("hf:") and not os.environ.get("NANOPROOF_DTYPE") else "auto"
 
     def _format(self, spec: str) -> str | None:
         if self.options.prompt_format is None and is_foreign(spec) and known_format(spec, "proof") is None:
@@ -325,14 +343,13 @@ class Experiment:
         problems = [problem_from_json(each) for each in read_packed_json(file)]
         if problems:
             self._attempt(files, problems, spec)
-        files.write_generated(problems)
-        records = read_packed_json(files.generated)
+        records = files.collect(problems)
         lost = sum(each["multiplicity"] for each in records if without_verdict(each))
         if lost > MOST_WITHOUT_VERDICT * sum(each["multiplicity"] for each in records):
-            files.generated.unlink()
             raise UserError(
                 f"round {files.number}: {lost} attempts have no verdict; with Lean back, the command goes on"
             )
+        write_packed_json(files.generated, records)
 
     def _problems(self, files: RoundFiles, state: State, spec: str) -> list[Problem]:
         """Choose what a round tries, conjectures included, in random order."""
@@ -387,9 +404,12 @@ class Experiment:
         made, tally = formulas.new_conjectures(
             texts, self.dataset, len(chosen), chance(files.number, "conjectures"), self._refusal
         )
-        tally.update({f"refused: {reason}": n for reason, n in (self._refusal.reasons - before).items()})
+        reasons = self._refusal.reasons - before
+        why = f" ({', '.join(f'{n} {reason}' for reason, n in reasons.items())})" if reasons else ""
+        words = [f"{n} {name}{why if name == 'refused' else ''}" for name, n in tally.items()]
+        log.info("round %d: conjectures: %s", files.number, ", ".join(words))
+        tally.update({f"refused: {reason}": n for reason, n in reasons.items()})
         atomic_write_json(files.work / "conjectures.json", {"pairs": len(seeds), **tally})
-        log.info("round %d: conjectures: %s", files.number, ", ".join(f"{n} {name}" for name, n in tally.items()))
         return [renamed(problem, self._lemmas) for problem in made]
 
     @contextmanager
@@ -427,6 +447,7 @@ class Experiment:
         words += ["--device-type", options.device_type] if options.device_type else []
         words += ["--lean-servers", *options.lean_servers] if options.lean_servers else []
         words += ["--lean-token", options.lean_token] if options.lean_token else []
+        words += ["--model-dtype", self._dtype(spec)]
         how = self._format(spec)
         words += ["--prompt-format", how] if how is not None else []
         return [*words, "--continue"] if (files.attempts / SETTINGS).exists() else words
@@ -442,7 +463,7 @@ class Experiment:
             proofs = formulas.final_rows(learned, prompts.proof)
         else:
             learned = formulas.replay(state)
-            proofs = formulas.proof_rows(learned, prompts.proof)
+            proofs = formulas.proof_rows(learned, prompts.proof, self.options.time_decay)
             hard = formulas.hard_conjectures(rounds[number])
             kept = formulas.elegant(hard, state.records)
             examples = self._matched(kept, state, number, spec)
@@ -476,7 +497,7 @@ class Experiment:
         rows = len(read_rows(files.train_set))
         steps = max(int(self.options.epochs * rows) // self.options.batch, least)
         foreign = is_foreign(spec)
-        done = files.model / (f"checkpoint-{steps}" if foreign else f"model_{steps}.pt")
+        done = files.model / (f"checkpoint-{steps}" if foreign else f"model_{steps}.json")  # what is written last
         result = f"hf:{done.resolve()}" if foreign else str(files.model.resolve())
         if done.exists():
             return result

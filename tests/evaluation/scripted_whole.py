@@ -4,7 +4,7 @@
 `COUNT` theorems; `SLOW` seconds for each check; `CRASHES` and `TIMEOUTS`, the shares of texts at which the Lean process
 is lost, or takes more time than it has, the first time that it reads them; `DEAD`, a word at which it always is lost;
 `REFUSED` ids of theorems; `COPIES`, how many distinct texts each theorem has at most. What is checked is appended to
-the file `CHECKED`, what the model is asked to `ASKED`.
+the file `CHECKED`, what the model is asked to `ASKED`, the theorems that are refused to `REJECTED`.
 """
 
 import hashlib
@@ -56,6 +56,7 @@ class Lean(ScriptedLean):
 
     def start(self, theorem: Theorem) -> Any:
         if theorem.id in os.environ.get("REFUSED", "").split():
+            note("REJECTED", theorem.id)
             raise TheoremRejected("scripted refusal of the statement")
         return branch("A")
 

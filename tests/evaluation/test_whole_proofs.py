@@ -211,6 +211,31 @@ def test_samples_of_a_refused_statement_are_errors_and_cost_little(
     assert "Lean refuses 1 of the statements" in capsys.readouterr().out
 
 
+def test_a_refused_statement_is_tried_again_when_the_evaluation_is_over_and_not_where_it_was_cut_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REFUSED", "t1")
+    monkeypatch.setenv("REJECTED", str(tmp_path / "rejected"))
+    out = tmp_path / "out"
+    line = words(out, "--samples", 12, "--samples-at-once", 4)
+    assert prover_eval.main(line) == 0
+    rejected = lines(tmp_path / "rejected")
+    assert set(rejected) == {"t1"}
+    kept = lines(out / "results.jsonl")
+    kept = [text for number, text in enumerate(kept) if number % 2 == 0]
+    (out / "results.jsonl").write_text("\n".join(kept) + "\n", encoding="utf-8")
+    (out / "summary.json").unlink()
+    asked = len(lines(tmp_path / "asked"))
+    assert prover_eval.main([*line, "--continue"]) == 0
+    assert lines(tmp_path / "rejected") == rejected
+    assert not any(" t1 " in text for text in lines(tmp_path / "asked")[asked:])
+    assert Counter(name for name, _ in samples(out)) == dict.fromkeys(("t0", "t1", "t2", "t3", "t4"), 12)
+    assert whole(out)["without_verdict"] == 0
+    monkeypatch.setenv("REFUSED", "")
+    assert prover_eval.main([*line, "--continue"]) == 0
+    assert_right(samples(out))
+
+
 def test_a_prompt_that_the_model_cannot_take_costs_its_samples_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

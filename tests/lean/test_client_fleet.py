@@ -87,6 +87,19 @@ def test_a_server_that_comes_back_is_used_again() -> None:
     server.close()
 
 
+def test_nothing_is_returned_to_a_server_whose_leases_are_forgotten(caplog: pytest.LogCaptureFixture) -> None:
+    asked: list[str] = []
+    server = UpstreamServer(lambda path, _: (asked.append(path), (200, {"process_id": len(asked)}))[1])
+    (member,) = LeanFleet([server.address]).servers
+    sessions = [member.lease() for _ in range(2)]
+    member.client.forget_leases()
+    server.close()
+    with caplog.at_level("INFO"):
+        for session in sessions:
+            session.close()
+    assert member.client.leases == 0 and not any("return" in path for path in asked) and not caplog.records
+
+
 def test_rests_grow_to_a_limit_and_one_caller_at_a_time_tries_the_server() -> None:
     clock = Clock()
     breaker = CircuitBreaker(clock)

@@ -5,7 +5,8 @@ Run as a module it plays an experiment to its end, in processes of its own that 
     python -m tests.selfplay.scripted_selfplay MODEL DATASET EXP conjecture:1 verify:30 train:2
 
 Each `POINT:N` kills a process (SIGKILL) at the N-th time that it comes to a point: `conjecture` and `proof`, when the
-model is asked for one; `verify`, when Lean is; `write`, before a training set is written; `train`, before a step; and
+model is asked for one; `gather`, when the log of attempts was put in order; `verify`, when Lean is asked; `write`,
+before a training set is written; `train`, before a step; `tensors`, when a file of a checkpoint was written; and
 `trained`, after a training. The file `CHECKED` of the environment has what Lean was asked about.
 """
 
@@ -24,7 +25,9 @@ import numpy as np
 from nanoproof import sft
 from nanoproof.actors.fleet import Fleet
 from nanoproof.evaluation import command
+from nanoproof.evaluation.sample_files import SampleFiles
 from nanoproof.inference.language_model import GenerationOptions, TextSample
+from nanoproof.model import checkpoint
 from nanoproof.selfplay import __main__ as selfplay
 from nanoproof.selfplay import rounds
 from nanoproof.training import finetuning
@@ -113,10 +116,20 @@ def open_fleet(options: Any, dist: Any) -> Fleet:
 def patches() -> list[tuple[Any, str, Any]]:
     """What is replaced: (module, name, what it is replaced by)."""
     write_rows, train_step, train = rounds.write_rows, finetuning.train_step, sft.main
+    gather, write_tensors = SampleFiles._gather, checkpoint._write_tensors
 
     def written(*args: Any) -> None:
         POINTS.reach("write")
         write_rows(*args)
+
+    def gathered(files: SampleFiles) -> None:
+        gather(files)
+        POINTS.reach("gather")
+
+    def wrote(*args: Any) -> str:
+        digest = write_tensors(*args)
+        POINTS.reach("tensors")
+        return digest
 
     def stepped(*args: Any) -> dict[str, float]:
         POINTS.reach("train")
@@ -131,7 +144,9 @@ def patches() -> list[tuple[Any, str, Any]]:
         (command, "open_fleet", open_fleet),
         (command, "open_language_model", open_model),
         (rounds, "open_language_model", open_model),
+        (SampleFiles, "_gather", gathered),
         (rounds, "write_rows", written),
+        (checkpoint, "_write_tensors", wrote),
         (finetuning, "train_step", stepped),
         (sft, "main", trained),
     ]
@@ -142,7 +157,7 @@ def words(model: Path, dataset: Path, experiment: Path, *more: object) -> list[s
     lemmas = dataset.with_name("lemmas.json")
     found = ["--model-path", str(model), "--dataset-config", str(dataset), "--exp-dir", str(experiment)]
     found += ["--theorem-dict", str(lemmas), "--held-out", "none", "--device-type", "cpu", "--batch", "16"]
-    return [*found, "--rounds", "3", "--samples-first", "12", "--samples", "12", *map(str, more)]
+    return [*found, "--rounds", "3", "--samples-first", "12", "--samples", "12", "--time-decay", "0", *map(str, more)]
 
 
 def main(model: str, dataset: str, experiment: str, *points: str) -> int:

@@ -375,6 +375,8 @@ def test_a_proof_weighs_by_its_length_its_time_and_how_many_there_are() -> None:
     assert [len(row.target) for row in rows] == [100, 200, 100]
     assert [row.weight for row in rows] == pytest.approx([math.exp(-each) / 2 for each in (0.4, 0.2, 0.2)])
     assert [row.weight for row in formulas.distinct(rows)] == pytest.approx([math.exp(-0.4) / 2, math.exp(-0.2) / 2])
+    timeless = [row.weight for row in formulas.proof_rows(records, write, per_second=0)]
+    assert timeless == pytest.approx([math.exp(-each) / 2 for each in (0.1, 0.2, 0.1)])
 
 
 def test_problems_proved_in_more_than_half_of_their_tries_are_not_learned_from() -> None:

@@ -27,7 +27,8 @@ from tests.selfplay import scripted_selfplay
 from tests.selfplay.scripted_selfplay import words
 from tests.training import small
 
-KILLS = ("proof:3", "verify:12", "write:1", "train:2", "conjecture:2", "verify:20", "trained:1", "conjecture:3")
+KILLS = ("gather:1", "proof:3", "verify:12", "write:1", "train:2", "tensors:1")
+KILLS += ("conjecture:2", "verify:20", "trained:1", "conjecture:3")
 
 
 @pytest.fixture(scope="module")
@@ -113,17 +114,29 @@ def test_an_experiment_that_is_killed_in_each_phase_ends_as_if_it_was_not(
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr[-2000:]
     for number in range(3):
-        ours, theirs = (
-            {(row["prompt"], row["target"]): row["weight"] for row in read_json(each / f"round{number}/train_ds.json")}
-            for each in (tmp_path / "exp", played)
-        )
-        assert list(ours) == list(theirs)
-        assert ours == pytest.approx(theirs, rel=0.02)  # the time of verification counts
+        for name in ("train_ds.json", "RL_model/model_5.pt"):
+            ours, theirs = ((each / f"round{number}" / name).read_bytes() for each in (tmp_path / "exp", played))
+            assert ours == theirs, f"round {number}: {name}"
         assert _fates(tmp_path / "exp", number) == _fates(played, number)
     checked = Counter((tmp_path / "checked").read_text(encoding="utf-8").splitlines())
     before = Counter((played.parent / "checked").read_text(encoding="utf-8").splitlines())
     assert set(checked) == set(before)
     assert checked.total() - before.total() <= 2 * len(KILLS), "what had a verdict was verified again"
+
+
+def test_a_round_that_lost_its_verdicts_is_not_over_at_any_time(
+    given: tuple[Path, Path], tmp_path: Path, scripted: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = RoundFiles.of(tmp_path / "exp", 0)
+
+    def lost(record: Mapping[str, Any]) -> bool:
+        assert not files.generated.exists()
+        return True
+
+    monkeypatch.setattr(playing, "without_verdict", lost)
+    with pytest.raises(UserError, match=r"round 0: 90 attempts have no verdict; with Lean back, the command goes on"):
+        selfplay.main(words(*given, tmp_path / "exp", "--samples-first", "3"))
+    assert not files.generated.exists()
 
 
 class Host(scripted_host.VerifyingHost):
@@ -180,6 +193,13 @@ def test_a_report_counts_proofs_by_label_and_kind(played: Path, capsys: pytest.C
     assert part.startswith(f"round 1: {rate:.3f}% of 30 statements proved so far")
     assert f"proofs of the data  {own:>10,}" in part and f"proofs, conjectures {conjectured:>10,}" in part
     assert f"{conjectured:>14,}  train + conjecture 1" in part
+    attempts, stated = (
+        records(played, 1),
+        {each["statement"] for each in records(played, 1) if "c" in each["label"][-1]},
+    )
+    proved = {each["statement"] for each in complete} & stated
+    assert f"conjectures tried   {len(stated):>10,}, {len(proved):,} of them proved" in part
+    assert f"samples             {sum(r['multiplicity'] for r in attempts):>10,}, {len(attempts):,} distinct" in part
 
 
 def test_a_final_training_merges_rounds(played: Path, given: tuple[Path, Path], tmp_path: Path, scripted: None) -> None:
@@ -291,6 +311,8 @@ def test_models_of_transformers_play_with_the_prompts_of_stp(
     assert len(asked) == len(conjectures) > 0
     assert asked[0]["prompt"].removeprefix(start).startswith("<lemma>\ntheorem ")
     assert asked[0]["prompt"].endswith("\n<hard theorem>") and asked[0]["target"].startswith("\ntheorem c")
+    settings = read_json(RoundFiles.of(tmp_path / "exp", 1).attempts / "settings.json")["settings"]
+    assert settings["text_model"]["dtype"] == "float64", "no sample depends on its batch"
     args = read_json(tmp_path / "exp" / "round1" / "RL_model" / "args.json")
     assert (args["lr"], args["lora_lr"], args["constant_lr"], args["beta2"]) == (5e-5, 5e-5, True, 0.95)
     assert args["warmup_frac"] == pytest.approx(4 / 5) and args["seed"] == 2333
