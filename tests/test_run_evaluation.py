@@ -43,7 +43,7 @@ class Writer(Model):
 @pytest.fixture(autouse=True)
 def model(monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
-    def opened(spec: str, dist: Any, texts: Any = None) -> Iterator[Writer]:
+    def opened(spec: str, dist: Any, texts: Any = None, limits: Any = None) -> Iterator[Writer]:
         yield Writer()
 
     def targets_of(args: Any) -> list[eval_command.Target]:

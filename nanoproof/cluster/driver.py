@@ -14,18 +14,27 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from nanoproof.actors.fleet import Fleet, FleetOptions, Reach, open_fleet
 from nanoproof.actors.remote import PURPOSES, Link, ProverSpec, Purpose, RemotePool
-from nanoproof.cluster.host import PolicyEndpoint, new_token
+from nanoproof.cluster.host import PolicyEndpoint, ReplicatedModel, new_token
 from nanoproof.cluster.nodes import LEAN_LABEL, SLOTS_LABEL, Lost, Node, Nodes, RayNodes, lean_servers
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.evaluation.command import EvalCommand, opened
 from nanoproof.evaluation.plan import Target
+from nanoproof.inference.engine import Engine
+from nanoproof.inference.language_model import LanguageModel
+from nanoproof.inference.open_model import CachedModel
+from nanoproof.inference.own_model import OwnModel
 from nanoproof.lean.client import ClientConfig
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
+from nanoproof.model.gpt import GPT
+from nanoproof.model.tokenizer import Tokenizer
+from nanoproof.policy.protocol import SamplingConfig
+from nanoproof.policy.server import ServedPolicy
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.policy.text_policy import TextPolicy
 from nanoproof.rl.collection import Collection
@@ -212,17 +221,42 @@ def place_of_replica(nodes: Sequence[Node], used: Sequence[str]) -> tuple[Node, 
     return (min(nodes, key=lambda one: used.count(one.id)), 0) if nodes else None
 
 
-class Replicas:
-    """The replicas of a run's policy, made anew where one is gone; without any, the learner's own policy is served."""
+class Network(NamedTuple):
+    """What replicas are made of."""
 
-    def __init__(self, nodes: RayNodes, collection: Collection, count: int) -> None:
-        self._nodes, self._collection, self._count = nodes, collection, count
-        self.token = new_token()
+    model: GPT
+    tokenizer: Tokenizer
+    sampling: SamplingConfig
+    batch_invariant: bool = False
+
+    @classmethod
+    def of(cls, engine: Engine, sampling: SamplingConfig | None = None) -> "Network":
+        """Return the network of an engine; replicas compute as it does."""
+        return cls(engine.model, engine.tokenizer, sampling or SamplingConfig(), engine.limits.batch_invariant)
+
+
+class Replicas:
+    """The replicas of a policy, made anew where one is gone; with a count of 0 the command's own policy is served."""
+
+    def __init__(
+        self,
+        nodes: RayNodes,
+        network: Callable[[], Network],
+        count: int,
+        own: Callable[[], ServedPolicy] | None = None,
+        token: str | None = None,
+    ) -> None:
+        """`network` is asked once, and has the weights to publish; `own` is the command's policy."""
+        self._nodes, self._make_network, self._count, self._own_policy = nodes, network, count, own
+        self.token = token or new_token()
         self._own: PolicyEndpoint | None = None
         self._replicas: dict[Any, tuple[Node, str]] = {}
         self._lock, self._mending = threading.Lock(), threading.Lock()
         self._looking: threading.Thread | None = None
+        self._network: Network | None = None
         self._model: Any = None
+        self._next_look = self._next_start = 0.0
+        self._closed = False
         self._latest: tuple[int, Any] | None = None
         """Step and weights, in the object store, that replicas are to have; the learner's own change meanwhile."""
 
@@ -238,13 +272,15 @@ class Replicas:
         """Bring the learner's weights to all replicas, and wait until they have them."""
         if self._count == 0:
             if self._own is None:
-                self._own = PolicyEndpoint(self._collection.policy, self._nodes.here, self.token, step)
+                assert self._own_policy is not None, "somebody has to serve"
+                self._own = PolicyEndpoint(self._own_policy(), self._nodes.here, self.token, step)
             self._own.changed(step)
             return
-        model = self._collection.learner.model
-        if self._model is None:
-            self._model = self._nodes.put(copy.deepcopy(model).to("cpu"))
-        weights = {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
+        if self._network is None:
+            self._network = self._make_network()
+            self._model = self._nodes.put(copy.deepcopy(self._network.model).to("cpu"))
+        state = self._network.model.state_dict()
+        weights = {name: value.detach().cpu().clone() for name, value in state.items()}
         self._latest = step, self._nodes.put(weights)
         self.mend()
         with self._lock:
@@ -258,28 +294,39 @@ class Replicas:
     def mend(self) -> None:
         """Start replicas that are missing, each where the fewest are."""
         with self._mending:
-            self._mend()
+            if self._latest is not None:
+                self._mend()
 
     def _mend(self) -> None:
-        while len(self._replicas) < self._count:
+        while len(self._replicas) < self._count and not self._closed and time.monotonic() >= self._next_start:
             used = [node.id for node, _ in self._replicas.values()]
             found = place_of_replica(self._nodes.alive(), used)
             if found is None:
                 return
             node, gpus = found
-            learner, policy = self._collection.learner, self._collection.policy
-            what = (self._model, learner.tokenizer, policy.sampling, node.address, self.token)
+            assert self._network is not None and self._latest is not None, "replicas are made of what was published"
+            what = (self._model, *self._network[1:], node.address, self.token)
             actor = self._nodes.start_replica(node, gpus, *what)
             try:
-                assert self._latest is not None, "replicas are made of what was published"
                 self._nodes.result(actor.load.remote(*self._latest), SWAP_SECONDS)
                 address = self._nodes.result(actor.address.remote(), SWAP_SECONDS)
             except Lost as error:
                 log.warning("a replica of the policy did not start on %s: %s", node.address, error)
                 self._nodes.end(actor)  # it may wait for a place yet
+                self._next_start = time.monotonic() + RESTART_SECONDS
                 return
             with self._lock:
                 self._replicas[actor] = node, address
+            if self._closed:
+                self._nodes.end(actor)
+
+    def listed(self) -> list[str]:
+        """List the servers for a caller in this process, and look at them if it is time to."""
+        if (now := time.monotonic()) >= self._next_look:
+            self._next_look = now + LOOK_SECONDS
+            self.look()
+        with self._lock:
+            return sorted(address for _, address in self._replicas.values())
 
     def look(self) -> None:
         """Replace replicas that have ended (the driver's thread calls this now and then, and does not wait for it)."""
@@ -296,8 +343,10 @@ class Replicas:
             except Lost as error:
                 if "timed out" not in str(error).lower():  # it may be at work on new weights
                     self._lose(actor, str(error))
-        if self._latest is not None:
+        try:
             self.mend()
+        except UserError as error:  # the head is gone; whoever needs the cluster itself says so, too
+            log.warning("no replicas are made: %s", error)
 
     def _lose(self, actor: Any, reason: str) -> None:
         with self._lock:
@@ -309,9 +358,12 @@ class Replicas:
 
     def close(self) -> None:
         """End what serves the policy."""
+        self._closed = True
         if self._own is not None:
             self._own.close()
-        for actor in self._replicas:
+        with self._lock:
+            actors = list(self._replicas)
+        for actor in actors:
             self._nodes.end(actor)
 
 
@@ -323,7 +375,13 @@ def open_cluster(config: RLConfig, collection: Collection) -> Iterator[str]:
     """
     options = config.cluster
     nodes = RayNodes(options.cluster or "auto")
-    replicas = Replicas(nodes, collection, options.policy_replicas)
+    learner = collection.learner
+    replicas = Replicas(
+        nodes,
+        lambda: Network(learner.model, learner.tokenizer, collection.policy.sampling),
+        options.policy_replicas,
+        lambda: collection.policy,
+    )
     specs = {purpose: collection.spec(purpose) for purpose in PURPOSES}
     made = host_config(config.fleet, specs, replicas.token)
 
@@ -367,8 +425,8 @@ def opened_over_hosts(
 ) -> Iterator[EvalCommand]:
     """Open an evaluation as `opened` does; rank 0's attempts are made on the hosts of a cluster.
 
-    Searches there ask its policy; whole proofs are written by its model, and verified there. Raises UserError as
-    `RayNodes` does, and for policies that are not a model.
+    Searches there ask its policy, or replicas of it; whole proofs are written by its model, or replicas, and verified
+    there. Raises UserError as `RayNodes` does, and for policies that are not a model.
     """
     if args.policy != "model" or args.policy_server is not None:
         raise UserError("--cluster needs --model-path: its hosts ask the model of this process")
@@ -381,29 +439,72 @@ def opened_over_hosts(
             nodes = RayNodes(options.cluster or "auto")
             stack.callback(nodes.close)
             log.info("cluster: Ray at %s, %d nodes", nodes.address, len(nodes.alive()))
-            command.pool_maker = _Evaluating(nodes, options.prover_cpus, command, stack).make_pool
+            evaluating = _Evaluating(nodes, options, command, stack)
+            command.pool_maker = evaluating.make_pool
+            if options.policy_replicas:
+                command.spread_writer = partial(writing_replicas, nodes, options.policy_replicas)
         yield command
+
+
+@contextmanager
+def writing_replicas(nodes: RayNodes, count: int, model: LanguageModel) -> Iterator[LanguageModel]:
+    """Have replicas on the nodes write the texts of a model, as long as the context lasts.
+
+    Raises UserError for a model that is none of ours.
+    """
+    own = model.model if isinstance(model, CachedModel) else model
+    if not isinstance(own, OwnModel):
+        raise UserError(f"--policy-replicas: replicas are made of checkpoints of ours, {model.name} is none")
+    replicas = Replicas(nodes, lambda: Network.of(own.engine), count)
+    spread = ReplicatedModel(own, replicas.listed, replicas.token, count)
+    try:
+        replicas.publish(0)
+        log.info("replicas that write: %s", ", ".join(replicas.listed()) or "none yet, the command does until then")
+        yield model.over(spread) if isinstance(model, CachedModel) else spread
+    finally:
+        spread.close()
+        replicas.close()
+
+
+@contextmanager
+def spread_over_cluster(options: ClusterOptions, model: LanguageModel) -> Iterator[LanguageModel]:
+    """Have replicas on the nodes of a cluster write the texts of a model. Raises UserError as `RayNodes` does."""
+    nodes = RayNodes(options.cluster or "auto")
+    try:
+        with writing_replicas(nodes, options.policy_replicas, model) as spread:
+            yield spread
+    finally:
+        nodes.close()
 
 
 class _Evaluating:
     """Makes the pools of an evaluation, one for each model."""
 
-    def __init__(self, nodes: RayNodes, cpus: int, command: EvalCommand, stack: ExitStack) -> None:
-        self._nodes, self._cpus, self._stack, self._command = nodes, cpus, stack, command
+    def __init__(self, nodes: RayNodes, options: ClusterOptions, command: EvalCommand, stack: ExitStack) -> None:
+        self._nodes, self._options, self._stack, self._command = nodes, options, stack, command
         self._token = new_token()
         specs: dict[Purpose, ProverSpec] = {purpose: command.spec() for purpose in PURPOSES}
         self._made = host_config(command.fleet_options, specs, self._token)
 
     def make_pool(self, policy: Policy, **waits: Any) -> HostPool:
         """Serve the policy to hosts, or send them texts to verify. Raises UserError if it is not of one model alone."""
+        cpus, count = self._options.prover_cpus, self._options.policy_replicas
         if self._command.whole.whole_proofs:
-            return HostPool(
-                self._nodes, HostOptions({**self._made, "worker": self._command.verifier()}, self._cpus), **waits
-            )
+            hosts = HostOptions({**self._made, "worker": self._command.verifier()}, cpus)
+            return HostPool(self._nodes, hosts, **waits)
         if not isinstance(policy, TacticPolicy | TextPolicy):
             raise UserError(
                 "--cluster: hosts ask one model alone, without premises, a model of values or of the steps remaining"
             )
-        served = PolicyEndpoint(policy, self._nodes.here, self._token, 0)
-        self._stack.callback(served.close)
-        return HostPool(self._nodes, HostOptions(self._made, self._cpus, lambda node: [served.address]), **waits)
+        if count and not isinstance(policy, TacticPolicy):
+            raise UserError("--policy-replicas: replicas are made of checkpoints of ours, with the prompts of theirs")
+
+        def network() -> Network:
+            assert isinstance(policy, TacticPolicy)
+            return Network.of(policy.engine, policy.sampling)
+
+        replicas = Replicas(self._nodes, network, count, lambda: policy, self._token)
+        self._stack.callback(replicas.close)
+        replicas.publish(0)
+        hosts = HostOptions(self._made, cpus, replicas.addresses)
+        return HostPool(self._nodes, hosts, look=replicas.look if count else lambda: None, **waits)

@@ -10,14 +10,21 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 
 from nanoproof.actors.fleet import STEPS_NOT_SECONDS
 from nanoproof.actors.remote import ProverSpec, Purpose, RelayPool, from_plain
 from nanoproof.common.web import http_server
+from nanoproof.inference.language_model import GenerationOptions, TextSample
+from nanoproof.inference.openai_model import EndpointOptions, OpenAIModel
+from nanoproof.inference.own_model import OwnModel
+from nanoproof.inference.sampling import EngineLimits
 from nanoproof.lean.client import ClientConfig, FleetServer, LeanFleet
 from nanoproof.lean.embedded import EmbeddedServers, start_embedded
 from nanoproof.model.gpt import GPT
@@ -25,14 +32,33 @@ from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.client import RemotePolicy
 from nanoproof.policy.factory import model_policy
 from nanoproof.policy.protocol import SamplingConfig, ServiceOptions
+from nanoproof.policy.served_models import ServedModels, served_policy
 from nanoproof.policy.server import PolicyService, ServedPolicy, create_app
-from nanoproof.search.policy import PolicyBusy, PolicyClosed, PolicyTimeout, PolicyUnreachable, Suggestion
+from nanoproof.policy.tactic_policy import TacticPolicy
+from nanoproof.search.policy import (
+    BadState,
+    PolicyBusy,
+    PolicyClosed,
+    PolicyError,
+    PolicyTimeout,
+    PolicyUnreachable,
+    Suggestion,
+)
 
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 0.5
 ONE_REPLICA_SECONDS = 2.0
 """How long a replica that does not answer is asked again before another one is."""
+WRITE_SECONDS = 86_400.0
+"""So long a replica may write at a text; while it does, it says so every ten seconds."""
+SILENCE_SECONDS = 60.0
+"""A replica that says nothing for so long, as its node is gone without a word, is left."""
+REQUESTS = 64
+"""Prompts for which texts are being written at a time."""
+HTTP_THREADS = 256
+WRITER = "policy"
+"""The name under which a replica's network writes texts."""
 
 # -- The policy that a host asks -------------------------------------------------------------------------------------
 
@@ -78,6 +104,112 @@ class ReplicatedPolicy:
     def close(self) -> None:
         """Let those that wait go."""
         self._closed = True
+
+
+class ReplicatedModel:
+    """A network of ours whose texts replicas of it write. Any number of threads may share it.
+
+    A prompt goes to the replica with the fewest, and where that fails to each other one; what none of them answers this
+    process writes. The samples are the same wherever they are written, as far as the engine's are on another machine.
+    """
+
+    def __init__(self, own: OwnModel, addresses: Callable[[], Sequence[str]], token: str, batches: int = 1) -> None:
+        """`own` is the network in this process, which stays open; `addresses` lists the servers that are there.
+
+        `batches` says for how many batches at a time they suffice.
+        """
+        self.own, self.batches = own, max(1, batches)
+        self.name, self.identity, self.special = own.name, own.identity, own.special
+        self._addresses, self._token, self._closed = addresses, token, False
+        self._lock = threading.Lock()
+        self._writers: dict[str, OpenAIModel] = {}
+        self._busy: Counter[str] = Counter()
+        self._threads = ThreadPoolExecutor(REQUESTS, "replicated-model")
+
+    def generate(
+        self, prompts: Sequence[str], options: GenerationOptions, seeds: Sequence[int]
+    ) -> list[list[TextSample]]:
+        """Continue prompts, in order. Raises what the network in this process raises, and PolicyClosed."""
+        futures: list[Future[list[TextSample]]] = []
+        try:
+            for prompt, seed in zip(prompts, seeds, strict=True):
+                futures.append(self._threads.submit(self._write, prompt, options, seed))
+            return [future.result() for future in futures]
+        except (CancelledError, RuntimeError) as error:
+            raise PolicyClosed(f"{self.name} was closed") from error
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def _write(self, prompt: str, options: GenerationOptions, seed: int) -> list[TextSample]:
+        failed: set[str] = set()
+        while (address := self._take(failed)) is not None:
+            try:
+                return self._writer(address).generate([prompt], options, [seed])[0]
+            except BadState:  # the network in this process knows why
+                break
+            except PolicyError as error:
+                log.warning("the replica at %s wrote nothing, another one is asked: %s", address, error)
+                failed.add(address)
+            finally:
+                with self._lock:
+                    self._busy[address] -= 1
+        if self._closed:
+            raise PolicyClosed(f"{self.name} was closed")
+        return self.own.generate([prompt], options, [seed])[0]
+
+    def _take(self, failed: set[str]) -> str | None:
+        """Choose a replica that has not failed, and count it as busy."""
+        there = self._addresses()
+        with self._lock:
+            found = [] if self._closed else [address for address in there if address not in failed]
+            if not found:
+                return None
+            address = min(found, key=lambda one: self._busy[one])
+            self._busy[address] += 1
+        return address
+
+    def _writer(self, address: str) -> OpenAIModel:
+        """Return the client of a replica. Raises PolicyError if it does not answer."""
+        with self._lock:
+            writer = self._writers.get(address)
+        if writer is not None:
+            return writer
+        options = EndpointOptions(requests=REQUESTS, timeout=WRITE_SECONDS, patience=ONE_REPLICA_SECONDS, stream=True)
+        made = OpenAIModel(
+            f"http://{address}/v1",
+            WRITER,
+            options,
+            special=self.special,
+            token=self._token,
+            silence_seconds=SILENCE_SECONDS,
+        )
+        with self._lock:
+            writer = self._writers.setdefault(address, made)
+        if writer is not made or self._closed:
+            made.close()
+        return writer
+
+    def score(self, prompt: str, continuation: str) -> float:
+        """Return the log-probability of a continuation, by the network in this process."""
+        return self.own.score(prompt, continuation)
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Return a vector for each text, by the network in this process."""
+        return self.own.embed(texts)
+
+    def num_tokens(self, text: str) -> int:
+        """Return how many tokens a text has."""
+        return self.own.num_tokens(text)
+
+    def close(self) -> None:
+        """Ask no more; calls that wait get PolicyClosed."""
+        with self._lock:
+            self._closed = True
+            writers = list(self._writers.values())
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for writer in writers:
+            writer.close()
 
 
 # -- Hosts -----------------------------------------------------------------------------------------------------------
@@ -165,18 +297,29 @@ class ProverHost:
 
 
 class PolicyEndpoint:
-    """A policy behind the usual HTTP, on a free port."""
+    """A policy behind the usual HTTP, on a free port; a network of ours also writes texts."""
 
     def __init__(self, policy: ServedPolicy, address: str, token: str, step: int) -> None:
         """Listen on `address`; only who has the `token` is answered. `step` is that of the weights."""
-        options = ServiceOptions(address=address, port=0, max_requests=4096, max_open_states=65536)
+        options = ServiceOptions(
+            address=address,
+            port=0,
+            max_requests=4096,
+            max_open_states=65536,
+            max_samples=65536,
+            longest_text=65536,
+            longest_seconds=WRITE_SECONDS,
+        )
         http_server.allow_many_connections()
         self._listener = http_server.bind(options)
         host, port = self._listener.getsockname()[:2]
         self.address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self.policy = policy
-        self._service = PolicyService(policy, options, {"step": step})
-        threads = ServiceOptions(max_requests=256)  # requests wait in sockets, not in threads, beyond that
+        self._models: ServedModels | None = None
+        if isinstance(policy, TacticPolicy):
+            self._models = ServedModels([served_policy(WRITER, WRITER, policy)], HTTP_THREADS)
+        self._service = PolicyService(policy, options, {"step": step}, self._models)
+        threads = ServiceOptions(max_requests=HTTP_THREADS)  # requests wait in sockets, not in threads, beyond that
         self._server = http_server.HttpServer(create_app(self._service, token), threads, self._listener)
         self._thread = threading.Thread(target=self._server.run, name="policy-http", daemon=True)
         self._thread.start()
@@ -188,6 +331,8 @@ class PolicyEndpoint:
     def close(self) -> None:
         """Stop listening; those that wait are sent away."""
         self._service.drain()
+        if self._models is not None:
+            self._models.close()
         self._server.close()
 
 
@@ -195,11 +340,23 @@ class PolicyReplica:
     """A copy of the network, which answers hosts and takes new weights by their revision."""
 
     def __init__(
-        self, model: GPT, tokenizer: Tokenizer, sampling: SamplingConfig, address: str, token: str, step: int = -1
+        self,
+        model: GPT,
+        tokenizer: Tokenizer,
+        sampling: SamplingConfig,
+        batch_invariant: bool,
+        address: str,
+        token: str,
+        step: int = -1,
     ) -> None:
-        """Serve a network at `address` of this node, with weights of no known step until `load`."""
-        self._model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
-        self._policy = model_policy(self._model, tokenizer, sampling)
+        """Serve a network at `address` of this node, with weights of no known step until `load`.
+
+        `batch_invariant` is that of `EngineLimits`, where this node computes on a CPU.
+        """
+        on_gpu = torch.cuda.is_available()
+        self._model = model.to("cuda" if on_gpu else "cpu").eval()
+        limits = EngineLimits(batch_invariant=batch_invariant and not on_gpu)
+        self._policy = model_policy(self._model, tokenizer, sampling, limits)
         self._endpoint = PolicyEndpoint(self._policy, address, token, step)
         self.step = step
 

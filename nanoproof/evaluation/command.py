@@ -153,6 +153,8 @@ class EvalCommand:
         self._premises = on_main(self.options.retrieving.settings)
         self.pool_maker: Callable[..., AttemptPool] = self._local_pool
         """Makes what works on the attempts: of a policy, and what an `AttemptPool` takes."""
+        self.spread_writer: Callable[[LanguageModel], AbstractContextManager[LanguageModel]] = nullcontext
+        """Has whoever there is write the texts of a model that writes whole proofs."""
 
     def run(
         self, targets: Sequence[Target], seeds: Sequence[int], done: Callable[[Job, dict[str, Any]], None]
@@ -294,7 +296,8 @@ class EvalCommand:
     def _opened(self, model: Path | str | None) -> Iterator[Policy]:
         """Open the policy of a model; for whole proofs the model that writes them, and a policy that nobody asks."""
         if self.whole.whole_proofs:
-            with open_language_model(str(model), self.dist, self.options.texts) as self._writer:
+            opened_model = open_language_model(str(model), self.dist, self.options.texts, self._limits)
+            with opened_model as writer, self.spread_writer(writer) as self._writer:
                 yield UniformPolicy()
             return
         network = self._loaded.pop(model, None) or load_for(self.options, model, self.dist)

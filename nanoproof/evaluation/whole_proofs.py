@@ -1,7 +1,8 @@
 """Evaluation by whole proofs: many samples of each theorem, verified while the next ones are generated.
 
-On each rank one thread asks the model for samples, and the actors, a thread and a Lean process each, verify them. Ranks
-take pieces of work, some samples of one theorem, from a shared counter. Equal texts of one theorem are verified once.
+On each rank one thread asks the model for samples (several where several machines write), and the actors, a thread and
+a Lean process each, verify them. Ranks take pieces of work, some samples of one theorem, from a shared counter. Equal
+texts of one theorem are verified once.
 What Lean gave no verdict on (its server was lost, it ran out of time) is tried once more in the end, alone and with
 more time. Every sample is a line of `results.jsonl` as soon as its verdict is known, so that a run that was killed
 continues with those that are missing.
@@ -23,7 +24,7 @@ from nanoproof.evaluation.evaluate import work_off
 from nanoproof.evaluation.results import Mode
 from nanoproof.evaluation.sample_files import SampleFiles, WholeProofOptions
 from nanoproof.evaluation.summary import theorem_key
-from nanoproof.inference.language_model import LanguageModel, TextSample
+from nanoproof.inference.language_model import LanguageModel, TextSample, batches_at_once
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.whole_proof import (
@@ -260,19 +261,52 @@ class WholeWork:
         return [_Piece(theorem, first, frozenset(some)) for (first, theorem), some in sorted(wanted.items())]
 
 
-class Generation(threading.Thread):
-    """The thread that asks the model for samples: repairs first, then pieces that no rank has taken."""
+class _PiecesLeft:
+    """The pieces that no rank has taken; the threads of a rank share it."""
 
-    def __init__(
-        self, pool: AttemptPool, name: str, source: SampleSource, model: LanguageModel, work: WholeWork
-    ) -> None:
-        super().__init__(name="generation", daemon=True)
-        self._pool, self._source, self._model, self._work = pool, source, model, work
-        self._pieces = work.pieces()
-        self._index = {theorem: index for index, theorem in enumerate(work.theorems)}
+    def __init__(self, name: str, work: WholeWork) -> None:
+        self._pieces, self._options = work.pieces(), work.options
+        self._lock = threading.Lock()
         self._next = SharedCounter(f"whole/{name}/next")
         self._kept: deque[_Piece] = deque()
-        self._exhausted, self.ended = False, threading.Event()
+        self._exhausted = False
+
+    def take(self) -> list[_Piece]:
+        """Take the next ones, of one size; none if there are none left."""
+        batch: list[_Piece] = []
+        with self._lock:
+            while len(batch) < self._options.theorems_at_once and (piece := self._take_one()) is not None:
+                if batch and piece_size(piece, self._options) != piece_size(batch[0], self._options):
+                    self._kept.append(piece)
+                    break
+                batch.append(piece)
+        return batch
+
+    def _take_one(self) -> _Piece | None:
+        if self._kept:
+            return self._kept.popleft()
+        if self._exhausted:
+            return None
+        turn = self._next.add(1) - 1
+        self._exhausted = turn >= len(self._pieces)
+        return None if self._exhausted else self._pieces[turn]
+
+
+def piece_size(piece: _Piece, options: WholeProofOptions) -> int:
+    """Return how many samples the model is asked for."""
+    return 1 if piece.repaired else min(options.samples_at_once, options.samples - piece.first)
+
+
+class Generation(threading.Thread):
+    """A thread that asks the model for samples: repairs first, then pieces that nobody has taken."""
+
+    def __init__(
+        self, pool: AttemptPool, source: SampleSource, model: LanguageModel, work: WholeWork, left: _PiecesLeft
+    ) -> None:
+        super().__init__(name="generation", daemon=True)
+        self._pool, self._source, self._model, self._work, self._left = pool, source, model, work, left
+        self._index = {theorem: index for index, theorem in enumerate(work.theorems)}
+        self.ended = threading.Event()
 
     def run(self) -> None:
         """Generate until all is done, or told to end."""
@@ -305,27 +339,7 @@ class Generation(threading.Thread):
                         errors,
                     )
                 )
-            if batch:
-                return batch
-        while len(batch) < options.theorems_at_once and (piece := self._next_piece()) is not None:
-            if batch and self._size(piece) != self._size(batch[0]):
-                self._kept.append(piece)
-                break
-            batch.append(piece)
-        return batch
-
-    def _next_piece(self) -> _Piece | None:
-        if self._kept:
-            return self._kept.popleft()
-        if self._exhausted:
-            return None
-        turn = self._next.add(1) - 1
-        self._exhausted = turn >= len(self._pieces)
-        return None if self._exhausted else self._pieces[turn]
-
-    def _size(self, piece: _Piece) -> int:
-        options = self._work.options
-        return 1 if piece.repaired else min(options.samples_at_once, options.samples - piece.first)
+        return batch or self._left.take()
 
     def _generate(self, batch: list[_Piece]) -> None:
         """Have the samples of a batch written, and hand them on."""
@@ -381,7 +395,7 @@ class Generation(threading.Thread):
 
     def _ask(self, batch: Sequence[_Piece]) -> list[Sequence[TextSample] | PolicyError]:
         """Ask the model; where it fails at a batch, ask for each prompt alone. Raises PolicyUnavailable."""
-        options = replace(self._work.options.generation, num_samples=self._size(batch[0]))
+        options = replace(self._work.options.generation, num_samples=piece_size(batch[0], self._work.options))
         prompts, seeds = [self._prompt(piece) for piece in batch], [self._seed(piece) for piece in batch]
         try:
             return list(self._model.generate(prompts, options, seeds))
@@ -431,14 +445,18 @@ def sample_proofs(
     source = SampleSource(name, verifier, keep, total, repair)
     for attempt in known:
         source.remember(attempt)
-    generation = Generation(pool, name, source, model, work)
-    generation.start()
+    left = _PiecesLeft(name, work)
+    threads = [Generation(pool, source, model, work, left) for _ in range(batches_at_once(model))]
+    for thread in threads:
+        thread.start()
     try:
         work_off(pool, source, Progress(total, title, "samples", show=show))
     finally:
         with pool.locked():
-            generation.ended.set()
-    generation.join()
+            for thread in threads:
+                thread.ended.set()
+    for thread in threads:
+        thread.join()
     deferred = sum(gather_json(sum(len(item.all) for item in source.deferred)))
     if deferred:
         seconds = max(AGAIN_LEAST_SECONDS, AGAIN_SHARE * (time.monotonic() - started))

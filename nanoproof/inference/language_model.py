@@ -75,6 +75,12 @@ class LanguageModel(Protocol):
         ...
 
 
+def batches_at_once(model: LanguageModel) -> int:
+    """Return how many batches a model should be asked for at a time: one, unless several machines write for it."""
+    found: int = getattr(model, "batches", 1)
+    return found
+
+
 # -- What backends share ---------------------------------------------------------------------------------------------
 
 

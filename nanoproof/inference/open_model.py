@@ -26,9 +26,10 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write
 from nanoproof.common.run_dir import FOREIGN_SPECS, exported_folder, resolve_model_path
 from nanoproof.inference.hf_model import HFModel, HFOptions
-from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample
+from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample, batches_at_once
 from nanoproof.inference.openai_model import EndpointOptions, OpenAIModel
 from nanoproof.inference.own_model import OwnModel
+from nanoproof.inference.sampling import EngineLimits
 from nanoproof.model.checkpoint import find_checkpoint, load_model, weights_sha256
 
 log = logging.getLogger(__name__)
@@ -69,13 +70,14 @@ def open_model(
     device: torch.device | str = "cpu",
     dtype: torch.dtype = torch.float32,
     threads: int | None = None,
+    limits: EngineLimits | None = None,
 ) -> Iterator[IdentifiedModel]:
     """Open a model; see above for `spec`. With `chat` prompts are messages of a user. `special` says whether
     markers in prompts are control tokens: by default they are for checkpoints of ours, and not for endpoints, of which
     only our own server knows them.
 
-    `dtype` is for checkpoints of ours; `threads` of a CPU compute (default: half of the cores). Raises UserError for
-    what cannot be opened.
+    `dtype` and `limits` are for checkpoints of ours; `threads` of a CPU compute (default: half of the cores). Raises
+    UserError for what cannot be opened.
     """
     options = options or LanguageModelOptions()
     kind, _, rest = spec.partition(":")
@@ -92,7 +94,7 @@ def open_model(
             raise UserError(f"--model-path {spec}: our checkpoints are no chat models; choose another --prompt-format")
         path = find_checkpoint(resolve_model_path(spec))
         network, tokenizer, _ = load_model(path, device, dtype)
-        own = OwnModel(spec, network, tokenizer, threads=threads, special=special is not False)
+        own = OwnModel(spec, network, tokenizer, limits, threads=threads, special=special is not False)
         own.identity = weights_sha256(path)
         model = own
     try:
@@ -140,6 +142,17 @@ class CachedModel:
             raise UserError(f"--model-cache {folder}: {error.strerror}") from error
         if not os.access(folder, os.W_OK):
             raise UserError(f"--model-cache {folder}: no permission to write")
+
+    def over(self, model: IdentifiedModel) -> "CachedModel":
+        """Return the same cache over another model that writes the same."""
+        found = copy.copy(self)
+        found.model = model
+        return found
+
+    @property
+    def batches(self) -> int:
+        """How many batches the model should be asked for at a time."""
+        return batches_at_once(self.model)
 
     def generate(
         self, prompts: Sequence[str], options: GenerationOptions, seeds: Sequence[int]

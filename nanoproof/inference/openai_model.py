@@ -93,22 +93,27 @@ class OpenAIModel:
         *,
         chat: bool = False,
         special: bool = False,
+        token: str | None = None,
+        silence_seconds: float | None = None,
     ) -> None:
         """`base` ends where `/completions` follows, `http://host:8000/v1` say; `model` may be left out if there is one.
 
         With `chat` prompts are messages of a user to `/chat/completions`. With `special` the endpoint, a server of
-        ours, is asked to read markers such as `<|tactic|>` in prompts as control tokens. Raises UserError for an
-        address that is none, PolicyUnreachable if nobody answers there, and PolicyAccessDenied.
+        ours, is asked to read markers such as `<|tactic|>` in prompts as control tokens. A `token` takes the place of
+        that of the options. `silence_seconds` is how long nothing may come (default: the timeout of the options); a
+        stream of ours is never silent for long. Raises UserError for an address that is none, PolicyUnreachable if
+        nobody answers there, and PolicyAccessDenied.
         """
         self._options, self._chat, self.special = options or EndpointOptions(), chat, special
         self._base, host = _checked_base(base)
-        self._token = self._options.token()
+        self._token = token or self._options.token()
+        self._silence = min(self._options.timeout, silence_seconds or self._options.timeout)
         if self._token and self._base.startswith("http:") and not on_loopback(host):
             log.warning("the token travels to %s unencrypted: use https", host)
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
         self._client = httpx2.Client(
             headers={**headers, "Accept-Encoding": "identity"},
-            timeout=httpx2.Timeout(self._options.timeout, connect=CONNECT_SECONDS, pool=None),
+            timeout=httpx2.Timeout(self._silence, connect=CONNECT_SECONDS, pool=None),
             limits=httpx2.Limits(max_connections=self._options.requests, max_keepalive_connections=None),
             follow_redirects=False,
         )
@@ -305,7 +310,7 @@ class OpenAIModel:
                     return read(answer)
                 raise self._refusal(where, response, answer)
         except httpx2.TimeoutException as error:
-            message = f"{where} did not answer in {self._options.timeout:g} s"
+            message = f"{where} did not answer in {self._silence:g} s"
             if isinstance(error, httpx2.ConnectTimeout):
                 raise _Repeat(policy.PolicyUnreachable(f"{where} cannot be reached in {CONNECT_SECONDS:g} s")) from None
             raise _Repeat(policy.PolicyTimeout(message)) from None

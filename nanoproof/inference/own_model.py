@@ -48,13 +48,16 @@ class OwnModel:
         """`name` is the SPEC; compute on `threads` CPU threads (default: half of the cores).
 
         Without `special` markers in prompts are text. With a `worker` over an engine of this network, which then stays
-        open, its batches are shared.
+        open, its batches are shared. Raises UserError for limits that cannot be kept here.
         """
         self.name = self.identity = name
         self.special = special
         self._model, self._tokenizer = model, tokenizer
         self._owns_worker = worker is None
-        self._engine = Engine(model, tokenizer, limits) if worker is None else worker.engine
+        try:
+            self._engine = Engine(model, tokenizer, limits) if worker is None else worker.engine
+        except ValueError as error:
+            raise UserError(str(error)) from error
         self._worker = worker or EngineWorker(self._engine, lambda: compute_here(model.device, threads))
         known = tokenizer.vocab_size + (len(RESERVED) if model.config.whole_proofs else 0)
         self._markers = {tokenizer.describe(token): token for token in range(tokenizer.num_text_tokens, known)}
@@ -224,6 +227,11 @@ class OwnModel:
             hidden_1TC = self._model.hidden(tokens_1T.to(self._model.device))
             vectors.append(hidden_1TC[0].float().mean(dim=0).cpu().numpy())
         return unit_vectors(np.stack(vectors) if vectors else np.zeros((0, self._model.config.width)))
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that writes, with the network and its tokenizer."""
+        return self._engine
 
     @property
     def positions(self) -> int:

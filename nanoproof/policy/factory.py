@@ -174,12 +174,14 @@ def load_network(name: PolicyName, model_path: str | None, dist: DistInfo) -> Ne
 
 
 @contextmanager
-def open_language_model(spec: str, dist: DistInfo, texts: TextModelOptions | None = None) -> Iterator[LanguageModel]:
+def open_language_model(
+    spec: str, dist: DistInfo, texts: TextModelOptions | None = None, limits: EngineLimits | None = None
+) -> Iterator[LanguageModel]:
     """Open a model that writes whole proofs, ours or another one, on the device of this rank; see `open_model`."""
     texts = texts or TextModelOptions()
     how = texts.format_for(spec, "proof")
     with open_model(
-        spec, texts.backend, chat=how.chat, special=how.special, device=dist.device, dtype=dist.dtype
+        spec, texts.backend, chat=how.chat, special=how.special, device=dist.device, dtype=dist.dtype, limits=limits
     ) as model:
         yield model
 
@@ -192,6 +194,7 @@ def open_text_policy(
     dist: DistInfo,
     network: Network | None = None,
     threads: int | None = None,
+    limits: EngineLimits | None = None,
 ) -> Iterator[TextPolicy]:
     """Open a model as one that writes texts in a format, with the values of `--value-model`.
 
@@ -211,12 +214,13 @@ def open_text_policy(
                 device=dist.device,
                 dtype=dist.dtype,
                 threads=threads,
+                limits=limits,
             )
             model = stack.enter_context(opened)
         else:
             if how.chat:
                 raise UserError(f"--prompt-format {how.name} is for chat models, which checkpoints of ours are not")
-            model = OwnModel(spec, *network, threads=threads, special=how.special)
+            model = OwnModel(spec, *network, limits, threads=threads, special=how.special)
             stack.callback(model.close)
         values = stack.enter_context(open_values(options, dist, threads))
         yield stack.enter_context(TextPolicy(model, how, sampling, values))
@@ -313,7 +317,7 @@ def _open_policy(
         assert spec is not None and dist is not None, "a model needs a SPEC and a device"
         if given is not None and not (how := texts.format_for(spec)).takes_premises:
             raise UserError(f"--retrieve: prompts of the format {how.name} have no place for premises")
-        with open_text_policy(spec, sampling, texts, dist, network) as written:
+        with open_text_policy(spec, sampling, texts, dist, network, limits=limits) as written:
             yield _with_premises(written, given)
 
 

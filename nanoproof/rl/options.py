@@ -257,7 +257,7 @@ class ClusterOptions:
     )
     policy_replicas: int = opt(
         0,
-        "With --cluster: copies of the network that answer its hosts (0: the learner's own does).",
+        "With --cluster: copies of the network that answer its hosts and write texts (0: the command's own does).",
         min=0,
         advanced=True,
     )
@@ -276,13 +276,14 @@ class ClusterOptions:
 
     def __post_init__(self) -> None:
         validate(self, "cluster")
+        check(self.cluster is not None or not self.policy_replicas, "--policy-replicas are made on a --cluster")
 
 
 @dataclass(frozen=True)
 class SpreadOptions:
     """Where attempts are made."""
 
-    cluster: ClusterOptions = group(ClusterOptions, without=("policy_replicas", "max_staleness"))
+    cluster: ClusterOptions = group(ClusterOptions, without=("max_staleness",))
 
 
 @dataclass(frozen=True)

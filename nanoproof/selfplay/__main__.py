@@ -6,11 +6,13 @@ python -m nanoproof.selfplay --final --merge D:12 --base sft/<run> --dataset-con
 python -m nanoproof.selfplay report D
 
 The same command goes on with an experiment that was cut off. Exit code 1 if a round finds nothing to learn from.
-With --cluster ADDRESS the hosts of a Ray cluster verify the proofs.
+With --cluster ADDRESS the hosts of a Ray cluster verify the proofs, and with --policy-replicas N replicas of the model
+on its nodes write them, and the conjectures.
 """
 
 import os
 import sys
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -25,16 +27,19 @@ from nanoproof.common.run_dir import setup_logging
 from nanoproof.evaluation.command import opened
 from nanoproof.rl.options import ClusterOptions, SpreadOptions
 from nanoproof.selfplay.files import SETTINGS_FILE, finished_rounds, load_problems, report
-from nanoproof.selfplay.rounds import Experiment, OpenCommand, SelfPlayOptions
+from nanoproof.selfplay.rounds import Experiment, OpenCommand, SelfPlayOptions, Spread
 
 
-def opener(options: ClusterOptions) -> OpenCommand:
-    """Return what opens the evaluation of a round, over the hosts of a cluster if one is named."""
+def openers(options: ClusterOptions) -> tuple[OpenCommand, Spread]:
+    """Return what opens the evaluation of a round, and what spreads the writing of conjectures: over a cluster if one
+    is named.
+    """
     if options.cluster is None:
-        return opened
-    from nanoproof.cluster.driver import opened_over_hosts  # needs the extra `cluster`
+        return opened, nullcontext
+    from nanoproof.cluster.driver import opened_over_hosts, spread_over_cluster  # needs the extra `cluster`
 
-    return partial(opened_over_hosts, options)
+    spread = partial(spread_over_cluster, options) if options.policy_replicas else nullcontext
+    return partial(opened_over_hosts, options), spread
 
 
 def show_report(argv: list[str]) -> int:
@@ -67,7 +72,7 @@ def main(argv: list[str] | None = None) -> int:
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UserError("self-play runs in one process; start it without torchrun")
     setup_logging("info")
-    experiment = Experiment(options, sft.main, opener(from_args(SpreadOptions, args).cluster))
+    experiment = Experiment(options, sft.main, *openers(from_args(SpreadOptions, args).cluster))
     try:
         with experiment.held():
             return experiment.finish() if options.final else experiment.play()

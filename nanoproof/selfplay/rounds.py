@@ -13,7 +13,7 @@ import random
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -36,7 +36,7 @@ from nanoproof.evaluation.plan import EvalOptions, Target, plan
 from nanoproof.evaluation.results import SETTINGS
 from nanoproof.evaluation.sample_files import WholeProofOptions
 from nanoproof.inference.hf_model import HFOptions
-from nanoproof.inference.language_model import GenerationOptions, LanguageModel
+from nanoproof.inference.language_model import GenerationOptions, LanguageModel, batches_at_once
 from nanoproof.inference.open_model import LanguageModelOptions, is_foreign
 from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import SourceError
@@ -65,6 +65,8 @@ log = logging.getLogger(__name__)
 Train = Callable[[list[str]], int]
 OpenCommand = Callable[[argparse.Namespace, Sequence[Target]], AbstractContextManager[EvalCommand]]
 """Opens an evaluation, as `opened` does."""
+Spread = Callable[[LanguageModel], AbstractContextManager[LanguageModel]]
+"""Has whoever there is write the texts of a model."""
 TRAIN_SEED = 2333
 LEAST_STEPS, LEAST_STEPS_FINAL = 5, 10
 WARMUP_STEPS = 5
@@ -242,10 +244,14 @@ def request_seed(number: int, index: int) -> int:
 class Experiment:
     """An experiment in its directory. `play` goes through the rounds from where it is."""
 
-    def __init__(self, options: SelfPlayOptions, train: Train, open_command: OpenCommand = opened) -> None:
-        """`open_command` opens the evaluation in which the proofs of a round are written and verified."""
+    def __init__(
+        self, options: SelfPlayOptions, train: Train, open_command: OpenCommand = opened, spread: Spread = nullcontext
+    ) -> None:
+        """`open_command` opens the evaluation in which the proofs of a round are written and verified, and `spread` is
+        for the model that writes conjectures.
+        """
         assert options.exp_dir is not None and options.dataset_config is not None
-        self.options, self._train, self._open = options, train, open_command
+        self.options, self._train, self._open, self._spread = options, train, open_command, spread
         self.path = Path(options.exp_dir).expanduser()
         self.dataset = load_problems(Path(options.dataset_config).expanduser())
         self.keys = {problem.key for problem in self.dataset}
@@ -387,12 +393,13 @@ class Experiment:
             how = GenerationOptions(count, options.max_tokens, options.temperature, stop=(HARD_END,))
             writer = JsonlWriter(path)
             try:
-                with self._opened(spec) as (model, _):
-                    for first in range(0, len(todo), BATCH):
-                        part = todo[first : first + BATCH]
+                with self._opened(spec) as (model, _), self._spread(model) as spread:
+                    size = BATCH * batches_at_once(spread)
+                    for first in range(0, len(todo), size):
+                        part = todo[first : first + size]
                         asked = [prompts.ask(seeds[index]) for index in part]
                         drawn = [request_seed(files.number, index) for index in part]
-                        for index, samples in zip(part, model.generate(asked, how, drawn), strict=True):
+                        for index, samples in zip(part, spread.generate(asked, how, drawn), strict=True):
                             known[index] = [sample.text for sample in samples]
                             writer.write({"pair": index, "texts": known[index]})
             finally:

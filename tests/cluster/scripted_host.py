@@ -1,9 +1,12 @@
 """Hosts whose Lean and policy are scripted, and take a moment for each theorem; the rest of them is real."""
 
+import copy
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -15,6 +18,7 @@ from nanoproof.common.files import read_jsonl
 from nanoproof.data.theorems import theorem_sets as sets
 from nanoproof.evaluation import command
 from nanoproof.lean.types import Branch, Theorem
+from nanoproof.model.gpt import GPT
 from nanoproof.search.policy import Suggestion
 from scripts import prover_eval
 from tests.evaluation import scripted_whole
@@ -69,8 +73,25 @@ class VerifyingNodes(RayNodes):
     host_class = VerifyingHost
 
 
+class LocalReplica:
+    """A replica in this process, whose methods are called as those of Ray's actors are."""
+
+    def __init__(self, nodes: "LocalNodes", replica: host.PolicyReplica) -> None:
+        self.replica = replica
+        self.load, self.address = (
+            SimpleNamespace(remote=partial(nodes.call, self, call)) for call in (replica.load, replica.address)
+        )
+
+    def close(self) -> None:
+        self.replica._endpoint.close()
+        self.replica._policy.close()
+
+
 class LocalNodes:
-    """A cluster of two nodes without Ray: its hosts are threads of this process. `kill` loses a host, as it is."""
+    """A cluster of two nodes without Ray: what runs there are threads of this process.
+
+    `kill` loses a host, as it is, and `kill_replica` a replica, which answers no more.
+    """
 
     host_class: ClassVar[type[host.ProverHost]] = VerifyingHost
     made: ClassVar[list["LocalNodes"]] = []
@@ -78,10 +99,11 @@ class LocalNodes:
     def __init__(self, address: str) -> None:
         self.address, self.here = address, "127.0.0.1"
         self.hosts: list[host.ProverHost] = []
-        self.dead: set[host.ProverHost] = set()
+        self.replicas: list[LocalReplica] = []
+        self.dead: set[Any] = set()
         self.lost = 0
         """Answers that a dead host owed."""
-        self._calls: dict[Future[Any], host.ProverHost] = {}
+        self._calls: dict[Future[Any], Any] = {}
         self._threads = ThreadPoolExecutor(8)
         self.made.append(self)
 
@@ -92,15 +114,25 @@ class LocalNodes:
         self.hosts.append(self.host_class(config))
         return self.hosts[-1]
 
-    def exchange(self, one: host.ProverHost, given: dict[str, Any]) -> Future[Any]:
-        promise = self._threads.submit(one.exchange, given)
+    def start_replica(self, node: Node, gpus: int, model: GPT, *what: Any) -> LocalReplica:
+        self.replicas.append(LocalReplica(self, host.PolicyReplica(copy.deepcopy(model), *what)))
+        return self.replicas[-1]
+
+    def put(self, value: Any) -> Any:
+        return value
+
+    def call(self, one: Any, method: Callable[..., Any], *given: Any) -> Future[Any]:
+        promise = self._threads.submit(method, *given)
         self._calls[promise] = one
         return promise
+
+    def exchange(self, one: host.ProverHost, given: dict[str, Any]) -> Future[Any]:
+        return self.call(one, one.exchange, given)
 
     def ready(self, promises: Sequence[Future[Any]], seconds: float) -> list[Future[Any]]:
         return [*wait(promises, seconds, FIRST_COMPLETED).done]
 
-    def result(self, promise: Future[Any]) -> Any:
+    def result(self, promise: Future[Any], seconds: float | None = None) -> Any:
         one = self._calls.pop(promise)
         if one in self.dead:
             self.lost += 1
@@ -111,7 +143,12 @@ class LocalNodes:
         """Lose the first host."""
         self.dead.add(self.hosts[0])
 
-    def end(self, one: host.ProverHost) -> None:
+    def kill_replica(self) -> None:
+        """Lose the first replica."""
+        self.dead.add(self.replicas[0])
+        self.replicas[0].close()
+
+    def end(self, one: Any) -> None:
         one.close()
 
     def close(self) -> None:
@@ -137,9 +174,11 @@ def script_cluster(patch: pytest.MonkeyPatch, nodes: Any) -> None:
     patch.setattr(LocalNodes, "made", [])
 
 
-def evaluate(path: Path, *more: object, cluster: str | None = None) -> dict[tuple[str, int], dict[str, Any]]:
+def evaluate(
+    path: Path, *more: object, cluster: str | None = None, replicas: int = 0
+) -> dict[tuple[str, int], dict[str, Any]]:
     """Evaluate the scripted model; returns its samples, without the times and without which of equal ones was first."""
-    where = [] if cluster is None else ["--cluster", cluster]
+    where = [] if cluster is None else ["--cluster", cluster, "--policy-replicas", replicas]
     line = scripted_whole.words(path, "--policy", "model", "--model-path", "x", *where, *more)
     assert prover_eval.main(line) == 0
     found: dict[tuple[str, int], dict[str, Any]] = {}

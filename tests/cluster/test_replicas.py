@@ -1,16 +1,23 @@
-"""Replicas of the policy behind HTTP: new weights drop no question, and a replica that is gone is not waited for."""
+"""Replicas of the policy behind HTTP: new weights drop no question, and a replica that is gone is not waited for.
+
+What they write is what the network writes by itself, also where one of them is lost meanwhile.
+"""
 
 import copy
 import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import torch
 
-from nanoproof.cluster.host import PolicyReplica, ReplicatedPolicy
+from nanoproof.cluster import host
+from nanoproof.cluster.host import PolicyReplica, ReplicatedModel, ReplicatedPolicy
+from nanoproof.inference.language_model import GenerationOptions
+from nanoproof.inference.own_model import OwnModel
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import train_tokenizer
 from nanoproof.policy.protocol import SamplingConfig
-from nanoproof.search.policy import PolicyAccessDenied, PolicyClosed
+from nanoproof.search.policy import BadState, PolicyAccessDenied, PolicyClosed
 from tests.helpers import free_port
 
 TOKEN = "of-this-run"
@@ -19,9 +26,8 @@ SAMPLING = SamplingConfig(num_sampled_tactics=3, max_gen_tokens=6)
 
 def network(tokenizer, seed):
     torch.manual_seed(seed)
-    model = GPT.create(
-        GPTConfig(vocab_size=tokenizer.vocab_size, depth=1, aspect_ratio=16, head_dim=16, sequence_len=64)
-    )
+    config = GPTConfig(vocab_size=tokenizer.vocab_size, depth=1, aspect_ratio=16, head_dim=16, sequence_len=64)
+    model = GPT.create(config, "cpu", torch.float64)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.normal_(0.0, 0.2)
@@ -32,7 +38,7 @@ def network(tokenizer, seed):
 def world():
     tokenizer = train_tokenizer(["rw [h]", "exact h", "simp", "Nat.add_comm"], 460)
     first, second = network(tokenizer, 0), network(tokenizer, 1)
-    replica = PolicyReplica(copy.deepcopy(first), tokenizer, SAMPLING, "127.0.0.1", TOKEN, 0)
+    replica = PolicyReplica(copy.deepcopy(first), tokenizer, SAMPLING, False, "127.0.0.1", TOKEN, 0)
     yield replica, first.state_dict(), second.state_dict()
     replica._endpoint.close()
     replica._policy.close()
@@ -95,3 +101,96 @@ def test_questions_wait_while_there_is_no_replica_until_the_host_closes():
     policy.close()
     thread.join(30)
     assert ended == [True]
+
+
+# -- Texts -----------------------------------------------------------------------------------------------------------
+
+WRITING = GenerationOptions(num_samples=3, max_new_tokens=12, stop=("m",))
+PROMPTS = [f"theorem t{number} : {'p' * number}<|tactic|>" for number in range(6)]
+
+
+@pytest.fixture
+def own(world):
+    replica, *_ = world
+    model = OwnModel("sft/run", copy.deepcopy(replica._model), replica._policy.engine.tokenizer)
+    yield model
+    model.close()
+
+
+@pytest.fixture
+def lost():
+    """A replica that ends in the midst of its first request: it says which models it has, and then breaks off."""
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            body = b'{"data": [{"id": "policy"}]}'
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_POST(self):
+            asked.append(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.end_headers()
+            self.wfile.write(b": the model is at work\n\n")
+            self.close_connection = True
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"127.0.0.1:{server.server_port}", asked
+    server.shutdown()
+    server.server_close()
+
+
+def written_by(model, options=WRITING):
+    try:
+        return model.generate(PROMPTS, options, range(len(PROMPTS)))
+    finally:
+        model.close()
+
+
+def test_replicas_write_what_the_network_writes_by_itself(world, own):
+    replica, *_ = world
+    alone = own.generate(PROMPTS, WRITING, range(len(PROMPTS)))
+    answered = replica.status()["answered"]
+    spread = ReplicatedModel(own, lambda: [replica.address()], TOKEN, 2)
+    assert (spread.name, spread.batches, spread.num_tokens("simp")) == ("sft/run", 2, own.num_tokens("simp"))
+    assert written_by(spread) == alone
+    assert replica.status()["answered"] - answered == len(PROMPTS)
+    assert {sample.finished for samples in alone for sample in samples} == {True, False}
+    assert any(sample.text for samples in alone for sample in samples)
+
+
+def test_what_a_lost_replica_was_asked_another_one_writes_or_else_this_process(world, own, lost, monkeypatch):
+    replica, *_ = world
+    monkeypatch.setattr(host, "ONE_REPLICA_SECONDS", 0.0)
+    alone = own.generate(PROMPTS, WRITING, range(len(PROMPTS)))
+    address, asked = lost
+    answered = replica.status()["answered"]
+    assert written_by(ReplicatedModel(own, lambda: [address, replica.address()], TOKEN)) == alone
+    assert asked and replica.status()["answered"] - answered == len(PROMPTS)
+    assert written_by(ReplicatedModel(own, lambda: [address, f"127.0.0.1:{free_port()}"], TOKEN)) == alone
+    assert written_by(ReplicatedModel(own, lambda: [], TOKEN)) == alone
+
+
+def test_what_the_network_cannot_write_is_an_error_and_no_lost_replica(world, own):
+    replica, *_ = world
+    with pytest.raises(BadState, match="this model writes at most 62 tokens"):
+        written_by(
+            ReplicatedModel(own, lambda: [replica.address()], TOKEN), options=GenerationOptions(1, max_new_tokens=64)
+        )
+
+
+def test_a_model_that_is_closed_writes_nothing_more(world, own):
+    spread = ReplicatedModel(own, lambda: [], TOKEN)
+    spread.close()
+    with pytest.raises(PolicyClosed):
+        spread.generate(PROMPTS, WRITING, range(len(PROMPTS)))

@@ -9,7 +9,7 @@ import pytest
 
 from nanoproof.actors.fleet import FleetOptions
 from nanoproof.actors.remote import ProverSpec
-from nanoproof.cluster.driver import _Evaluating, lean_of_hosts, opened_over_hosts
+from nanoproof.cluster.driver import _Evaluating, lean_of_hosts, opened_over_hosts, writing_replicas
 from nanoproof.cluster.nodes import RayNodes
 from nanoproof.common.errors import UserError
 from nanoproof.policy.baselines import UniformPolicy
@@ -58,11 +58,22 @@ def test_hosts_ask_a_model_alone_and_prove_as_the_command_does():
     whole = SimpleNamespace(whole_proofs=False)
     command = SimpleNamespace(spec=lambda: spec, fleet_options=FleetOptions(lean_tactic_seconds=3.0), whole=whole)
     with ExitStack() as stack:
-        made = _Evaluating(SimpleNamespace(here="127.0.0.1"), 4, command, stack)
+        made = _Evaluating(SimpleNamespace(here="127.0.0.1"), ClusterOptions(cluster="h:1"), command, stack)
         assert ProverSpec.from_json(made._made["evaluate"]) == spec == ProverSpec.from_json(made._made["collect"])
         assert made._made["client"]["tactic_seconds"] == 3.0 and made._made["lean_servers"] == []
         with pytest.raises(UserError, match="hosts ask one model alone"):
             made.make_pool(UniformPolicy())
+
+
+def test_replicas_are_made_of_checkpoints_of_ours_and_on_a_cluster():
+    with pytest.raises(ValueError, match="--policy-replicas are made on a --cluster"):
+        ClusterOptions(policy_replicas=1)
+    writer = SimpleNamespace(name="openai:http://h/v1#m")
+    with (
+        pytest.raises(UserError, match="replicas are made of checkpoints of ours, openai:http://h/v1#m is none"),
+        writing_replicas(SimpleNamespace(), 1, writer),
+    ):
+        pass
 
 
 def test_rank_0_starts_no_lean_where_its_hosts_do():

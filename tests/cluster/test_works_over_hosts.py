@@ -3,15 +3,32 @@
 import json
 import threading
 from collections import Counter
+from contextlib import ExitStack, contextmanager
+from types import SimpleNamespace
 
 import pytest
+import torch
 
+from nanoproof.actors.fleet import FleetOptions
+from nanoproof.actors.remote import ProverSpec
+from nanoproof.cluster import driver, host
+from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
+from nanoproof.evaluation import command
+from nanoproof.inference.language_model import GenerationOptions, batches_at_once
+from nanoproof.inference.own_model import OwnModel
 from nanoproof.lean.types import Theorem
+from nanoproof.policy.factory import model_policy
+from nanoproof.policy.protocol import SamplingConfig
+from nanoproof.policy.text_policy import TextPolicy
+from nanoproof.prover.prover import ProverOptions
 from nanoproof.prover.whole_proof import Candidate, Verification, Verifier
-from tests.cluster.scripted_host import LocalNodes, evaluate, lines, script_evaluations
+from nanoproof.rl.options import ClusterOptions
+from nanoproof.search.config import SearchConfig
+from tests.cluster.scripted_host import LocalNodes, evaluate, lines, script_cluster, script_evaluations
 from tests.evaluation import scripted_whole
 from tests.helpers import wait_for
+from tests.training import small
 
 THEOREM = Theorem("theorem t : True := by\n  sorry", "d", "t")
 
@@ -64,6 +81,86 @@ def test_a_lost_host_takes_no_sample_with_it_and_what_had_a_verdict_is_not_verif
     before = {json.loads(line)["text"].split(" -- ")[1] for line in known}
     again = {text.split(" -- ")[1] for text, count in checked.items() if count > 1}
     assert not before & again
+
+
+@pytest.fixture(scope="module")
+def network():
+    """A network whose samples are the same in every batch."""
+    words = small.tokenizer()
+    model = small.model(words, sequence_len=96)
+    model.compute_dtype = torch.float64
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(0.0, 0.2)
+    return model, words
+
+
+def test_replicas_write_the_proofs_that_the_command_would_and_a_lost_one_takes_none_with_it(
+    scripted, tmp_path, monkeypatch, network
+):
+    limits = []
+
+    @contextmanager
+    def opened(spec, dist, texts, limits_given):
+        limits.append(limits_given)
+        model = OwnModel(spec, *network)
+        yield model
+        model.close()
+
+    monkeypatch.setattr(command, "open_language_model", opened)
+    monkeypatch.setattr(host, "ONE_REPLICA_SECONDS", 0.1)
+    monkeypatch.setenv("SLOW", "0.01")
+    more = ("--samples", 24, "--samples-at-once", 4, "--theorems-at-once", 2, "--proof-max-new-tokens", 12)
+    alone, out = evaluate(tmp_path / "alone", *more), tmp_path / "out"
+
+    def kill():
+        wait_for(lambda: len(lines(out / "results.jsonl")) >= 10, "results", 60)
+        (nodes,) = LocalNodes.made
+        nodes.kill_replica()
+
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    assert evaluate(out, *more, "--cpu-dtype", "float32", cluster="h:1", replicas=2) == alone
+    killer.join()
+    assert [given.batch_invariant for given in limits] == [False, True]
+    first, second, *_ = LocalNodes.made[0].replicas
+    written = [each.replica.status()["answered"] for each in (first, second)]
+    assert min(written) > 0 and sum(written) <= 5 * 6, "a prompt has four samples, and each is written once"
+    assert len({each["text"] for each in alone.values()}) > 60
+
+
+def test_searches_on_hosts_ask_the_replicas_where_there_are_some(network):
+    words, nodes = network[1], LocalNodes("h:1")
+    spec = ProverSpec(SearchConfig(), ProverOptions())
+    whole = SimpleNamespace(whole_proofs=False)
+    asking = SimpleNamespace(spec=lambda: spec, fleet_options=FleetOptions(), whole=whole)
+    options = ClusterOptions(cluster="h:1", policy_replicas=1)
+    with ExitStack() as stack, model_policy(network[0], words, SamplingConfig(max_gen_tokens=8)) as policy:
+        made = driver._Evaluating(nodes, options, asking, stack)
+        pool = made.make_pool(policy)
+        stack.callback(pool.join)
+        stack.callback(pool.stop)
+        (replica,) = nodes.replicas
+        asked = host.ReplicatedPolicy(made._token)
+        asked.use([replica.replica.address()])
+        assert asked.suggest("⊢ p", 5) == policy.suggest("⊢ p", 5)
+        with pytest.raises(UserError, match="with the prompts of theirs"):
+            made.make_pool(TextPolicy.__new__(TextPolicy))
+
+
+def test_conjectures_are_written_by_replicas_as_by_the_network_alone(monkeypatch, network):
+    script_cluster(monkeypatch, LocalNodes)
+    own = OwnModel("sft/run", *network)
+    asked = ["theorem a : p\n", "theorem b : q\n", "theorem c : r\n"], GenerationOptions(5, 10), [3, 1, 2]
+    options = ClusterOptions(cluster="h:1", policy_replicas=2)
+    try:
+        with driver.spread_over_cluster(options, own) as spread:
+            assert batches_at_once(spread) == 2
+            assert spread.generate(*asked) == own.generate(*asked)
+            answered = [each.replica.status()["answered"] for each in LocalNodes.made[0].replicas]
+            assert sorted(answered) == [1, 2]
+    finally:
+        own.close()
 
 
 def test_a_verification_survives_the_way():

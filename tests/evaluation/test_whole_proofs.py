@@ -312,7 +312,7 @@ class Writer(scripted_whole.Model):
 
 
 @contextmanager
-def open_writer(spec: str, dist: Any, texts: Any = None) -> Iterator[Writer]:
+def open_writer(spec: str, dist: Any, texts: Any = None, limits: Any = None) -> Iterator[Writer]:
     yield Writer()
 
 

@@ -105,7 +105,7 @@ class Model(scripted_whole.Model):
 
 
 @contextmanager
-def open_model(spec: str, dist: Any, texts: Any = None) -> Iterator[Model]:
+def open_model(spec: str, dist: Any, texts: Any = None, limits: Any = None) -> Iterator[Model]:
     yield Model()
 
 

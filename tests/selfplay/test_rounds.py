@@ -6,7 +6,8 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,35 @@ def test_rounds_whose_proofs_hosts_verify_come_to_the_same_and_go_on_without_a_c
     assert _fates(tmp_path / "exp", 0) == _fates(tmp_path / "alone", 0)
     assert selfplay.main(words(*given, tmp_path / "exp", *more, 2)) == 0
     assert len(records(tmp_path / "exp", 1)) > 0
+
+
+def test_conjectures_are_the_same_whoever_writes_them(
+    given: tuple[Path, Path], tmp_path: Path, scripted: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playing, "BATCH", 2)
+    asked = []
+
+    class Spread(scripted_selfplay.Model):
+        batches = 3
+
+        def generate(self, prompts: Any, options: Any, seeds: Any) -> Any:
+            asked.append(len(prompts))
+            return super().generate(prompts, options, seeds)
+
+    @contextmanager
+    def spread(model: Any) -> Iterator[Spread]:
+        yield Spread()
+
+    seeds = [Seed(Problem(f"theorem t{n} : {n} = x", label=("train",)), "simp") for n in range(7)]
+    made = []
+    for name, more in (("alone", {}), ("spread", {"spread": spread})):
+        options = playing.SelfPlayOptions(
+            str(given[0]), str(given[1]), str(tmp_path / name), held_out=("none",), device_type="cpu"
+        )
+        experiment = playing.Experiment(options, lambda words: 0, **more)
+        made.append(experiment._conjectures(RoundFiles.of(tmp_path / name, 1), experiment.dataset, seeds, "sft/run"))
+    assert asked == [6, 1]
+    assert made[0] == made[1] != []
 
 
 def _fates(experiment: Path, number: int) -> list[tuple[Any, ...]]:
