@@ -120,7 +120,7 @@ class ReplicatedModel:
         """
         self.own, self.batches = own, max(1, batches)
         self.name, self.identity, self.special = own.name, own.identity, own.special
-        self._addresses, self._token, self._closed = addresses, token, False
+        self.addresses, self._token, self._closed = addresses, token, False
         self._lock = threading.Lock()
         self._writers: dict[str, OpenAIModel] = {}
         self._busy: Counter[str] = Counter()
@@ -160,7 +160,7 @@ class ReplicatedModel:
 
     def _take(self, failed: set[str]) -> str | None:
         """Choose a replica that has not failed, and count it as busy."""
-        there = self._addresses()
+        there = self.addresses()
         with self._lock:
             found = [] if self._closed else [address for address in there if address not in failed]
             if not found:

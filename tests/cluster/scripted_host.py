@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
+import torch
 
 from nanoproof.actors.fleet import Fleet
 from nanoproof.cluster import driver, host
@@ -19,11 +20,13 @@ from nanoproof.data.theorems import theorem_sets as sets
 from nanoproof.evaluation import command
 from nanoproof.lean.types import Branch, Theorem
 from nanoproof.model.gpt import GPT
+from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.search.policy import Suggestion
 from scripts import prover_eval
 from tests.evaluation import scripted_whole
 from tests.fakes.lean import ScriptedLean
 from tests.rl import small
+from tests.training import small as small_network
 
 SECONDS = 0.2
 
@@ -56,6 +59,17 @@ class ScriptedHost(host.ProverHost):
 
 
 # -- Whole proofs ------------------------------------------------------------------------------------------------------
+
+
+def writing_network() -> tuple[GPT, Tokenizer]:
+    """A network whose samples are the same in every batch, and its tokenizer."""
+    words = small_network.tokenizer()
+    model = small_network.model(words, sequence_len=96)
+    model.compute_dtype = torch.float64
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(0.0, 0.2)
+    return model, words
 
 
 class VerifyingHost(host.ProverHost):

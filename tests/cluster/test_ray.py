@@ -1,4 +1,4 @@
-"""A real Ray cluster, a process for each node: hosts and nodes are killed, join and leave; every attempt once."""
+"""A real Ray cluster, a process for each node: what runs there is killed, joins and leaves; every attempt once."""
 
 import importlib.util
 import os
@@ -20,11 +20,21 @@ import pytest
 from nanoproof.actors.remote import ProverSpec
 from nanoproof.cluster import driver
 from nanoproof.cluster.driver import HostOptions, HostPool
+from nanoproof.cluster.nodes import RayNodes
 from nanoproof.common.errors import UserError
 from nanoproof.evaluation.evaluate import EvaluationSource, Workload
+from nanoproof.inference.language_model import GenerationOptions
+from nanoproof.inference.own_model import OwnModel
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.search.config import SearchConfig
-from tests.cluster.scripted_host import ScriptedNodes, VerifyingNodes, evaluate, lines, script_evaluations
+from tests.cluster.scripted_host import (
+    ScriptedNodes,
+    VerifyingNodes,
+    evaluate,
+    lines,
+    script_evaluations,
+    writing_network,
+)
 from tests.helpers import is_gone, wait_for
 from tests.rl.small import theorems
 
@@ -35,6 +45,8 @@ pytestmark = [
 
 THEOREMS = 150
 START_SECONDS, TRIES = 120.0, 3
+STARTING = -10
+"""The priority (`nice`) of nodes that start."""
 ENVIRONMENT = {
     "RAY_AUTH_MODE": "token",
     "RAY_AUTH_TOKEN": "0123456789abcdef" * 4,
@@ -49,7 +61,11 @@ class RayProcess:
     """`ray start --block`, and all that it starts."""
 
     def __init__(self, folder: Path, *words: str) -> None:
-        """Wait until it is up; Ray's own helper gives a node 15 to 30 seconds, whatever the machine is doing."""
+        """Wait until it is up.
+
+        Ray gives the agents of a node 15 seconds, whatever the machine is doing, and stays after their end. So all
+        starts with more of the processors than others have, where that is allowed, and as others do from then on.
+        """
         self._log = Path(tempfile.mkstemp(suffix=".log", dir=folder)[1])
         always = ("--num-cpus=2", "--object-store-memory=80000000", "--disable-usage-stats", "--block")
         with self._log.open("w") as log:
@@ -59,23 +75,37 @@ class RayProcess:
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **ENVIRONMENT},
             )
+        usual = psutil.Process().nice()
+        self._set_priority(STARTING)
         deadline = time.monotonic() + START_SECONDS
         while "Ray runtime started" not in self.output():
-            if self._process.poll() is not None or time.monotonic() > deadline:
+            if self._process.poll() is not None or self._raylet_is_dead() or time.monotonic() > deadline:
                 self.end()
                 raise RuntimeError(self.output()[-500:])
             time.sleep(0.2)
+        self._set_priority(usual)
+
+    def started(self) -> list[psutil.Process]:
+        with suppress(psutil.NoSuchProcess):
+            return psutil.Process(self._process.pid).children(recursive=True)
+        return []
+
+    def _raylet_is_dead(self) -> bool:
+        with suppress(psutil.NoSuchProcess):
+            return any(one.status() == psutil.STATUS_ZOMBIE and one.name() == "raylet" for one in self.started())
+        return False
+
+    def _set_priority(self, nice: int) -> None:
+        for process in [psutil.Process(self._process.pid), *self.started()]:
+            with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                process.nice(nice)
 
     def output(self) -> str:
         return self._log.read_text()
 
     def end(self) -> None:
         """End it and what it started, at once."""
-        try:
-            started = psutil.Process(self._process.pid).children(recursive=True)
-        except psutil.NoSuchProcess:
-            started = []
-        for process in [self._process, *started]:
+        for process in [self._process, *self.started()]:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
         self._process.wait(60)
@@ -88,15 +118,17 @@ class Cluster:
         self._folder = folder
         self.nodes: list[RayProcess] = []
         words = ("--head", "--port=0", "--num-cpus=0", "--include-dashboard=false", f"--temp-dir={folder}")
-        self._head = RayProcess(folder, *words)
+        self._head = self._start(*words)
         (self.address,) = set(re.findall(r"ray start --address='([^']+)'", self._head.output()))
 
-    def add_node(self) -> None:
+    def _start(self, *words: str) -> RayProcess:
         for _ in range(TRIES - 1):
-            with suppress(RuntimeError):  # Ray itself gives a node 30 seconds, too few where others have the processors
-                self.nodes.append(RayProcess(self._folder, f"--address={self.address}"))
-                return
-        self.nodes.append(RayProcess(self._folder, f"--address={self.address}"))
+            with suppress(RuntimeError):  # too slow where others have the processors
+                return RayProcess(self._folder, *words)
+        return RayProcess(self._folder, *words)
+
+    def add_node(self) -> None:
+        self.nodes.append(self._start(f"--address={self.address}"))
 
     def end(self) -> None:
         for node in [*self.nodes, self._head]:
@@ -171,9 +203,13 @@ def test_whole_proofs_are_verified_by_hosts_of_which_one_is_killed(cluster, monk
         pools.append(HostPool(*what, **more))
         return pools[-1]
 
+    def at_work():
+        """The hosts that have texts to verify; one that joined late may not have said anything yet."""
+        return [link.status["pid"] for link in pools[0].links if link.given and "pid" in link.status]
+
     def kill():
-        wait_for(lambda: len(lines(out / "results.jsonl")) >= 20, "results", 250)
-        os.kill(pools[0].links[0].status["pid"], signal.SIGKILL)
+        wait_for(lambda: len(lines(out / "results.jsonl")) >= 20 and at_work(), "results", 250)
+        os.kill(at_work()[0], signal.SIGKILL)
 
     monkeypatch.setattr(driver, "HostPool", make)
     killer = threading.Thread(target=kill, daemon=True)
@@ -183,6 +219,29 @@ def test_whole_proofs_are_verified_by_hosts_of_which_one_is_killed(cluster, monk
     times = Counter(lines(checked))
     assert len(times) == 200 and pools[0].given_again > 0
     assert times.total() - 200 <= pools[0].given_again, "what had a verdict was verified again"
+
+
+@pytest.mark.timeout(600)
+def test_a_replica_writes_what_the_network_does_and_another_follows_one_that_is_killed(cluster):
+    def replicas():
+        started = [process for node in cluster.nodes for process in node.started()]
+        return [one for one in started if "PolicyReplica" in " ".join(one.cmdline())]
+
+    own, nodes = OwnModel("sft/run", *writing_network()), RayNodes(cluster.address)
+    asked = ["theorem a : p\n", "theorem b : q\n"], GenerationOptions(4, 10), [3, 1]
+    try:
+        alone = own.generate(*asked)
+        with driver.writing_replicas(nodes, 1, own) as spread:
+            (first,) = spread.addresses()
+            assert spread.generate(*asked) == alone
+            (victim,) = replicas()
+            victim.kill()
+            assert spread.generate(*asked) == alone
+            wait_for(lambda: spread.addresses() not in ([], [first]), spread.addresses, 250)
+            assert spread.generate(*asked) == alone
+    finally:
+        nodes.close()
+        own.close()
 
 
 def test_a_cluster_that_is_not_there_is_an_error_of_one_line(monkeypatch):

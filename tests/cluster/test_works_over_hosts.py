@@ -7,7 +7,6 @@ from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 
 import pytest
-import torch
 
 from nanoproof.actors.fleet import FleetOptions
 from nanoproof.actors.remote import ProverSpec
@@ -25,10 +24,16 @@ from nanoproof.prover.prover import ProverOptions
 from nanoproof.prover.whole_proof import Candidate, Verification, Verifier
 from nanoproof.rl.options import ClusterOptions
 from nanoproof.search.config import SearchConfig
-from tests.cluster.scripted_host import LocalNodes, evaluate, lines, script_cluster, script_evaluations
+from tests.cluster.scripted_host import (
+    LocalNodes,
+    evaluate,
+    lines,
+    script_cluster,
+    script_evaluations,
+    writing_network,
+)
 from tests.evaluation import scripted_whole
 from tests.helpers import wait_for
-from tests.training import small
 
 THEOREM = Theorem("theorem t : True := by\n  sorry", "d", "t")
 
@@ -85,14 +90,7 @@ def test_a_lost_host_takes_no_sample_with_it_and_what_had_a_verdict_is_not_verif
 
 @pytest.fixture(scope="module")
 def network():
-    """A network whose samples are the same in every batch."""
-    words = small.tokenizer()
-    model = small.model(words, sequence_len=96)
-    model.compute_dtype = torch.float64
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(0.0, 0.2)
-    return model, words
+    return writing_network()
 
 
 def test_replicas_write_the_proofs_that_the_command_would_and_a_lost_one_takes_none_with_it(
