@@ -108,7 +108,7 @@ class OpenAIModel:
         self._base, host = _checked_base(base)
         self._token = token or self._options.token()
         self._silence = min(self._options.timeout, silence_seconds or self._options.timeout)
-        if self._token and self._base.startswith("http:") and not on_loopback(host):
+        if self._token and token is None and self._base.startswith("http:") and not on_loopback(host):
             log.warning("the token travels to %s unencrypted: use https", host)
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
         self._client = httpx2.Client(

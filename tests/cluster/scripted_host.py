@@ -18,6 +18,7 @@ from nanoproof.cluster.nodes import Lost, Node, RayNodes
 from nanoproof.common.files import read_jsonl
 from nanoproof.data.theorems import theorem_sets as sets
 from nanoproof.evaluation import command
+from nanoproof.inference.language_model import TextSample
 from nanoproof.lean.types import Branch, Theorem
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
@@ -70,6 +71,11 @@ def writing_network() -> tuple[GPT, Tokenizer]:
         for parameter in model.parameters():
             parameter.normal_(0.0, 0.2)
     return model, words
+
+
+def texts(answers: Sequence[Sequence[TextSample]]) -> list[list[tuple[str, int, bool]]]:
+    """What was written; batch mates change the last bits of log-probabilities, which are float32."""
+    return [[(sample.text, sample.num_tokens, sample.finished) for sample in samples] for samples in answers]
 
 
 class VerifyingHost(host.ProverHost):

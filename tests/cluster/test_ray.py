@@ -33,6 +33,7 @@ from tests.cluster.scripted_host import (
     evaluate,
     lines,
     script_evaluations,
+    texts,
     writing_network,
 )
 from tests.helpers import is_gone, wait_for
@@ -230,15 +231,15 @@ def test_a_replica_writes_what_the_network_does_and_another_follows_one_that_is_
     own, nodes = OwnModel("sft/run", *writing_network()), RayNodes(cluster.address)
     asked = ["theorem a : p\n", "theorem b : q\n"], GenerationOptions(4, 10), [3, 1]
     try:
-        alone = own.generate(*asked)
+        alone = texts(own.generate(*asked))
         with driver.writing_replicas(nodes, 1, own) as spread:
             (first,) = spread.addresses()
-            assert spread.generate(*asked) == alone
+            assert texts(spread.generate(*asked)) == alone
             (victim,) = replicas()
             victim.kill()
-            assert spread.generate(*asked) == alone
+            assert texts(spread.generate(*asked)) == alone
             wait_for(lambda: spread.addresses() not in ([], [first]), spread.addresses, 250)
-            assert spread.generate(*asked) == alone
+            assert texts(spread.generate(*asked)) == alone
     finally:
         nodes.close()
         own.close()

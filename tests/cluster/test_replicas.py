@@ -18,6 +18,7 @@ from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import train_tokenizer
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.search.policy import BadState, PolicyAccessDenied, PolicyClosed
+from tests.cluster.scripted_host import texts
 from tests.helpers import free_port
 
 TOKEN = "of-this-run"
@@ -163,7 +164,9 @@ def test_replicas_write_what_the_network_writes_by_itself(world, own):
     answered = replica.status()["answered"]
     spread = ReplicatedModel(own, lambda: [replica.address()], TOKEN, 2)
     assert (spread.name, spread.batches, spread.num_tokens("simp")) == ("sft/run", 2, own.num_tokens("simp"))
-    assert written_by(spread) == alone
+    written = written_by(spread)
+    assert texts(written) == texts(alone)
+    assert [each.logprob for each in written[0]] == pytest.approx([each.logprob for each in alone[0]], rel=1e-6)
     assert replica.status()["answered"] - answered == len(PROMPTS)
     assert {sample.finished for samples in alone for sample in samples} == {True, False}
     assert any(sample.text for samples in alone for sample in samples)
@@ -172,13 +175,13 @@ def test_replicas_write_what_the_network_writes_by_itself(world, own):
 def test_what_a_lost_replica_was_asked_another_one_writes_or_else_this_process(world, own, lost, monkeypatch):
     replica, *_ = world
     monkeypatch.setattr(host, "ONE_REPLICA_SECONDS", 0.0)
-    alone = own.generate(PROMPTS, WRITING, range(len(PROMPTS)))
+    alone = texts(own.generate(PROMPTS, WRITING, range(len(PROMPTS))))
     address, asked = lost
     answered = replica.status()["answered"]
-    assert written_by(ReplicatedModel(own, lambda: [address, replica.address()], TOKEN)) == alone
+    assert texts(written_by(ReplicatedModel(own, lambda: [address, replica.address()], TOKEN))) == alone
     assert asked and replica.status()["answered"] - answered == len(PROMPTS)
-    assert written_by(ReplicatedModel(own, lambda: [address, f"127.0.0.1:{free_port()}"], TOKEN)) == alone
-    assert written_by(ReplicatedModel(own, lambda: [], TOKEN)) == alone
+    assert texts(written_by(ReplicatedModel(own, lambda: [address, f"127.0.0.1:{free_port()}"], TOKEN))) == alone
+    assert texts(written_by(ReplicatedModel(own, lambda: [], TOKEN))) == alone
 
 
 def test_what_the_network_cannot_write_is_an_error_and_no_lost_replica(world, own):
