@@ -50,6 +50,8 @@ RESTART_SECONDS = 5.0
 """How long a node is left alone after its host ended."""
 SWAP_SECONDS = 120.0
 """A replica that has not taken new weights by then is replaced."""
+START_SECONDS = 300.0
+"""A replica that has not started by then is replaced: on a busy machine torch alone takes a minute."""
 MAX_STARTS = 5
 """So many times in a row a host may end on a node before any attempt of it does: then the node is left out."""
 
@@ -298,23 +300,26 @@ class Replicas:
                 self._mend()
 
     def _mend(self) -> None:
-        while len(self._replicas) < self._count and not self._closed and time.monotonic() >= self._next_start:
-            used = [node.id for node, _ in self._replicas.values()]
-            found = place_of_replica(self._nodes.alive(), used)
-            if found is None:
-                return
+        assert self._network is not None and self._latest is not None, "replicas are made of what was published"
+        used = [node.id for node, _ in self._replicas.values()]
+        if len(used) >= self._count or self._closed or time.monotonic() < self._next_start:
+            return
+        started = []
+        while len(used) < self._count and (found := place_of_replica(self._nodes.alive(), used)) is not None:
             node, gpus = found
-            assert self._network is not None and self._latest is not None, "replicas are made of what was published"
+            used.append(node.id)
             what = (self._model, *self._network[1:], node.address, self.token)
             actor = self._nodes.start_replica(node, gpus, *what)
+            started.append((node, actor, actor.load.remote(*self._latest), actor.address.remote()))
+        for node, actor, loaded, listens in started:
             try:
-                self._nodes.result(actor.load.remote(*self._latest), SWAP_SECONDS)
-                address = self._nodes.result(actor.address.remote(), SWAP_SECONDS)
+                self._nodes.result(loaded, START_SECONDS)
+                address = self._nodes.result(listens, START_SECONDS)
             except Lost as error:
                 log.warning("a replica of the policy did not start on %s: %s", node.address, error)
                 self._nodes.end(actor)  # it may wait for a place yet
                 self._next_start = time.monotonic() + RESTART_SECONDS
-                return
+                continue
             with self._lock:
                 self._replicas[actor] = node, address
             if self._closed:

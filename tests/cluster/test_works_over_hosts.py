@@ -147,8 +147,16 @@ def test_searches_on_hosts_ask_the_replicas_where_there_are_some(network):
             made.make_pool(TextPolicy.__new__(TextPolicy))
 
 
+class ManyAtOnce(LocalNodes):
+    """Answers for no replica before all are started."""
+
+    def result(self, promise, seconds=None):
+        wait_for(lambda: len(self.replicas) == 2, lambda: "one waits for the other", 0.1)
+        return super().result(promise, seconds)
+
+
 def test_conjectures_are_written_by_replicas_as_by_the_network_alone(monkeypatch, network):
-    script_cluster(monkeypatch, LocalNodes)
+    script_cluster(monkeypatch, ManyAtOnce)
     own = OwnModel("sft/run", *network)
     asked = ["theorem a : p\n", "theorem b : q\n", "theorem c : r\n"], GenerationOptions(5, 10), [3, 1, 2]
     options = ClusterOptions(cluster="h:1", policy_replicas=2)
