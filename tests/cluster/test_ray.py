@@ -64,8 +64,8 @@ class RayProcess:
     def __init__(self, folder: Path, *words: str) -> None:
         """Wait until it is up.
 
-        Ray gives the agents of a node 15 seconds, whatever the machine is doing, and stays after their end. So all
-        starts with more of the processors than others have, where that is allowed, and as others do from then on.
+        Ray gives the agents of a node 15 seconds, whatever the machine is doing, and stays after their end. So a node
+        is a session, to which Linux gives as much as to any other one, and starts with more where that is allowed.
         """
         self._log = Path(tempfile.mkstemp(suffix=".log", dir=folder)[1])
         always = ("--num-cpus=2", "--object-store-memory=80000000", "--disable-usage-stats", "--block")
@@ -75,6 +75,7 @@ class RayProcess:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **ENVIRONMENT},
+                start_new_session=True,
             )
         usual = psutil.Process().nice()
         self._set_priority(STARTING)
@@ -97,6 +98,8 @@ class RayProcess:
         return False
 
     def _set_priority(self, nice: int) -> None:
+        with suppress(OSError):  # of the session as a whole
+            Path(f"/proc/{self._process.pid}/autogroup").write_text(str(min(nice, 0)))
         for process in [psutil.Process(self._process.pid), *self.started()]:
             with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
                 process.nice(nice)
