@@ -271,7 +271,10 @@ class Replicas:
         return [address for _, address in ordered]
 
     def publish(self, step: int) -> None:
-        """Bring the learner's weights to all replicas, and wait until they have them."""
+        """Bring the learner's weights to all replicas, and wait until they have them.
+
+        Without any it waits for new ones; one that is missing beside others is made meanwhile (`look`).
+        """
         if self._count == 0:
             if self._own is None:
                 assert self._own_policy is not None, "somebody has to serve"
@@ -284,14 +287,19 @@ class Replicas:
         state = self._network.model.state_dict()
         weights = {name: value.detach().cpu().clone() for name, value in state.items()}
         self._latest = step, self._nodes.put(weights)
-        self.mend()
         with self._lock:
             calls = {actor.load.remote(*self._latest): actor for actor in self._replicas}
+        if not calls:
+            self.mend()
         for promise, actor in calls.items():
-            try:
-                self._nodes.result(promise, SWAP_SECONDS)
-            except Lost as error:
-                self._lose(actor, str(error))
+            self._swapped(promise, actor)
+
+    def _swapped(self, promise: Any, actor: Any) -> None:
+        """Wait until a replica has new weights; one that does not take them is lost."""
+        try:
+            self._nodes.result(promise, SWAP_SECONDS)
+        except Lost as error:
+            self._lose(actor, str(error))
 
     def mend(self) -> None:
         """Start replicas that are missing, each where the fewest are."""
@@ -304,13 +312,13 @@ class Replicas:
         used = [node.id for node, _ in self._replicas.values()]
         if len(used) >= self._count or self._closed or time.monotonic() < self._next_start:
             return
-        started = []
+        started, latest = [], self._latest
         while len(used) < self._count and (found := place_of_replica(self._nodes.alive(), used)) is not None:
             node, gpus = found
             used.append(node.id)
             what = (self._model, *self._network[1:], node.address, self.token)
             actor = self._nodes.start_replica(node, gpus, *what)
-            started.append((node, actor, actor.load.remote(*self._latest), actor.address.remote()))
+            started.append((node, actor, actor.load.remote(*latest), actor.address.remote()))
         for node, actor, loaded, listens in started:
             try:
                 self._nodes.result(loaded, START_SECONDS)
@@ -322,6 +330,9 @@ class Replicas:
                 continue
             with self._lock:
                 self._replicas[actor] = node, address
+                newer = None if self._latest is latest else actor.load.remote(*self._latest)
+            if newer is not None:
+                self._swapped(newer, actor)
             if self._closed:
                 self._nodes.end(actor)
 

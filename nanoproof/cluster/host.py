@@ -54,6 +54,8 @@ WRITE_SECONDS = 86_400.0
 """So long a replica may write at a text; while it does, it says so every ten seconds."""
 SILENCE_SECONDS = 60.0
 """A replica that says nothing for so long, as its node is gone without a word, is left."""
+MOST_REPLICAS = 5
+"""A prompt at which so many replicas fail is written by the command."""
 REQUESTS = 64
 """Prompts for which texts are being written at a time."""
 HTTP_THREADS = 256
@@ -109,8 +111,8 @@ class ReplicatedPolicy:
 class ReplicatedModel:
     """A network of ours whose texts replicas of it write. Any number of threads may share it.
 
-    A prompt goes to the replica with the fewest, and where that fails to each other one; what none of them answers this
-    process writes. The samples are the same wherever they are written, as far as the engine's are on another machine.
+    A prompt goes to the replica with the fewest, and where that fails to others; what none of them answers this process
+    writes. The samples are the same wherever they are written, as far as the engine's are on another machine.
     """
 
     def __init__(self, own: OwnModel, addresses: Callable[[], Sequence[str]], token: str, batches: int = 1) -> None:
@@ -143,7 +145,7 @@ class ReplicatedModel:
 
     def _write(self, prompt: str, options: GenerationOptions, seed: int) -> list[TextSample]:
         failed: set[str] = set()
-        while (address := self._take(failed)) is not None:
+        while len(failed) < MOST_REPLICAS and (address := self._take(failed)) is not None:
             try:
                 return self._writer(address).generate([prompt], options, [seed])[0]
             except BadState:  # the network in this process knows why

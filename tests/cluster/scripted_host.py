@@ -103,8 +103,8 @@ class LocalReplica:
         )
 
     def close(self) -> None:
+        self.replica._policy.close()  # first, so that nobody waits for an answer
         self.replica._endpoint.close()
-        self.replica._policy.close()
 
 
 class LocalNodes:

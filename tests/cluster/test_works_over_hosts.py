@@ -147,6 +147,36 @@ def test_searches_on_hosts_ask_the_replicas_where_there_are_some(network):
             made.make_pool(TextPolicy.__new__(TextPolicy))
 
 
+class SlowThird(LocalNodes):
+    """Its third replica starts when it may."""
+
+    def __init__(self, address):
+        super().__init__(address)
+        self.may_start = threading.Event()
+
+    def result(self, promise, seconds=None):
+        if len(self.replicas) == 3 and self._calls[promise] is self.replicas[2]:
+            self.may_start.wait(60)
+        return super().result(promise, seconds)
+
+
+def test_new_weights_do_not_wait_for_a_replica_that_starts_and_it_has_them_in_the_end(network):
+    nodes = SlowThird("h:1")
+    replicas = driver.Replicas(nodes, lambda: driver.Network(*network, SamplingConfig(max_gen_tokens=8)), 2)
+    try:
+        replicas.publish(0)
+        gone = replicas.listed()
+        nodes.kill_replica()
+        wait_for(lambda: replicas.listed() != gone and len(nodes.replicas) == 3, replicas.listed)
+        replicas.publish(1)
+        assert nodes.replicas[1].replica.step == 1 and len(replicas.listed()) == 1
+        nodes.may_start.set()
+        wait_for(lambda: len(replicas.listed()) == 2 and nodes.replicas[2].replica.step == 1, replicas.listed)
+    finally:
+        nodes.may_start.set()
+        replicas.close()
+
+
 class ManyAtOnce(LocalNodes):
     """Answers for no replica before all are started."""
 
