@@ -100,6 +100,8 @@ class AttemptPool(ABC):
         self.pauses = Pauses()
         self.max_staleness = max_staleness
         self.revision = self.stale = 0
+        self.older: int | None = None
+        """The revision before, while new weights are on their way to those who answer with them."""
         self._error: Exception | None = None
         self._defects = 0
         self.proofs = ProofWatch((name for share in gather_json([*addresses]) for name in share), lost_proofs)
@@ -163,7 +165,8 @@ class AttemptPool(ABC):
                 source, task = self._put_back.pop(0)
             elif source is not None:
                 task = source.next()
-            return None if source is None or task is None else (source, replace(task, revision=self.revision))
+            revision = self.revision if self.older is None else self.older
+            return None if source is None or task is None else (source, replace(task, revision=revision))
 
     def put_back(self, source: TaskSource, task: Task) -> None:
         """Leave a task to whoever is free next, as it cannot be done where it was."""

@@ -108,13 +108,20 @@ class HostPool(RemotePool):
         self._tried: dict[str, _Tried] = {}
         self._next_look = 0.0
         self._waiting = False
+        self._brought: int | None = None
         self._thread = threading.Thread(target=self._run, name="cluster", daemon=True)
         self._thread.start()
 
     def weights_changed(self, revision: int) -> None:
-        """Bring new weights to all replicas; returns when they have them."""
-        super().weights_changed(revision)
+        """Bring new weights to all replicas; returns when they have them.
+
+        Those that have them not yet answer with the ones before, which attempts that begin meanwhile count as theirs.
+        """
+        with self.locked():
+            self.older = self._brought
+            super().weights_changed(revision)
         self._weights(revision)
+        self.older, self._brought = None, revision
 
     def join(self, timeout: float = 20.0) -> None:
         """Wait for the thread, and end the hosts."""

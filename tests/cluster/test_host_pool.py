@@ -144,6 +144,19 @@ def test_new_weights_are_brought_to_the_hosts_before_attempts_count_as_theirs():
     assert world.finish() == once(40)
 
 
+def test_attempts_that_begin_while_new_weights_are_on_their_way_count_as_of_those_before():
+    begun = []
+
+    def bring(revision):
+        begun.append((world.pool.take_now()[1].revision, world.pool.revision))
+
+    world = World(nodes_of(1, 4), weights=bring)
+    world.pool.weights_changed(7)
+    world.pool.weights_changed(8)
+    assert begun == [(7, 7), (7, 8)], "nothing answers before the first weights"
+    assert world.pool.take_now()[1].revision == 8
+
+
 @pytest.mark.parametrize(
     ("addresses", "mode", "refused"),
     [
