@@ -100,6 +100,24 @@ def in_thread(call: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]:
     return thread, results
 
 
+def test_a_server_that_an_answer_wakes_closes_nothing_that_stop_still_writes_to(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serving = serve()
+    assert serving.post({"states": ["⊢ p"]}).status_code == 200
+    trigger = serving.server._server.trigger
+    wake = trigger._physical_pull
+
+    def woken_before() -> None:
+        wake()  # as an answer does: the thread that runs finds what `stop` has left for it
+        time.sleep(0.1)
+        wake()
+
+    monkeypatch.setattr(trigger, "_physical_pull", woken_before)
+    serving.server.close()  # OSError: bad file descriptor, where the pipe was closed between
+    assert not serving.server._sockets
+
+
 def test_states_go_in_and_tactics_and_values_come_out(serve: Serve) -> None:
     serving = serve()
     answer = serving.post({"states": ["⊢ p", "⊢ q"], "seeds": [3, 4]})

@@ -105,7 +105,7 @@ class HttpServer:
         with self._lock:
             first, self._stopped = not self._stopped, True
             if self._running and first:
-                self._server.trigger.pull_trigger(self._close_sockets)  # the thread that runs does it
+                self._server.trigger.pull_trigger(self._close_when_told)  # the thread that runs does it
 
     def close(self) -> None:
         """Stop, and wait until every connection is closed; may be called from any thread but the one that runs."""
@@ -114,6 +114,15 @@ class HttpServer:
             self._ended.wait(2 * _STOP_SECONDS)
         else:
             self._close_sockets()
+
+    def _close_when_told(self) -> None:
+        """Close the sockets, the pipe among them that wakes this thread: not before `stop` has written to it.
+
+        An answer that is sent wakes it, too, and it does what it finds to do.
+        """
+        with self._lock:
+            pass
+        self._close_sockets()
 
     def _close_sockets(self) -> None:
         try:
