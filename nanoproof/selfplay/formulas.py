@@ -397,22 +397,26 @@ def proof_weight(proof: str, verify_time: float = 0.0, per_second: float = PER_S
     return math.exp(-PER_CHARACTER * len(proof) - per_second * verify_time)
 
 
-def proof_rows(records: Sequence[Record], write: ProofWriter, per_second: float = PER_SECOND) -> list[Row]:
-    """Write the complete proofs of records, newest first, of problems proved in at most half of their tries.
+def learned_from(records: Sequence[Record]) -> list[Record]:
+    """Choose the complete records, newest first, of problems that are proved in at most half of their tries."""
+    rates = success_rates(records)
+    newest_first = reversed(records)
+    return [record for record in newest_first if record.complete and rates[record.problem.key] <= EASY_RATE]
 
-    The weight of a problem is divided among its distinct proofs. `records` are those of `replay`; `per_second` is how
+
+def proof_rows(records: Sequence[Record], write: ProofWriter, per_second: float = PER_SECOND) -> list[Row]:
+    """Write the proofs of `learned_from(records)`.
+
+    The weight of a problem is divided among its complete records. `records` are those of `replay`; `per_second` is how
     much less a proof weighs for each second of its verification.
     """
-    rates = success_rates(records)
-    proofs: defaultdict[Key, set[str]] = defaultdict(set)
-    for record in records:
-        if record.complete:
-            proofs[record.problem.key].add(record.proof)
+    # A proof that was found again in a later round counts again here, though only its newest row survives `distinct`:
+    # so it is in the published code, and a problem that is proved in every round weighs less for it.
+    complete = Counter(record.problem.key for record in records if record.complete)
     rows = []
-    for record in reversed(records):
-        if record.complete and rates[record.problem.key] <= EASY_RATE:
-            weight = proof_weight(record.proof, record.verify_time, per_second) / len(proofs[record.problem.key])
-            rows.append(Row(*write(record.problem, record.proof), weight))
+    for record in learned_from(records):
+        weight = proof_weight(record.proof, record.verify_time, per_second) / complete[record.problem.key]
+        rows.append(Row(*write(record.problem, record.proof), weight))
     return rows
 
 
@@ -483,24 +487,31 @@ def row_metrics(rows: Sequence[Row], prefix: str) -> dict[str, float]:
 
 
 def round_metrics(
-    records: Sequence[Record], learned: Iterable[Record], examples: Sequence[Example]
+    records: Sequence[Record], replayed: Sequence[Record], examples: Sequence[Example]
 ) -> dict[str, float]:
-    """Measure how varied a round is: its records, those learned from, and the conjectures that teach.
+    """Measure how varied a round is: its records, those of `replay`, and the conjectures that teach.
 
-    The ratio of statements is that of distinct texts behind the first colon to distinct statements; proofs are counted
-    for each problem that has one.
+    The names and their meanings are those of the published code. All but the lemmas of the conjectures are taken over
+    what is replayed: a problem that was never proved does not count.
     """
-    statements = {record.problem.statement for record in records}
-    proofs = {(record.problem.key, record.proof) for record in records if record.complete}
-    proved = {key for key, _ in proofs}
+    # `average_unique_proofs`: distinct texts for each problem of this round, failures too.
+    replayed_problems = {record.problem.key for record in replayed}
+    tried_texts: defaultdict[Key, set[str]] = defaultdict(set)
+    for record in records:
+        if record.problem.key in replayed_problems:
+            tried_texts[record.problem.key].add(record.proof)
+    num_texts = sum(len(texts) for texts in tried_texts.values())
+    # `unique_statement_ratio`: the name of a theorem ends at its first colon; without one the whole text counts.
+    statements = {record.problem.statement for record in replayed}
+    bodies = {statement.split(":", 1)[-1] for statement in statements}
+    invoked: set[str] = set()
+    for record in learned_from(replayed):
+        invoked.update(record.invokes)
     return {
-        "monitoring/unique_statement_ratio": len({each.partition(":")[2] for each in statements})
-        / max(1, len(statements)),
-        "monitoring/average_unique_proofs": len(proofs) / max(1, len(proved)),
-        "monitoring/unique_invokes_in_Pprime": len({each.seed.lemma for each in examples}),
-        "monitoring/unique_invokes_in_proofs": len(
-            {name for record in learned if record.complete for name in record.invokes}
-        ),
+        "monitoring/unique_statement_ratio": len(bodies) / max(1, len(statements)),
+        "monitoring/average_unique_proofs": num_texts / max(1, len(tried_texts)),
+        "monitoring/unique_invokes_in_Pprime": len({example.seed.lemma for example in examples}),
+        "monitoring/unique_invokes_in_proofs": len(invoked),
     }
 
 

@@ -465,12 +465,12 @@ class Experiment:
         """Write the training set of a round; returns False if there are no proofs in it."""
         prompts, number = self._prompts(spec), files.number
         examples: list[Example] = []
+        replayed = formulas.replay(state)
         if self.options.sampler == "expert":
             learned = formulas.final_records(rounds, self.keys, False, chance(number, "final"))
             proofs = formulas.final_rows(learned, prompts.proof)
         else:
-            learned = formulas.replay(state)
-            proofs = formulas.proof_rows(learned, prompts.proof, self.options.time_decay)
+            proofs = formulas.proof_rows(replayed, prompts.proof, self.options.time_decay)
             hard = formulas.hard_conjectures(rounds[number])
             kept = formulas.elegant(hard, state.records)
             examples = self._matched(kept, state, number, spec)
@@ -480,7 +480,7 @@ class Experiment:
         new = [*proofs, *formulas.conjecture_rows(examples, prompts.conjecture)]
         rows = formulas.shuffled([*self._sft, *new], random.Random(TRAIN_SEED))
         write_packed_json(files.folder / "conjecture_examples.json.gz", [example_to_json(each) for each in examples])
-        _write_metrics(files.folder, rows, new, rounds[number], learned, examples, state, self.keys)
+        _write_metrics(files.folder, rows, new, rounds[number], replayed, examples, state, self.keys)
         write_rows(files.train_set, rows)
         return True
 
@@ -581,7 +581,7 @@ def _write_metrics(
     rows: Sequence[Row],
     new: Sequence[Row],
     records: Sequence[Record],
-    learned: Sequence[Record],
+    replayed: Sequence[Record],
     examples: Sequence[Example],
     state: State,
     keys: set[formulas.Key],
@@ -590,7 +590,7 @@ def _write_metrics(
         "succ rate": formulas.cumulative_rate(state, keys),
         **formulas.row_metrics(rows, "combined"),
         **formulas.row_metrics(new, "RL_new"),
-        **formulas.round_metrics(records, learned, examples),
+        **formulas.round_metrics(records, replayed, examples),
         "success_rates": formulas.success_histogram(records),
     }
     atomic_write_json(folder / "metrics.json", metrics)

@@ -255,6 +255,19 @@ class HubFinetuning(StageLoop):
         return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
 
     @property
+    def lr_factor(self) -> float:
+        """The factor on the learning rate for the step at hand, as transformers' linear and constant schedules have it.
+
+        It counts steps where other stages take the middle of a step: from 0 at the first one (1 without a rise) to one
+        step above 0 at the last. So a run here and one of trl with the same options make the same updates.
+        """
+        step, total = self.state.step, max(1, self.num_steps)
+        rise = math.ceil(self.hub.warmup_frac * total - 1e-9)  # 5 of 7 steps, written as 5 / 7, are 5 and not 6
+        if step < rise:
+            return step / rise
+        return 1.0 if self.hub.constant_lr else (total - step) / max(1, total - rise)
+
+    @property
     def lr(self) -> float:
         """The learning rate before the schedule."""
         return self.hub.lr if self.lora.lora is None else self.lora.lora_lr

@@ -373,10 +373,61 @@ def test_a_proof_weighs_by_its_length_its_time_and_how_many_there_are() -> None:
     ]
     rows = formulas.proof_rows(records, write)
     assert [len(row.target) for row in rows] == [100, 200, 100]
-    assert [row.weight for row in rows] == pytest.approx([math.exp(-each) / 2 for each in (0.4, 0.2, 0.2)])
-    assert [row.weight for row in formulas.distinct(rows)] == pytest.approx([math.exp(-0.4) / 2, math.exp(-0.2) / 2])
+    assert [row.weight for row in rows] == pytest.approx([math.exp(-each) / 3 for each in (0.4, 0.2, 0.2)])
+    assert [row.weight for row in formulas.distinct(rows)] == pytest.approx([math.exp(-0.4) / 3, math.exp(-0.2) / 3])
     timeless = [row.weight for row in formulas.proof_rows(records, write, per_second=0)]
-    assert timeless == pytest.approx([math.exp(-each) / 2 for each in (0.1, 0.2, 0.1)])
+    assert timeless == pytest.approx([math.exp(-each) / 3 for each in (0.1, 0.2, 0.1)])
+
+
+def random_rounds(rng: random.Random) -> State:
+    """The state after some rounds that found some proofs, many of them again."""
+    names = [f"{name}{rest}" for name in "abcd" for rest in (" : P", " : Q", "")]
+    problems = [Problem(f"theorem {name} := by") for name in rng.sample(names, rng.randint(1, 6))]
+    rounds = []
+    for number in range(rng.randint(1, 5)):
+        records = []
+        for item in problems:
+            for proof in rng.sample(["rfl", "simp", "omega" * 30], rng.randint(0, 3)):
+                invokes = tuple(rng.sample("uvwxyz", rng.randint(0, 2)))
+                complete, samples, seconds = rng.random() < 0.4, rng.randint(1, 9), rng.uniform(0, 60)
+                records.append(Record(item, proof, number, complete, samples, seconds, invokes))
+        rounds.append(records)
+    return booked(*rounds, dataset=tuple(problems[::2]))
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_weights_and_measures_of_rounds_are_those_of_the_published_code(seed: int) -> None:
+    state = random_rounds(random.Random(seed))
+    file = formulas.replay(state)
+    # What the published code does with its file of attempts, written out: no function of ours but `proof_weight`.
+    samples: dict[str, list[bool]] = {}
+    for record in file:
+        samples.setdefault(record.problem.statement, []).extend([record.complete] * record.multiplicity)
+    wanted: dict[tuple[str, str], float] = {}
+    invokes: set[str] = set()
+    for record in reversed(file):
+        results = samples[record.problem.statement]
+        if record.complete and sum(results) / len(results) <= 0.5:
+            attempts = sum(1 for other in file if other.complete and other.problem == record.problem)
+            weight = formulas.proof_weight(record.proof, record.verify_time) / attempts
+            wanted.setdefault((record.problem.statement, record.proof), weight)
+            invokes |= set(record.invokes)
+    rows = formulas.distinct(formulas.proof_rows(file, write))
+    assert {(row.prompt, row.target): row.weight for row in rows} == pytest.approx(wanted)
+
+    texts: dict[str, set[str]] = {}
+    for record in file:
+        if record.round == state.round:
+            texts.setdefault(record.problem.statement, set()).add(record.proof)
+    statements = {record.problem.statement for record in file}
+    bodies = {statement.split(":", 1)[-1] for statement in statements}
+    measured = formulas.round_metrics([record for record in file if record.round == state.round], file, [])
+    assert measured == {
+        "monitoring/unique_statement_ratio": pytest.approx(len(bodies) / max(1, len(statements))),
+        "monitoring/average_unique_proofs": pytest.approx(sum(map(len, texts.values())) / max(1, len(texts))),
+        "monitoring/unique_invokes_in_Pprime": 0,
+        "monitoring/unique_invokes_in_proofs": len(invokes),
+    }
 
 
 def test_problems_proved_in_more_than_half_of_their_tries_are_not_learned_from() -> None:
@@ -445,16 +496,16 @@ def test_a_training_set_is_counted_by_kind() -> None:
 
 def test_how_varied_a_round_is() -> None:
     same = [Problem("theorem a : 1 = 1 := by"), Problem("theorem b : 1 = 1 := by"), Problem("theorem c : P := by")]
-    records = [
-        *tried(same[0], 1, 1, invokes=("x", "y")),
+    replayed = [
+        *tried(same[0], 1, 9, invokes=("x", "y")),
         Record(same[0], "simp", 0, True, 3, 0.0, ("y",)),
-        Record(same[1], "rfl", 0, True),
-        Record(same[2], "no", 0, False, 1, 0.0, ("z",)),
+        Record(same[1], "rfl", 0, True, 1, 0.0, ("z",)),  # proved in all of its tries: not learned from
     ]
+    never_proved = Record(same[2], "no", 0)
     examples = [Example(conjecture(n), Seed(problem("p"), "rfl", lemma)) for n, lemma in zip("abc", "LLM")]
-    assert formulas.round_metrics(records, records, examples) == {
-        "monitoring/unique_statement_ratio": pytest.approx(2 / 3),
-        "monitoring/average_unique_proofs": 1.5,
+    assert formulas.round_metrics([*replayed, never_proved], replayed, examples) == {
+        "monitoring/unique_statement_ratio": 0.5,
+        "monitoring/average_unique_proofs": 2.0,
         "monitoring/unique_invokes_in_Pprime": 2,
         "monitoring/unique_invokes_in_proofs": 2,
     }

@@ -119,7 +119,26 @@ def test_the_loss_is_the_mean_over_the_tokens_of_answers_alone(folder: Path, tmp
     loop.model.train = lambda mode=True: loop.model  # no dropout: as it was computed by hand
     metrics = loop.train_one()
     assert metrics["loss"] == pytest.approx(sum(h[0] for h in hands) / sum(h[1] for h in hands), abs=1e-5)
-    assert metrics["lr_factor"] == pytest.approx(0.5)  # in the middle of the only step of a line from 1 to 0
+    assert metrics["lr_factor"] == 1.0  # the first step of a line from 1 to 0
+
+
+@pytest.mark.parametrize(("warmup", "constant"), [(0, False), (5, False), (5, True)])
+def test_learning_rates_are_those_of_transformers_to_the_last_step(
+    decoder: Path, tmp_path: Path, warmup: int, constant: bool
+) -> None:
+    data = write_export(tmp_path, STEPS, [])
+    words = ["--target-examples-per-step", "1", "--epochs", "7", "--warmup-frac", repr(warmup / (7 * len(STEPS)))]
+    loop = loop_of(decoder, data, *words, *(["--constant-lr"] if constant else []))
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    if constant:
+        schedule = transformers.get_constant_schedule_with_warmup(optimizer, warmup)
+    else:
+        schedule = transformers.get_linear_schedule_with_warmup(optimizer, warmup, loop.num_steps)
+    for step in range(loop.num_steps):
+        loop.state.step = step
+        assert loop.lr_factor == pytest.approx(schedule.get_last_lr()[0], abs=1e-12), step
+        optimizer.step()
+        schedule.step()
 
 
 def test_a_padded_batch_has_the_numbers_of_single_rows(folder: Path) -> None:
@@ -164,7 +183,7 @@ def test_exact_matches_are_those_that_greedy_decoding_writes(decoder: Path, tmp_
 
 def test_adapters_alone_are_trained_and_begin_at_the_base(folder: Path, tmp_path: Path) -> None:
     data = write_export(tmp_path, STEPS)
-    loop = loop_of(folder, data, "--lora", "4", "--lora-dropout", "0.1", "--lora-lr", "0.01", "--epochs", "9")
+    loop = loop_of(folder, data, "--lora", "4", "--lora-dropout", "0.1", "--lora-lr", "0.01", "--epochs", "22")
     base = plain(folder)
     loop.model.eval()
     with torch.no_grad():
