@@ -484,6 +484,7 @@ class HttpLeanSession:
             longest = _LEASE_CALL_SECONDS if self._features.expires_leases else 0.0
             wait = max(0.0, min(longest, deadline - time.monotonic()))
             body = {"blocking": wait > 0, "timeout": wait, "lease_seconds": transport.LEASE_SECONDS}
+            body |= {"fresh_environments": True}  # a server of ours obeys, LeanTree's does not know the field
             # Such a server answers once the new process has its imports, and gives it to no connection that is closed.
             slack = self._config.slack_seconds if self._features.expires_leases else self._config.command_seconds
             seconds, retry_seconds = wait + slack, wait + 2 * _ASK_AGAIN_SECONDS

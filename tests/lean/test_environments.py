@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.server.backend import Backend
@@ -83,6 +84,48 @@ def test_our_own_server_gives_the_same_verdicts() -> None:
     ):
         for name, (_, _, holds) in LEAKY.items():
             assert verdict(session, name) == ((True, ([], True)) if holds else (False, False)), name
+
+
+TEXTS = (
+    ("command", "def foo : Nat := 3"),
+    ("command", "#check foo"),
+    ("command", "def foo : Nat := 4"),  # declared already
+    ("command", "#check fooo"),
+    ("proof_from_sorry", "theorem a : foo = 3 := by\n  sorry"),
+    ("command", "open Nat"),
+    ("proof_from_sorry", "theorem b : succ 0 = 1 := by\n  sorry"),
+    ("proof_from_sorry", "theorem b : succ 0 = 1 := by\n  sorry"),  # declared already
+    ("proof_from_sorry", "theorem c : baz = 1 := by\n  sorry"),
+    ("proof_from_sorry", "theorem d : foo = 3 := rfl"),  # no `sorry`, and declared all the same
+    ("command", "#check d"),
+)
+"""What a LeanTree client sends on one lease."""
+
+
+def replies(address: str) -> list[Any]:
+    """Of each text the status, and whether it was taken, or in which words it was refused."""
+
+    def post(path: str, **body: Any) -> requests.Response:
+        return requests.post(f"http://{address}{path}", json=body, timeout=120)
+
+    pid = post("/process/get", blocking=True, timeout=60).json()["process_id"]
+    found = []
+    for call, text in TEXTS:
+        reply = post(f"/process/{pid}/{call}", **{"command" if call == "command" else "theorem_with_sorry": text})
+        error = reply.json().get("error")
+        found.append((text, reply.status_code, error and error[:12]))
+    post(f"/process/{pid}/return")
+    pid = post("/process/get", blocking=True, timeout=60).json()["process_id"]
+    found.append(("returned", post(f"/process/{pid}/command", command="#check foo").status_code, None))
+    post(f"/process/{pid}/return")
+    return found
+
+
+def test_on_a_lease_of_a_leantree_client_texts_act_on_the_next_as_on_its_own_server(address: str) -> None:
+    with start_server(Backend(NANOLEAN, start_seconds=60.0, can_prune=True)) as running:
+        ours = replies(f"127.0.0.1:{running.port}")
+    assert ours == replies(address)
+    assert [status for _, status, _ in ours] == [200, 200, 500, 500, 200, 200, 200, 200, 200, 500, 200, 500]
 
 
 def test_no_proof_is_lost_by_threads_that_share_such_a_server(address: str) -> None:

@@ -144,19 +144,24 @@ def _lean_version(settings: ServerSettings) -> str | None:
 
 
 class GetProcess(flask_app.Body):
-    """Body of `/process/get`; `timeout` is in seconds, as is how long the lease may be idle, at most the server's."""
+    """Body of `/process/get`; `timeout` is in seconds, as is how long the lease may be idle, at most the server's.
+
+    With `fresh_environments` each command and statement of the lease starts from the imports; without, which is how
+    LeanTree's clients ask, it starts after the last one.
+    """
 
     blocking: bool | None = None
     timeout: flask_app.Amount | None = None
     lease_seconds: flask_app.Amount | None = None
+    fresh_environments: bool | None = None
 
 
 class Command(flask_app.Body):
     """Body of `/process/ID/command`; `timeout` is in milliseconds, here and below.
 
     `allTactics` and `rootGoals` are passed to the REPL, as are `module`, `prelude` and `declarations`, which NanoLean
-    alone knows. `env` is an environment of an earlier answer on this lease, in place of the one after the imports; with
-    `header` the command is a whole file with imports of its own.
+    alone knows. `env` is an environment of an earlier answer on this lease, in place of the lease's own; with `header`
+    the command is a whole file with imports of its own. Neither changes where the next command starts.
     """
 
     command: flask_app.Text
@@ -251,7 +256,8 @@ def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
         gone = flask_app.client_disconnected()
         try:
             waits = min(seconds, settings.longest_seconds)
-            lease = pool.get(body.blocking is not False, waits, gone, body.lease_seconds)
+            fresh = bool(body.fresh_environments)
+            lease = pool.get(body.blocking is not False, waits, gone, body.lease_seconds, fresh)
         except TooManyWaiting:
             return flask_app.reply_later({"error": "too many requests are waiting for a process"}, 429)
         except ShuttingDown:
@@ -264,8 +270,8 @@ def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
         if lease is None:
             return flask_app.reply({"process_id": None})
         answer = {"process_id": lease.id, "lease_seconds": lease.idle_seconds}
-        # Each command and statement starts from the imports, and independent goals are branches of their own.
-        return flask_app.reply({**answer, "fresh_environments": True, "splits_goals": True})
+        # Independent goals are branches of their own.
+        return flask_app.reply({**answer, "fresh_environments": fresh, "splits_goals": True})
 
     @routes.post("/process/<id:pid>/heartbeat")
     def heartbeat(pid: int) -> Response:

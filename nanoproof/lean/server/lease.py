@@ -1,12 +1,13 @@
 """A lease: the process of one client, and the branches that the client knows."""
 
 import itertools
+import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from nanoproof.lean import repl_goals
 from nanoproof.lean.forbidden import banned_reason
@@ -15,6 +16,8 @@ from nanoproof.lean.server.backend import Backend, is_runaway, restore_line_numb
 from nanoproof.lean.server.repl_process import ReplError, ReplProcess, ReplTimeout
 from nanoproof.lean.source import before_declaration
 from nanoproof.lean.types import ProtocolError, SourceError
+
+T = TypeVar("T")
 
 _PRUNE_SECONDS = 60.0
 
@@ -61,6 +64,10 @@ class ServerLease:
 
     The lease outlives a lost process: the next statement or command gets a fresh process from the pool, but the
     branches of the lost one are gone. Once `ended` is set no further request may use the lease.
+
+    With `fresh_environments`, which clients of ours ask for, each command and statement starts from the imports. Else
+    the lease behaves as on LeanTree's server, whose clients rely on it: what one of them declares or opens the next
+    one knows, and a command with an error is refused.
     """
 
     def __init__(
@@ -71,6 +78,7 @@ class ServerLease:
         backend: Backend,
         pool: ProcessOwner,
         idle_seconds: float,
+        fresh_environments: bool = True,
     ) -> None:
         """`idle_seconds` is how long no request and no heartbeat may come before the lease is taken back."""
         self.id = lease_id
@@ -81,6 +89,9 @@ class ServerLease:
         self.ended = False
         self.process: ReplProcess | None = process
         self.base_env = base_env
+        self.fresh_environments = fresh_environments
+        self._env: int | None = None
+        """The environment that the commands and statements so far led to; None: that after the imports."""
         self._backend = backend
         self._pool = pool
         self._killed_for: tuple[ReplProcess, str, str] | None = None
@@ -100,7 +111,8 @@ class ServerLease:
     ) -> dict[str, Any]:
         """Run a command and return the REPL's answer; `asked` are further keys of the request.
 
-        Raises `ProcessGone` for an environment of a process that was lost, and `LeaseError` for one that never was.
+        Raises `ProcessGone` for an environment of a process that was lost, `LeaseError` for one that never was, and
+        `TacticRefused` for a command with an error where the lease keeps its environment.
         """
         if where.env is not None:
             if self.process is None:
@@ -108,8 +120,18 @@ class ServerLease:
             if where.env not in self._envs:
                 raise LeaseError(f"Environment {where.env} not found")
         self._revive()
-        env = where.env if where.env is not None else None if where.header else self.base_env
+        continues = not self.fresh_environments and where == Where()
+        if continues:
+            env = self._statement_env()
+        elif where.header:
+            env = None
+        else:
+            env = self.base_env if where.env is None else where.env
         answer = self._command(text, seconds, env, asked or {})
+        if continues:
+            if not _is_accepted(answer):
+                raise TacticRefused(_refusal(answer))
+            self._env = answer["env"]
         if isinstance(answer.get("env"), int):
             self._envs.add(answer["env"])
         self._note_proof_states((*(answer.get("tactics") or ()), *(answer.get("sorries") or ())))
@@ -176,13 +198,22 @@ class ServerLease:
     def start(self, source: str, seconds: float, fresh: bool = False) -> tuple[int, repl_goals.ReplBranch]:
         """Start the proof at the single `sorry` of a theorem; return its branch with the id.
 
-        With `fresh` all earlier branches are forgotten. The REPL runs tactics in the environment before the command
-        with the `sorry`. So what precedes the theorem is sent as a command of its own, and the tactics know its
-        definitions, notations and instances.
+        With `fresh` all that was done on the lease before is forgotten. The REPL runs tactics in the environment before
+        the command with the `sorry`. So what precedes the theorem is sent as a command of its own, and the tactics know
+        its definitions, notations and instances.
         """
-        if fresh and self._branches:
-            self._forget()
-        found = _read(repl_goals.read_statement_answer, self._state_theorem(source, seconds))
+        if fresh:
+            self._env = None
+            if self._branches:
+                self._forget()
+        answer = self._state_theorem(source, seconds)
+        if not self.fresh_environments and _is_accepted(answer):
+            self._env = answer["env"]
+            gaps = answer.get("sorries") or []
+            if not gaps:
+                raise LeaseError("No `sorries` in REPL response: expected exactly one sorry, Lean found 0")
+            answer = {**answer, "sorries": gaps[:1]}  # LeanTree's server starts at the first of several
+        found = _read(repl_goals.read_statement_answer, answer)
         if isinstance(found, repl_goals.Refused):
             raise TacticRefused(f"REPL returned error: {found.message}")
         if isinstance(found, repl_goals.OutOfTime):
@@ -191,8 +222,8 @@ class ServerLease:
 
     def _state_theorem(self, source: str, seconds: float) -> dict[str, Any]:
         """Send the command with the `sorry` to an environment where Lean can stop tactics; return the answer."""
-        lean_env = self._revive().limits.lean_env
-        base_env = self.base_env if lean_env is None else lean_env
+        self._revive()
+        base_env = self._statement_env()
         try:
             context = before_declaration(source)
         except SourceError:  # Lean's own errors tell more
@@ -203,6 +234,14 @@ class ServerLease:
             if isinstance(env, int) and not repl_goals.error_messages(answer):
                 return self._command(source[len(context) :].lstrip("\n"), seconds, env)
         return self._command(source, seconds, base_env)
+
+    def _statement_env(self) -> int | None:
+        """Return where the next statement starts: an environment in which Lean can stop tactics, if there is one."""
+        assert self.process is not None
+        if self._env is not None:
+            return self._env
+        lean_env = self.process.limits.lean_env
+        return self.base_env if lean_env is None else lean_env
 
     def apply(self, branch_id: int, tactic: str, seconds: float) -> list[tuple[int, repl_goals.ReplBranch]]:
         """Run a tactic on a branch; return the branches that it leaves, with their ids."""
@@ -245,6 +284,7 @@ class ServerLease:
 
     def _forget_numbers(self) -> None:
         self._branches.clear()
+        self._env = None
         self._envs = set()
         self._proof_states = set()
 
@@ -332,7 +372,21 @@ class ServerLease:
         return branch_id, branch
 
 
-def _read(reader: Callable[[dict[str, Any]], repl_goals.Outcome], answer: dict[str, Any]) -> repl_goals.Outcome:
+def _is_accepted(answer: dict[str, Any]) -> bool:
+    """Tell whether Lean took a command or statement without an error."""
+    return isinstance(answer.get("env"), int) and not _read(repl_goals.error_messages, answer)
+
+
+def _refusal(answer: dict[str, Any]) -> str:
+    """Say why a command was refused, in the words that LeanTree's clients look for."""
+    messages = answer.get("messages") or []
+    errors = [message for message in messages if message.get("severity") == "error"]
+    if errors:
+        return f"REPL returned error messages: {json.dumps(errors, ensure_ascii=False)}"
+    return f"REPL returned error: {answer.get('message')}"
+
+
+def _read(reader: Callable[[dict[str, Any]], T], answer: dict[str, Any]) -> T:
     try:
         return reader(answer)
     except ValueError as error:

@@ -112,10 +112,12 @@ class Pool:
         seconds: float,
         gone: Callable[[], bool] = lambda: False,
         idle_seconds: float | None = None,
+        fresh_environments: bool = True,
     ) -> ServerLease | None:
-        """ServerLease a process; None if none came free in time, or if the caller is `gone` before.
+        """Lease a process; None if none came free in time, or if the caller is `gone` before.
 
-        The lease may be idle for `idle_seconds`, where that is less than the settings say.
+        The lease may be idle for `idle_seconds`, where that is less than the settings say. For `fresh_environments` see
+        `ServerLease`.
         Raises `TooManyWaiting`, `CannotStart` or `ShuttingDown`.
         """
         deadline = time.monotonic() + (seconds if blocking else 0.0)
@@ -136,7 +138,7 @@ class Pool:
                     self._changed.wait(min(remaining, _TICK_SECONDS))
                 longest = self._settings.lease_seconds
                 idle = longest if idle_seconds is None else min(max(idle_seconds, _SHORTEST_LEASE_SECONDS), longest)
-                lease = ServerLease(self._new_id(), *taken, self._backend, self, idle)
+                lease = ServerLease(self._new_id(), *taken, self._backend, self, idle, fresh_environments)
                 self._leases[lease.id] = lease
                 self.metrics.leases.labels("given").inc()
                 return lease
