@@ -35,6 +35,15 @@ class MatchmakerConfig:
             "max_simulations": 16_000,
             "recent_failures": "trailing",
         },
+        # The published pseudocode, whose number of simulations is a constant.
+        "alphaproof-pseudocode": {
+            "trust": 8,
+            "trust_proved": 12,
+            "base_simulations": 1000,
+            "simulations_mult": 1.0,
+            "max_simulations": 1000,
+            "rules": "pseudocode",
+        },
     }
 
     trust: int = opt(4, "Attempts without error after which a theorem's outcomes count.", min=1, advanced=True)
@@ -63,6 +72,13 @@ class MatchmakerConfig:
         advanced=True,
     )
 
+    rules: Literal["paper", "pseudocode"] = opt(
+        "paper",
+        "pseudocode: as AlphaProof's published pseudocode weighs (settled after `trust` attempts that were all proofs; "
+        "a proof of one tactic settles nothing; a failed disproof counts, whatever was proved).",
+        advanced=True,
+    )
+
     def __post_init__(self) -> None:
         validate(self, "matchmaker")
         for name, value in (("low", self.low), ("undecided", self.undecided)):
@@ -78,7 +94,9 @@ class MatchmakerConfig:
         return math.ceil(math.log(growth) / math.log(self.simulations_mult)) + 1
 
     @classmethod
-    def preset(cls, name: Literal["default", "alphaproof"], **overrides: object) -> "MatchmakerConfig":
+    def preset(
+        cls, name: Literal["default", "alphaproof", "alphaproof-pseudocode"], **overrides: object
+    ) -> "MatchmakerConfig":
         """Make the preset `name`; `alphaproof` is that of the published system. Raises ValueError for other names."""
         return cls(**{**preset_values(cls, name), **overrides})
 
@@ -123,14 +141,18 @@ class Standing(NamedTuple):
     """Proofs in a row at the end, errors left out, up to `trust_proved`."""
     failures: int = 0
     """Failures in a row at the end, errors left out, until they ask for the largest budget."""
+    failed: bool = False
+    """Whether some attempt without error failed; kept with `rules` pseudocode only, which asks for it."""
 
 
 def updated(standing: Standing, event: Event, config: MatchmakerConfig) -> Standing:
     """Update the standing of a theorem once one more attempt has ended.
 
     That the negation could not be proved is a failure like any other, but no news about a theorem that has a proof:
-    otherwise none would ever be settled where every other attempt tries to disprove.
+    otherwise none would ever be settled where every other attempt tries to disprove. (In the published pseudocode it is
+    a failure there too: 12 proofs in a row, with half of the attempts at the negation, come once in 4,096 tries.)
     """
+    pseudocode = config.rules == "pseudocode"
     if event == "error":
         return standing._replace(errors=min(standing.errors + 1, config.trust))
     if event == "refused":
@@ -138,14 +160,14 @@ def updated(standing: Standing, event: Event, config: MatchmakerConfig) -> Stand
     heard = standing._replace(errors=0, refusals=0)
     if event == "disproven":
         return heard._replace(disproven=True)
-    if event == "not disproven" and standing.proven:
+    if event == "not disproven" and standing.proven and not pseudocode:
         return heard
     if event in ("unproven", "not disproven"):
         recent = (standing.recent + "u")[-config.trust :]
         failures = min(standing.failures + 1, config.most_failures)
-        return heard._replace(recent=recent, proofs=0, failures=failures)
+        return heard._replace(recent=recent, proofs=0, failures=failures, failed=pseudocode)
     return heard._replace(
-        one_tactic=standing.one_tactic or event == "one tactic",
+        one_tactic=standing.one_tactic or (event == "one tactic" and not pseudocode),
         proven=True,
         recent=(standing.recent + "p")[-config.trust :],
         proofs=min(standing.proofs + 1, config.trust_proved),
@@ -166,17 +188,28 @@ def weight(standing: Standing, config: MatchmakerConfig) -> float:
         return config.low
     if standing.errors == config.trust:
         return config.undecided
-    if standing.proofs == config.trust_proved:
+    if is_reliably_proved(standing, config):
         return config.low
     if len(standing.recent) < config.trust or standing.proven:
         return 1.0
     return config.undecided
 
 
+def is_reliably_proved(standing: Standing, config: MatchmakerConfig) -> bool:
+    """Tell whether the last `trust_proved` attempts without error were all proofs.
+
+    The pseudocode looks at the last 12 attempts of a list that may be shorter: from `trust` attempts on, it is enough
+    that all there are were proofs.
+    """
+    if standing.proofs == config.trust_proved:
+        return True
+    return config.rules == "pseudocode" and standing.proofs >= config.trust and not standing.failed
+
+
 def is_settled(standing: Standing, config: MatchmakerConfig) -> bool:
     """Tell whether a theorem has nothing more to teach: it is disproved, trivial, refused or reliably proved."""
-    refused, reliable = standing.refusals == 2, standing.proofs == config.trust_proved
-    return standing.disproven or standing.one_tactic or refused or reliable
+    refused = standing.refusals == 2
+    return standing.disproven or standing.one_tactic or refused or is_reliably_proved(standing, config)
 
 
 def budget(standing: Standing, config: MatchmakerConfig) -> int:

@@ -437,7 +437,11 @@ def _preset(name: str, disprove_fraction: float) -> dict[str, Any]:
     }
 
 
-PRESETS = {"default": _preset("default", 0.0), "alphaproof": _preset("alphaproof", 0.5)}
+PRESETS = {
+    "default": _preset("default", 0.0),
+    "alphaproof": _preset("alphaproof", 0.5),
+    "alphaproof-pseudocode": _preset("alphaproof-pseudocode", 0.5),
+}
 """Of search, matchmaker and disproof together."""
 
 

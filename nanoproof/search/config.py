@@ -9,11 +9,19 @@ from nanoproof.lean.solvers import expand_solver_sets
 OF_TREE_SEARCH = (
     *("c_base", "c_init", "gamma", "prior_temperature", "prior", "c_base_of_budget", "normalize_values"),
     *("no_legal_value", "unvisited_penalty", "c_and", "progressive_c", "progressive_alpha"),
-    *("progressive_disagreement", "root"),
+    *("progressive_disagreement", "root", "rules"),
 )
 """Options that only `--search-algorithm mcts` knows."""
-PresetName = Literal["default", "alphaproof", "nanolean"]
+PresetName = Literal["default", "alphaproof", "alphaproof-pseudocode", "nanolean"]
 SOLVER_IN_PLACE = "grind"
+_PUBLISHED: Final = {
+    "algorithm": "mcts",
+    "c_base": 3200.0,
+    "gamma": 0.99,
+    "no_legal_value": -40.0,
+    "progressive_c": 0.01,
+}
+"""The constants on which AlphaProof's paper and its pseudocode agree, where they are not our defaults."""
 ALGORITHM: Final = "best-first"
 """The default of commands that prove with a network as it is; docs/search.md has what each was worth. Reinforcement
 learning collects by `mcts`, whose visits tell what was worked on in vain."""
@@ -36,15 +44,11 @@ class SearchConfig:
 
     PRESETS: ClassVar[Presets] = {
         "default": {},
-        "alphaproof": {  # the constants of the published system
-            "algorithm": "mcts",
-            "c_base": 3200.0,
-            "gamma": 0.99,
-            "no_legal_value": -40.0,
-            "unvisited_penalty": 32.0,
-            "c_and": 1.0,
-            "progressive_c": 0.01,
-        },
+        # The paper's rules and constants. Its penalty of 32 belongs with its factor of 64 on AND nodes: with c_and 1 a
+        # search would hardly ever leave the branch that looks worst.
+        "alphaproof": {**_PUBLISHED, "unvisited_penalty": 32.0, "c_and": 64.0},
+        # The pseudocode in the paper's supplement. It has no penalty, as an unvisited child scores 0 (see `rules`).
+        "alphaproof-pseudocode": {**_PUBLISHED, "rules": "pseudocode", "c_and": 1.0, "merge_same_state": False},
         "nanolean": {"algorithm": "best-first"},  # the best of benchmarks/search_quality.py on the embedded prover
     }
 
@@ -104,6 +108,12 @@ class SearchConfig:
     )
     max_facts: int | None = opt(
         None, "Tactics in a row that may only add hypotheses; the next such one leads nowhere.", min=0, advanced=True
+    )
+    rules: Literal["paper", "pseudocode"] = opt(
+        "paper",
+        "pseudocode: as AlphaProof's published pseudocode has it where that differs (unvisited children score 0, "
+        "scores may exceed 1, an AND node whose visited branches are solved passes on +1, cycles stay).",
+        advanced=True,
     )
     algorithm: Literal["mcts", "best-first", "ao-star"] = opt(
         "mcts",

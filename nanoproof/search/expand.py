@@ -231,6 +231,8 @@ def _grow(
     leaf, counts = path[-1], log.counts
     known = dict(leaf.known)
     above = {node.identity[0] for node in path if node.kind is _OR}
+    if config.rules == "pseudocode":  # it does not look for cycles
+        above = set()
     no_more_facts = config.max_facts is not None and _facts_in_a_row(path) >= config.max_facts
     merge = config.merge_same_state
     siblings = {child.identity: child for child in leaf.children} if merge else {}

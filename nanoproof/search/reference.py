@@ -18,6 +18,8 @@ It knows neither finishers nor limits, and of tactics that failed it keeps nothi
     Back up     value of a node without living children: no_legal_value. W += x, N += 1, solved = any (OR), all (AND).
                 To an OR parent goes x - 1, to an AND parent the least V of its visited unsolved children (else of all
                 visited).
+    Pseudocode  with rules="pseudocode": value = 0 for an unvisited child (1 - 0 below AND), q is not clipped, states on
+                the path are no cycles, and an AND parent without visited unsolved children gets +1.
     Disprove    a state whose negation was proved is dead, and with it an AND node above it. One is asked about once,
                 when it has N >= disprove_visits and V <= disprove_value.
 """
@@ -104,6 +106,8 @@ def _best_child(node: PlainNode, config: SearchConfig, seen: list[float]) -> Pla
         reward = 0 if is_and else -1
         x = reward + _value(child) if child["N"] else _value(node) - config.unvisited_penalty
         score = _q(x, config)
+        if config.rules == "pseudocode":
+            score = config.gamma ** (-1 - x) if child["N"] else 0.0
         if config.normalize_values and seen and min(seen) < max(seen):
             unclipped = config.gamma ** (-1 - x)
             score = max(0.0, min(1.0, (unclipped - min(seen)) / (max(seen) - min(seen))))
@@ -138,7 +142,7 @@ def _expand(path: list[PlainNode], policy: Policy, lean: TacticRunner, config: S
         if not isinstance(result, TacticApplied):
             continue
         identity = tuple(_identity(branch, config) for branch in result.branches)
-        if any(one in ancestors for one in identity):
+        if config.rules == "paper" and any(one in ancestors for one in identity):
             continue
         key = tuple(branch.state.merge_key for branch in result.branches)
         same = [child for child in leaf["children"] if config.merge_same_state and child["identity"] == identity]
@@ -186,7 +190,10 @@ def _back_up(path: list[PlainNode], value: float, config: SearchConfig) -> None:
         else:
             visited = [child for child in parent["children"] if child["N"]]
             unsolved = [child for child in visited if not child["solved"]]
-            value = min(_value(child) for child in unsolved or visited)
+            if config.rules == "pseudocode":
+                value = min([1.0, *(_value(child) for child in unsolved)])
+            else:
+                value = min(_value(child) for child in unsolved or visited)
 
 
 # -- disprove ----------------------------------------------------------------------------------------------------------

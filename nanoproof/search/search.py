@@ -193,6 +193,9 @@ def _score(node: Node, child: Node, config: SearchConfig, log: SearchLog) -> flo
     at `x = V(child)` below an AND node, and at `x = V(node) - penalty` for a child without visits. `normalize_values`
     stretches those seen in the tree to [0, 1], as MuZero does (Schrittwieser et al. 2020).
     """
+    if config.rules == "pseudocode":  # neither a penalty nor a clip: with V = +1 below AND a score may exceed 1
+        reward = 0.0 if node.kind is Kind.AND else TACTIC_REWARD
+        return config.gamma ** (-1.0 - (reward + child.value)) if child.visits else 0.0
     if child.visits:
         score = config.gamma**-child.value / (config.gamma if node.kind is Kind.AND else 1.0)
     else:
@@ -244,7 +247,7 @@ def back_up(path: Sequence[Node], value: float, config: SearchConfig) -> float:
     for node in reversed(path):
         if node.kind is Kind.AND:
             node.solved = all(child.solved for child in node.children)
-            value = _worst_value(node)
+            value = _worst_value(node, config)
         else:
             node.solved = any(child.solved for child in node.children)
             if node is not leaf:
@@ -277,10 +280,17 @@ def give_up(path: Sequence[Node], config: SearchConfig, log: SearchLog) -> None:
         log.counts.given_up += 1
 
 
-def _worst_value(node: Node) -> float:
-    """Below an AND node: the smallest V of the visited unsolved children; of all visited ones if none is unsolved."""
+def _worst_value(node: Node, config: SearchConfig) -> float:
+    """Below an AND node: the smallest V of the visited unsolved children; of all visited ones if none is unsolved.
+
+    The published pseudocode starts its minimum at +1 and leaves solved children out, so that this is what it has in the
+    second case. No proof is worth +1; the paper's values are all negative.
+    """
     visited = [child for child in node.children if child.visits]
-    return min(child.value for child in [child for child in visited if not child.solved] or visited)
+    unsolved = [child for child in visited if not child.solved]
+    if config.rules == "pseudocode":
+        return min([1.0, *[child.value for child in unsolved]])
+    return min(child.value for child in unsolved or visited)
 
 
 # -- disproof inside the tree ------------------------------------------------------------------------------------------

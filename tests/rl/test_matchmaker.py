@@ -143,6 +143,33 @@ def test_alphaproof_preset_trusts_later() -> None:
     assert [told(events, config).weight(0) for events in ("p" * 11, "p" * 12)] == [1.0, 0.001]
 
 
+def weight_by_the_pseudocode(events: str) -> float:
+    """Weigh a list of attempts as the pseudocode does: proofs (p, 1), disproofs (d), failures of either (u, n)."""
+    attempts = [(event in "dn", event in "pd1") for event in events]
+    if any(disproving and successful for disproving, successful in attempts):
+        return 0.0
+    if len(attempts) < 8:
+        return 1.0
+    if not any(successful for _, successful in attempts):
+        return 0.1
+    return 0.001 if all(successful for _, successful in attempts[-12:]) else 1.0
+
+
+def test_eight_to_eleven_proofs_in_a_row_settle_a_theorem_in_the_pseudocode() -> None:
+    config = MatchmakerConfig.preset("alphaproof-pseudocode")
+    weights = [told(events, config).weight(0) for events in ("p" * 7, "p" * 8, "p" * 11, "u" + "p" * 11, "p" * 12)]
+    assert weights == [1.0, 0.001, 0.001, 1.0, 0.001]
+    assert num_simulations("uuuuuuuuuuuu", config) == 1000
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(st.text("pppppppu1nd", max_size=30), st.text("p1", max_size=14), st.text("un", max_size=12)))
+def test_the_pseudocode_preset_weighs_as_the_pseudocode_does(events: str) -> None:
+    config = MatchmakerConfig.preset("alphaproof-pseudocode")
+    standing = told(events, config).standing(0)
+    assert weight(standing, config) == weight_by_the_pseudocode(events)
+
+
 def plain_weight_and_budget(events: str, config: MatchmakerConfig) -> tuple[float, int]:
     """The rules as they are told, over the whole history."""
     shown = [e for i, e in enumerate(events) if not (e == "n" and ("p" in events[:i] or "1" in events[:i]))]

@@ -250,6 +250,8 @@ def test_the_preset_reaches_search_matchmaker_and_disproof_and_given_flags_win()
     plain, preset = rl.parse_args(["--model-path", "x"]), rl.parse_args(["--model-path", "x", "--preset", "alphaproof"])
     assert (plain.search_c_base, plain.mm_base_simulations, plain.disprove_fraction) == (200, 64, 0)
     assert (preset.search_c_base, preset.mm_base_simulations, preset.disprove_fraction) == (3200, 250, 0.5)
+    pseudo = rl.parse_args(["--model-path", "x", "--preset", "alphaproof-pseudocode"])
+    assert (pseudo.search_rules, pseudo.mm_rules, pseudo.disprove_fraction) == ("pseudocode", "pseudocode", 0.5)
     given = ["--model-path", "x", "--mm-base-simulations", "64", "--preset", "alphaproof", "--search-preset", "default"]
     args = rl.parse_args(given)
     assert (args.search_c_base, args.mm_base_simulations, args.mm_trust, args.disprove_fraction) == (200, 64, 8, 0.5)

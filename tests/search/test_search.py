@@ -241,7 +241,9 @@ def test_constants_out_of_range_are_refused(wrong: dict[str, object], message: s
 def test_presets_have_the_published_constants() -> None:
     alphaproof = SearchConfig.preset("alphaproof")
     assert (alphaproof.c_base, alphaproof.gamma, alphaproof.no_legal_value) == (3200, 0.99, -40)
-    assert (alphaproof.unvisited_penalty, alphaproof.c_and, alphaproof.progressive_c) == (32, 1, 0.01)
+    assert (alphaproof.unvisited_penalty, alphaproof.c_and, alphaproof.progressive_c) == (32, 64, 0.01)
+    pseudocode = SearchConfig.preset("alphaproof-pseudocode")
+    assert (pseudocode.c_base, pseudocode.c_and, pseudocode.rules) == (3200, 1, "pseudocode")
     with pytest.raises(ValueError, match="preset must be one of"):
         SearchConfig.preset("other")  # type: ignore[arg-type]
 
