@@ -1,7 +1,7 @@
 """Compare settings of the search: theorems solved, and what that cost, with paired tests.
 
     python -m benchmarks.search_quality --model-path sft/<run> --output-dir /tmp/quality [--json PATH] [--markdown PATH]
-    python -m benchmarks.search_quality ... --table arms.txt --variants full ranks --search-finishers simp omega grind
+    python -m benchmarks.search_quality ... --table arms.txt --variants full no-value --search-finishers none
 
 An arm is a setting: an entry `name: flags` of VARIANTS, CANDIDATES or a `--table`. Each is scored by
 `scripts.prover_eval` with every network, set of theorems and seed, in a directory of its own below --output-dir.
@@ -44,31 +44,13 @@ VARIANTS = {
 """The arms of the ablation in docs/experiments.md."""
 
 CANDIDATES = {
-    "equivalent": "--search-merge-states equivalent",
-    "reuse-proofs": "--search-reuse-proofs",
-    "defer-repeats": "--search-merge-states equivalent --search-defer-repeats",
-    "length-normalized": "--search-prior length-normalized --search-prior-temperature 0.3",
-    "ranks": "--search-prior rank",
-    "budget-c-base": "--search-c-base-of-budget 1",
-    "normalized-values": "--search-normalize-values",
     "first-play-parent": "--search-unvisited-penalty 0",
     "dead-ends-1": "--search-dead-end-expansions 1",
     "dead-ends-3": "--search-dead-end-expansions 3",
     "no-legal-40": "--search-no-legal-value -40",
-    "disagreement": "--search-progressive-disagreement 4",
-    "halving": "--search-root halving",
-    "facts-2": "--search-max-facts 2",
-    "finishers-first": "--search-finishers-first",
-    "finishers-new": "--search-finisher-where new",
-    "finishers-value": "--search-finisher-where value",
-    "finishers-closing": "--search-finisher-keep closing",
-    "best-first-closing": "--search-algorithm best-first --search-finisher-keep closing",
     "best-first-finisher-2": "--search-algorithm best-first --search-finisher-logprob -2",
     "best-first-value-0.3": "--search-algorithm best-first --search-value-weight 0.3",
     "best-first-value-1": "--search-algorithm best-first --search-value-weight 1",
-    "best-first-length-0.5": "--search-algorithm best-first --search-path-normalization 0.5",
-    "best-first-length-1": "--search-algorithm best-first --search-path-normalization 1",
-    "best-first-in-order": "--search-algorithm best-first --search-and-in-order",
 }
 """Arms of single options that are off by default (docs/search.md)."""
 

@@ -37,10 +37,6 @@ SEARCHES: dict[str, tuple[str, list[str]]] = {
             *("--search-prior-temperature", "200", "--search-unvisited-penalty", "16"),
         ],
     ),
-    "ao-star": (
-        ", AO*",
-        ["--search-algorithm", "ao-star", "--search-value-weight", "1", "--search-finisher-logprob", "-2"],
-    ),
     "no-value": (", without the value", ["--no-search-use-value"]),
     "no-solvers": (", without solvers", ["--search-finishers", "none"]),
 }

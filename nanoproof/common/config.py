@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
 from nanoproof.common.errors import UserError, report_error
+from nanoproof.common.retired import is_retired_flag
 from nanoproof.common.run_dir import SCRIPTS
 
 T = TypeVar("T")
@@ -386,6 +387,8 @@ class Parser(argparse.ArgumentParser):
         """The flag that a flag is read as; ends the command if it is an earlier one without a successor."""
         if flag in self._option_string_actions:
             return flag
+        if is_retired_flag(flag):
+            self.error(f"{word}: this option is no more; docs/experiments.md has what it was worth")
         dashed = flag.replace("_", "-")
         now = self._earlier.get(dashed, dashed)
         if not now.startswith("--"):

@@ -179,9 +179,9 @@ class BaseProver(ABC):
 
 
 def result_of(attempt: Attempt, theorem: Any, seconds: float) -> SearchResult:
-    """Read the result of an attempt; without a proof it is a failure only if nothing was left to try."""
+    """Read the result of an attempt; a search without a proof leaves the theorem open, as there is more to try."""
     proved = attempt.outcome == "proven"
-    status = Status.PROVED if proved else Status.FAILED if attempt.stop_reason == "hopeless" else Status.OPEN
+    status = Status.PROVED if proved else Status.OPEN
     return SearchResult(
         theorem,
         status,

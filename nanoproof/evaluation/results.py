@@ -25,6 +25,7 @@ from typing import Any, Literal
 from nanoproof.common import files
 from nanoproof.common.config import to_dict
 from nanoproof.common.errors import UserError
+from nanoproof.common.retired import without_retired
 from nanoproof.evaluation.summary import plot_curve, summarize, theorem_key, theorem_set_hash
 from nanoproof.lean.embedded import write_certificates
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
@@ -108,9 +109,13 @@ class EvalSettings:
 
 
 def with_search_defaults(settings: Mapping[str, Any], search: SearchConfig | None = None) -> dict[str, Any]:
-    """Add to the settings of an earlier evaluation the options that came later, which had their defaults."""
+    """Add to the settings of an earlier evaluation the options that came later, which had their defaults.
+
+    Those that are gone and were off are left out; one that was on is a setting that differs from any of today.
+    """
+    settings = without_retired(settings)
     if WHOLE in settings:
-        return dict(settings)
+        return settings
     sampling = {"top_p": 1.0} if "temperature" in settings else {}
     searched = {f"search_{name}": value for name, value in to_dict(search or SearchConfig()).items()}
     return {**sampling, **searched, **settings}

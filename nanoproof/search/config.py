@@ -1,4 +1,7 @@
-"""Options of the search: its constants, named presets of them, and switches that disable parts of it."""
+"""Options of the search: its constants, named presets of them, and switches that disable parts of it.
+
+docs/search.md says what each constant does and where it comes from; docs/experiments.md what was measured.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal
@@ -7,13 +10,23 @@ from nanoproof.common.config import Presets, check, opt, preset_values, validate
 from nanoproof.lean.solvers import expand_solver_sets
 
 OF_TREE_SEARCH = (
-    *("c_base", "c_init", "gamma", "prior_temperature", "prior", "c_base_of_budget", "normalize_values"),
+    *("rules", "c_base", "c_init", "gamma", "prior_temperature"),
     *("no_legal_value", "unvisited_penalty", "c_and", "progressive_c", "progressive_alpha"),
-    *("progressive_disagreement", "root", "rules"),
 )
 """Options that only `--search-algorithm mcts` knows."""
+
 PresetName = Literal["default", "alphaproof", "alphaproof-pseudocode", "nanolean"]
+
 SOLVER_IN_PLACE = "grind"
+"""The finisher of `--disable-solvers`: solvers are taken out of what the policy says, not out of reach."""
+
+ALGORITHM: Final = "best-first"
+"""The algorithm of commands that prove with a network as it is.
+
+On nanolean-hard it solved 4.7 points more than tree search with its default constants (experiments.md, four searches on
+the hard set). Reinforcement learning collects by `mcts`, whose visits tell which states were worked on in vain.
+"""
+
 _PUBLISHED: Final = {
     "algorithm": "mcts",
     "c_base": 3200.0,
@@ -21,10 +34,7 @@ _PUBLISHED: Final = {
     "no_legal_value": -40.0,
     "progressive_c": 0.01,
 }
-"""The constants on which AlphaProof's paper and its pseudocode agree, where they are not our defaults."""
-ALGORITHM: Final = "best-first"
-"""The default of commands that prove with a network as it is; docs/search.md has what each was worth. Reinforcement
-learning collects by `mcts`, whose visits tell what was worked on in vain."""
+"""Constants that AlphaProof's paper and its pseudocode share, where they are not our defaults."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +54,19 @@ class SearchConfig:
 
     PRESETS: ClassVar[Presets] = {
         "default": {},
-        # The paper's rules and constants. Its penalty of 32 belongs with its factor of 64 on AND nodes: with c_and 1 a
-        # search would hardly ever leave the branch that looks worst.
+        # The paper's rules and constants. Its penalty of 32 belongs with its factor of 64 on AND nodes: beside c_and 1
+        # the branch that looks worst would get all visits, however long it takes.
         "alphaproof": {**_PUBLISHED, "unvisited_penalty": 32.0, "c_and": 64.0},
-        # The pseudocode in the paper's supplement. It has no penalty, as an unvisited child scores 0 (see `rules`).
+        # The pseudocode published with the paper. It has no penalty: an unvisited child scores 0 (see `rules`).
         "alphaproof-pseudocode": {**_PUBLISHED, "rules": "pseudocode", "c_and": 1.0, "merge_same_state": False},
-        "nanolean": {"algorithm": "best-first"},  # the best of benchmarks/search_quality.py on the embedded prover
+        # The best of benchmarks/search_quality.py on the embedded prover (experiments.md, what each part is worth).
+        "nanolean": {"algorithm": "best-first"},
     }
 
+    # -- Selection in tree search (the exploration term of PUCT) -------------------------------------------------------
+
+    # c(N) = c_init + log((N + c_base + 1) / c_base), as in AlphaZero (Silver et al. 2018). AlphaProof has 3200 for
+    # budgets of thousands of simulations; with 32 to 512 exploration has to grow sooner.
     c_base: float = opt(
         200.0, "How slowly exploration grows with the visits of a node (larger is slower).", above=0, advanced=True
     )
@@ -59,125 +74,71 @@ class SearchConfig:
     gamma: float = opt(
         0.98, "Discount that turns 'tactics still needed' into a score in [0, 1].", above=0, max=1, advanced=True
     )
+    # At 200 a log-probability of -20 weighs 0.905 of one of 0: the policy acts through what it samples, hardly through
+    # priors. Temperature 1 was no better (-1.5 points, p 0.45).
     prior_temperature: float = opt(
         200.0, "Temperature that flattens the policy's probabilities into priors.", above=0, advanced=True
     )
-    prior: Literal["softmax", "length-normalized", "rank"] = opt(
-        "softmax",
-        "What the prior of a tactic is computed from: its log-probability, that by letter, or its rank k among the "
-        "tactics of its expansion (1/k).",
-        advanced=True,
-    )
-    c_base_of_budget: float = opt(
-        0.0,
-        "c_base is this share of the simulations allowed, whatever c_base says; 0: it is c_base.",
-        min=0,
-        advanced=True,
-    )
-    normalize_values: bool = opt(
-        False, "Scores are stretched so that those seen in this tree reach from 0 to 1.", advanced=True
-    )
+    # At -5 a dead end may look better than a real state seven tactics away; with -40, the published value, 41 and 39 of
+    # 100 theorems were solved (two seeds), with -5 37 and 39: noise.
     no_legal_value: float = opt(-5.0, "Value of a node where no tactic led anywhere.", max=0, advanced=True)
     unvisited_penalty: float = opt(
         16.0, "How much worse than its parent an unvisited child is taken to be.", min=0, advanced=True
     )
     c_and: float = opt(64.0, "Factor on exploration where several branches are all to be solved.", min=0, advanced=True)
+
+    # -- Expanding again -----------------------------------------------------------------------------------------------
+
+    # Progressive widening (Coulom 2007, Couetoux et al. 2011), here by new samples of the policy. With 0.1 and 0.6 the
+    # second expansion comes at 47 visits, the third at 148.
     progressive_c: float = opt(
         0.1, "A node of N visits is expanded again while it has <= this * N^alpha expansions.", min=0, advanced=True
     )
     progressive_alpha: float = opt(
         0.6, "Exponent of the visits in the rule for expanding again.", min=0, max=1, advanced=True
     )
-    progressive_disagreement: float = opt(
-        0.0,
-        "The expansions allowed grow by this times the difference of the best and the worst child's score.",
-        min=0,
-        advanced=True,
-    )
+    # Of 384 samples of a failed search 19 nodes came, since the same dead ends were sampled again and again; with 2
+    # here 16 simulations solved 21 of 64 hard theorems instead of 16 (experiments.md, settings on the hard set).
     dead_end_expansions: int = opt(
         0,
         "A state without a child to go on with is given up after so many expansions; 0: never.",
         min=0,
         advanced=True,
     )
-    root: Literal["puct", "halving"] = opt(
-        "puct",
-        "How the simulations are dealt to the children of the first state with several: as everywhere, or equally, "
-        "to half as many in each round (sequential halving).",
-        advanced=True,
-    )
-    max_facts: int | None = opt(
-        None, "Tactics in a row that may only add hypotheses; the next such one leads nowhere.", min=0, advanced=True
-    )
+
+    # -- Which search --------------------------------------------------------------------------------------------------
+
     rules: Literal["paper", "pseudocode"] = opt(
         "paper",
         "pseudocode: as AlphaProof's published pseudocode has it where that differs (unvisited children score 0, "
         "scores may exceed 1, an AND node whose visited branches are solved passes on +1, cycles stay).",
         advanced=True,
     )
-    algorithm: Literal["mcts", "best-first", "ao-star"] = opt(
+    algorithm: Literal["mcts", "best-first"] = opt(
         "mcts",
-        "mcts: selection by visits, values and priors; best-first: by the log-probability of the path alone; ao-star: "
-        "the likeliest whole proof, all branches of it counted.",
+        "mcts: selection by visits, values and priors; best-first: by the log-probability of the path alone.",
         advanced=True,
     )
     value_weight: float = opt(
         0.0,
-        "Best-first and AO*: log-probability that one expected tactic less is worth; 0 leaves values out.",
+        "Best-first: log-probability that one expected tactic less is worth; 0 leaves values out.",
         min=0,
-        advanced=True,
-    )
-    again_cost: float = opt(
-        1.0,
-        "AO*: log-probability that each expansion of a state so far takes from what expanding it again may find.",
-        min=0,
-        advanced=True,
-    )
-    path_normalization: float = opt(
-        0.0,
-        "Best-first: the sum of log-probabilities is divided by the number of tactics to this power.",
-        min=0,
-        advanced=True,
-    )
-    and_in_order: bool = opt(
-        False,
-        "Best-first: of branches that are all to be solved, the first open one is worked on alone.",
         advanced=True,
     )
     merge_same_state: bool = opt(True, "Tactics of a node that lead to the same state are one edge.", advanced=True)
-    merge_states: Literal["same-text", "equivalent"] = opt(
-        "same-text",
-        "Which states are the same, for merging and cycles: same-text: those that print the same; equivalent: also "
-        "those that differ in names, order or copies of hypotheses.",
-        advanced=True,
-    )
-    reuse_proofs: bool = opt(
-        False, "What is proved at one node of the tree is replayed at open nodes of the same state.", advanced=True
-    )
-    defer_repeats: bool = opt(
-        False,
-        "A state that was expanded elsewhere and is open there is expanded only when nothing else is left.",
-        advanced=True,
-    )
     use_value: bool = opt(
         True, "Believe the policy's value; without it every leaf is taken to need one tactic.", advanced=True
     )
-    stop_value: float | None = opt(
-        None,
-        "A search is given up where more tactics than this seem to be left (none: never).",
-        above=0,
-        advanced=True,
-    )
-    stop_after: int = opt(
-        32,
-        "Simulations before a search may be given up; from then on at each power of two.",
-        min=1,
-        advanced=True,
-    )
+
+    # -- Limits --------------------------------------------------------------------------------------------------------
+
     max_nodes: int = opt(200_000, "A search ends when its tree has this many nodes.", min=1, advanced=True)
     max_tree_mbytes: int = opt(
         1024, "A search ends when its tree takes this many megabytes (an estimate).", min=1, advanced=True
     )
+
+    # -- Solvers -------------------------------------------------------------------------------------------------------
+
     finishers: tuple[str, ...] = opt(
         (),
         "Solver tactics that are tried besides what the policy says, or a name for several: none, nanolean, lean, "
@@ -190,26 +151,7 @@ class SearchConfig:
         "candidate: finishers are offered at every node like tactics of the policy.",
         advanced=True,
     )
-    finisher_where: Literal["every", "new", "value"] = opt(
-        "every",
-        "Where finishers are tried: whenever a node is expanded, when it is for the first time, or where at most "
-        "--search-finisher-value tactics are expected to be needed.",
-        advanced=True,
-    )
-    finisher_value: float = opt(
-        3.0,
-        "Tactics expected to be needed, up to which finishers are tried with --search-finisher-where value.",
-        min=0,
-        advanced=True,
-    )
-    finishers_first: bool = opt(
-        False,
-        "Finishers are run at a new node before the policy is asked, one after the other until one closes it.",
-        advanced=True,
-    )
-    finisher_keep: Literal["all", "closing"] = opt(
-        "all", "What is kept of finishers that are candidates: all that they lead to, or proofs only.", advanced=True
-    )
+    # At 0 a `simp` that goes half the way comes before all else in best-first search.
     finisher_logprob: float = opt(
         0.0, "Log-probability of a finisher that is a candidate, for priors and best-first.", max=0, advanced=True
     )
@@ -219,6 +161,9 @@ class SearchConfig:
     solver_tactics: tuple[str, ...] = opt(
         ("grind", "lia", "grobner", "aesop"), "Tactics that count as solvers.", metavar="TACTIC", advanced=True
     )
+
+    # -- Disproof of states inside the tree ----------------------------------------------------------------------------
+
     disprove_inner: bool = opt(False, "Try to disprove states inside the tree whose value is poor.", advanced=True)
     disprove_value: float = opt(
         -12.0, "A state is worth a try to disprove it from this value down.", max=0, advanced=True
@@ -245,9 +190,9 @@ class SearchConfig:
 
     @classmethod
     def preset(cls, name: PresetName, **overrides: Any) -> "SearchConfig":
-        """Return the preset `name` (`alphaproof`: the published constants) with overrides; ValueError if unknown."""
+        """Return the preset `name` with overrides. Raises ConfigError, a ValueError, for other names."""
         return cls(**{**preset_values(cls, name), **overrides})
 
     def without_solvers(self) -> "SearchConfig":
-        """Apply `--disable-solvers`: no solvers from the policy, and `grind` as finisher if there is none."""
+        """Return the config for `--disable-solvers`: no solvers from the policy, `grind` if there is no finisher."""
         return replace(self, disable_solvers=True, finishers=self.finishers or (SOLVER_IN_PLACE,))

@@ -12,14 +12,13 @@ from typing import NamedTuple, Protocol
 
 from nanoproof.lean.types import Branch, TacticApplied, TacticFailed
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.equivalence import equivalence_key, only_adds_facts
 from nanoproof.search.node import Kind, Node, and_node
 from nanoproof.search.policy import Policy, Suggestion
 
+# What a tree takes in memory is estimated, as asking for the true size of its objects would take longer than a search.
 NODE_BYTES = 1000  # of a node, its edge and its branch, strings apart
 TACTIC_BYTES = 200  # of a tactic that led nowhere
 LETTER_BYTES = 6  # of a letter of a state: in the text, in its goals, and in the key
-_OR, _AND = Kind.OR, Kind.AND
 
 
 class TacticRunner(Protocol):
@@ -40,10 +39,8 @@ class SearchCounts:
     timeouts: int = 0
     banned: int = 0
     cycles: int = 0
-    facts: int = 0  # tactics that added facts where no more are allowed (`max_facts`)
     merged: int = 0  # tactics that led to the state of a sibling
     given_up: int = 0  # nodes with too many expansions in vain (`dead_end_expansions`)
-    reused: int = 0  # nodes that were solved by the proof of another one
     nodes: int = 1
     tree_bytes: int = 0  # an estimate, see NODE_BYTES, TACTIC_BYTES and LETTER_BYTES
     disprove_tries: int = 0
@@ -79,25 +76,27 @@ class SearchLog:
 
     `estimates` are those after 1, 2, 4, 8, ... simulations (or the next one that ended) without a proof.
     `failed_tactics`: the policy's tactics that Lean refused, as keys (state, tactic) in order; `disproofs`: by merge
-    key whether a state that was tried is false; `timed_out`: tactics that ran out of time, by node and tactic;
-    `scores`: the least and the largest score seen (with `normalize_values`);
-    `expanded` and `proofs`: for each identity the node that was expanded, and that was solved, first (with
-    `defer_repeats`, `reuse_proofs`); `replays`: the nodes at which a proof of `proofs` was tried.
+    key whether a state that was tried is false; `timed_out`: tactics that ran out of time, by node and tactic.
     """
 
     counts: SearchCounts = field(default_factory=SearchCounts)
+    # A dictionary as a set that keeps its order, so that the records of equal searches are equal.
     failed_tactics: dict[tuple[str, str], None] = field(default_factory=dict)
     disproofs: dict[str, bool] = field(default_factory=dict)
-    scores: tuple[float, float] | None = None
     estimates: list[Estimate] = field(default_factory=list, compare=False)
     timed_out: dict[tuple[Node, str], TimedOut] = field(default_factory=dict, compare=False, repr=False)
-    expanded: dict[str, Node] = field(default_factory=dict, compare=False, repr=False)
-    proofs: dict[str, Node] = field(default_factory=dict, compare=False, repr=False)
-    replays: set[tuple[Node, Node]] = field(default_factory=set, compare=False, repr=False)
 
 
-Candidate = tuple[str, float, float, bool]
-"""A tactic to try, its prior mass, its log-probability, and whether it is a finisher (not the policy's)."""
+class Candidate(NamedTuple):
+    """A tactic to try at a node, with its prior mass there."""
+
+    tactic: str
+    mass: float
+    logprob: float
+    finisher: bool  # not the policy's
+
+
+# -- Evaluate and expand -----------------------------------------------------------------------------------------------
 
 
 def evaluate_and_expand(
@@ -109,97 +108,68 @@ def evaluate_and_expand(
     is a candidate weighs as much as one sample of its log-probability, `finisher_logprob`.
     """
     leaf = path[-1]
-    tried: dict[str, TacticApplied | TacticFailed] = {}
-    if leaf.expansions == 0 and (config.finisher_use == "leaf" or config.finishers_first):
-        tried = _try_finishers(leaf, lean, config, log.counts)
-        closing = next((tactic for tactic, result in tried.items() if _closes(result)), None)
-        if closing is not None:
-            _grow(path, [(closing, 1.0, 0.0, True)], tried, config, log)
-            return -1.0
-        if config.finisher_use == "leaf":  # what finishers do short of that leaves nothing
-            tried = {}
+    # Solvers answer in milliseconds where the network takes a forward pass for each token: at a new leaf they go first,
+    # and a leaf that one closes is never shown to the policy. What they do short of closing it leaves nothing.
+    if config.finisher_use == "leaf" and leaf.expansions == 0:
+        results = run_tactics(leaf, config.finishers, lean, log.counts)
+        for tactic, result in results.items():
+            if isinstance(result, TacticApplied) and not result.branches:
+                _grow(path, [Candidate(tactic, 1.0, 0.0, finisher=True)], results, config, log)
+                return -1.0
+
     suggestion = policy.suggest(leaf.state)
     log.counts.tactic_samples += suggestion.num_samples
     candidates = candidates_of(suggestion, config)
     if config.finisher_use == "candidate":
         mass = exp(config.finisher_logprob / config.prior_temperature)
-        finishers = finishers_at(leaf, config, suggestion.value)
-        candidates += [(tactic, mass, config.finisher_logprob, True) for tactic in finishers]
-    new = dict.fromkeys([tactic for tactic, *_ in candidates if tactic not in leaf.known and tactic not in tried])
-    results = {**tried, **run_tactics(leaf, list(new), lean, log.counts)}
-    if config.finisher_keep == "closing":
-        candidates = [one for one in candidates if not one[3] or (one[0] in results and _closes(results[one[0]]))]
-    num_before, value = len(leaf.children), -suggestion.value if config.use_value else -1.0
-    for tactic, logprob in zip(suggestion.tactics, suggestion.logprobs, strict=True):
-        if tactic in new:
-            leaf.seen_mass += exp(logprob)
+        for tactic in config.finishers:
+            candidates.append(Candidate(tactic, mass, config.finisher_logprob, finisher=True))
+
+    # Each text once: a finisher may be one of the policy's tactics, too.
+    new = dict.fromkeys([candidate.tactic for candidate in candidates if candidate.tactic not in leaf.known])
+    results = run_tactics(leaf, list(new), lean, log.counts)
+    num_before = len(leaf.children)
     _grow(path, candidates, results, config, log)
-    leaf.policy_value = value
+
+    value = -suggestion.value if config.use_value else -1.0
     for child in leaf.children[num_before:]:
-        for node in (child, *child.children):
-            node.value_above = value
+        child.value_above = value
+        for branch in child.children:
+            branch.value_above = value
     return value
-
-
-def finishers_at(leaf: Node, config: SearchConfig, needed: float) -> tuple[str, ...]:
-    """Return the finishers to try at a node where `needed` tactics are expected to be needed."""
-    once = config.finisher_where == "new" or config.finisher_keep == "closing"
-    if (once and leaf.expansions) or (config.finisher_where == "value" and needed > config.finisher_value):
-        return ()
-    return config.finishers
-
-
-def _try_finishers(
-    leaf: Node, lean: TacticRunner, config: SearchConfig, counts: SearchCounts
-) -> dict[str, TacticApplied | TacticFailed]:
-    """Run the finishers at a new node before the policy is asked: all at once, or (`finishers_first`) until one closes.
-
-    What is expected to be needed there is one tactic less than at the node above.
-    """
-    finishers = finishers_at(leaf, config, -leaf.value_above - 1.0)
-    if not config.finishers_first:
-        return run_tactics(leaf, finishers, lean, counts)
-    tried: dict[str, TacticApplied | TacticFailed] = {}
-    for tactic in finishers:
-        tried |= run_tactics(leaf, [tactic], lean, counts)
-        if _closes(tried[tactic]):
-            break
-    return tried
 
 
 def candidates_of(suggestion: Suggestion, config: SearchConfig) -> list[Candidate]:
     """Return the tactics of a suggestion with their prior masses, without those that `disable_solvers` leaves out."""
-    samples = zip(suggestion.tactics, prior_masses(suggestion, config), suggestion.logprobs, strict=True)
-    candidates = [(tactic, mass, logprob, False) for tactic, mass, logprob in samples]
-    if config.disable_solvers:
-        solver = solver_pattern(config.solver_tactics)
-        candidates = [candidate for candidate in candidates if not solver.search(candidate[0])]
+    solver = solver_pattern(config.solver_tactics)
+    candidates = []
+    for tactic, logprob, mass in zip(
+        suggestion.tactics, suggestion.logprobs, prior_masses(suggestion, config), strict=True
+    ):
+        if not (config.disable_solvers and solver.search(tactic)):
+            candidates.append(Candidate(tactic, mass, logprob, finisher=False))
     return candidates
 
 
 def prior_masses(suggestion: Suggestion, config: SearchConfig) -> list[float]:
-    """Compute the prior mass of each tactic: count * exp(logprob / tau), the prior of Hubert et al. 2021.
+    """Compute the prior mass of each tactic: count * exp(logprob / tau).
 
-    `length-normalized` divides the log-probability by the letters of the tactic, so that long ones are not less likely
-    for their length alone; `rank` gives 1/k to the k-th likeliest, whatever the log-probabilities are.
+    It is the prior of sampled actions (Hubert et al. 2021): the empirical distribution of the samples, weighted by the
+    policy's flattened probability. Masses are normalised where they are compared, as expanding again adds to them.
     """
-    tactics, logprobs = suggestion.tactics, suggestion.logprobs
-    if config.prior == "rank":
-        order = sorted(range(len(tactics)), key=lambda i: -logprobs[i])
-        rank = {i: place for place, i in enumerate(order, 1)}
-        return [1.0 / rank[i] for i in range(len(tactics))]
-    tau = config.prior_temperature
-    by_letter = config.prior == "length-normalized"
-    return [
-        count * exp((logprob / max(1, len(tactic)) if by_letter else logprob) / tau)
-        for tactic, logprob, count in zip(tactics, logprobs, suggestion.counts, strict=True)
-    ]
+    masses = []
+    for logprob, count in zip(suggestion.logprobs, suggestion.counts, strict=True):
+        masses.append(count * exp(logprob / config.prior_temperature))
+    return masses
 
 
 def run_tactics(
     node: Node, tactics: Sequence[str], lean: TacticRunner, counts: SearchCounts
 ) -> dict[str, TacticApplied | TacticFailed]:
-    """Run tactics at a node in one call; raises LeanError if the server fails."""
+    """Run tactics at a node in one call, as a round trip to a server costs more than most tactics.
+
+    Raises LeanError if the server fails.
+    """
     if not tactics:
         return {}
     assert node.branch is not None, "only a node of a running search can be expanded"
@@ -216,6 +186,9 @@ def run_tactics(
     return results
 
 
+# -- What Lean's answers leave in the tree -----------------------------------------------------------------------------
+
+
 def _grow(
     path: Sequence[Node],
     candidates: Sequence[Candidate],
@@ -225,134 +198,88 @@ def _grow(
 ) -> None:
     """Add to the last node of `path` what candidates led to; `results` has an entry for each that is not known.
 
-    Refused tactics, tactics that ran out of time, and tactics that lead back to a state on the path leave nothing; nor
-    do those that add facts once more than `max_facts` tactics in a row may.
+    Refused tactics, tactics that ran out of time, and tactics that lead back to a state on the path leave nothing.
     """
     leaf, counts = path[-1], log.counts
     known = dict(leaf.known)
-    above = {node.identity[0] for node in path if node.kind is _OR}
-    if config.rules == "pseudocode":  # it does not look for cycles
-        above = set()
-    no_more_facts = config.max_facts is not None and _facts_in_a_row(path) >= config.max_facts
-    merge = config.merge_same_state
-    siblings = {child.identity: child for child in leaf.children} if merge else {}
+    # A state above on the path: a proof that comes back to it is longer than one that does not. AND nodes have no state
+    # of their own. The published pseudocode does not look for cycles.
+    above: set[str] = set()
+    if config.rules == "paper":
+        above = {node.key[0] for node in path if node.kind is Kind.OR}
+    siblings: dict[tuple[str, ...], Node] = {}
+    if config.merge_same_state:
+        siblings = {child.key: child for child in leaf.children}
     new: list[Node] = []
     for candidate in candidates:
-        tactic = candidate[0]
+        tactic = candidate.tactic
         if tactic in known:
             child = known[tactic]
             if child is not None:
-                same_text = config.merge_states == "same-text" or tactic in (child.tactic, *child.spellings)
-                _merge(child, candidate, same_text)
+                _merge(child, candidate)
             continue
         result = results[tactic]
         if isinstance(result, TacticApplied):
-            key, identity = keys_of(result.branches, config)
-            if not above.isdisjoint(identity):
+            key = tuple([branch.state.merge_key for branch in result.branches])
+            if not above.isdisjoint(key):
                 counts.cycles += 1
                 known[tactic] = None
-            elif no_more_facts and any(_adds_facts(leaf, branch) for branch in result.branches):
-                counts.facts += 1
-                known[tactic] = None
-            elif identity in siblings:
+            elif key in siblings:
                 counts.merged += 1
-                child = known[tactic] = siblings[identity]
-                _merge(child, candidate, key == child.key)
+                known[tactic] = siblings[key]
+                _merge(siblings[key], candidate)
             else:
-                child = known[tactic] = new_child(result.branches, key, identity, candidate, counts)
+                child = known[tactic] = _new_child(result.branches, key, candidate, counts)
                 new.append(child)
-                if merge:
-                    siblings[identity] = child
+                if config.merge_same_state:
+                    siblings[key] = child
         elif result.kind == "rejected":
             known[tactic] = None
             counts.tree_bytes += TACTIC_BYTES
-            if not candidate[3]:
+            # Training may lower the probability of what the policy said in vain; a finisher was not its idea.
+            if not candidate.finisher:
                 log.failed_tactics[leaf.state, tactic] = None
         elif result.kind == "timeout":
-            log.timed_out.setdefault((leaf, tactic), TimedOut(tuple(path), tactic, candidate[1], candidate[3]))
+            # Not known: a busy server may have been the reason, and a later sample tries it once more.
+            timed_out = TimedOut(tuple(path), tactic, candidate.mass, candidate.finisher)
+            log.timed_out.setdefault((leaf, tactic), timed_out)
     leaf.known = known
     leaf.children += tuple(new)
     leaf.expansions += 1
     counts.expansions += 1
 
 
-def _facts_in_a_row(path: Sequence[Node]) -> int:
-    """Count how many of the last tactics of a path only added facts."""
-    states = [node for node in path if node.kind is _OR]
-    count = 0
-    for above, below in zip(reversed(states[:-1]), reversed(states), strict=False):
-        if below.branch is None or not _adds_facts(above, below.branch):
-            break
-        count += 1
-    return count
-
-
-def _adds_facts(node: Node, branch: Branch) -> bool:
-    return node.branch is not None and only_adds_facts(node.branch.state, branch.state)
-
-
-def keys_of(branches: Sequence[Branch], config: SearchConfig) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the `key` and the `identity` of what a tactic left, which `merge_states` says."""
-    key = tuple([branch.state.merge_key for branch in branches])
-    if config.merge_states == "same-text":
-        return key, key
-    return key, tuple([equivalence_key(branch.state) for branch in branches])
-
-
-def new_child(
-    branches: tuple[Branch, ...],
-    key: tuple[str, ...],
-    identity: tuple[str, ...],
-    candidate: Candidate,
-    counts: SearchCounts,
-) -> Node:
-    """Make the node for what a tactic left, closed, OR, or AND, with the edge to it, and count it."""
-    tactic, mass, logprob, finisher = candidate
+def _new_child(branches: tuple[Branch, ...], key: tuple[str, ...], candidate: Candidate, counts: SearchCounts) -> Node:
+    """Make the node for what a tactic left (closed, OR, or AND) with the edge to it, and count it."""
     if len(branches) == 1:
-        child = Node(_OR, branches[0].state.text, key, branches[0], mass, identity)
+        child = Node(Kind.OR, branches[0].state.text, key, branches[0], candidate.mass)
     elif branches:
-        child = and_node(branches, key, mass, identity)
+        child = and_node(branches, key, candidate.mass)
     else:
-        child = Node(Kind.CLOSED, "", key, None, mass)
-    child.tactic, child.logprob, child.finisher = tactic, logprob, finisher
+        child = Node(Kind.CLOSED, "", key, None, candidate.mass)
+    child.tactic, child.logprob, child.finisher = candidate.tactic, candidate.logprob, candidate.finisher
     for node in (child, *child.children):
         node.born = counts.simulations + 1
-    counts.nodes += 1 + len(child.children)
-    counts.tree_bytes += _size(child)
+        counts.nodes += 1
+        counts.tree_bytes += NODE_BYTES + LETTER_BYTES * len(node.state)
     return child
 
 
-def _size(node: Node) -> int:
-    """About how many bytes a new node and its children take."""
-    size = NODE_BYTES + LETTER_BYTES * len(node.state)
-    for child in node.children:
-        size += NODE_BYTES + LETTER_BYTES * len(child.state)
-    return size
-
-
-def _merge(child: Node, candidate: Candidate, same_text: bool) -> None:
-    """The candidate leads to `child` too: masses add, the shortest text is kept, a policy's before a finisher's.
-
-    Texts that lead to a state which is equivalent, but not the `same_text`, are not kept: what works below `child` was
-    found for its own state.
-    """
-    tactic, mass, logprob, finisher = candidate
-    child.prior += mass
+def _merge(child: Node, candidate: Candidate) -> None:
+    """The candidate leads to `child` too: masses add, the shortest text is kept, a policy's before a finisher's."""
+    child.prior += candidate.mass
     assert child.tactic is not None
-    if not same_text:
-        child.logprob = max(child.logprob, logprob)
-    elif child.finisher and not finisher:
-        child.tactic, child.spellings, child.finisher, child.logprob = tactic, (), False, logprob
-    elif child.finisher == finisher:
-        child.logprob = max(child.logprob, logprob)
+    if child.finisher and not candidate.finisher:
+        # What the policy says itself is learned from; the finisher's text is not, and would be lost work beside it.
+        child.tactic, child.spellings, child.finisher = candidate.tactic, (), False
+        child.logprob = candidate.logprob
+    elif child.finisher == candidate.finisher:
+        child.logprob = max(child.logprob, candidate.logprob)
         texts = (child.tactic, *child.spellings)
-        if tactic not in texts:
-            child.tactic, *others = sorted((*texts, tactic), key=len)
+        if candidate.tactic not in texts:
+            # `sorted` is stable: of texts of one length the one that came first stays.
+            child.tactic, *others = sorted((*texts, candidate.tactic), key=len)
             child.spellings = tuple(others)
-
-
-def _closes(result: TacticApplied | TacticFailed) -> bool:
-    return isinstance(result, TacticApplied) and not result.branches
 
 
 @cache

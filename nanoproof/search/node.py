@@ -12,6 +12,8 @@ from types import MappingProxyType
 from nanoproof.lean.types import Branch
 
 TACTIC_REWARD = -1.0  # r of an edge out of an OR node; edges out of an AND node have r = 0
+
+# Most nodes are leaves that were never expanded: they share one empty mapping, which nobody can write to.
 _NOTHING_KNOWN: Mapping[str, "Node | None"] = MappingProxyType({})
 
 
@@ -33,12 +35,7 @@ class Node:
     root), `spellings` are the others, shorter ones first, `finisher` says that no policy suggested any of them, and
     `logprob` is the largest log-probability that the policy gave to one of them.
 
-    `identity` is what the search compares to tell whether two nodes are the same: `key`, or coarser keys of branches
-    (`merge_states`).
-
     `value_above` is the value that the policy gave to the OR node above when this one was added; 0 for the root.
-    `policy_value` is the one that it gave to this node at its latest expansion, and `seen_mass` the probability of all
-    tactics that it has suggested here, useless ones included.
 
     `born` is the simulation that added this node, counted from 1; 0 for the root. `ends` has the simulations that ended
     here, with the value that each backed up from here: with both, the search can be seen again.
@@ -46,6 +43,7 @@ class Node:
     `known` maps each tactic that was run here and need not be run again to the child it led to; None if it led nowhere.
     """
 
+    # A tree may have 200,000 nodes: without slots each would carry a dictionary of its own.
     __slots__ = (
         "born",
         "branch",
@@ -55,14 +53,11 @@ class Node:
         "expansions",
         "finisher",
         "given_up",
-        "identity",
         "key",
         "kind",
         "known",
         "logprob",
-        "policy_value",
         "prior",
-        "seen_mass",
         "solved",
         "spellings",
         "state",
@@ -72,19 +67,10 @@ class Node:
         "visits",
     )
 
-    def __init__(
-        self,
-        kind: Kind,
-        state: str,
-        key: tuple[str, ...],
-        branch: Branch | None,
-        prior: float,
-        identity: tuple[str, ...] | None = None,
-    ) -> None:
+    def __init__(self, kind: Kind, state: str, key: tuple[str, ...], branch: Branch | None, prior: float) -> None:
         self.kind = kind
         self.state = state  # what the policy reads; "" for AND and closed nodes
         self.key = key  # merge keys of the branches: one for OR, several for AND, none for closed
-        self.identity = key if identity is None else identity
         self.branch = branch  # what Lean works on; None for AND and closed nodes and in trees read from a file
         self.prior = prior
         self.logprob = 0.0
@@ -94,8 +80,6 @@ class Node:
         self.visits = 0
         self.value_sum = 0.0
         self.value_above = 0.0
-        self.policy_value = 0.0
-        self.seen_mass = 0.0
         self.expansions = 0
         self.solved = kind is Kind.CLOSED
         self.dead = False
@@ -107,7 +91,7 @@ class Node:
 
     @property
     def value(self) -> float:
-        """V, minus the number of tactics still needed."""
+        """V, minus the number of tactics still needed; 0 without visits."""
         return self.value_sum / self.visits if self.visits else 0.0
 
     @property
@@ -121,23 +105,25 @@ class Node:
         return sum(child.prior for child in self.children)
 
 
-def or_node(branch: Branch, prior: float = 1.0, identity: str | None = None) -> Node:
+def or_node(branch: Branch, prior: float = 1.0) -> Node:
     """Make an unexpanded OR node; the root of a search is `or_node(session.start(theorem))`."""
     state = branch.state
-    return Node(Kind.OR, state.text, (state.merge_key,), branch, prior, None if identity is None else (identity,))
+    return Node(Kind.OR, state.text, (state.merge_key,), branch, prior)
 
 
-def and_node(branches: tuple[Branch, ...], key: tuple[str, ...], prior: float, identity: tuple[str, ...]) -> Node:
+def and_node(branches: tuple[Branch, ...], key: tuple[str, ...], prior: float) -> Node:
     """Make an AND node with one OR child per branch, all of equal prior."""
-    node = Node(Kind.AND, "", key, None, prior, identity)
+    node = Node(Kind.AND, "", key, None, prior)
+    # Its branches are all there is to try: it counts as expanded from the start, and is never expanded again.
     node.expansions = 1
     share = 1.0 / len(branches)
-    node.children = tuple([or_node(branch, share, own) for branch, own in zip(branches, identity, strict=True)])
+    node.children = tuple([or_node(branch, share) for branch in branches])
     return node
 
 
 def walk(root: Node) -> Iterator[Node]:
     """Yield all nodes, parents before children, children in the order they were added."""
+    # A proof can be deeper than Python's limit on recursion, hence a stack.
     stack = [root]
     while stack:
         node = stack.pop()

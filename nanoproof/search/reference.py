@@ -2,8 +2,7 @@
 
 Nodes are dictionaries, nothing is kept that can be computed, every sum and every score is computed when it is needed.
 It knows neither finishers nor limits, and of tactics that failed it keeps nothing. Of what is off by default it knows
-`merge_states`, `prior`, `c_base_of_budget`, `normalize_values` and `disprove_inner`; not `reuse_proofs`,
-`defer_repeats`, `progressive_disagreement`, `dead_end_expansions`, `max_facts`, `root` and the best-first search.
+`rules` and `disprove_inner`; not `dead_end_expansions` and the best-first search.
 
     Tree        OR node: one branch, edges carry a tactic and reward -1. AND node: several branches, reward 0.
                 N visits, W sum of values, E expansions, P prior; V = W/N; q(x) = gamma^(-1-x) clipped to [0, 1].
@@ -13,8 +12,7 @@ It knows neither finishers nor limits, and of tactics that failed it keeps nothi
                 AND: exploration times c_and, value = 1 - q(...) of the same two cases; solved and dead ones left out.
     Expand      a tactic's mass is count * exp(logprob / tau); a known tactic adds its mass; a refused one, one that ran
                 out of time and one that leads to a state on the path leave nothing; one that leads to a sibling's state
-                is merged (masses add, shorter text stays). With merge_states="equivalent" states are compared by their
-                equivalence keys, and a merged tactic that leads to another text only adds its mass.
+                is merged (masses add, shorter text stays).
     Back up     value of a node without living children: no_legal_value. W += x, N += 1, solved = any (OR), all (AND).
                 To an OR parent goes x - 1, to an AND parent the least V of its visited unsolved children (else of all
                 visited).
@@ -24,13 +22,11 @@ It knows neither finishers nor limits, and of tactics that failed it keeps nothi
                 when it has N >= disprove_visits and V <= disprove_value.
 """
 
-from dataclasses import replace
 from math import exp, log, sqrt
 from typing import Any
 
 from nanoproof.lean.types import Branch, TacticApplied
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.equivalence import equivalence_key
 from nanoproof.search.expand import TacticRunner
 from nanoproof.search.policy import Policy
 
@@ -52,17 +48,13 @@ def plain_search(
     """
     root = _or_node(branch, None, 1.0)
     asked: set[str] = set()
-    seen: list[float] = []
-    if config.c_base_of_budget:
-        config = replace(config, c_base=config.c_base_of_budget * num_simulations)
     simulations = 0
     while simulations < num_simulations and not root["solved"]:
         path = [root]
         while _open(path[-1]) and not _expand_again(path[-1], config):
-            path.append(_best_child(path[-1], config, seen))
+            path.append(_best_child(path[-1], config))
         value = _expand(path, policy, lean, config)
         _back_up(path, value, config)
-        seen += [config.gamma ** -_value(node) for node in path[1:]]
         simulations += 1
         if config.disprove_inner:
             simulations += _disprove(path, config, false, asked, simulations < num_simulations)
@@ -100,7 +92,7 @@ def _expand_again(node: PlainNode, config: SearchConfig) -> bool:
     return node["kind"] == "or" and node["E"] <= limit
 
 
-def _best_child(node: PlainNode, config: SearchConfig, seen: list[float]) -> PlainNode:
+def _best_child(node: PlainNode, config: SearchConfig) -> PlainNode:
     def upper_bound(child: PlainNode) -> float:
         is_and = node["kind"] == "and"
         reward = 0 if is_and else -1
@@ -108,9 +100,6 @@ def _best_child(node: PlainNode, config: SearchConfig, seen: list[float]) -> Pla
         score = _q(x, config)
         if config.rules == "pseudocode":
             score = config.gamma ** (-1 - x) if child["N"] else 0.0
-        if config.normalize_values and seen and min(seen) < max(seen):
-            unclipped = config.gamma ** (-1 - x)
-            score = max(0.0, min(1.0, (unclipped - min(seen)) / (max(seen) - min(seen))))
         value = 1 - score if is_and else score
         c = config.c_init + log((node["N"] + config.c_base + 1) / config.c_base)
         prior = child["P"] / sum(sibling["P"] for sibling in node["children"])
@@ -127,13 +116,9 @@ def _expand(path: list[PlainNode], policy: Policy, lean: TacticRunner, config: S
     leaf = path[-1]
     suggestion = policy.suggest(leaf["state"])
     leaf["E"] += 1
-    ranks = sorted(range(len(suggestion.tactics)), key=lambda i: -suggestion.logprobs[i])
-    ancestors = [_identity(node["branch"], config) for node in path if node["kind"] == "or"]
-    for i, (tactic, logprob) in enumerate(zip(suggestion.tactics, suggestion.logprobs, strict=True)):
-        by_letter = len(tactic) if config.prior == "length-normalized" else 1
-        mass = suggestion.counts[i] * exp(logprob / by_letter / config.prior_temperature)
-        if config.prior == "rank":
-            mass = 1 / (1 + ranks.index(i))
+    ancestors = [node["branch"].state.merge_key for node in path if node["kind"] == "or"]
+    for tactic, logprob, count in zip(suggestion.tactics, suggestion.logprobs, suggestion.counts, strict=True):
+        mass = count * exp(logprob / config.prior_temperature)
         known = [child for child in leaf["children"] if tactic in child["texts"]]
         if known:
             known[0]["P"] += mass
@@ -141,24 +126,18 @@ def _expand(path: list[PlainNode], policy: Policy, lean: TacticRunner, config: S
         result = lean.apply(leaf["branch"], [tactic])[0]
         if not isinstance(result, TacticApplied):
             continue
-        identity = tuple(_identity(branch, config) for branch in result.branches)
-        if config.rules == "paper" and any(one in ancestors for one in identity):
-            continue
         key = tuple(branch.state.merge_key for branch in result.branches)
-        same = [child for child in leaf["children"] if config.merge_same_state and child["identity"] == identity]
+        if config.rules == "paper" and any(state in ancestors for state in key):
+            continue
+        same = [child for child in leaf["children"] if config.merge_same_state and child["key"] == key]
         child = same[0] if same else _child(result, tactic, key)
         child["texts"].add(tactic)
         child["P"] += mass
-        if same and child["key"] == key:
+        if same:
             child["tactic"] = min(child["tactic"], tactic, key=len)
-        elif not same:
-            child["identity"] = identity
+        else:
             leaf["children"].append(child)
     return -suggestion.value if config.use_value else -1.0
-
-
-def _identity(branch: Branch, config: SearchConfig) -> str:
-    return branch.state.merge_key if config.merge_states == "same-text" else equivalence_key(branch.state)
 
 
 def _child(result: TacticApplied, tactic: str, key: tuple[str, ...]) -> PlainNode:

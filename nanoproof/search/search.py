@@ -9,19 +9,17 @@ tens of microseconds a simulation, where a Lean server takes milliseconds.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from math import log as ln
 from math import sqrt
 from typing import Literal, NamedTuple, Protocol
 
 from nanoproof.search.config import SearchConfig
-from nanoproof.search.expand import Estimate, SearchLog, TacticRunner, evaluate_and_expand, keys_of
-from nanoproof.search.frontier import AOStar, Frontier
+from nanoproof.search.expand import Estimate, SearchLog, TacticRunner, evaluate_and_expand
+from nanoproof.search.frontier import Frontier
 from nanoproof.search.node import TACTIC_REWARD, Kind, Node, walk
 from nanoproof.search.policy import Policy
-from nanoproof.search.transpositions import is_repeat, note_expanded, reuse_proofs
 
-StopReason = Literal["solved", "simulations", "nodes", "bytes", "stopped", "hopeless"]
+StopReason = Literal["solved", "simulations", "nodes", "bytes", "stopped"]
 
 
 class Disproof(NamedTuple):
@@ -54,14 +52,10 @@ def search(
     `should_stop` is asked before each simulation (deadlines, aborts). Raises LeanError if the server is gone; the tree
     is then as it was before the simulation that failed. With `disprove_inner`, `disprover` is asked about poor states.
     """
-    if config.merge_states == "equivalent" and root.branch is not None:
-        root.identity = keys_of([root.branch], config)[1]
-    if config.c_base_of_budget:
-        config = replace(config, c_base=config.c_base_of_budget * max(1, num_simulations))
     counts, max_bytes = log.counts, config.max_tree_mbytes * 1e6
-    frontier: Frontier | AOStar | None = None
-    if config.algorithm != "mcts":
-        frontier = AOStar(root, config) if config.algorithm == "ao-star" else Frontier(root, config, log)
+    frontier: Frontier | None = None
+    if config.algorithm == "best-first":
+        frontier = Frontier(root, config)
     while not root.solved:
         if counts.simulations >= num_simulations:
             return "simulations"
@@ -71,37 +65,38 @@ def search(
             return "bytes"
         if should_stop is not None and should_stop():
             return "stopped"
-        path = select(root, config, log, num_simulations) if frontier is None else frontier.path()
+
+        if frontier is None:
+            path = select(root, config)
+        else:
+            path = frontier.path()
         num_children = len(path[-1].children)
         value = evaluate_and_expand(path, policy, lean, config, log)
+        # Best-first search does not read visits and values, but people and training do.
         value = back_up(path, value, config)
         counts.simulations += 1
         path[-1].ends += ((counts.simulations, value),)
-        if config.normalize_values:
-            note_scores(path, config, log)
+
         if config.dead_end_expansions:
             give_up(path, config, log)
-        if config.defer_repeats:
-            note_expanded(path[-1], log)
-        if config.reuse_proofs:
-            reuse_proofs(root, path, num_children, lean, config, log)
         if frontier is not None:
             frontier.expanded(num_children)
         if disprover is not None and config.disprove_inner:
             disprove_on(path, disprover, config, num_simulations, log)
         if estimate_is_due(root, log):
             log.estimates.append(Estimate(counts.simulations, -root.value, least_left(root)))
-            if counts.simulations < num_simulations and is_hopeless(log.estimates[-1], config):
-                return "hopeless"
     return "solved"
 
 
-# -- giving up ---------------------------------------------------------------------------------------------------------
+# -- Estimates of what is left -----------------------------------------------------------------------------------------
 
 
 def estimate_is_due(root: Node, log: SearchLog) -> bool:
     """Tell whether the number of simulations has reached another power of two, without a proof."""
-    last = log.estimates[-1].simulations if log.estimates else 0
+    last = 0
+    if log.estimates:
+        last = log.estimates[-1].simulations
+    # Tries to disprove a state add several simulations at once, so that a power of two may be jumped over.
     return not root.solved and log.counts.simulations >= 1 << last.bit_length()
 
 
@@ -112,125 +107,107 @@ def least_left(root: Node) -> float:
     and an AND node as many as its worst. Solved nodes need none.
     """
     left: dict[Node, float] = {}
-    for node in reversed(list(walk(root))):
+    for node in reversed(list(walk(root))):  # children before their parents
         below = [left[child] for child in node.children if child in left]
         if node.solved:
             left[node] = 0.0
         elif node.dead or not node.visits:
             continue
+        elif not below:
+            left[node] = -node.value
         elif node.kind is Kind.AND:
-            left[node] = max(below, default=-node.value)
+            left[node] = max(below)
         else:
-            left[node] = 1.0 + min(below) if below else -node.value
+            left[node] = 1.0 + min(below)
     return left.get(root, -root.value)
 
 
-def is_hopeless(estimate: Estimate, config: SearchConfig) -> bool:
-    """Tell whether a search is given up: by the root's V, or where the search does not follow V, by the best way."""
-    if config.stop_value is None or estimate.simulations < config.stop_after:
-        return False
-    return (estimate.best if config.algorithm == "best-first" else estimate.mean) > config.stop_value
+# -- Select ------------------------------------------------------------------------------------------------------------
 
 
-# -- selection ---------------------------------------------------------------------------------------------------------
-
-
-def select(root: Node, config: SearchConfig, log: SearchLog, num_simulations: int) -> list[Node]:
+def select(root: Node, config: SearchConfig) -> list[Node]:
     """Select a path from the root down to the OR node to expand; below the root, only open nodes are entered."""
     path = [root]
-    halving = config.root == "halving"
-    while able := able_children(path[-1], config, log):
-        if halving and len(able) > 1:
-            halving = False
-            if path[-1].kind is Kind.OR:
-                path.append(halving_child(path[-1], able, config, log, num_simulations))
-                continue
-        path.append(best_child(path[-1], able, config, log))
+    while candidates := children_to_enter(path[-1], config):
+        path.append(best_child(path[-1], candidates, config))
     return path
 
 
-def able_children(node: Node, config: SearchConfig, log: SearchLog) -> list[Node]:
+def children_to_enter(node: Node, config: SearchConfig) -> list[Node]:
     """List the children that a simulation at `node` may move to; none if it ends here, with an expansion.
 
-    Progressive sampling asks for another expansion of an OR node while `E <= C * N^alpha`. With `defer_repeats`,
-    states that are worked on elsewhere come last.
+    Progressive sampling asks for another expansion of an OR node while `E <= C * N^alpha`: a policy's tactics are
+    samples, which may miss the right one. A node that was not expanded has E = 0, and satisfies this, too.
     """
-    if node.kind is Kind.OR:
-        limit = config.progressive_c * node.visits**config.progressive_alpha
-        if config.progressive_disagreement:
-            scores = [_score(node, child, config, log) for child in node.children if child.visits]
-            limit *= 1.0 + config.progressive_disagreement * (max(scores, default=0.0) - min(scores, default=0.0))
-        if node.expansions <= limit:
-            return []
-    able = [child for child in node.children if not (child.solved or child.dead or child.given_up)]
-    if config.defer_repeats:
-        able = [child for child in able if not is_repeat(child, log)] or able
-    return able
+    if node.kind is Kind.OR and node.expansions <= config.progressive_c * node.visits**config.progressive_alpha:
+        return []
+    # `child.open`, written out: this is the innermost loop of a search.
+    return [child for child in node.children if not (child.solved or child.dead or child.given_up)]
 
 
-def best_child(node: Node, able: Sequence[Node], config: SearchConfig, log: SearchLog) -> Node:
+def best_child(node: Node, candidates: Sequence[Node], config: SearchConfig) -> Node:
     """Return the child of highest `U = value + c(N) * P/sum(P) * sqrt(N) / (1 + N(child))`; of equals the first added.
 
-    Below an AND node exploration weighs `c_and` times as much, and the child that is worth least comes first: `value`
-    is one minus its score. Children without visits are all worth the same, so that only the one of highest prior has to
-    be looked at.
+    It is PUCT (Rosin 2011) with the growing factor of AlphaZero (Silver et al. 2018). Below an AND node exploration
+    weighs `c_and` times as much, and the child that is worth least comes first: `value` is one minus its score. If the
+    worst branch has no proof, the others need none.
     """
-    fresh = max((child for child in able if not child.visits), key=lambda child: child.prior, default=None)
+    # Children without visits are all worth the same, so that of them only the one of highest prior can be the best:
+    # most children of a node are such, and need not be scored.
+    fresh = max((child for child in candidates if not child.visits), key=lambda child: child.prior, default=None)
     exploration = _exploration(node, config)
 
     def upper_bound(child: Node) -> float:
-        score = _score(node, child, config, log)
-        value = 1.0 - score if node.kind is Kind.AND else score
+        value = _score(node, child, config)
+        if node.kind is Kind.AND:
+            value = 1.0 - value
         return value + exploration * (child.prior / (1 + child.visits))
 
-    return max((child for child in able if child.visits or child is fresh), key=upper_bound)
+    return max((child for child in candidates if child.visits or child is fresh), key=upper_bound)
 
 
-def _score(node: Node, child: Node, config: SearchConfig, log: SearchLog) -> float:
+def _score(node: Node, child: Node, config: SearchConfig) -> float:
     """Score a child of `node` from 0 to 1.
 
     The score of a value is `q(x) = gamma^(-1-x)` clipped to [0, 1], taken at `x = -1 + V(child)` below an OR node and
-    at `x = V(child)` below an AND node, and at `x = V(node) - penalty` for a child without visits. `normalize_values`
-    stretches those seen in the tree to [0, 1], as MuZero does (Schrittwieser et al. 2020).
+    at `x = V(child)` below an AND node, and at `x = V(node) - penalty` for a child without visits. So one tactic away
+    scores 1, and each further tactic costs a factor of gamma.
     """
-    if config.rules == "pseudocode":  # neither a penalty nor a clip: with V = +1 below AND a score may exceed 1
-        reward = 0.0 if node.kind is Kind.AND else TACTIC_REWARD
-        return config.gamma ** (-1.0 - (reward + child.value)) if child.visits else 0.0
-    if child.visits:
-        score = config.gamma**-child.value / (config.gamma if node.kind is Kind.AND else 1.0)
-    else:
+    if config.rules == "pseudocode":
+        if not child.visits:
+            return 0.0
+        # Not clipped: V may be +1 below an AND node (see `_worst_value`), which scores 1/gamma.
+        reward = TACTIC_REWARD
+        if node.kind is Kind.AND:
+            reward = 0.0
+        return config.gamma ** (-1.0 - (reward + child.value))
+    if not child.visits:
+        # First-play urgency: V(node) - penalty, as an unvisited child has no value of its own.
         score = config.gamma**-node.value * config.gamma ** (config.unvisited_penalty - 1.0)
-    if config.normalize_values and log.scores is not None:
-        low, high = log.scores
-        if low < high:
-            score = max(0.0, (score - low) / (high - low))
+    elif node.kind is Kind.AND:
+        score = config.gamma**-child.value / config.gamma
+    else:
+        score = config.gamma**-child.value
     return min(1.0, score)
 
 
-def halving_child(node: Node, able: Sequence[Node], config: SearchConfig, log: SearchLog, num_simulations: int) -> Node:
-    """Return the least visited of the children that are still in the running after the visits of `node`.
-
-    Sequential halving (Karnin et al. 2013; at the root of a tree search in Danihelka et al. 2022, without their noise):
-    the simulations are dealt to ceil(log2(children)) rounds, and each round keeps the better half, by score and then
-    prior. Here the ranking is made anew for each simulation.
-    """
-    rounds = max(1, (len(able) - 1).bit_length())
-    number = min(rounds - 1, rounds * node.visits // max(1, num_simulations))
-    ranked = sorted(able, key=lambda child: (-_score(node, child, config, log), -child.prior))
-    return min(ranked[: -(-len(able) // 2**number)], key=lambda child: child.visits)
-
-
 def _exploration(node: Node, config: SearchConfig) -> float:
-    """What `P / (1 + N)` of each child of `node` is multiplied by: `c(N) * sqrt(N) / sum(P)`."""
+    """Compute what `P / (1 + N)` of each child of `node` is multiplied by: `c(N) * sqrt(N) / sum(P)`."""
+    # Priors are normalised here, over all children, since expanding again adds to their masses. Added up in this order:
+    # `sum` rounds differently from one version of Python to the next, and equal seeds should give equal trees.
     mass = 0.0
-    for child in node.children:  # in this order: `sum` rounds differently from one version of Python to the next
+    for child in node.children:
         mass += child.prior
+    if not mass:
+        return 0.0  # exp(logprob / tau) has rounded to 0 for all of them
     c = config.c_init + ln((node.visits + config.c_base + 1) / config.c_base)
-    weight = config.c_and if node.kind is Kind.AND else 1.0
-    return c * sqrt(node.visits) * (weight / mass if mass else 0.0)
+    weight = 1.0
+    if node.kind is Kind.AND:
+        weight = config.c_and
+    return c * sqrt(node.visits) * (weight / mass)
 
 
-# -- back-up -----------------------------------------------------------------------------------------------------------
+# -- Back up -----------------------------------------------------------------------------------------------------------
 
 
 def back_up(path: Sequence[Node], value: float, config: SearchConfig) -> float:
@@ -247,6 +224,7 @@ def back_up(path: Sequence[Node], value: float, config: SearchConfig) -> float:
     for node in reversed(path):
         if node.kind is Kind.AND:
             node.solved = all(child.solved for child in node.children)
+            # Not the value from below: another branch may be the hardest. The edge to a branch is no tactic (r = 0).
             value = _worst_value(node, config)
         else:
             node.solved = any(child.solved for child in node.children)
@@ -255,29 +233,6 @@ def back_up(path: Sequence[Node], value: float, config: SearchConfig) -> float:
         node.visits += 1
         node.value_sum += value
     return added
-
-
-def note_scores(path: Sequence[Node], config: SearchConfig, log: SearchLog) -> None:
-    """Record the scores of the nodes on a path, below its root, for `normalize_values`."""
-    scores = [config.gamma**-node.value for node in path[1:]]
-    if scores:
-        low, high = log.scores or (scores[0], scores[0])
-        log.scores = min(low, *scores), max(high, *scores)
-
-
-def give_up(path: Sequence[Node], config: SearchConfig, log: SearchLog) -> None:
-    """Give up the last node of `path`, if it has had its expansions and no open child, and what then cannot be solved.
-
-    That is an AND node above it, and an OR node above with no other open child, if it has had its expansions too. The
-    root is never given up.
-    """
-    for node in reversed(path[1:]):
-        if node.kind is Kind.OR and (
-            node.solved or node.expansions < config.dead_end_expansions or any(child.open for child in node.children)
-        ):
-            return
-        node.given_up = True
-        log.counts.given_up += 1
 
 
 def _worst_value(node: Node, config: SearchConfig) -> float:
@@ -293,7 +248,22 @@ def _worst_value(node: Node, config: SearchConfig) -> float:
     return min(child.value for child in unsolved or visited)
 
 
-# -- disproof inside the tree ------------------------------------------------------------------------------------------
+def give_up(path: Sequence[Node], config: SearchConfig, log: SearchLog) -> None:
+    """Give up the last node of `path`, if it has had its expansions and no open child, and what then cannot be solved.
+
+    That is an AND node above it, and an OR node above with no other open child, if it has had its expansions too. The
+    root is never given up.
+    """
+    for node in reversed(path[1:]):
+        if node.kind is Kind.OR:
+            has_expansions_left = node.expansions < config.dead_end_expansions
+            if node.solved or has_expansions_left or any(child.open for child in node.children):
+                return
+        node.given_up = True
+        log.counts.given_up += 1
+
+
+# -- Disproof inside the tree ------------------------------------------------------------------------------------------
 
 
 def disprove_on(
@@ -310,11 +280,12 @@ def disprove_on(
     for depth, node in enumerate(path):
         if node.solved:
             return
+        # The root is the theorem itself, which `disprove_fraction` tries as a whole; an AND node has no state.
         if depth == 0 or node.kind is not Kind.OR:
             continue
         key = node.key[0]
-        tried = key not in log.disproofs
-        if tried:
+        is_new = key not in log.disproofs
+        if is_new:
             budget = min(config.disprove_simulations, num_simulations - counts.simulations)
             if budget <= 0 or node.visits < config.disprove_visits or node.value > config.disprove_value:
                 continue
@@ -326,7 +297,8 @@ def disprove_on(
             counts.disproved += 1
             _close_for_good(path[: depth + 1])
             return
-        if tried:
+        # One try a simulation; a state that was tried before, and may be true, does not keep those below from theirs.
+        if is_new:
             return
 
 

@@ -20,6 +20,7 @@ from nanoproof.common.config import Parser, options_of, to_dict
 from nanoproof.common.distributed import DistInfo, broadcast_json, gather_json, init_distributed, on_all_ranks, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text, json_line, read_jsonl, read_object
+from nanoproof.common.retired import refuse_retired, without_retired
 from nanoproof.model.checkpoint import load_model, read_manifest
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import Tokenizer
@@ -79,7 +80,8 @@ def saved_options(run_path: Path, origin: str) -> dict[str, Any]:
             f"{origin}: {file} is damaged, which holds the options of the run; write {{}} into it and give the options "
             "that were not the defaults again (meta.json beside it has the command)"
         )
-    return saved
+    refuse_retired(saved, origin)
+    return without_retired(saved)
 
 
 def given_options(parser: Parser, argv: list[str] | None, names: Collection[str]) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_json
+from nanoproof.common.files import atomic_write_json, read_json
+from nanoproof.common.retired import RETIRED
 from nanoproof.evaluation.results import EvalSettings, EvaluationFiles
 from nanoproof.evaluation.summary import summarize_repeats, theorem_key
 from nanoproof.lean.types import Theorem
@@ -55,6 +56,18 @@ def test_budgets_settings_and_errors_that_differ_are_said(tmp_path, capsys):
         "errors at 1 theorem, which counts as not solved" in printed
         and "budget: simulations 8 in A, 16 in B" in printed
     )
+
+
+def test_an_evaluation_from_before_an_option_was_gone_goes_on_unless_it_was_used(tmp_path):
+    path = evaluation(tmp_path / "a", "+-")
+    theorems = [Theorem(f"theorem t{number} : True := by sorry", "d", f"t{number}") for number in range(2)]
+    record, again = read_json(path / "settings.json"), EvaluationFiles(path, theorems, EvalSettings("d", "valid", 8, 0))
+    atomic_write_json(path / "settings.json", {**record, "settings": {**record["settings"], **RETIRED}})
+    again.check("continue")
+    used = {**record["settings"], **RETIRED, "search_reuse_proofs": True}
+    atomic_write_json(path / "settings.json", {**record, "settings": used})
+    with pytest.raises(UserError, match=r"had other settings: .*reuse"):
+        again.check("continue")
 
 
 def test_settings_that_only_one_of_two_kinds_has_are_one_line() -> None:

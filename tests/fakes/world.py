@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
-from nanoproof.lean.types import Branch, Goal, Hypothesis, ProofState, TacticApplied, TacticFailed
+from nanoproof.lean.types import Branch, Goal, ProofState, TacticApplied, TacticFailed
 from nanoproof.search.policy import Suggestion
 
 
@@ -16,24 +16,21 @@ def tactics_of(count: int) -> tuple[str, ...]:
 
 
 @cache
-def state(number: int, goals: int = 1, copies: int = -1) -> Branch:
-    """A state of `goals` goals; if `copies` is not negative, with a variable, a fact, and that many copies of it."""
+def state(number: int, goals: int = 1) -> Branch:
+    """A state of `goals` goals."""
     names = [f"S{number}", *(f"?m{number}.{i}" for i in range(1, goals))]
-    variable = "xyz"[copies % 3]
-    facts = [Hypothesis(f"h{i}", f"{variable} < {number}") for i in range(copies + 1)]
-    hypotheses = (Hypothesis(variable, "Nat"), *facts) if facts else ()
-    return Branch(ProofState(tuple(Goal(name, hypotheses) for name in names)))
+    return Branch(ProofState(tuple(Goal(name) for name in names)))
 
 
 class RandomLean:
     """Applies tactics among `num_states` states (few: many cycles and merges) or more; no cost beyond a look-up.
 
     A tactic closes its branch with probability `close`; else it is refused, times out, or leaves 1 to 3 branches, of
-    which some hold two `coupled` goals if that is wanted, or `copies` of a hypothesis.
+    which some hold two `coupled` goals if that is wanted.
     """
 
-    def __init__(self, seed: int, num_states: int, close: float, coupled: bool = False, copies: bool = False) -> None:
-        self.seed, self.num_states, self.close, self.coupled, self.copies = seed, num_states, close, coupled, copies
+    def __init__(self, seed: int, num_states: int, close: float, coupled: bool = False) -> None:
+        self.seed, self.num_states, self.close, self.coupled = seed, num_states, close, coupled
         self.results: dict[tuple[str, str], TacticApplied | TacticFailed] = {}
 
     def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
@@ -55,10 +52,7 @@ class RandomLean:
             return TacticFailed("timeout", "slow")
         branches = 1 if fate < 0.8 else 2 if fate < 0.95 else 3
         numbers = [rng.randrange(self.num_states) for _ in range(branches)]
-        copies = [rng.randrange(3) if self.copies else -1 for _ in numbers]
-        return TacticApplied(
-            tuple(state(n, 2 if self.coupled and n % 3 == 0 else 1, c) for n, c in zip(numbers, copies, strict=True))
-        )
+        return TacticApplied(tuple(state(n, 2 if self.coupled and n % 3 == 0 else 1) for n in numbers))
 
 
 class RandomPolicy:

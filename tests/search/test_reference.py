@@ -29,7 +29,6 @@ def both(seed: int, **options: Any) -> tuple[PlainNode, Node, SearchLog]:
         rng.choice([12, 40, 400]),
         close=rng.choice([0.0, 0.03, 0.1]),
         coupled=True,
-        copies="merge_states" in options,
     )
     policy = RandomPolicy(seed)
     preset = rng.choice(["default", "alphaproof"])
@@ -68,7 +67,7 @@ def described(node: Node) -> dict[str, Any]:
 
 def without_working(node: PlainNode) -> dict[str, Any]:
     """A tree of the reference without what it needs to work on."""
-    kept = {name: value for name, value in node.items() if name not in ("branch", "texts", "identity")}
+    kept = {name: value for name, value in node.items() if name not in ("branch", "texts")}
     return {**kept, "children": [without_working(child) for child in node["children"]]}
 
 
@@ -78,10 +77,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "without_merging": {"merge_same_state": False},
     "without_values": {"use_value": False},
     "with_disproof": DISPROVE,
-    "equivalent_states": {"merge_states": "equivalent"},
-    "length_normalized": {"prior": "length-normalized", "prior_temperature": 0.5},
-    "ranks": {"prior": "rank"},
-    "normalized_values": {"normalize_values": True, "c_base_of_budget": 0.5},
+    "by_the_pseudocode": {"rules": "pseudocode"},
 }
 
 

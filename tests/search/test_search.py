@@ -179,6 +179,13 @@ def test_refused_finishers_are_not_the_policys_failures() -> None:
     assert not log.failed_tactics
 
 
+def test_an_offered_finisher_has_the_log_probability_that_it_is_given() -> None:
+    config = replace(OFFERED, finisher_logprob=-3.0, prior_temperature=1.0)
+    root, _ = grow(ScriptedLean({"A": {"fin": ["B"]}}), ScriptedPolicy({}), 1, config)
+    (child,) = root.children
+    assert child.logprob == -3.0 and child.prior == pytest.approx(0.0498, abs=1e-4)
+
+
 def test_what_the_policy_says_too_is_not_marked_as_a_finishers() -> None:
     lean = ScriptedLean({"A": {"fin": [], "exact h": []}})
     root, _ = grow(lean, ScriptedPolicy({"A": [suggestion(["exact h"])]}), config=OFFERED)
@@ -248,31 +255,13 @@ def test_presets_have_the_published_constants() -> None:
         SearchConfig.preset("other")  # type: ignore[arg-type]
 
 
-ENDLESS = {f"{letter}": {f"to {after}": [after]} for letter, after in zip("ABCDEFGHIJKLMNOP", "BCDEFGHIJKLMNOPQ")}
-
-
-def far_away(value: float) -> ScriptedPolicy:
-    return ScriptedPolicy({name: [suggestion(list(tactics), value)] for name, tactics in ENDLESS.items()})
-
-
-@pytest.mark.parametrize("algorithm", ["mcts", "best-first"])
-def test_a_search_is_given_up_at_a_power_of_two_where_much_seems_to_be_left(algorithm: str) -> None:
-    plain = replace(DEFAULT, algorithm=algorithm, stop_after=3)
-    for config, reason, simulations in (
-        (plain, "simulations", 8),
-        (replace(plain, stop_value=6.0), "hopeless", 4),
-        (replace(plain, stop_value=50.0), "simulations", 8),
-    ):
-        root, log = or_node(branch("A")), SearchLog()
-        assert search(root, far_away(6.0), ScriptedLean(ENDLESS), config, 8, log) == reason
-        assert log.counts.simulations == simulations
-        assert [estimate.simulations for estimate in log.estimates] == [1, 2, 4, 8][: 3 if simulations == 4 else 4]
-
-
-def test_a_search_that_was_given_up_can_be_continued_until_the_next_power_of_two() -> None:
-    root, log, config = or_node(branch("A")), SearchLog(), replace(DEFAULT, stop_value=2.0, stop_after=4)
-    ends = [search(root, far_away(6.0), ScriptedLean(ENDLESS), config, 9, log) for _ in range(3)]
-    assert ends == ["hopeless", "hopeless", "simulations"]
+def test_what_seems_to_be_left_is_recorded_at_powers_of_two() -> None:
+    """A chain of states, each six tactics away: one tactic more with each step that did not help."""
+    chain = {f"{letter}": {f"to {after}": [after]} for letter, after in zip("ABCDEFGHI", "BCDEFGHIJ", strict=True)}
+    policy = ScriptedPolicy({name: [suggestion(list(tactics), 6.0)] for name, tactics in chain.items()})
+    _, log = grow(ScriptedLean(chain), policy, 8, replace(DEFAULT, algorithm="best-first"))
+    assert [(estimate.simulations, estimate.best) for estimate in log.estimates] == [(1, 6), (2, 7), (4, 9), (8, 13)]
+    assert log.estimates[1].mean == (6 + 7) / 2
 
 
 def test_what_is_left_by_the_best_way_is_counted_from_the_root() -> None:

@@ -1,7 +1,6 @@
 """What can be switched off, limited or added: merging, values, the algorithm, bytes, disproof."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 
@@ -182,26 +181,6 @@ def test_best_first_adds_values_to_log_probabilities() -> None:
     ]  # E is five tactics nearer than D, and costs one more
 
 
-def test_best_first_divides_by_the_length_of_the_path() -> None:
-    lean = ScriptedLean({"A": {"a": ["B"], "b": ["C"]}, "B": {"c": ["D"]}})
-    script = {"A": [suggestion(["a", "b"], logprobs=[-1, -2])], "B": [suggestion(["c"], logprobs=[-2])]}
-    orders = [
-        order_of(replace(BEST_FIRST, path_normalization=power), ScriptedPolicy(script, suggestion(())), lean, 4)
-        for power in (0.0, 1.0)
-    ]
-    assert orders == [list("ABCD"), list("ABDC")]  # D at -3, or at -3/2 a tactic; C at -2
-
-
-def test_best_first_works_on_one_branch_of_several_until_it_is_solved() -> None:
-    lean = ScriptedLean({"A": {"split": ["B", "C"]}, "B": {"b": ["D"]}, "D": {"d": []}, "C": {"c": []}})
-    script = {
-        "A": [suggestion(["split"])], "B": [suggestion(["b"], logprobs=[-3])], "D": [suggestion(["d"])],
-        "C": [suggestion(["c"])],
-    }  # fmt: skip
-    orders = [order_of(replace(BEST_FIRST, and_in_order=on), ScriptedPolicy(script), lean, 4) for on in (False, True)]
-    assert orders == [list("ABCD"), list("ABDC")]
-
-
 def test_a_dead_end_is_given_up_after_its_expansions_and_so_is_what_needs_it() -> None:
     lean = ScriptedLean({"A": {"a": ["B"], "split": ["C", "D"]}, "B": {"b": ["E"]}})
     policy = ScriptedPolicy({"A": [suggestion(["a", "split"])], "B": [suggestion(["b"])]}, default=suggestion(()))
@@ -226,29 +205,3 @@ def test_what_is_given_up_is_not_visited_again(algorithm: str) -> None:
         given_up += len(visits)
         assert log.counts.given_up == len(visits)
     assert given_up > 10
-
-
-def test_halving_deals_the_simulations_to_fewer_and_fewer_children() -> None:
-    needed = {"B": 40, "C": 50, "D": 20, "E": 30}  # tactics, one less with each step
-    policy = ScriptedPolicy({"A": [suggestion(["b", "c", "d", "e"])]})
-    lean = ScriptedLean({"A": {name.lower(): [name] for name in needed}})
-    for name, tactics in needed.items():
-        chain = [name, *(f"{name}{i}" for i in range(tactics))]
-        for i, (one, after) in enumerate(pairwise(chain)):
-            lean.script[one] = {"x": [after]}
-            policy.script[one] = [suggestion(["x"], value=tactics - i)]
-    root, _ = grow(lean, policy, 33, SearchConfig(root="halving", progressive_c=0.0))
-    assert [child.visits for child in root.children] == [4, 4, 12, 12]
-
-
-def test_more_is_sampled_where_the_children_disagree() -> None:
-    lean = ScriptedLean({"A": {"a": ["B"], "b": ["C"]}, "B": {"x": ["D"]}, "C": {"x": ["E"]}})
-    policy = ScriptedPolicy(
-        {"A": [suggestion(["a", "b"])], "B": [suggestion(["x"], value=1)], "C": [suggestion(["x"], value=60)]},
-        default=suggestion(()),
-    )
-    again = [
-        grow(lean, policy, 30, SearchConfig(progressive_disagreement=d, unvisited_penalty=0))[0].expansions
-        for d in (0.0, 4.0)
-    ]
-    assert again[0] < again[1]

@@ -8,7 +8,8 @@ import pytest
 
 from nanoproof.common.config import Parser, add_flags
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_jsonl
+from nanoproof.common.files import atomic_write_json, read_json, read_jsonl
+from nanoproof.common.retired import RETIRED
 from nanoproof.model.checkpoint import save_checkpoint
 from nanoproof.training.options import ModelOptions, RunOptions, StartOptions, TriggerOptions
 from nanoproof.training.setup import changes, describe, drop_superseded, parse_resumable, saved_decisions
@@ -57,6 +58,24 @@ def test_damaged_options_are_named_with_the_way_to_go_on(damaged, content):
         parse("--resume-from", damaged)
     (damaged / "args.json").write_text("{}")
     assert parse("--resume-from", damaged, "--seed", "4").seed == 4
+
+
+def test_an_option_that_is_gone_is_ignored_where_it_was_off_and_refused_by_name_where_it_was_on(damaged):
+    saved = read_json(damaged / "args.json")
+    atomic_write_json(damaged / "args.json", {**saved, **RETIRED, "search_algorithm": "best-first"})
+    assert vars(parse("--resume-from", damaged)).keys().isdisjoint(RETIRED)
+    used = {"search_reuse_proofs": True, "search_root": "halving", "search_algorithm": "ao-star"}
+    for name, value in used.items():
+        atomic_write_json(damaged / "args.json", {**saved, **RETIRED, name: value})
+        with pytest.raises(UserError, match=rf"used --{name.replace('_', '-')} {value}, which is no more"):
+            parse("--resume-from", damaged)
+
+
+@pytest.mark.parametrize("flag", ["--search-reuse-proofs", "--no_search_normalize_values", "--search-root=halving"])
+def test_a_flag_that_is_gone_says_so(flag, capsys):
+    with pytest.raises(SystemExit):
+        parse(flag)
+    assert f"{flag.partition('=')[0]}" in (said := capsys.readouterr().err) and "no more" in said
 
 
 @pytest.mark.parametrize("content", ["", '{"decisions": {"ra', "[4]", '{"decisions": 4}'])

@@ -1,0 +1,68 @@
+"""Options that are gone, and what becomes of runs and evaluations that were started with them.
+
+They were measured and gained nothing, or were never measured. docs/experiments.md has the figure of each and names the
+last revision that has it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nanoproof.common.errors import UserError
+
+RETIRED: Mapping[str, Any] = {
+    "search_prior": "softmax",
+    "search_c_base_of_budget": 0.0,
+    "search_normalize_values": False,
+    "search_progressive_disagreement": 0.0,
+    "search_root": "puct",
+    "search_max_facts": None,
+    "search_again_cost": 1.0,
+    "search_path_normalization": 0.0,
+    "search_and_in_order": False,
+    "search_merge_states": "same-text",
+    "search_reuse_proofs": False,
+    "search_defer_repeats": False,
+    "search_stop_value": None,
+    "search_stop_after": 32,
+    "search_finisher_where": "every",
+    "search_finisher_value": 3.0,
+    "search_finishers_first": False,
+    "search_finisher_keep": "all",
+}
+"""The name under which `args.json` and evaluations saved an option -> the value with which it did nothing."""
+
+RETIRED_CHOICES: Mapping[str, tuple[str, ...]] = {"search_algorithm": ("ao-star",)}
+"""Values that are gone, of options that are not."""
+
+
+def is_retired(name: str, value: Any) -> bool:
+    """Tell whether a saved option did something that can be done no more."""
+    if name in RETIRED:
+        # A file may have 1 where an option had 1.0, and equal is equal; True and 1 are no values of one option.
+        return bool(value != RETIRED[name])
+    return isinstance(value, str) and value in RETIRED_CHOICES.get(name, ())
+
+
+def without_retired(saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return saved options without those that are gone and did nothing."""
+    return {name: value for name, value in saved.items() if name not in RETIRED or is_retired(name, value)}
+
+
+def refuse_retired(saved: Mapping[str, Any], origin: str) -> None:
+    """Raise UserError that names the saved options which did what can be done no more; `origin` says whose they are."""
+    used = []
+    for name, value in saved.items():
+        if is_retired(name, value):
+            flag = "--" + name.replace("_", "-")
+            used.append(f"{flag} {value}")
+    if used:
+        raise UserError(
+            f"{origin}: that run used {', '.join(used)}, which is no more; docs/experiments.md names the last revision "
+            "that can go on with it, and a new run can start from its weights (--model-path)"
+        )
+
+
+def is_retired_flag(flag: str) -> bool:
+    """Tell whether a flag, `--x` or `--no-x`, is one of an option that is gone."""
+    name = flag.removeprefix("--").replace("-", "_")
+    return name in RETIRED or name.removeprefix("no_") in RETIRED
