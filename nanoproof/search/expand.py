@@ -5,7 +5,7 @@ The tree changes only after Lean has answered: if the policy or the server fails
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from math import exp
 from typing import NamedTuple, Protocol
@@ -47,7 +47,8 @@ class SearchCounts:
     disproved: int = 0  # nodes closed because their negation was proved
 
     def to_json(self) -> dict[str, int]:
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        """Return the counts by name, for the record of an attempt."""
+        return asdict(self)
 
 
 class TimedOut(NamedTuple):
@@ -125,9 +126,12 @@ def evaluate_and_expand(
         for tactic in config.finishers:
             candidates.append(Candidate(tactic, mass, config.finisher_logprob, finisher=True))
 
-    # Each text once: a finisher may be one of the policy's tactics, too.
-    new = dict.fromkeys([candidate.tactic for candidate in candidates if candidate.tactic not in leaf.known])
-    results = run_tactics(leaf, list(new), lean, log.counts)
+    new = []
+    for candidate in candidates:
+        # Each text once: a finisher may be one of the policy's tactics, too.
+        if candidate.tactic not in leaf.known and candidate.tactic not in new:
+            new.append(candidate.tactic)
+    results = run_tactics(leaf, new, lean, log.counts)
     num_before = len(leaf.children)
     _grow(path, candidates, results, config, log)
 

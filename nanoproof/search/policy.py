@@ -22,7 +22,7 @@ class Suggestion:
     counts: tuple[int, ...]
     value: float
     value_distribution: tuple[float, ...] = ()
-    num_dropped: int = 0
+    num_dropped: int = 0  # of samples, not of tactics: budgets count what was drawn, useful or not
 
     @property
     def num_samples(self) -> int:
@@ -50,6 +50,10 @@ class TheoremPolicy(Policy, Protocol):
 def policy_for(policy: Policy, theorem: Theorem) -> Policy:
     """Return the policy for the states of a theorem: itself, unless it is another one for each."""
     return policy.for_theorem(theorem) if isinstance(policy, TheoremPolicy) else policy
+
+
+# What an attempt makes of an error: one of `PolicyUnavailable` holds for every state, and what asks waits or ends; the
+# others hold for one state, whose attempt is an error and teaches nothing. None of them counts as "not proved".
 
 
 class PolicyError(UserError):

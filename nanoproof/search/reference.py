@@ -84,10 +84,12 @@ def _q(x: float, config: SearchConfig) -> float:
 
 
 def _open(node: PlainNode) -> list[PlainNode]:
+    # Below an OR node none is solved as long as the node is not: `_back_up` passes that on at once.
     return [child for child in node["children"] if not child["solved"] and not child["dead"]]
 
 
 def _expand_again(node: PlainNode, config: SearchConfig) -> bool:
+    # A new node has E = 0 and N = 0, so that it is always expanded once.
     limit = config.progressive_c * node["N"] ** config.progressive_alpha
     return node["kind"] == "or" and node["E"] <= limit
 
@@ -106,6 +108,7 @@ def _best_child(node: PlainNode, config: SearchConfig) -> PlainNode:
         exploration = c * prior * sqrt(node["N"]) / (1 + child["N"])
         return value + exploration * (config.c_and if is_and else 1)
 
+    # Of equals `max` takes the first: the child that was added first.
     return max(_open(node), key=upper_bound)
 
 
@@ -119,6 +122,7 @@ def _expand(path: list[PlainNode], policy: Policy, lean: TacticRunner, config: S
     ancestors = [node["branch"].state.merge_key for node in path if node["kind"] == "or"]
     for tactic, logprob, count in zip(suggestion.tactics, suggestion.logprobs, suggestion.counts, strict=True):
         mass = count * exp(logprob / config.prior_temperature)
+        # Of tactics that left nothing it remembers nothing: they are run again, with the same result.
         known = [child for child in leaf["children"] if tactic in child["texts"]]
         if known:
             known[0]["P"] += mass
@@ -141,6 +145,7 @@ def _expand(path: list[PlainNode], policy: Policy, lean: TacticRunner, config: S
 
 
 def _child(result: TacticApplied, tactic: str, key: tuple[str, ...]) -> PlainNode:
+    # Its prior mass is 0 as yet: `_expand` adds that of each tactic that leads here.
     if not result.branches:
         return _node("closed", "", (), tactic, 0.0)
     if len(result.branches) == 1:
@@ -163,14 +168,14 @@ def _back_up(path: list[PlainNode], value: float, config: SearchConfig) -> None:
         node["N"] += 1
         solved = [child["solved"] for child in node["children"]]
         node["solved"] = all(solved) if node["kind"] == "and" else any(solved)
-        parent = path[i - 1]
+        parent = path[i - 1]  # for the root that is `path[-1]`; nothing is done with its value any more
         if parent["kind"] == "or":
             value = value - 1
         else:
             visited = [child for child in parent["children"] if child["N"]]
             unsolved = [child for child in visited if not child["solved"]]
-            if config.rules == "pseudocode":
-                value = min([1.0, *(_value(child) for child in unsolved)])
+            if config.rules == "pseudocode" and not unsolved:
+                value = 1.0
             else:
                 value = min(_value(child) for child in unsolved or visited)
 
@@ -185,6 +190,7 @@ def _disprove(
     for depth, node in enumerate(path):
         if node["solved"]:
             return 0
+        # The root is the theorem itself, of which another attempt may prove the negation.
         if depth == 0 or node["kind"] == "and":
             continue
         key = node["key"][0]

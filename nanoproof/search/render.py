@@ -13,8 +13,8 @@ from typing import Any
 from nanoproof.common.errors import UserError
 from nanoproof.search.node import Kind, Node, walk
 
-_STATE_WIDTH = 72
-WIDTH, HEIGHT, ROW, COLUMN, MARGIN = 172, 40, 50, 208, 14
+_STATE_WIDTH = 72  # letters of a state that are shown as text
+WIDTH, HEIGHT, ROW, COLUMN, MARGIN = 172, 40, 50, 208, 14  # of a box and its place in the picture, in pixels
 _STYLE = """
 svg { background: #ffffff; --text: #1b1f24; --muted: #5b6470; --box: #f6f7f9; --line: #b9c1ca; --solved: #14713a; }
 @media (prefers-color-scheme: dark) {
@@ -51,46 +51,60 @@ def render_tree(root: Node, max_nodes: int = 200) -> str:
             hidden += 1
             continue
         lines.append(lead + _describe(node, parent))
-        shown = [child for child in node.children if child.visits or child.solved]
-        if node.kind is Kind.AND:
-            shown = list(node.children)
-        elif len(shown) < len(node.children):
-            lines[-1] += f"  (+{len(node.children) - len(shown)} untried)"
+        # All branches of an AND node are needed, so that all are shown; of tactics only those that were worked on.
+        shown = list(node.children)
         if node.kind is Kind.OR:
-            shown = sorted(shown, key=lambda child: (-child.solved, -child.visits))
-        for i, child in reversed(list(enumerate(shown))):
-            last = i == len(shown) - 1
-            stack.append((child, node, indent + ("└─ " if last else "├─ "), indent + ("   " if last else "│  ")))
+            shown = [child for child in node.children if child.visits or child.solved]
+            shown.sort(key=lambda child: (-child.solved, -child.visits))
+        if len(shown) < len(node.children):
+            lines[-1] += f"  (+{len(node.children) - len(shown)} untried)"
+        # The stack is read from its end: the child to be shown first is put there last.
+        below = ("└─ ", "   ")
+        for child in reversed(shown):
+            stack.append((child, node, indent + below[0], indent + below[1]))
+            below = ("├─ ", "│  ")
     if hidden:
         lines.append(f"... and {hidden} more branches of the tree")
     return "\n".join(lines)
 
 
 def _describe(node: Node, parent: Node | None) -> str:
-    parts = ["✓" if node.solved else "·"]
+    """Describe a node in one line, with the edge that leads to it."""
+    parts = ["·"]
+    if node.solved:
+        parts = ["✓"]
     if node.tactic is not None:
-        parts.append(" ".join(node.tactic.split()) + (" [finisher]" if node.finisher else ""))
-        parts.append("→")
+        tactic = " ".join(node.tactic.split())
+        if node.finisher:
+            tactic += " [finisher]"
+        parts += [tactic, "→"]
     elif parent is not None:
         parts.append(f"branch {parent.children.index(node) + 1}")
-    if node.kind is Kind.CLOSED:
-        parts.append("closed")
-    elif node.kind is Kind.AND:
+
+    if node.kind is Kind.CLOSED:  # it is never visited, so that there are no numbers to show
+        return " ".join([*parts, "closed"])
+    if node.kind is Kind.AND:
         parts.append(f"all {len(node.children)} branches")
     else:
         parts.append(shorten(node.state))
-    if node.kind is not Kind.CLOSED:
-        share = f" P={node.prior / parent.prior_sum:.2f}" if parent is not None and parent.prior_sum else ""
-        value = f" V={node.value:.2f}" if node.visits else ""
-        parts.append(f" [N={node.visits}{value}{share}]")
-    return " ".join(parts)
+    numbers = f" [N={node.visits}"
+    if node.visits:
+        numbers += f" V={node.value:.2f}"
+    if parent is not None and parent.prior_sum:
+        numbers += f" P={node.prior / parent.prior_sum:.2f}"
+    return " ".join([*parts, numbers + "]"])
 
 
 def shorten(state: str) -> str:
     """Shorten a state to one line: its targets, without hypotheses."""
-    targets = [" ".join(goal[goal.index("⊢") :].split()) for goal in state.split("\n\n") if "⊢" in goal]
+    targets = []
+    for goal in state.split("\n\n"):
+        if "⊢" in goal:
+            targets.append(" ".join(goal[goal.index("⊢") :].split()))
     text = "  ".join(targets) or " ".join(state.split())
-    return text if len(text) <= _STATE_WIDTH else text[: _STATE_WIDTH - 1] + "…"
+    if len(text) > _STATE_WIDTH:
+        text = text[: _STATE_WIDTH - 1] + "…"
+    return text
 
 
 # -- a page ------------------------------------------------------------------------------------------------------------
@@ -148,7 +162,8 @@ def standalone_page(title: str, data: Mapping[str, Any]) -> str:
         script, styles = _SCRIPT.search(index), _STYLES.search(index)
         if script is None or styles is None:
             raise FileNotFoundError
-        code, css = ((PAGE / match[1]).read_text(encoding="utf-8") for match in (script, styles))
+        code = (PAGE / script[1]).read_text(encoding="utf-8")
+        css = (PAGE / styles[1]).read_text(encoding="utf-8")
     except OSError as error:
         raise UserError(f"{PAGE} does not hold the page: `cd web && npm ci && npm run build` makes it") from error
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -172,62 +187,85 @@ def tree_picture(root: Node) -> str:
     thick frame mark what is solved, a dashed frame branches that are all needed, thicker lines more visits.
     """
     coordinates = _coordinates(root)
-    right = max(x for x, _ in coordinates.values()) + WIDTH + MARGIN
-    bottom = max(y for _, y in coordinates.values()) + HEIGHT + MARGIN
+    right, bottom = 0, 0
+    for x, y in coordinates.values():
+        right, bottom = max(right, x + WIDTH + MARGIN), max(bottom, y + HEIGHT + MARGIN)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {right} {bottom}" width="{right}" height="{bottom}">',
         f"<style>{_STYLE}</style>",
     ]
+    # Lines first: what is drawn later lies above it.
+    boxes = [_box(root, None, *coordinates[root])]
     for node in coordinates:
-        parts += [_line(root, node, child, coordinates) for child in node.children]
-    parts += [_box(node, parent, *coordinates[node]) for node, parent in _with_parents(root)]
-    return "\n".join([*parts, "</svg>\n"])
+        for child in node.children:
+            parts.append(_line(root, node, child, coordinates))
+            boxes.append(_box(child, node, *coordinates[child]))
+    return "\n".join([*parts, *boxes, "</svg>\n"])
 
 
 def _coordinates(root: Node) -> dict[Node, tuple[int, int]]:
-    """Columns by depth; leaves in rows from the top, each other node in the middle of its children."""
+    """Place columns by depth; leaves in rows from the top, each other node in the middle of its children."""
+    nodes = list(walk(root))
     depths = {root: 0}
-    for node in walk(root):
-        depths.update((child, depths[node] + 1) for child in node.children)
     rows: dict[Node, float] = {}
-    leaves = [node for node in walk(root) if not node.children]
-    rows.update((node, float(row)) for row, node in enumerate(leaves))
-    for node in reversed(list(walk(root))):
+    num_leaves = 0
+    for node in nodes:
+        for child in node.children:
+            depths[child] = depths[node] + 1
+        if not node.children:
+            rows[node] = num_leaves
+            num_leaves += 1
+    for node in reversed(nodes):  # children before their parents
         if node.children:
             rows[node] = (rows[node.children[0]] + rows[node.children[-1]]) / 2
-    return {node: (MARGIN + COLUMN * depths[node], MARGIN + round(ROW * rows[node])) for node in walk(root)}
-
-
-def _with_parents(root: Node) -> list[tuple[Node, Node | None]]:
-    return [(root, None), *((child, node) for node in walk(root) for child in node.children)]
+    return {node: (MARGIN + COLUMN * depths[node], MARGIN + round(ROW * rows[node])) for node in nodes}
 
 
 def _line(root: Node, parent: Node, child: Node, coordinates: dict[Node, tuple[int, int]]) -> str:
+    """Draw an edge as a curve, the wider the more of the root's visits went through it."""
     (x0, y0), (x1, y1) = coordinates[parent], coordinates[child]
     x0, y0, y1 = x0 + WIDTH, y0 + HEIGHT // 2, y1 + HEIGHT // 2
     middle = (x0 + x1) // 2
-    kind = "proof" if parent.solved and child.solved else "" if child.visits else "untried"
+    kind = ""
+    if parent.solved and child.solved:
+        kind = "proof"
+    elif not child.visits:
+        kind = "untried"
+    # The square root lets an edge of one visit in a hundred be seen. A closed node has no visits and counts as one.
     width = 1 + 6 * (max(child.visits, child.solved) / max(1, root.visits)) ** 0.5
     curve = f"M{x0},{y0} C{middle},{y0} {middle},{y1} {x1},{y1}"
     return f'<path class="{kind}" stroke-width="{width:.1f}" d="{curve}"/>'
 
 
 def _box(node: Node, parent: Node | None, x: int, y: int) -> str:
-    name = "the theorem" if parent is None else node.tactic or f"branch {parent.children.index(node) + 1}"
-    left = {Kind.CLOSED: "nothing left", Kind.AND: f"{len(node.children)} branches"}.get(node.kind) or shorten(
-        node.state
-    )
-    mark = '<tspan class="mark">✓ </tspan>' if node.solved else ""
-    numbers = f"{node.visits}× {-node.value:.1f}" if node.visits else ""
-    frame = " ".join(word for word, on in (("and", node.kind is Kind.AND), ("solved", node.solved)) if on)
+    """Draw a node as a box of two lines: how it was reached, and what is left to prove there."""
+    if parent is None:
+        reached = "the theorem"
+    else:
+        reached = node.tactic or f"branch {parent.children.index(node) + 1}"
+    left = {Kind.CLOSED: "nothing left", Kind.AND: f"{len(node.children)} branches"}.get(node.kind)
+    if left is None:
+        left = shorten(node.state)
+    classes, mark, numbers = [], "", ""
+    if node.kind is Kind.AND:
+        classes.append("and")
+    if node.solved:
+        classes.append("solved")
+        mark = '<tspan class="mark">✓ </tspan>'
+    if node.visits:
+        numbers = f"{node.visits}× {-node.value:.1f}"
     return (
-        f'<g transform="translate({x},{y})"><rect class="{frame}" width="{WIDTH}" height="{HEIGHT}" rx="6"/>'
-        f'<text x="9" y="16">{mark}{escape(_cut(name, 13))}</text>'
+        f'<g transform="translate({x},{y})">'
+        f'<rect class="{" ".join(classes)}" width="{WIDTH}" height="{HEIGHT}" rx="6"/>'
+        f'<text x="9" y="16">{mark}{escape(_cut(reached, 13))}</text>'
         f'<text x="{WIDTH - 8}" y="16" class="small right">{numbers}</text>'
         f'<text x="9" y="32" class="small">{escape(_cut(left, 22))}</text></g>'
     )
 
 
 def _cut(text: str, limit: int) -> str:
+    """Put a text on one line of at most `limit` letters."""
     line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    if len(line) > limit:
+        line = line[: limit - 1] + "…"
+    return line

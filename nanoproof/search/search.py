@@ -9,8 +9,8 @@ tens of microseconds a simulation, where a Lean server takes milliseconds.
 """
 
 from collections.abc import Callable, Sequence
+from math import inf, sqrt
 from math import log as ln
-from math import sqrt
 from typing import Literal, NamedTuple, Protocol
 
 from nanoproof.search.config import SearchConfig
@@ -154,16 +154,23 @@ def best_child(node: Node, candidates: Sequence[Node], config: SearchConfig) -> 
     """
     # Children without visits are all worth the same, so that of them only the one of highest prior can be the best:
     # most children of a node are such, and need not be scored.
-    fresh = max((child for child in candidates if not child.visits), key=lambda child: child.prior, default=None)
-    exploration = _exploration(node, config)
+    fresh: Node | None = None
+    for child in candidates:
+        if not child.visits and (fresh is None or child.prior > fresh.prior):
+            fresh = child
 
-    def upper_bound(child: Node) -> float:
+    exploration = _exploration(node, config)
+    best, best_bound = candidates[0], -inf
+    for child in candidates:
+        if not child.visits and child is not fresh:
+            continue
         value = _score(node, child, config)
         if node.kind is Kind.AND:
             value = 1.0 - value
-        return value + exploration * (child.prior / (1 + child.visits))
-
-    return max((child for child in candidates if child.visits or child is fresh), key=upper_bound)
+        upper_bound = value + exploration * (child.prior / (1 + child.visits))
+        if upper_bound > best_bound:
+            best, best_bound = child, upper_bound
+    return best
 
 
 def _score(node: Node, child: Node, config: SearchConfig) -> float:
@@ -241,11 +248,15 @@ def _worst_value(node: Node, config: SearchConfig) -> float:
     The published pseudocode starts its minimum at +1 and leaves solved children out, so that this is what it has in the
     second case. No proof is worth +1; the paper's values are all negative.
     """
-    visited = [child for child in node.children if child.visits]
-    unsolved = [child for child in visited if not child.solved]
+    solved, unsolved = [], []
+    for child in node.children:
+        if child.visits and child.solved:
+            solved.append(child.value)
+        elif child.visits:
+            unsolved.append(child.value)
     if config.rules == "pseudocode":
-        return min([1.0, *[child.value for child in unsolved]])
-    return min(child.value for child in unsolved or visited)
+        return min([1.0, *unsolved])
+    return min(unsolved or solved)
 
 
 def give_up(path: Sequence[Node], config: SearchConfig, log: SearchLog) -> None:
