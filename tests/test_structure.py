@@ -51,7 +51,7 @@ LAYERS = {
 TORCH_FREE = ("lean", "search", "prover", "monitor")
 ENTRY_POINT = 12
 LONGEST_MODULE = 600
-MOST_MODULES = 263
+MOST_MODULES = 265
 SHORT_MODULE, MOST_SHORT_MODULES = 50, 25
 MOST_IMPORT_LINES = 0.058
 """Part of all lines of the library."""

@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 from nanoproof.common.distributed import choose_device, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.compat.configs import ProverConfig
-from nanoproof.inference.hf_model import HFOptions
+from nanoproof.inference.hf_loading import HFOptions
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel
 from nanoproof.inference.open_model import LanguageModelOptions, is_foreign, open_model
 from nanoproof.inference.openai_model import TOKEN_VARIABLE

@@ -10,22 +10,21 @@ V tokens of the vocabulary, C channels.
 """
 
 import hashlib
-import json
 import threading
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 
-from nanoproof.common.config import opt, validate
 from nanoproof.common.errors import UserError
+from nanoproof.inference.hf_loading import HFOptions, first_line, load_network, load_tokenizer, transformers_library
+from nanoproof.inference.hf_tokens import PromptCodec, render_chat, special_tokens
 from nanoproof.inference.language_model import GenerationOptions, TextSample, cut_at, unit_vectors
 from nanoproof.inference.sampling import next_tokens, shaped_logits
 from nanoproof.inference.worker import compute_here
@@ -33,57 +32,6 @@ from nanoproof.search.policy import BadState, PolicyClosed, PolicyServerError
 
 CONTEXT_TOKENS = 16
 """A continuation is decoded with so many tokens before it: some vocabularies drop the space that begins a text."""
-DTYPES = ("auto", "float32", "bfloat16", "float16", "float64")
-
-
-@dataclass(frozen=True)
-class HFOptions:
-    """Models of transformers (hf:)."""
-
-    dtype: Literal["auto", "float32", "bfloat16", "float16", "float64"] = opt(
-        "auto", "Type to compute in; auto: that of the weights on a GPU, float32 on a CPU.", choices=DTYPES
-    )
-    device_map: str | None = opt(
-        None,
-        "How accelerate spreads the network over devices: auto, balanced, sequential (none: all on one).",
-        advanced=True,
-    )
-    load_4bit: bool = opt(False, "Load the weights in 4 bits (needs bitsandbytes and a GPU).")
-    batch_rows: int = opt(64, "Samples that are written at a time.", min=1, advanced=True)
-
-    def __post_init__(self) -> None:
-        validate(self, "model")
-
-
-class PromptCodec:
-    """Prompts and continuations as tokens of a model: the same for sampling, for scores and for training."""
-
-    def __init__(self, tokenizer: Any, encoder_decoder: bool, chat: bool, ends: Sequence[int]) -> None:
-        """`ends` are the tokens that end a text. With `chat` prompts are messages of a user."""
-        self._tokenizer, self._encoder_decoder, self._chat, self._ends = tokenizer, encoder_decoder, chat, ends
-
-    def prompt(self, text: str, special: bool = True) -> list[int]:
-        """Return the tokens of a prompt; without `special` the names of special tokens in it are text."""
-        if self._chat:
-            messages = [{"role": "user", "content": text}]
-            rendered = self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-            tokens: list[int] = self._tokenizer(rendered, add_special_tokens=False)["input_ids"]
-            return tokens
-        tokens = self._tokenizer(text, **({} if special else {"split_special_tokens": True}))["input_ids"]
-        if not self._encoder_decoder and len(tokens) > 1 and tokens[-1] in self._ends:
-            return tokens[:-1]  # some tokenizers end every text
-        return tokens
-
-    def continuation(self, prompt: str, text: str) -> list[int]:
-        """Return the tokens of a continuation: those it has behind the prompt, where they do not melt into it."""
-        plain = {"add_special_tokens": False}
-        if not self._encoder_decoder and not self._chat:
-            before: list[int] = self._tokenizer(prompt, **plain)["input_ids"]
-            both: list[int] = self._tokenizer(prompt + text, **plain)["input_ids"]
-            if both[: len(before)] == before:
-                return both[len(before) :]
-        alone: list[int] = self._tokenizer(text, **plain)["input_ids"]
-        return alone
 
 
 @dataclass
@@ -94,17 +42,6 @@ class _Job:
     options: GenerationOptions
     seed: int
     done: "Future[list[TextSample]]" = field(default_factory=Future)
-
-
-def transformers_library() -> Any:
-    """Import transformers. Raises UserError where it is not installed."""
-    if find_spec("transformers") is None:
-        raise UserError("models hf: need transformers, which is not installed: pip install 'nanoproof[hf]'")
-    import transformers
-
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
-    return transformers
 
 
 class HFModel:
@@ -130,20 +67,20 @@ class HFModel:
         """Whether control tokens in prompts are read as such."""
         library, folder = transformers_library(), str(Path(source).expanduser())
         source = folder if Path(folder).is_dir() else source
-        try:
-            self._model, self._writes = load_network(library, source, self._options, torch.device(device))
-            self._tokenizer = load_tokenizer(library, source)
-        except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
-            raise UserError(f"{self.name} cannot be loaded: {first_line(error)}") from error
+        self._model, self._writes = load_network(library, source, self._options, torch.device(device))
+        self._tokenizer = load_tokenizer(library, source)
         if chat and not getattr(self._tokenizer, "chat_template", None):
             raise UserError(f"{self.name} has no chat template: choose another --prompt-format")
+        if chat:  # one that fails does so here, not at every state
+            render_chat(self._tokenizer, [{"role": "user", "content": "?"}])
         config = self._model.config
         self.identity = f"{_identity(source, config)} {self._model.dtype} {self._options.load_4bit}"
         self.encoder_decoder = bool(config.is_encoder_decoder)
         self._room = None if self.encoder_decoder else getattr(config, "max_position_embeddings", None)
         self._device = self._model.device
         self._eos, self._pad, self._start = self._clean_generation(library) if self._writes else ([], 0, 0)
-        self._codec = PromptCodec(self._tokenizer, self.encoder_decoder, chat, self._eos)
+        embeddings = self._model.get_input_embeddings().weight.shape[0]
+        self._codec = PromptCodec(self._tokenizer, self.encoder_decoder, chat, self._eos, embeddings)
         self._library = library
         self._lock, self._waiting = threading.Lock(), deque[_Job]()
         self._thread = ThreadPoolExecutor(1, "hf-model", lambda: compute_here(self._device, threads))
@@ -154,7 +91,9 @@ class HFModel:
         Returns the tokens that end a text, the one that pads, and the one that begins the text of a decoder.
         """
         ends, pad, start = special_tokens(self._model, self._tokenizer)
-        bos = self._model.generation_config.bos_token_id
+        stated, bos = self._model.generation_config.eos_token_id, self._model.generation_config.bos_token_id
+        if ends not in ([stated], stated):  # texts of a cache may have been written when those alone ended one
+            self.identity += f" ends {ends}"
         self._model.generation_config = library.GenerationConfig(
             eos_token_id=ends or None, pad_token_id=pad, decoder_start_token_id=start, bos_token_id=bos
         )
@@ -185,7 +124,10 @@ class HFModel:
 
     def _encode(self, prompt: str, new_tokens: int) -> list[int]:
         """Return the tokens of a prompt, cut on the left where the model's positions ask for it."""
-        tokens = self._codec.prompt(prompt, self.special)
+        try:
+            tokens = self._codec.prompt(prompt, self.special)
+        except UserError as error:
+            raise BadState(f"{self.name}: {error}") from error
         if not tokens:
             raise BadState("the prompt is empty")
         if self._room is None:
@@ -401,98 +343,17 @@ class _Draw:
         return cut_at(text, self._options.stop)[0]
 
 
-# -- Loading ---------------------------------------------------------------------------------------------------------
-
-
-ADAPTER_FILE = "adapter_config.json"
-"""File of a folder that holds adapters (peft), not a whole model."""
-
-
-def peft_library() -> Any:
-    """Import peft. Raises UserError where it is not installed."""
-    if find_spec("peft") is None:
-        raise UserError("adapters of models hf: need peft, which is not installed: pip install 'nanoproof[hf]'")
-    import peft
-
-    return peft
-
-
-def adapter_base(source: str) -> str | None:
-    """Return the base of the adapters in a folder; None if it holds none. Raises ValueError if it does not say."""
-    file = Path(source) / ADAPTER_FILE
-    if not file.is_file():
-        return None
-    base = json.loads(file.read_text(encoding="utf-8")).get("base_model_name_or_path")
-    if not isinstance(base, str):
-        raise ValueError(f"{file} names no base_model_name_or_path")
-    return base
-
-
-def load_tokenizer(library: Any, source: str) -> Any:
-    """Load the tokenizer of a model; adapters without one have that of their base."""
-    base = adapter_base(source)
-    source = source if base is None or (Path(source) / "tokenizer_config.json").is_file() else base
-    return library.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
-
-
-def special_tokens(model: Any, tokenizer: Any) -> tuple[list[int], int, int]:
-    """Return the tokens that end a text, the one that pads, and the one that begins the text of a decoder."""
-    found = model.generation_config
-    eos = tokenizer.eos_token_id if found.eos_token_id is None else found.eos_token_id
-    ends = [int(token) for token in (eos if isinstance(eos, list | tuple) else [eos]) if token is not None]
-    pads = (tokenizer.pad_token_id, found.pad_token_id, *ends, 0)
-    pad = next(int(token) for token in pads if token is not None)
-    start = found.decoder_start_token_id
-    start = getattr(model.config, "decoder_start_token_id", None) if start is None else start
-    return ends, pad, int(pad if start is None else start)
-
-
-def load_network(library: Any, source: str, options: HFOptions, device: torch.device) -> tuple[Any, bool]:
-    """Load a network, ready for inference, adapters merged into it; also returns whether it writes texts."""
-    base = adapter_base(source)
-    if base is not None:
-        network, writes = load_network(library, base, options, device)
-        adapted = peft_library().PeftModel.from_pretrained(network, source)
-        return (adapted if options.load_4bit else adapted.merge_and_unload()).eval(), writes
-    config = library.AutoConfig.from_pretrained(source, trust_remote_code=False)
-    names = " ".join(config.architectures or ())
-    writes = "ForCausalLM" in names or "LMHead" in names or "ForConditionalGeneration" in names
-    kind = library.AutoModelForSeq2SeqLM if config.is_encoder_decoder else library.AutoModelForCausalLM
-    if not writes:
-        known = type(config) in library.AutoModelForTextEncoding._model_mapping
-        kind = library.AutoModelForTextEncoding if known else library.AutoModel
-    on_cpu = device.type == "cpu" and options.device_map is None
-    dtype: Any = "auto" if options.dtype == "auto" else getattr(torch, options.dtype)
-    how: dict[str, Any] = {"dtype": torch.float32 if on_cpu and dtype == "auto" else dtype}
-    if options.device_map is not None:
-        how["device_map"] = options.device_map
-    if options.load_4bit:
-        if find_spec("bitsandbytes") is None or device.type != "cuda":
-            raise UserError("--model-load-4bit needs a GPU and the package bitsandbytes")
-        compute = torch.bfloat16 if dtype == "auto" else dtype
-        how["quantization_config"] = library.BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_compute_dtype=compute)
-        how.setdefault("device_map", {"": device})
-    model = kind.from_pretrained(source, config=config, trust_remote_code=False, **how)
-    if "device_map" not in how:
-        model = model.to(device)
-    return model.eval(), writes
-
-
 def _identity(source: str, config: Any) -> str:
     """Return what tells these weights from others: the hub's revision, else a digest of the folder's files.
 
-    Of large files sizes and times of change stand for the content.
+    Of large files sizes and times of change stand for the content. Adapters have also the revision of their base.
     """
-    revision = getattr(config, "_commit_hash", None)
-    if revision or not Path(source).is_dir():
-        return str(revision or source)
-    digest = hashlib.sha256()
+    revision = str(getattr(config, "_commit_hash", None) or "")
+    if not Path(source).is_dir():
+        return revision or source
+    digest = hashlib.sha256(revision.encode())
     for file in sorted(path for path in Path(source).iterdir() if path.is_file()):
         facts = file.stat()
         content = file.read_bytes() if facts.st_size < 1 << 20 else f"{facts.st_size} {facts.st_mtime_ns}".encode()
         digest.update(f"{file.name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
-
-
-def first_line(error: BaseException) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]

@@ -25,7 +25,8 @@ from nanoproof.common.config import group, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write
 from nanoproof.common.run_dir import FOREIGN_SPECS, exported_folder, resolve_model_path
-from nanoproof.inference.hf_model import HFModel, HFOptions
+from nanoproof.inference.hf_loading import HFOptions
+from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample, batches_at_once
 from nanoproof.inference.openai_model import EndpointOptions, OpenAIModel
 from nanoproof.inference.own_model import OwnModel

@@ -20,7 +20,7 @@ import torch
 from nanoproof.common.config import opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import file_sha256
-from nanoproof.inference.hf_model import first_line, transformers_library
+from nanoproof.inference.hf_loading import first_line, load_weights, loading, transformers_library
 from nanoproof.lean.types import Theorem
 from nanoproof.search.policy import Policy, Suggestion, policy_for
 
@@ -99,12 +99,11 @@ class Scorer:
             raise UserError(f"{TEMPLATE_VARIABLE} has no {missing[0]}; expected {{goal}}, {{tactic}} and {{prefix}}")
         self.source = local_or_id(str(model_path))
         library = transformers_library()
-        try:
+        name = f"the progress model {model_path}"
+        with loading(name, folder=self.source):
             self._tokenizer = library.AutoTokenizer.from_pretrained(self.source, trust_remote_code=False)
-            model = library.AutoModelForSequenceClassification.from_pretrained(self.source, trust_remote_code=False)
+            model = load_weights(library.AutoModelForSequenceClassification, self.source, name=name)
             self._model = model.to(_device(device)).float().eval()
-        except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
-            raise UserError(f"the progress model {model_path} cannot be loaded: {first_line(error)}") from error
         if self._model.config.num_labels != 1:
             labels = self._model.config.num_labels
             raise UserError(f"the progress model {model_path} tells {labels} classes apart; expected one number")

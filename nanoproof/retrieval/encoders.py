@@ -29,7 +29,7 @@ import torch.nn.functional as F
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, json_line, read_object
 from nanoproof.common.run_dir import exported_folder, resolve_model_path
-from nanoproof.inference.hf_model import first_line, load_tokenizer, transformers_library
+from nanoproof.inference.hf_loading import encoder_class, load_tokenizer, load_weights, loading, transformers_library
 from nanoproof.model.checkpoint import find_checkpoint, load_model, save_checkpoint, weights_sha256
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
@@ -167,14 +167,12 @@ class HFEncoder:
         """Load from a folder, or by id from the hub; code that comes with it never runs. Raises UserError."""
         library, folder = transformers_library(), str(Path(source).expanduser())
         source = folder if Path(folder).is_dir() else source
-        try:
+        with loading(f"{PREFIX}{source}", folder=source):
             config = library.AutoConfig.from_pretrained(source, trust_remote_code=False)
-            known = type(config) in library.AutoModelForTextEncoding._model_mapping
-            kind = library.AutoModelForTextEncoding if known else library.AutoModel
-            network = kind.from_pretrained(source, trust_remote_code=False, dtype=torch.float32)
+            kind = encoder_class(library, config)
+            known = kind is library.AutoModelForTextEncoding
+            network = load_weights(kind, source, "none", dtype=torch.float32)
             self.tokenizer = load_tokenizer(library, source)
-        except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
-            raise UserError(f"{PREFIX}{source} cannot be loaded: {first_line(error)}") from error
         self.network = network.to(device).eval()
         if self.tokenizer.pad_token_id is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token

@@ -35,7 +35,7 @@ from nanoproof.evaluation.command import EvalCommand, add_eval_flags, opened, pa
 from nanoproof.evaluation.plan import EvalOptions, Target, plan
 from nanoproof.evaluation.results import SETTINGS
 from nanoproof.evaluation.sample_files import WholeProofOptions
-from nanoproof.inference.hf_model import HFOptions
+from nanoproof.inference.hf_loading import HFOptions
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel, batches_at_once
 from nanoproof.inference.open_model import LanguageModelOptions, is_foreign
 from nanoproof.lean.source import parse_declaration

@@ -15,7 +15,7 @@ import torch
 from nanoproof.common.errors import UserError
 from nanoproof.data.transitions import leandojo
 from nanoproof.data.weighted_rows import Row
-from nanoproof.inference.hf_model import PromptCodec
+from nanoproof.inference.hf_tokens import PromptCodec
 from nanoproof.lean.types import Transition
 from nanoproof.policy.prompt_formats import PromptFormat
 from nanoproof.training import batches

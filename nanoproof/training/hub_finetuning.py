@@ -35,17 +35,19 @@ from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.run_dir import SCRIPTS, exported_folder, resolve_run_dir
 from nanoproof.data.transitions import leandojo
 from nanoproof.data.weighted_rows import is_row_file
-from nanoproof.inference.hf_model import (
+from nanoproof.inference.hf_loading import (
+    ADAPTER_FILE,
     HFOptions,
-    PromptCodec,
     adapter_base,
     first_line,
+    load_adapters,
     load_network,
     load_tokenizer,
+    loading,
     peft_library,
-    special_tokens,
     transformers_library,
 )
+from nanoproof.inference.hf_tokens import PromptCodec, record_end, special_tokens, trained_end
 from nanoproof.model.lora import LoraOptions
 from nanoproof.model.optim import NonFiniteLoss
 from nanoproof.policy.prompt_formats import FORMATS, TRAINED_FILE, PromptFormat, find_format, known_format
@@ -137,21 +139,18 @@ def trainable_network(library: Any, source: str, lora: LoraOptions, seed: int, d
     Raises UserError for what cannot be loaded or adapted.
     """
     precise = HFOptions(dtype="float32")
-    try:
-        base = adapter_base(source) if lora.lora is not None else None
-        network, writes = load_network(library, base or source, precise, device)
-    except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
-        raise UserError(f"{PREFIX}{source} cannot be loaded: {first_line(error)}") from error
+    base = adapter_base(source) if lora.lora is not None else None
+    network, writes = load_network(library, base or source, precise, device)
     if not writes:
         raise UserError(f"{PREFIX}{source} is an encoder: it writes no texts")
     if lora.lora is None:
         network.requires_grad_(True)
         return network
+    if base is not None:
+        return _go_on(load_adapters(library, network, source, trainable=True), source, lora)
     peft = peft_library()
     torch.manual_seed(seed)
-    try:
-        if base is not None:
-            return _go_on(peft.PeftModel.from_pretrained(network, source, is_trainable=True), source, lora)
+    with loading(f"{PREFIX}{source}", "takes no adapters"):
         config = peft.LoraConfig(
             r=lora.lora,
             lora_alpha=lora.lora_alpha,
@@ -160,8 +159,6 @@ def trainable_network(library: Any, source: str, lora: LoraOptions, seed: int, d
             task_type="SEQ_2_SEQ_LM" if network.config.is_encoder_decoder else "CAUSAL_LM",
         )
         return peft.get_peft_model(network, config)
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise UserError(f"{PREFIX}{source}: no adapters: {first_line(error)}") from error
 
 
 def _go_on(network: Any, source: str, lora: LoraOptions) -> Any:
@@ -226,10 +223,7 @@ class HubFinetuning(StageLoop):
         assert source is not None and source.startswith(PREFIX)
         self.source = _source(source)
         self.model = trainable_network(library, self.source, lora, run_options.seed, dist.device)
-        try:
-            self.tokenizer = load_tokenizer(library, self.source)
-        except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
-            raise UserError(f"{PREFIX}{self.source} has no tokenizer: {first_line(error)}") from error
+        self.tokenizer = load_tokenizer(library, self.source)
         choose = choose_proof_format if self.of_rows else choose_format
         self.format, self._format_reason = choose(hub.prompt_format, source, self.tokenizer, self.model)
         self._make_sets()
@@ -273,13 +267,13 @@ class HubFinetuning(StageLoop):
         return self.hub.lr if self.lora.lora is None else self.lora.lora_lr
 
     def _make_sets(self) -> None:
-        ends, self.pad, self.begin = special_tokens(self.model, self.tokenizer)
-        own_end = self.tokenizer.eos_token_id
-        if own_end is None and not ends:
-            raise UserError(f"{PREFIX}{self.source}: its tokenizer has no token that ends a text (eos_token)")
-        end = own_end if own_end is not None else ends[0]
+        chat = self.format.chat and not self.of_rows
+        end = trained_end(self.model, self.tokenizer, chat)
+        ends = record_end(self.model, self.tokenizer, end)
+        _, self.pad, self.begin = special_tokens(self.model, self.tokenizer)
         encoder_decoder = bool(self.model.config.is_encoder_decoder)
-        codec = PromptCodec(self.tokenizer, encoder_decoder, self.format.chat and not self.of_rows, ends)
+        embeddings = self.model.get_input_embeddings().weight.shape[0]
+        codec = PromptCodec(self.tokenizer, encoder_decoder, chat, ends, embeddings)
         positions = None if encoder_decoder else getattr(self.model.config, "max_position_embeddings", None)
         room = min(self.hub.max_length, positions or self.hub.max_length)
         if self.of_rows:
@@ -507,6 +501,8 @@ def write_folder(folder: Path, model: Any, tokenizer: Any, optimizer: Any | None
     shutil.rmtree(fresh, ignore_errors=True)
     try:
         model.save_pretrained(fresh)
+        if (fresh / ADAPTER_FILE).is_file():
+            model.generation_config.save_pretrained(fresh)  # that of their base may name another end
         tokenizer.save_pretrained(fresh)
         if optimizer is not None:
             torch.save(optimizer.state_dict(), fresh / OPTIMIZER_FILE)

@@ -17,7 +17,8 @@ from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import RunDir
-from nanoproof.inference.hf_model import PromptCodec, first_line, load_tokenizer, special_tokens, transformers_library
+from nanoproof.inference.hf_loading import load_tokenizer, transformers_library
+from nanoproof.inference.hf_tokens import PromptCodec, record_end, special_tokens, trained_end
 from nanoproof.lean.types import Transition
 from nanoproof.model.lora import LoraOptions
 from nanoproof.policy.prompt_formats import PromptFormat
@@ -106,19 +107,16 @@ class HubGRPO:
         self.model = trainable_network(library, self.source, lora, seed, dist.device)
         if self.model.config.is_encoder_decoder:
             raise UserError(f"{PREFIX}{source} is an encoder-decoder; GRPO takes decoders")
-        try:
-            self.tokenizer = load_tokenizer(library, self.source)
-        except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
-            raise UserError(f"{PREFIX}{source} has no tokenizer: {first_line(error)}") from error
+        self.tokenizer = load_tokenizer(library, self.source)
         self.format, self.format_reason = choose_format(
             grpo.prompt_format, f"{PREFIX}{self.source}", self.tokenizer, self.model
         )
-        ends, pad, _ = special_tokens(self.model, self.tokenizer)
-        if not ends:
-            raise UserError(f"{PREFIX}{source}: its tokenizer has no token that ends a text (eos_token)")
+        ends = record_end(self.model, self.tokenizer, trained_end(self.model, self.tokenizer, self.format.chat))
+        _, pad, _ = special_tokens(self.model, self.tokenizer)
         if self.tokenizer.pad_token_id is None:
             self.tokenizer.pad_token = self.tokenizer.convert_ids_to_tokens(pad)
-        codec = PromptCodec(self.tokenizer, False, self.format.chat, ends)
+        embeddings = self.model.get_input_embeddings().weight.shape[0]
+        codec = PromptCodec(self.tokenizer, False, self.format.chat, ends, embeddings)
         room = min(grpo.max_length, getattr(self.model.config, "max_position_embeddings", None) or grpo.max_length)
         states = choose_states(transitions, f"--data {grpo.data}", only_openable)
         self.prompts = {state: self.format.prompt(state, ()) for state in states}

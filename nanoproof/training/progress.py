@@ -22,7 +22,7 @@ from nanoproof.common.config import opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, atomic_write_text, json_line, read_object
 from nanoproof.data.transitions import leandojo, leantree
-from nanoproof.inference.hf_model import first_line, transformers_library
+from nanoproof.inference.hf_loading import first_line, load_weights, loading, transformers_library
 from nanoproof.lean.types import Transition
 from nanoproof.policy.steps_remaining import MAX_LENGTH, MODEL_VARIABLE, local_or_id, progress_text, room_of
 from nanoproof.training.batches import transitions_path
@@ -195,13 +195,11 @@ def load_start(library: Any, texts: Sequence[str], settings: ProgressSettings) -
         return scratch_model(library, texts, settings)
     source = local_or_id(settings.model_name)
     torch.manual_seed(settings.seed)
-    try:
+    name = f"--model-name {settings.model_name}"
+    with loading(name, folder=source):
         tokenizer = library.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
-        model = library.AutoModelForSequenceClassification.from_pretrained(
-            source, num_labels=1, problem_type="regression", trust_remote_code=False, ignore_mismatched_sizes=True
-        )
-    except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
-        raise UserError(f"--model-name {settings.model_name} cannot be loaded: {first_line(error)}") from error
+        kind = library.AutoModelForSequenceClassification
+        model = load_weights(kind, source, "fresh", name, num_labels=1, problem_type="regression")
     if tokenizer.pad_token_id is None:
         raise UserError(f"--model-name {settings.model_name}: its tokenizer has no token that pads")
     return model, tokenizer

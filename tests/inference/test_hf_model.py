@@ -11,8 +11,9 @@ import pytest
 import torch
 
 from nanoproof.common.errors import UserError
-from nanoproof.inference import hf_model
-from nanoproof.inference.hf_model import HFModel, HFOptions
+from nanoproof.inference import hf_loading, hf_model
+from nanoproof.inference.hf_loading import HFOptions
+from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.language_model import GenerationOptions
 from nanoproof.inference.open_model import as_text, open_model
 from nanoproof.search.policy import BadState, PolicyClosed, PolicyServerError
@@ -280,6 +281,6 @@ def test_code_that_comes_with_a_model_is_not_run(tmp_path: Path) -> None:
 
 
 def test_without_transformers_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hf_model, "find_spec", lambda name: None)
+    monkeypatch.setattr(hf_loading, "find_spec", lambda name: None)
     with pytest.raises(UserError, match=r"models hf: need transformers, .*: pip install 'nanoproof\[hf\]'"):
         HFModel("x")

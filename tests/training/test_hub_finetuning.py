@@ -16,13 +16,14 @@ from nanoproof.compat.trainers import SFTTrainer
 from nanoproof.data.transitions import leandojo
 from nanoproof.data.weighted_rows import Row, write_rows
 from nanoproof.inference.hf_model import HFModel
+from nanoproof.inference.hf_tokens import PromptCodec
 from nanoproof.inference.language_model import GenerationOptions
 from nanoproof.lean.types import Transition
 from nanoproof.model.lora import LoraOptions
 from nanoproof.policy.prompt_formats import FORMATS, known_format
 from nanoproof.training import hub_finetuning
 from nanoproof.training.hub_examples import answer_logits, tokenize, tokenize_rows
-from nanoproof.training.hub_finetuning import HubFinetuning, PromptCodec, target_modules
+from nanoproof.training.hub_finetuning import HubFinetuning, target_modules
 from tests.fakes.hf_models import save_decoder, save_encoder, save_encoder_decoder
 from tests.helpers import Later
 from tests.training import small

@@ -1,0 +1,425 @@
+"""Loading networks and tokenizers of transformers, with or without adapters of peft: every weight, or one line.
+
+transformers draws at random what a folder lacks, and peft leaves adapters as they were made (at zero): both with a
+warning. A score of such a network says nothing, so here every weight comes from the files, and a UserError names those
+that do not. All that loads a network of transformers does it here.
+"""
+
+import json
+import logging
+import pickle
+import re
+import warnings
+import zipfile
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+import safetensors
+import torch
+
+from nanoproof.common.config import opt, validate
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import read_json
+
+log = logging.getLogger(__name__)
+
+DTYPES = ("auto", "float32", "bfloat16", "float16", "float64")
+LINE = 300
+"""Most characters of another library's message that are shown."""
+NAMES_SHOWN = 2
+"""So many weights are named; of the others their number."""
+ADAPTER_FILE = "adapter_config.json"
+"""File of a folder that holds adapters (peft), not a whole model."""
+GENERATION_FILE, TOKENIZER_FILE = "generation_config.json", "tokenizer_config.json"
+
+Head = Literal["own", "fresh", "none"]
+"""What becomes of the layers on top of a body: they are the files' like all others; training begins with fresh ones; or
+there are none, and those of other tasks in the files do not matter."""
+
+
+@dataclass(frozen=True)
+class HFOptions:
+    """Models of transformers (hf:)."""
+
+    dtype: Literal["auto", "float32", "bfloat16", "float16", "float64"] = opt(
+        "auto", "Type to compute in; auto: that of the weights on a GPU, float32 on a CPU.", choices=DTYPES
+    )
+    device_map: str | None = opt(
+        None,
+        "How accelerate spreads the network over devices: auto, balanced, sequential (none: all on one).",
+        advanced=True,
+    )
+    load_4bit: bool = opt(False, "Load the weights in 4 bits (needs bitsandbytes and a GPU).")
+    batch_rows: int = opt(64, "Samples that are written at a time.", min=1, advanced=True)
+
+    def __post_init__(self) -> None:
+        validate(self, "model")
+
+
+def transformers_library() -> Any:
+    """Import transformers. Raises UserError where it is not installed."""
+    if find_spec("transformers") is None:
+        raise UserError("models hf: need transformers, which is not installed: pip install 'nanoproof[hf]'")
+    import transformers
+
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    return transformers
+
+
+def peft_library() -> Any:
+    """Import peft. Raises UserError where it is not installed."""
+    if find_spec("peft") is None:
+        raise UserError("adapters of models hf: need peft, which is not installed: pip install 'nanoproof[hf]'")
+    import peft
+
+    return peft
+
+
+_TERMINAL = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def first_line(error: BaseException) -> str:
+    """Return what an error says in one line: the first of its message, with the next where that one only announces it.
+
+    torch's "Error(s) in loading state_dict for X:" says what is wrong on the lines below.
+    """
+    if isinstance(error, pickle.UnpicklingError):
+        return "its pickled weights are damaged, or hold more than numbers, which is not read"
+    lines = [_TERMINAL.sub("", line).strip() for line in str(error).splitlines() if line.strip()]
+    if not lines:
+        return type(error).__name__
+    text = lines[0]
+    for line in lines[1:]:
+        if not text.endswith(":"):
+            break
+        text = f"{text} {line}"
+    if isinstance(error, LookupError | AttributeError | TypeError | AssertionError):
+        text = f"{type(error).__name__}: {text}"  # alone they are a name, or words about Python
+    return text[:LINE]
+
+
+@contextmanager
+def loading(name: str, problem: str = "cannot be loaded", folder: str | Path = "") -> Iterator[None]:
+    """Turn whatever fails while files of a model are read into a UserError of one line that begins with `name`.
+
+    It names the file of `folder` that is damaged, if there is one. What damage makes transformers, peft, tokenizers,
+    safetensors, jinja and pickle raise has no common class: tokenizers raises bare Exceptions, and its Rust code a
+    PanicException, which is none.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (UserError, torch.OutOfMemoryError, MemoryError):
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        damaged = _damaged_file(Path(folder)) if folder else None
+        raise UserError(f"{name} {problem}: {f'{damaged}: ' if damaged else ''}{first_line(error)}") from error
+
+
+def _damaged_file(folder: Path) -> str | None:
+    """Return which file of weights or settings is damaged; None if the beginning of all can be read."""
+    for file in sorted(folder.glob("*.*")):
+        try:
+            if file.suffix == ".json":
+                json.loads(file.read_bytes())
+            elif file.suffix == ".safetensors":
+                safetensors.safe_open(file, "pt").keys()
+            elif file.suffix == ".bin" and not zipfile.is_zipfile(file):
+                return f"{file.name} is damaged"
+        except (OSError, ValueError, RecursionError, safetensors.SafetensorError):
+            return f"{file.name} is damaged"
+    return None
+
+
+# -- Weights ---------------------------------------------------------------------------------------------------------
+
+_WRAPPER = re.compile(r"^(?:(?:module|_orig_mod|_fsdp_wrapped_module|base_model\.model|pretrained_model)\.)+")
+"""What distributed training, torch.compile, FSDP, peft and trl put before the names of weights."""
+_INNER_WRAPPER = re.compile(r"(?:_orig_mod|_fsdp_wrapped_module|_checkpoint_wrapped_module)\.")
+"""What they put before the names inside of a part that was wrapped by itself."""
+_ADAPTED = re.compile(r"\.base_layer\.")
+"""What peft puts between a layer with adapters and its own weights."""
+_UNMERGED = re.compile(r"\.lora_[AB]\.\w+\.weight$")
+"""Adapters as they are in a network: a file of adapters leaves the part with their name out."""
+_TWICE = re.compile(r"^model\.")
+"""What a trainer's own module puts before the names, as Lightning's does."""
+
+
+def load_weights(kind: Any, source: str, head: Head = "own", name: str | None = None, **how: Any) -> Any:
+    """Return `kind.from_pretrained(source, **how)`, each weight of which is of the files; code of theirs never runs.
+
+    Known prefixes of names are taken off, which is logged. Raises UserError, which begins with `name`, for weights that
+    are missing, that nothing asks for, of other sizes, or not finite; and what transformers raises.
+    """
+    how = {**how, "trust_remote_code": False, "output_loading_info": True, "ignore_mismatched_sizes": True}
+    name = name or f"hf:{source}"
+    network, report = kind.from_pretrained(source, **how)
+    renaming = _renaming(report["unexpected_keys"], report["missing_keys"])
+    if renaming:
+        taken_off: set[str] = set()
+        for weight in report["unexpected_keys"]:
+            taken_off.update(part for pattern in renaming for part in _parts(pattern, weight))
+        network, report = kind.from_pretrained(source, key_mapping=renaming, **how)
+        log.warning("%s: its weights' names were read without %s", name, ", ".join(sorted(taken_off)))
+    missing = [weight for weight in report["missing_keys"] if head == "own" or _of_body(network, weight)]
+    unexpected = [weight for weight in report["unexpected_keys"] if head == "own" or _of_body(network, weight)]
+    mismatched = {}
+    for weight, there, wanted in report["mismatched_keys"]:
+        if head != "fresh" or _of_body(network, weight):
+            mismatched[weight] = (tuple(there), tuple(wanted))
+    refuse_others(f"{name}: its weights are not those of a {type(network).__name__}", missing, unexpected, mismatched)
+    return refuse_not_finite(name, network)
+
+
+def _renaming(unexpected: Collection[str], missing: Collection[str]) -> dict[str, str]:
+    """Return patterns and what replaces them, in order, that make names known which nothing asks for; {} for none."""
+    renaming: dict[str, str] = {}
+    names = list(unexpected)
+    for pattern, replacement in ((_WRAPPER, ""), (_INNER_WRAPPER, ""), (_ADAPTED, ".")):
+        renamed = [pattern.sub(replacement, name) for name in names]
+        if renamed != names:
+            renaming[pattern.pattern] = replacement
+        names = renamed
+    if any(_TWICE.sub("", name) in missing and name not in missing for name in names):
+        renaming[_TWICE.pattern] = ""
+    return renaming
+
+
+def _parts(pattern: str, name: str) -> list[str]:
+    """Return the parts of a name that a pattern takes off, for a person."""
+    return [f"`{match[0].strip('.')}.`" for match in re.finditer(pattern, name)]
+
+
+def _of_body(network: Any, name: str) -> bool:
+    """Tell whether a weight belongs to a network's body, and not to a head.
+
+    BERT's pooler counts as a head: means of hidden states do not read it, and many files of encoders lack it.
+    """
+    body = network.base_model
+    first = name.removeprefix(f"{network.base_model_prefix}.").partition(".")[0]
+    return first != "pooler" and first in dict(body.named_children())
+
+
+def refuse_others(
+    message: str,
+    missing: Collection[str],
+    unexpected: Collection[str],
+    mismatched: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]],
+) -> None:
+    """Raise UserError for weights that do not fit, by name; `mismatched` has sizes in the files and those expected."""
+    problems = []
+    if missing:
+        problems.append(f"missing: {_listed(missing)}")
+    if unexpected:
+        problems.append(f"nothing asks for: {_listed(unexpected)}")
+        if any(_UNMERGED.search(name) for name in unexpected):
+            problems.append("adapters that were never merged (merge_and_unload())")
+    if mismatched:
+        sizes = [f"{name} is {there}, expected {wanted}" for name, (there, wanted) in mismatched.items()]
+        problems.append(f"of other sizes: {_listed(sizes)}")
+    if problems:
+        raise UserError(f"{message}; {'; '.join(problems)}")
+
+
+def _listed(names: Collection[str]) -> str:
+    shown = sorted(names)[:NAMES_SHOWN]
+    others = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {others} more" if others else "")
+
+
+def refuse_not_finite(name: str, network: Any) -> Any:
+    """Return a network. Raises UserError if a weight has NaN or infinity, as those of a run that diverged have."""
+    for weight, parameter in network.named_parameters():
+        if parameter.is_meta or not parameter.is_floating_point() or parameter.element_size() == 1:
+            continue  # left on disk by accelerate, or quantized
+        if not bool(torch.isfinite(parameter).all()):
+            raise UserError(f"{name}: the weight {weight} has values that are not finite (NaN or infinity)")
+    return network
+
+
+# -- Models ----------------------------------------------------------------------------------------------------------
+
+
+def load_tokenizer(library: Any, source: str) -> Any:
+    """Load the tokenizer of a model; adapters without one have that of their base. Raises UserError."""
+    with loading(f"hf:{source}", "has no tokenizer that can be loaded", source):
+        base = adapter_base(source)
+        if base is not None and not (Path(source) / TOKENIZER_FILE).is_file():
+            return load_tokenizer(library, base)
+        return library.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+
+
+def load_network(library: Any, source: str, options: HFOptions, device: torch.device) -> tuple[Any, bool]:
+    """Load a network, ready for inference, adapters merged into it; also returns whether it writes texts.
+
+    Raises UserError for what cannot be loaded.
+    """
+    with loading(f"hf:{source}", folder=source):
+        _refuse_damaged_settings(Path(source))
+        _refuse_circle(source)
+        base = adapter_base(source)
+        if base is not None:
+            network, writes = load_network(library, base, options, device)
+            adapted = load_adapters(library, network, source)
+            return (adapted if options.load_4bit else adapted.merge_and_unload()).eval(), writes
+        return _load_whole(library, source, options, device)
+
+
+def _refuse_damaged_settings(folder: Path) -> None:
+    """Raise UserError for damaged settings, of which transformers passes over those for generation without a word."""
+    for name in (ADAPTER_FILE, "config.json", GENERATION_FILE):
+        if (folder / name).is_file() and not isinstance(read_json(folder / name), dict):
+            raise UserError(f"{folder / name} holds no object")
+
+
+def _load_whole(library: Any, source: str, options: HFOptions, device: torch.device) -> tuple[Any, bool]:
+    config = library.AutoConfig.from_pretrained(source, trust_remote_code=False)
+    names = " ".join(config.architectures or ())
+    writes = "ForCausalLM" in names or "LMHead" in names or "ForConditionalGeneration" in names
+    kind = library.AutoModelForSeq2SeqLM if config.is_encoder_decoder else library.AutoModelForCausalLM
+    if not writes:
+        kind = encoder_class(library, config)
+    on_cpu = device.type == "cpu" and options.device_map is None
+    dtype: Any = "auto" if options.dtype == "auto" else getattr(torch, options.dtype)
+    how: dict[str, Any] = {"dtype": torch.float32 if on_cpu and dtype == "auto" else dtype}
+    if options.device_map is not None:
+        how["device_map"] = options.device_map
+    if options.load_4bit:
+        if find_spec("bitsandbytes") is None or device.type != "cuda":
+            raise UserError("--model-load-4bit needs a GPU and the package bitsandbytes")
+        compute = torch.bfloat16 if dtype == "auto" else dtype
+        how["quantization_config"] = library.BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_compute_dtype=compute)
+        how.setdefault("device_map", {"": device})
+    network = load_weights(kind, source, "own" if writes else "none", config=config, **how)
+    if "device_map" not in how:
+        network = network.to(device)
+    return network.eval(), writes
+
+
+def encoder_class(library: Any, config: Any) -> Any:
+    """Return the class of transformers that loads the body of a network alone, or its encoder where that is one."""
+    known = type(config) in library.AutoModelForTextEncoding._model_mapping
+    return library.AutoModelForTextEncoding if known else library.AutoModel
+
+
+# -- Adapters --------------------------------------------------------------------------------------------------------
+
+_PEFT_PREFIX = "base_model.model."
+"""What all names in a file of adapters begin with."""
+
+
+def adapter_base(source: str) -> str | None:
+    """Return the base of the adapters in a folder, a folder or an id of the hub; None if it holds no adapters.
+
+    A relative path is one from the adapters' folder, else from here. Raises UserError if there is none.
+    """
+    file = Path(source) / ADAPTER_FILE
+    if not file.is_file():
+        return None
+    about = read_json(file)
+    base = about.get("base_model_name_or_path") if isinstance(about, dict) else None
+    if not isinstance(base, str) or not base:
+        raise UserError(f"{file} names no base_model_name_or_path, the model that its adapters are for")
+    path = Path(base.removeprefix("hf:")).expanduser()
+    for folder in (Path(source) / path, path):
+        if folder.resolve() == Path(source).resolve():
+            raise UserError(f"{file} names itself as the base; correct its base_model_name_or_path")
+        if folder.is_dir():
+            return str(folder)
+    if base.startswith((".", "/", "~")) or base.count("/") > 1:
+        raise UserError(f"{file} names the base {base}, which is not there; correct its base_model_name_or_path")
+    return str(path)
+
+
+def _refuse_circle(source: str) -> None:
+    """Raise UserError for adapters whose base has adapters, and so on, back to a folder that was seen."""
+    seen: list[Path] = []
+    base: str | None = source
+    while base is not None:
+        folder = Path(base).resolve()
+        if folder in seen:
+            raise UserError(f"hf:{source}: the adapters in {folder} are, over their bases, for themselves")
+        seen.append(folder)
+        base = adapter_base(base)
+
+
+def load_adapters(library: Any, network: Any, source: str, trainable: bool = False) -> Any:
+    """Put the adapters of a folder into their base, whose vocabulary grows to theirs; returns peft's network.
+
+    Raises UserError for adapters that are missing, damaged, or of another base.
+    """
+    peft = peft_library()
+    if not any((Path(source) / f"adapter_model{suffix}").is_file() for suffix in (".safetensors", ".bin")):
+        raise UserError(f"hf:{source} has an {ADAPTER_FILE}, and no adapter_model.safetensors with the adapters")
+    with loading(f"hf:{source}", folder=source):
+        weights = _without_wrappers(source, peft.load_peft_weights(source, device="cpu"))
+        tables = _fit_vocabulary(library, network, source, weights)
+    with loading(f"hf:{source}", f"has adapters that do not go into their base as its {ADAPTER_FILE} says"):
+        config = peft.PeftConfig.from_pretrained(source)
+        config.inference_mode = not trainable
+        adapted = peft.get_peft_model(network, config)
+    with loading(f"hf:{source}"):
+        wanted = peft.get_peft_model_state_dict(adapted, save_embedding_layers=False)
+        mismatched = {}
+        for name in wanted.keys() & weights.keys():
+            if wanted[name].shape != weights[name].shape:
+                mismatched[name] = (tuple(weights[name].shape), tuple(wanted[name].shape))
+        # peft saves the embeddings of a vocabulary that grew, trained or not, under several names.
+        of_tables = {name for name in weights if name.startswith(tables)}
+        unexpected = weights.keys() - wanted.keys() - of_tables
+        message = f"hf:{source}: these adapters are not for the base {network.name_or_path}"
+        refuse_others(message, wanted.keys() - weights.keys(), unexpected, mismatched)
+        peft.set_peft_model_state_dict(adapted, weights)
+        if (Path(source) / GENERATION_FILE).is_file():  # what ends a text of these adapters
+            network.generation_config = library.GenerationConfig.from_pretrained(source)
+    return refuse_not_finite(f"hf:{source}", adapted)
+
+
+def _without_wrappers(source: str, weights: dict[str, Any]) -> dict[str, Any]:
+    """Return adapters under the names that peft gives them."""
+    renamed = {}
+    for name, weight in weights.items():
+        rest = _WRAPPER.sub("", _INNER_WRAPPER.sub("", name))
+        renamed[_PEFT_PREFIX + rest if name.startswith(_PEFT_PREFIX) or rest != name else name] = weight
+    if renamed.keys() != weights.keys():
+        log.warning("hf:%s: its adapters' names were read without prefixes of distributed training", source)
+    return renamed
+
+
+def _fit_vocabulary(library: Any, network: Any, source: str, weights: Mapping[str, Any]) -> tuple[str, ...]:
+    """Give a base the vocabulary that its adapters were trained with: theirs, else at least that of their tokenizer.
+
+    A token whose embedding they do not bring gets the mean of all, where transformers draws one at random. Returns what
+    the names of adapters of embeddings and head begin with.
+    """
+    modules = [network.get_input_embeddings(), network.get_output_embeddings()]
+    tables = tuple(f"{_PEFT_PREFIX}{name}." for name, module in network.named_modules() if module in modules)
+    rows = modules[0].weight.shape[0]
+    brought = []
+    for name, weight in weights.items():
+        if name.endswith(".lora_embedding_A"):
+            brought.append(weight.shape[1])
+        elif name.startswith(tables) and name.endswith(".weight") and ".lora_" not in name:
+            brought.append(weight.shape[0])
+    wanted = max(brought, default=rows)
+    if not brought and (Path(source) / TOKENIZER_FILE).is_file():
+        wanted = max(rows, len(load_tokenizer(library, source)))
+    if wanted == rows:
+        return tables
+    network.resize_token_embeddings(wanted, mean_resizing=False)
+    with torch.no_grad():
+        for module in (network.get_input_embeddings(), network.get_output_embeddings()):
+            if module is not None and wanted > rows:
+                module.weight[rows:] = module.weight[:rows].mean(dim=0)
+    if not brought and not any("trainable_tokens" in name for name in weights):
+        new = wanted - rows
+        log.warning("hf:%s: its tokenizer has %d tokens that nothing was trained for; they get the mean", source, new)
+    return tables

@@ -1,0 +1,308 @@
+"""Loading of networks of transformers: every weight comes from the files, or one line names those that do not."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
+
+from nanoproof.common.errors import UserError
+from nanoproof.inference.hf_loading import HFOptions, load_adapters, load_network, load_tokenizer, transformers_library
+from nanoproof.policy.steps_remaining import Scorer
+from nanoproof.retrieval.encoders import open_encoder
+from nanoproof.training.progress import ProgressSettings, load_start
+from tests.fakes.hf_models import save_decoder, save_encoder_decoder
+from tests.helpers import Later
+
+transformers: Any = Later("transformers")
+peft: Any = Later("peft")
+
+CPU = torch.device("cpu")
+LAYER, HEAD = "model.layers.1.mlp.up_proj.weight", "lm_head.weight"
+UNMERGED = "base_model.model.model.layers.0.mlp.up_proj.lora_A.default.weight"
+Weights = dict[str, torch.Tensor]
+
+
+@pytest.fixture(scope="module")
+def decoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_decoder(tmp_path_factory.mktemp("decoder"))
+
+
+@pytest.fixture
+def copy(decoder: Path, tmp_path: Path) -> Path:
+    shutil.copytree(decoder, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def rewrite(folder: Path, change: Callable[[Weights], Weights], name: str = "model.safetensors") -> Path:
+    save_file(change(load_file(folder / name)), folder / name, metadata={"format": "pt"})
+    return folder
+
+
+def renamed(rename: Callable[[str], str]) -> Callable[[Weights], Weights]:
+    return lambda weights: {rename(name): weight for name, weight in weights.items()}
+
+
+def without(part: str) -> Callable[[Weights], Weights]:
+    return lambda weights: {name: weight for name, weight in weights.items() if part not in name}
+
+
+def as_shards(folder: Path, suffix: str) -> None:
+    """Split the weights of a folder into two files and their index."""
+    weights, where = load_file(folder / "model.safetensors"), {}
+    (folder / "model.safetensors").unlink()
+    stem = "model" if suffix == ".safetensors" else "pytorch_model"
+    for number, part in enumerate((list(weights)[:9], list(weights)[9:])):
+        file = folder / f"{stem}-0000{number + 1}-of-00002{suffix}"
+        some = {name: weights[name] for name in part}
+        where |= dict.fromkeys(part, file.name)
+        save_file(some, file, metadata={"format": "pt"}) if suffix == ".safetensors" else torch.save(some, file)
+    (folder / f"{stem}{suffix}.index.json").write_text(json.dumps({"metadata": {}, "weight_map": where}))
+
+
+def network_of(folder: Path) -> Any:
+    return load_network(transformers_library(), str(folder), HFOptions(), CPU)[0]
+
+
+def equal(first: Any, second: Any) -> bool:
+    weights = second.state_dict()
+    return all(torch.equal(value, weights[name]) for name, value in first.state_dict().items())
+
+
+def set_config(folder: Path, file: str = "config.json", **values: Any) -> Path:
+    settings_ = json.loads((folder / file).read_text()) | values
+    (folder / file).write_text(json.dumps(settings_))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "rename",
+    [
+        lambda name: f"module.{name}",
+        lambda name: f"_orig_mod.module.{name}",
+        lambda name: f"module._orig_mod.{name}",
+        lambda name: f"model.{name}",
+        lambda name: f"module.model.{name}",
+        lambda name: f"base_model.model.{name}".replace("q_proj.", "q_proj.base_layer."),
+        lambda name: name.replace("layers.0.", "layers.0._orig_mod."),
+        lambda name: "module." + name.removeprefix("model."),
+    ],
+)
+def test_known_prefixes_are_taken_off(
+    decoder: Path, copy: Path, rename: Callable[[str], str], caplog: pytest.LogCaptureFixture
+) -> None:
+    rewrite(copy, renamed(rename))
+    assert equal(network_of(decoder), network_of(copy))
+    said = [record.message for record in caplog.records if "names were read without" in record.message]
+    assert len(said) == (0 if rename("x") == "model.x" else 1)  # transformers reads those as they are
+
+
+@pytest.mark.parametrize("suffix", [".safetensors", ".bin"])
+def test_shards_with_prefixes_are_read_and_without_a_shard_refused(decoder: Path, copy: Path, suffix: str) -> None:
+    rewrite(copy, renamed(lambda name: f"module.{name}"))
+    as_shards(copy, suffix)
+    assert equal(network_of(decoder), network_of(copy))
+    last = next(copy.glob(f"*-00002-of-00002{suffix}"))
+    last.write_bytes(last.read_bytes()[:-300])
+    with pytest.raises(UserError, match=f"cannot be loaded: {last.name} is damaged"):
+        network_of(copy)
+    last.unlink()
+    with pytest.raises(UserError, match=last.name):
+        network_of(copy)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (renamed(lambda name: f"net.{name}"), rf"missing: {HEAD}, .* 19 more; nothing asks for: net\.{HEAD}"),
+        (without(LAYER), rf"missing: {LAYER}$"),
+        (without(HEAD), rf"missing: {HEAD}$"),
+        (lambda weights: weights | {"v_head.weight": torch.zeros(1)}, r"nothing asks for: v_head\.weight$"),
+        (lambda weights: weights | {LAYER: torch.zeros(9, 4)}, rf"sizes: {LAYER} is \(9, 4\), expected \(64, 32\)$"),
+        (lambda weights: weights | {LAYER: weights[LAYER] * torch.nan}, rf"weight {LAYER} has values .* not finite"),
+        (lambda weights: weights | {UNMERGED: torch.ones(1)}, "never merged"),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused_by_name(
+    copy: Path, change: Callable[[Weights], Weights], message: str
+) -> None:
+    rewrite(copy, change)
+    with pytest.raises(UserError, match=message) as caught:
+        network_of(copy)
+    assert str(caught.value).startswith(f"hf:{copy}: ") and "\n" not in str(caught.value)
+
+
+def test_a_head_that_is_tied_to_the_embeddings_is_not_missing(decoder: Path, copy: Path) -> None:
+    set_config(copy, tie_word_embeddings=True)
+    rewrite(copy, without(HEAD))
+    network = network_of(copy)
+    assert torch.equal(network.lm_head.weight, network_of(decoder).model.embed_tokens.weight)
+
+
+def test_an_encoder_needs_its_layers_and_not_the_heads_of_others(tmp_path: Path) -> None:
+    whole = save_encoder_decoder(tmp_path / "whole")
+    open_encoder(f"hf:{whole}")
+    rewrite(whole, without("encoder.block.1"))
+    with pytest.raises(UserError, match=r"missing: encoder\.block\.1"):
+        open_encoder(f"hf:{whole}")
+
+
+def test_a_model_of_steps_remaining_needs_its_head_and_training_begins_without(tmp_path: Path, decoder: Path) -> None:
+    config = transformers.BertConfig(
+        vocab_size=301, hidden_size=16, intermediate_size=16, num_hidden_layers=2, num_attention_heads=2, num_labels=1
+    )
+    transformers.BertForMaskedLM(config).save_pretrained(tmp_path)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(decoder)
+    tokenizer.pad_token = "</s>"
+    tokenizer.save_pretrained(tmp_path)
+    with pytest.raises(UserError, match=r"the progress model .*missing: bert\.pooler.* and 2 more"):
+        Scorer(tmp_path)
+    start = ProgressSettings(str(tmp_path))
+    model, _ = load_start(transformers_library(), [], start)
+    assert model.config.num_labels == 1
+    rewrite(tmp_path, without(".layer.1."))
+    with pytest.raises(UserError, match=r"--model-name .*missing: bert\.encoder\.layer\.1"):
+        load_start(transformers_library(), [], start)
+
+
+# -- adapters ----------------------------------------------------------------------------------------------------------
+
+
+def save_adapters(base: Path, folder: Path, new_tokens: int = 0, **how: Any) -> torch.Tensor:
+    """Save adapters that change something, with their tokenizer; returns the logits with them."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(base)
+    tokenizer.add_tokens([f"<new {number}>" for number in range(new_tokens)])
+    network = transformers.AutoModelForCausalLM.from_pretrained(base)
+    if new_tokens:
+        network.resize_token_embeddings(len(tokenizer))
+    torch.manual_seed(1)
+    how = {"target_modules": ["q_proj"], "init_lora_weights": False, **how}
+    adapted = peft.get_peft_model(network, peft.LoraConfig(r=4, task_type="CAUSAL_LM", **how)).eval()
+    adapted.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    set_config(folder, "adapter_config.json", base_model_name_or_path=str(base))
+    with torch.no_grad():
+        logits: torch.Tensor = adapted(input_ids=torch.tensor([[5, 6, len(tokenizer) - 1]])).logits
+    return logits
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"modules_to_save": ["embed_tokens", "lm_head"]},
+        {"target_modules": ["q_proj", "embed_tokens"]},
+        {"trainable_token_indices": [301, 302]},
+    ],
+)
+def test_a_base_gets_the_vocabulary_of_its_adapters(decoder: Path, tmp_path: Path, how: dict[str, Any]) -> None:
+    wanted = save_adapters(decoder, tmp_path, 2, **how)
+    network = network_of(tmp_path)
+    assert network.get_input_embeddings().weight.shape[0] == len(load_tokenizer(transformers_library(), str(tmp_path)))
+    with torch.no_grad():
+        logits = network(input_ids=torch.tensor([[5, 6, 302]])).logits
+    torch.testing.assert_close(logits, wanted, atol=1e-4, rtol=1e-4)
+
+
+def test_tokens_that_nothing_was_trained_for_get_the_mean_and_that_is_said(
+    decoder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    save_adapters(decoder, tmp_path)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    tokenizer.add_tokens(["<a>", "<b>"])
+    tokenizer.save_pretrained(tmp_path)
+    table = network_of(tmp_path).get_input_embeddings().weight
+    torch.testing.assert_close(table[301:], table[:301].mean(dim=0).expand(2, -1))
+    assert "has 2 tokens that nothing was trained for" in caplog.text
+
+
+def test_a_relative_base_is_sought_beside_the_adapters_and_then_here(
+    decoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(decoder, tmp_path / "base")
+    adapters = tmp_path / "adapters"
+    save_adapters(tmp_path / "base", adapters)
+    set_config(adapters, "adapter_config.json", base_model_name_or_path="../base")
+    network_of(adapters)
+    set_config(adapters, "adapter_config.json", base_model_name_or_path="base")
+    monkeypatch.chdir(tmp_path)
+    network_of(adapters)
+    for base, message in (("../gone", "which is not there"), (".", "itself"), (None, "names no base_model")):
+        set_config(adapters, "adapter_config.json", base_model_name_or_path=base)
+        with pytest.raises(UserError, match=message):
+            network_of(adapters)
+
+
+def test_adapters_of_adapters_load_and_a_circle_of_them_is_refused(decoder: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    save_adapters(decoder, first)
+    save_adapters(decoder, second)
+    set_config(second, "adapter_config.json", base_model_name_or_path=str(first))
+    assert not equal(network_of(first), network_of(second))
+    set_config(first, "adapter_config.json", base_model_name_or_path="../second")
+    with pytest.raises(UserError, match="over their bases, for themselves"):
+        network_of(second)
+
+
+def test_adapters_that_do_not_fit_are_refused_by_name(decoder: Path, tmp_path: Path) -> None:
+    save_adapters(decoder, tmp_path)
+    name, good = "adapter_model.safetensors", (tmp_path / "adapter_model.safetensors").read_bytes()
+    rewrite(tmp_path, renamed(lambda weight: f"module.{weight}"), name)
+    network_of(tmp_path)
+    cases: list[tuple[Callable[[Weights], Weights], str]] = [
+        (without("layers.1."), r"missing: .*layers\.1\..*lora_A"),
+        (renamed(lambda weight: weight.replace("q_proj", "z_proj")), r"nothing asks for: .*z_proj\.lora_A"),
+        (lambda weights: {n: w[:, :2].clone() for n, w in weights.items()}, r"sizes: .*lora_A\.weight is \(4, 2\)"),
+    ]
+    for change, message in cases:
+        (tmp_path / name).write_bytes(good)
+        rewrite(tmp_path, change, name)
+        with pytest.raises(UserError, match=message):
+            network_of(tmp_path)
+        with pytest.raises(UserError, match=message):
+            load_adapters(transformers_library(), network_of(decoder), str(tmp_path), trainable=True)
+    (tmp_path / name).unlink()
+    with pytest.raises(UserError, match="no adapter_model"):
+        network_of(tmp_path)
+
+
+# -- damage ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def adapters(decoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("adapters")
+    save_adapters(decoder, folder)
+    return folder
+
+
+FILES = ["config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"]
+ADAPTER_FILES = ["adapter_config.json", "adapter_model.safetensors", "pytorch_model.bin"]
+WRONG = [b"[" * 3000, b"[]", b"null", b'{"a": 1}', b"\xff\xfe", b"-1", b'"x"']
+JUNK = st.one_of(st.binary(max_size=8), st.sampled_from(WRONG))
+
+
+@given(st.sampled_from(FILES + ADAPTER_FILES), st.integers(0, 10**6), JUNK, st.booleans())
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_damaged_folder_loads_or_is_refused_in_one_line(
+    decoder: Path, adapters: Path, tmp_path: Path, file: str, at: int, junk: bytes, insert: bool
+) -> None:
+    source, folder = adapters if file.startswith("adapter") else decoder, tmp_path / "damaged"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(source, folder)
+    if file == "pytorch_model.bin":
+        torch.save(load_file(folder / "model.safetensors"), folder / file)
+        (folder / "model.safetensors").unlink()
+    content = (folder / file).read_bytes()
+    at %= len(content)
+    (folder / file).write_bytes(content[:at] + junk + content[at:] if insert else content[:at] + junk)
+    try:
+        network_of(folder)
+        load_tokenizer(transformers_library(), str(folder))
+    except UserError as error:
+        assert "\n" not in str(error) and len(str(error)) < 900
