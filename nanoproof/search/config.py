@@ -34,7 +34,7 @@ _PUBLISHED: Final = {
     "no_legal_value": -40.0,
     "progressive_c": 0.01,
 }
-"""Constants that AlphaProof's paper and its pseudocode share, where they are not our defaults."""
+"""Constants of both presets of AlphaProof, as its pseudocode has them, where they are not our defaults."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class SearchConfig:
 
     PRESETS: ClassVar[Presets] = {
         "default": {},
-        # The paper's rules and constants. Its penalty of 32 belongs with its factor of 64 on AND nodes: beside c_and 1
-        # the branch that looks worst would get all visits, however long it takes.
+        # The paper's rules. Others who followed it have a factor of 64 on AND nodes beside its penalty of 32; with
+        # c_and 1 the branch that looks worst would get nearly all visits.
         "alphaproof": {**_PUBLISHED, "unvisited_penalty": 32.0, "c_and": 64.0},
         # The pseudocode published with the paper. It has no penalty: an unvisited child scores 0 (see `rules`).
         "alphaproof-pseudocode": {**_PUBLISHED, "rules": "pseudocode", "c_and": 1.0, "merge_same_state": False},

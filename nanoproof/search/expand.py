@@ -213,7 +213,8 @@ def _grow(
         above = {node.key[0] for node in path if node.kind is Kind.OR}
     siblings: dict[tuple[str, ...], Node] = {}
     if config.merge_same_state:
-        siblings = {child.key: child for child in leaf.children}
+        for sibling in leaf.children:
+            siblings[sibling.key] = sibling
     new: list[Node] = []
     for candidate in candidates:
         tactic = candidate.tactic

@@ -25,7 +25,7 @@ StopReason = Literal["solved", "simulations", "nodes", "bytes", "stopped"]
 class Disproof(NamedTuple):
     """Whether a state was shown to be false, and the simulations that this took."""
 
-    found: bool
+    is_false: bool
     simulations: int
 
 
@@ -33,7 +33,7 @@ class Disprover(Protocol):
     """Tries to prove the negation of a state."""
 
     def disprove(self, node: Node, num_simulations: int) -> Disproof:
-        """Try to disprove the state of an OR node; `found` only if its negation is proved beyond doubt."""
+        """Try to disprove the state of an OR node; `is_false` only if its negation is proved beyond doubt."""
         ...
 
 
@@ -303,7 +303,7 @@ def disprove_on(
             disproof = disprover.disprove(node, budget)
             counts.disprove_tries += 1
             counts.simulations += disproof.simulations
-            log.disproofs[key] = disproof.found
+            log.disproofs[key] = disproof.is_false
         if log.disproofs[key]:
             counts.disproved += 1
             _close_for_good(path[: depth + 1])

@@ -29,7 +29,7 @@ class _Table:
             return -1
         return self.numbers.setdefault(text, len(self.numbers))
 
-    def number_all(self, texts: Iterable[str]) -> list[int]:
+    def number_all(self, texts: Iterable[str | None]) -> list[int]:
         """Return the numbers of texts."""
         return [self.number(text) for text in texts]
 
@@ -201,7 +201,7 @@ def _read_node(data: dict[str, Any], i: int) -> Node:
 def _from_older(data: dict[str, Any]) -> dict[str, Any]:
     """Convert the older format, with tactics as texts and without many of the fields, to the present one."""
     tactics = _Table()
-    numbers = [tactics.number(tactic) for tactic in data["tactic"]]
+    numbers = tactics.number_all(data["tactic"])
     spellings = {}
     for i, texts in data["spellings"].items():
         spellings[i] = tactics.number_all(texts)

@@ -11,7 +11,7 @@ import torch
 
 from nanoproof.actors.fleet import Fleet
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_json, read_jsonl
+from nanoproof.common.files import atomic_write_json, read_json, read_jsonl
 from nanoproof.lean.types import Theorem, TheoremRejected
 from nanoproof.model.checkpoint import finished_steps, load_model
 from nanoproof.prover.attempt import Attempt
@@ -187,3 +187,7 @@ def test_options_that_depend_on_the_network_are_those_of_its_run(model: Path, tm
         assert run(model, path, "--minutes", "0.02", "--save") == 1
     parsed = ttrl.parse_args([TARGET, "--model-path", str(path)])
     assert (parsed.row_length, parsed.run_dir, parsed.minutes) == (128, None, 30.0)
+    saved = read_json(path / "args.json")
+    atomic_write_json(path / "args.json", {**saved, "search_algorithm": "ao-star", "search_c_base": 7.0})
+    parsed = ttrl.parse_args([TARGET, "--model-path", str(path)])
+    assert (parsed.search_algorithm, parsed.search_c_base) == ("mcts", 7.0), "a choice that is gone is not taken over"
