@@ -28,10 +28,9 @@ from nanoproof.search.config import SearchConfig, SolverOption
 from nanoproof.search.render import shorten as shorten_state
 from scripts.viewing import ViewOptions, contains, heading, indented, json_lines, matches, not_shown
 
-Kind = Literal["replay", "hindsight", "negative"]
+Kind = Literal["replay", "negative"]
 WINDOWS: dict[Kind, str] = {
     "replay": "replay_buffer_window_size",
-    "hindsight": "hindsight_buffer_window_size",
     "negative": "negative_buffer_window_size",
 }
 BARS = 30
@@ -41,18 +40,13 @@ BARS = 30
 class BufferOptions:
     """Buffer and filters."""
 
-    kind: Kind = opt(
-        "replay", "Transitions of proofs, of subgoals that failed searches solved, or tactics that Lean refused."
-    )
+    kind: Kind = opt("replay", "Transitions of proofs, or tactics that Lean refused.")
     dataset: tuple[str, ...] = opt((), "Data sets of the theorems; * and ? stand for anything.")
     id: tuple[str, ...] = opt((), "Ids of the theorems; * and ? stand for anything.")
     search: str | None = opt(None, "Text in the state or the tactic, upper and lower case alike.")
     depth: tuple[int, ...] = opt((), "Numbers of tactics still to go.")
     until_step: int | None = opt(None, "As after this collection step.", min=0)
     replay_buffer_window_size: int | None = opt(None, "As with this window; default: the run's own.", min=1)
-    hindsight_buffer_window_size: int | None = opt(
-        None, "As with this window; default: the run's own, which is 0 if it learns from no solved subgoals.", min=0
-    )
     negative_buffer_window_size: int | None = opt(
         None, "As with this window; default: the run's own, which is 0 if it learns from no failed tactics.", min=0
     )
@@ -99,7 +93,6 @@ class Rebuilt:
         """Return a buffer."""
         return {
             "replay": self.buffers.replay,
-            "hindsight": self.buffers.hindsight,
             "negative": self.buffers.negative,
         }[kind]
 
@@ -112,10 +105,8 @@ def buffer_options(run: Path, options: BufferOptions) -> tuple[RLOptions, Sequen
         *WINDOWS.values(),
         "load_buffer",
         "negative_fraction",
-        "hindsight_fraction",
         "unlikelihood_weight",
         "disable_solvers",
-        "value_targets",
     )
     known = {name: args[name] for name in names if name in args}
     asked = {name: getattr(options, name) for name in WINDOWS.values() if getattr(options, name) is not None}
@@ -131,7 +122,7 @@ def rebuild(run: Path, options: BufferOptions) -> Rebuilt:
     """Rebuild the buffers from the log as a resumed run does. Raises UserError if there is none."""
     own, solvers = buffer_options(run, options)
     runs = [run] if own.load_buffer is None else [resolve_run_dir(own.load_buffer, "--load-buffer of the run"), run]
-    buffers = buffers_of(own, solvers, options.negative_buffer_window_size, options.hindsight_buffer_window_size)
+    buffers = buffers_of(own, solvers, options.negative_buffer_window_size)
     origins: dict[Kind, dict[tuple[str, str], tuple[str, str]]] = {kind: {} for kind in WINDOWS}
     rebuilt = Rebuilt(buffers, origins, 0, 0)
     attempts = last_step = 0
@@ -156,8 +147,7 @@ def _keys(attempt: Attempt, kind: Kind) -> Iterator[tuple[str, str]]:
     if kind == "negative":
         yield from attempt.failed_tactics
         return
-    subgoals = [attempt] if kind == "replay" else attempt.hindsight
-    yield from ((step.state, step.tactic) for proved in subgoals for step in proved.transitions)
+    yield from ((step.state, step.tactic) for step in attempt.transitions)
 
 
 def _drop_evicted(
@@ -182,12 +172,10 @@ def filtered_items(rebuilt: Rebuilt, options: BufferOptions) -> list[Item]:
 
 
 def overview(rebuilt: Rebuilt, paint: Paint) -> Iterator[str]:
-    """Render the sizes and ages of the buffers; that of solved subgoals only where it is kept."""
+    """Render the sizes and ages of the buffers."""
     rows = []
     for kind in WINDOWS:
         buffer = rebuilt.buffer(kind)
-        if kind == "hindsight" and not buffer.window:
-            continue
         steps = [step for _, _, step in buffer.entries()]
         oldest = rebuilt.last_step - min(steps) if steps else None
         theorems = len({rebuilt.origins[kind][key] for key, _, _ in buffer.entries()})

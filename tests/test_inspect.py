@@ -368,20 +368,6 @@ def test_a_run_that_learns_from_no_failed_tactics_keeps_none(run: Path, printed:
     assert len(rows_of(printed(*words, "--negative-buffer-window-size", 2)[1])) == 2
 
 
-def test_solved_subgoals_are_shown_where_they_are_kept(run: Path, printed: Any) -> None:
-    log = attempts_file(run, 0)
-    failed = Attempt(Theorem("t8", "made", "t8"), "unproven", hindsight=(small.subgoal(("⊢ h", "simp", 1)),))
-    with log.open("a", encoding="utf-8") as file:
-        file.write(json_line({"number": {"step": 3, "rank": 0, "sequence": 9}, **failed.to_json()}))
-    words = (inspect_buffer.main, run, "--kind", "hindsight")
-    assert printed(*words, "--json") == (1, "")
-    _, out = printed(*words, "--json", "--hindsight-buffer-window-size", 5)
-    assert [(row["state"], row["theorem"]) for row in rows_of(out)] == [("⊢ h", "t8")]
-    atomic_write_json(run / "args.json", {"hindsight_fraction": 0.2})
-    _, page = printed(*words)
-    assert page.splitlines()[2].split() == ["hindsight", "1", "250,000", "1", "0.00", "0"]
-
-
 def test_a_seed_chooses_the_same_sample_again(run: Path, printed: Any) -> None:
     words = (inspect_buffer.main, run, "--json", "--max", 3, "--replay-buffer-window-size", 100)
     first, again, other = (printed(*words, "--sample", seed)[1] for seed in (1, 1, 2))

@@ -46,7 +46,6 @@ LAYERS = {
     "doctor": 11,
     "compat": 11,
     "cluster": 11,
-    "conjectures": 11,
 }
 TORCH_FREE = ("lean", "search", "prover", "monitor")
 ENTRY_POINT = 12

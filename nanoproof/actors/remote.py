@@ -19,7 +19,6 @@ from nanoproof.common.errors import UserError
 from nanoproof.lean.client import FleetServer
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
-from nanoproof.prover.hindsight import Hindsight, HindsightLimits
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search import policy as policies
 from nanoproof.search.config import SearchConfig
@@ -40,12 +39,10 @@ class ProverSpec:
 
     search: SearchConfig
     options: ProverOptions
-    hindsight: HindsightLimits | None = None
 
     def make(self, policy: Policy, revision: Callable[[], str] = str) -> Prover:
         """Make the prover; `revision` tells which weights the policy has."""
-        hindsight = None if self.hindsight is None else Hindsight(self.hindsight)
-        return Prover(policy, self.search, self.options, revision, hindsight)
+        return Prover(policy, self.search, self.options, revision)
 
     def to_json(self) -> dict[str, Any]:
         """Convert to plain JSON data."""
@@ -54,12 +51,7 @@ class ProverSpec:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_json` wrote."""
-        hindsight = data["hindsight"]
-        return cls(
-            from_plain(SearchConfig, data["search"]),
-            from_plain(ProverOptions, data["options"]),
-            None if hindsight is None else from_plain(HindsightLimits, hindsight),
-        )
+        return cls(from_plain(SearchConfig, data["search"]), from_plain(ProverOptions, data["options"]))
 
 
 def from_plain(cls: type[T], data: Mapping[str, Any]) -> T:

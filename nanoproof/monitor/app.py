@@ -162,7 +162,7 @@ def create_app(current: routes.CurrentRun, token: str | None = None, on_loopback
     for make in (
         routes.run_routes,
         routes.theorem_routes,
-        routes.conjecture_routes,
+        routes.round_routes,
         routes.model_routes,
         routes.evaluation_routes,
         routes.live_routes,

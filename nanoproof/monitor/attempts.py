@@ -22,8 +22,6 @@ PROVEN, DISPROVEN, _, ERROR = range(4)
 MAX_ATTEMPTS = 5_000_000
 MAX_TREES = 1_000_000
 POLL_BYTES = 256 << 10
-CONJECTURES = "conjectures"
-"""The data set of what a run stated by itself (`conjectures/experience.py`)."""
 _OUTCOME_NUMBERS: dict[str, int] = {name: number for number, name in enumerate(OUTCOMES)}
 _MAX_STEP, _MAX_SEQUENCE, _MAX_RANK, _MAX_COUNT = 1 << 23, 1 << 28, 1 << 11, (1 << 31) - 1
 _NAN = float("nan")
@@ -176,7 +174,7 @@ class AttemptStore:
         self.outcomes[entry.outcome] += 1  # type: ignore[index]
         if entry.lost:
             self._count_lost(entry)
-        self.proven_theorems += outcome == PROVEN and stats.proven == 0 and stats.dataset != CONJECTURES
+        self.proven_theorems += outcome == PROVEN and stats.proven == 0
         _update_stats(stats, place, entry, key, outcome)
         place_of = entry.at, moment, entry.size, stats.number
         return (key, *place_of, step, sequence, *counts, entry.seconds, rank, outcome, bool(entry.disproving))

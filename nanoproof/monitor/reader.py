@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.monitor.attempts import AttemptStore, TheoremTable
-from nanoproof.monitor.conjectures import ConjectureStore, is_selfplay
 from nanoproof.monitor.evaluations import EvaluationStore
 from nanoproof.monitor.identity import (
     ActiveTime,
@@ -25,6 +24,7 @@ from nanoproof.monitor.identity import (
 )
 from nanoproof.monitor.ranks import MAX_ACTORS, RankStore, Watch
 from nanoproof.monitor.records import CalibrationSums, LineFiles
+from nanoproof.monitor.rounds import is_selfplay
 from nanoproof.monitor.schema import Actors, Indexing, LiveOverview, Overview, RunInfo, RunState
 from nanoproof.monitor.series import EventStore, MetricStore
 from nanoproof.monitor.tail import Tail, as_dict, as_float, as_int, file_stat, parse_object, read_object
@@ -60,7 +60,6 @@ class RunReader:
         self.samples = LineFiles(self.path, "samples_r*", self.calibration.add)
         self.train_samples = LineFiles(self.path, "train_samples")
         self.timeline = TimelineReader(self.path)
-        self.conjectures = ConjectureStore(self.path)
         self.active = ActiveTime()
         self.watch = Watch(self.path)
         self._options: tuple[Any, dict[str, Any], dict[str, Any]] = (None, {}, {})
@@ -143,7 +142,6 @@ class RunReader:
                 self._note_time(record)
         self.ranks.poll()
         more = [self.attempts.poll(), self.samples.poll(), self.train_samples.poll(), self.evaluations.poll()]
-        more.append(self.conjectures.poll())
         tails = (self._metrics_tail, *self._event_tails.values())
         return any(more) or any(tail.behind > 1 << 20 for tail in tails)
 
@@ -179,15 +177,12 @@ class RunReader:
                 "train_samples": (self.path / "train_samples.jsonl").exists(),
                 "evaluations": len(self.evaluations.rows()) > 0,
                 "logs": any(self.path.glob("log*.txt")),
-                "conjectures": self._states_conjectures(),
+                "rounds": is_selfplay(self.path),
             },
         }
 
     def _indexing(self) -> Indexing:
         return {"done": not self._has_more, "bytes": self.attempts.covered, "total_bytes": self.attempts.size}
-
-    def _states_conjectures(self) -> bool:
-        return bool(self.conjectures) or is_selfplay(self.path)
 
     def _args_and_meta(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The run's `args.json` and `meta.json`; empty where they are missing or damaged."""
@@ -248,7 +243,6 @@ class RunReader:
             "proofs_per_hour": self.attempts.proofs_per_hour(now if live else self.attempts.last_time() or now),
             "replay": number("replay"),
             "negative": number("negative"),
-            "hindsight": number("hindsight"),
             "metrics": self.metrics.latest,
             "previous": self.metrics.previous,
             "ranks": self.ranks.rank_statuses(now),
@@ -283,7 +277,7 @@ class RunReader:
             "run": self.path.name,
             "title": read_note(self.path)["title"],
             "stage": "self-play" if is_selfplay(self.path) else stage_of(words),
-            "conjectures": self._states_conjectures(),
+            "rounds": is_selfplay(self.path),
             "resume": resume_command(self.path, words, as_dict(meta.get("decisions"))),
             "benchmarks": self.evaluations.benchmarks(),
             "best": {"step": best["step"], "solved": best["solved"]} if known else None,

@@ -8,7 +8,6 @@ Outcome = Literal["proven", "disproven", "unproven", "error"]
 TheoremSort = Literal[
     "id", "dataset", "outcome", "attempts", "proven", "budget", "simulations", "seconds", "tactics", "first", "last"
 ]
-ConjectureSort = Literal["step", "rate", "simulations", "length"]
 
 
 class Page(TypedDict, Generic[T]):
@@ -88,14 +87,6 @@ class FailedTactic(TypedDict):
     tactic: str
 
 
-class SolvedSubgoal(TypedDict):
-    """A subgoal that a failed search solved, as a theorem with its proof, and what is learned from it."""
-
-    source: str
-    transitions: list[Transition]
-    total_transitions: int
-
-
 class Attempt(AttemptRow):
     """/api/attempts/<rank>/<step>/<seq>: the attempt with all of its record but the tree."""
 
@@ -114,7 +105,6 @@ class Attempt(AttemptRow):
     total_transitions: int
     failed_tactics: list[FailedTactic]
     total_failed_tactics: int
-    hindsight: list[SolvedSubgoal]
 
 
 class Theorem(TypedDict):
@@ -248,7 +238,7 @@ class TrainSample(TypedDict):
     step: int
     time: float | None
     kind: str
-    """sft, replay, hindsight, negative, or value (a solved state without a tactic)."""
+    """sft, replay, negative, or value (a state without a tactic)."""
     tokens: list[str]
     losses: list[float | None]
     loss: float | None
@@ -292,55 +282,7 @@ class Calibration(TypedDict):
     last_step: int | None
 
 
-# -- Conjectures -----------------------------------------------------------------------------------------------------
-
-
-class Stated(TypedDict):
-    """A statement of the network, and the theorem and the lemma that it was shown."""
-
-    text: str
-    dataset: str
-    """Of the seed."""
-    seed: str
-    statement: str
-    """Of the seed."""
-    lemma: str
-    """Empty where none was shown."""
-
-
-class Conjecture(Stated):
-    """A conjecture that was attempted, and what is known of it since."""
-
-    id: str
-    step: int
-    """Of the last attempt."""
-    steps: int
-    """In how many steps it was attempted."""
-    outcome: Outcome
-    rate: float
-    """Proofs for each sample, as the conjecturer's lessons count them."""
-    simulations: int
-    proof: str
-
-
-class Conjectures(Page[Conjecture]):
-    """/api/conjectures"""
-
-    outcomes: dict[str, int]
-    """Of all conjectures."""
-    verdicts: dict[str, int]
-    """Of all proposals of all ranks."""
-    rounds: list["Round"]
-    """Of an experiment of self-play; empty for a run of reinforcement learning."""
-
-
-class Proposal(Stated):
-    """A text that the network proposed, with the first filter that stopped it: `new` if none did."""
-
-    step: int
-    rank: int
-    verdict: str
-    reason: str
+# -- Rounds of self-play ---------------------------------------------------------------------------------------------
 
 
 class Round(TypedDict):
@@ -364,6 +306,12 @@ class Round(TypedDict):
     """Of its conjectures: pairs, proposed, refused, kept, ..."""
     success_rates: dict[str, int]
     """How many problems have a rate."""
+
+
+class Rounds(TypedDict):
+    """/api/rounds: of an experiment of self-play; none for other runs."""
+
+    rounds: list[Round]
 
 
 # -- Timelines ---------------------------------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from nanoproof.monitor.record_schema import Sample as SampleItem
 # -- Attempts and search trees ---------------------------------------------------------------------------------------
 
 MAX_STEPS = 300
-MAX_SUBGOALS = 20
 MAX_NODES = 6000
 MAX_TEXT = 20_000
 MAX_TREE_BYTES = 64 << 20
@@ -41,16 +40,6 @@ def to_attempt(row: record_schema.AttemptRow, record: dict[str, Any]) -> record_
         "total_transitions": len(transitions),
         "failed_tactics": failed[:MAX_STEPS],
         "total_failed_tactics": len(failed),
-        "hindsight": [_to_subgoal(tail.as_dict(one)) for one in _as_list(record.get("hindsight"))[:MAX_SUBGOALS]],
-    }
-
-
-def _to_subgoal(record: dict[str, Any]) -> record_schema.SolvedSubgoal:
-    transitions = _as_list(record.get("transitions"))
-    return {
-        "source": tail.as_text(record.get("source")),
-        "transitions": parse_transitions(transitions),
-        "total_transitions": len(transitions),
     }
 
 

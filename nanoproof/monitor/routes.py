@@ -7,18 +7,18 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from flask import Blueprint, Response, request, send_file
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.web.flask_app import BadRequest, client_disconnected, reply_later
 from nanoproof.monitor.attempts import OUTCOMES, SORTS, to_theorem_row
-from nanoproof.monitor.conjectures import CONJECTURE_SORTS, rounds
 from nanoproof.monitor.identity import read_note, write_note
 from nanoproof.monitor.reader import RunReader
-from nanoproof.monitor.record_schema import Attempt, Conjectures, ConjectureSort
+from nanoproof.monitor.record_schema import Attempt, Rounds
 from nanoproof.monitor.records import read_tree, to_attempt, to_sample, to_train_sample, to_tree
+from nanoproof.monitor.rounds import rounds
 from nanoproof.monitor.runs import RunList
 from nanoproof.monitor.schema import Evaluations, RunDiff, Runs
 from nanoproof.monitor.stream import UpdateStream
@@ -476,36 +476,14 @@ def theorem_routes(current: CurrentRun) -> Blueprint:
     return routes
 
 
-def conjecture_routes(current: CurrentRun) -> Blueprint:
-    """/api/conjectures, /api/proposals"""
-    routes = Blueprint("conjectures", __name__)
+def round_routes(current: CurrentRun) -> Blueprint:
+    """/api/rounds"""
+    routes = Blueprint("rounds", __name__)
 
-    @routes.get("/api/conjectures")
-    def conjectures() -> Response:
-        reader, (page, size) = current.reader, page_params(_DEFAULT_PAGE_SIZE, 100)
-        sort, order = choice_param("sort", CONJECTURE_SORTS, "step"), choice_param("order", ("asc", "desc"), "desc")
-        outcome, q = choice_param("outcome", OUTCOMES), text_param("q") or ""
-        with reader.lock:
-            known = reader.conjectures
-            items, total = known.page(q, outcome, cast(ConjectureSort, sort), order == "desc", page, size)
-            counts = known.outcomes, dict(known.verdicts)
-        data: Conjectures = {
-            "items": items,
-            "total": total,
-            "page": page,
-            "size": size,
-            "outcomes": counts[0],
-            "verdicts": counts[1],
-            "rounds": rounds(reader.path),
-        }
+    @routes.get("/api/rounds")
+    def of_selfplay() -> Response:
+        data: Rounds = {"rounds": rounds(current.reader.path)}
         return json_response(data)
-
-    @routes.get("/api/proposals")
-    def proposals() -> Response:
-        reader, (page, size) = current.reader, page_params(_DEFAULT_PAGE_SIZE, 100)
-        with reader.lock:
-            items, total = reader.conjectures.proposals(text_param("verdict") or None, page, size)
-        return json_response({"items": items, "total": total, "page": page, "size": size})
 
     return routes
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from nanoproof.common.run_dir import FINISHED, LOCK
 from nanoproof.evaluation.summary import wilson
-from nanoproof.monitor.conjectures import SELFPLAY_FILE, finished_rounds, is_selfplay
 from nanoproof.monitor.identity import NOTE_FILE, planned_steps, read_note, run_state, stage_of, to_time
+from nanoproof.monitor.rounds import SELFPLAY_FILE, finished_rounds, is_selfplay
 from nanoproof.monitor.schema import EvaluationScore, RunRow, Runs
 from nanoproof.monitor.tail import as_dict, as_float, as_int, as_text, file_stat, parse_object, read_object, read_range
 

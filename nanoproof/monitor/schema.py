@@ -141,7 +141,7 @@ class RunInfo(TypedDict):
     identity: RunIdentity
     indexing: Indexing
     has: dict[str, bool]
-    """Whether there are attempts, trees, timeline, samples, train_samples, evaluations, logs, conjectures."""
+    """Whether there are attempts, trees, timeline, samples, train_samples, evaluations, logs, rounds."""
 
 
 class Gpu(TypedDict):
@@ -288,14 +288,12 @@ class LiveOverview(TypedDict):
     last_loss: str | None
     """The reason of the newest lost proof."""
     theorems: int | None
-    """Of the data sets, as `theorems_proven` is: conjectures count as neither."""
+    """Of the data sets, as `theorems_proven` is."""
     theorems_proven: int | None
     proofs_per_hour: float | None
     """Of the last hour, or of as much as there is."""
     replay: int | None
     negative: int | None
-    hindsight: int | None
-    """Transitions of subgoals that failed searches solved; 0 where they are not learned from."""
     metrics: dict[str, float | None]
     """The newest value of each."""
     previous: dict[str, float | None]
@@ -316,8 +314,8 @@ class Overview(LiveOverview):
     stage: str
     resume: str
     """The command that resumes it; empty if there is nothing to resume from."""
-    conjectures: bool
-    """Whether it states conjectures."""
+    rounds: bool
+    """Whether it is an experiment of self-play."""
     benchmarks: list[Benchmark]
     best: Best | None
     checkpoints: list[int]

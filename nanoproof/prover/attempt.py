@@ -25,42 +25,16 @@ _REFORMATTED = frozenset({"rename_i", "next", "case"})
 """Tactics that the laid-out text of a proof may hold in another form."""
 
 
+RETIRED_FIELDS = frozenset({"solved_states", "hindsight", "origin"})
+"""Fields of earlier records, of experiments that gained nothing (docs/experiments.md): logs that hold them are
+still read."""
+
+
 class FailedTactic(NamedTuple):
     """A tactic of the policy that Lean refused in a state (never one that ran out of time)."""
 
     state: str
     tactic: str
-
-
-class SolvedState(NamedTuple):
-    """A state that the search solved, and the fewest tactics known to prove it, along their longest branch."""
-
-    state: str
-    depth: int
-
-
-@dataclass(frozen=True)
-class SolvedSubgoal:
-    """A subgoal that a failed search solved, proved once more as a theorem of its own.
-
-    `source` is the whole Lean text that passed the final check, and `check` the record of that; `proof` is the tactic
-    block in it, of `num_tactics` steps.
-    """
-
-    source: str
-    proof: str
-    num_tactics: int
-    transitions: tuple[Transition, ...]
-    check: dict[str, Any]
-
-    def to_json(self) -> dict[str, Any]:
-        """Convert to plain JSON data."""
-        return {**vars(self), "transitions": [[step.state, step.tactic, step.depth] for step in self.transitions]}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> "SolvedSubgoal":
-        """Read what `to_json` wrote. Raises KeyError, TypeError or ValueError for other data."""
-        return cls(**{**data, "transitions": _transitions(data["transitions"])})
 
 
 def _transitions(rows: Iterable[Any]) -> tuple[Transition, ...]:
@@ -78,9 +52,6 @@ class Attempt:
 
     `check` records the final check; where it `lost` a proof that the search had found, the reason is in it.
 
-    `solved_states` are those of the tree of a proof that passed the check, where they were asked for: also off the way
-    of the proof, with the shortest proof found anywhere in the tree. What transitions say already is left out.
-
     `unsolved_states` are those that the search worked on in vain, where they were asked for; they may have a proof.
 
     `estimates` say how many tactics seemed to be left after 1, 2, 4, ... simulations without a proof.
@@ -96,10 +67,7 @@ class Attempt:
     `premises` are the constants that the proof uses, as `premises_from` says by `lean`, or approximated by the known
     `names` in its text.
 
-    `origin` says what the statement of a conjecture was made from (see `conjectures/experience.py`).
-
-    `hindsight` are subgoals that a search without success solved, where these were asked for; `counts` has what became
-    of all of them, under names that begin with `hindsight_` (see `prover/hindsight.py`).
+    Fields that records of earlier versions have besides (`RETIRED_FIELDS`) are passed over.
     """
 
     theorem: Theorem
@@ -111,7 +79,6 @@ class Attempt:
     num_tactics: int = 0
     transitions: tuple[Transition, ...] = ()
     failed_tactics: tuple[FailedTactic, ...] = ()
-    solved_states: tuple[SolvedState, ...] = ()
     unsolved_states: tuple[str, ...] = ()
     estimates: tuple[Estimate, ...] = ()
     budget: int = 0
@@ -123,12 +90,10 @@ class Attempt:
     seconds: dict[str, float] = field(default_factory=dict)
     check: dict[str, Any] | None = None
     tree: dict[str, Any] | None = None
-    hindsight: tuple[SolvedSubgoal, ...] = ()
     sample: int = 0
     text: str = ""
     premises: tuple[str, ...] = ()
     premises_from: Literal["", "lean", "names"] = ""
-    origin: dict[str, str] | None = None
 
     @property
     def refused(self) -> bool:
@@ -168,25 +133,22 @@ class Attempt:
         if self.failed_tactics:
             runs = groupby(self.failed_tactics, key=lambda entry: entry.state)
             data["failed_tactics"] = [[state, *(entry.tactic for entry in run)] for state, run in runs]
-        if self.hindsight:
-            data["hindsight"] = [subgoal.to_json() for subgoal in self.hindsight]
         return {**data, "theorem": theorem}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Attempt":
         """Read what `to_json` wrote. Raises KeyError, TypeError, ValueError or AttributeError for other data."""
+        known = {name: value for name, value in data.items() if name not in RETIRED_FIELDS}
         return cls(
             **{
-                **data,
+                **known,
                 "theorem": Theorem(**data["theorem"]),
                 "transitions": _transitions(data.get("transitions", ())),
                 "failed_tactics": tuple(
                     FailedTactic(state, tactic) for state, *run in data.get("failed_tactics", ()) for tactic in run
                 ),
                 "estimates": tuple(Estimate(*estimate) for estimate in data.get("estimates", ())),
-                "solved_states": tuple(SolvedState(state, depth) for state, depth in data.get("solved_states", ())),
                 "unsolved_states": tuple(data.get("unsolved_states", ())),
-                "hindsight": tuple(map(SolvedSubgoal.from_json, data.get("hindsight", ()))),
                 "premises": tuple(data.get("premises", ())),
                 "revisions": tuple(map(int, data.get("revisions", ()))),
             }
@@ -209,16 +171,11 @@ def fault_of(attempt: Attempt) -> str:
     """
     if reason := _not_of_its_type(attempt):
         return reason
-    if attempt.hindsight and attempt.outcome != "unproven":
-        return f"it is {attempt.outcome} and has subgoals of a failed search"
     if attempt.outcome in ("proven", "disproven"):
         if attempt.outcome == "disproven" and not attempt.disproving:
             return "it is disproven, and the negation was not what was to be proved"
         return _unchecked(attempt) or _misfitting_steps(attempt)
-    if attempt.transitions or attempt.solved_states:
-        return f"it is {attempt.outcome} and has steps of a proof"
-    faults = (_unchecked(subgoal) or _misfitting_steps(subgoal) for subgoal in attempt.hindsight)
-    return next((f"a solved subgoal: {fault}" for fault in faults if fault), "")
+    return f"it is {attempt.outcome} and has steps of a proof" if attempt.transitions else ""
 
 
 def _not_of_its_type(attempt: Attempt) -> str:
@@ -227,29 +184,19 @@ def _not_of_its_type(attempt: Attempt) -> str:
     texts: list[object] = [theorem.source, theorem.dataset, theorem.id, attempt.outcome, attempt.message, attempt.proof]
     texts += [attempt.source, attempt.policy, attempt.stop_reason, *attempt.counts, *attempt.seconds]
     texts += [attempt.text, attempt.premises_from, *attempt.premises]
-    steps = [*attempt.transitions, *(step for subgoal in attempt.hindsight for step in subgoal.transitions)]
-    texts += [text for step in steps for text in (step.state, step.tactic)]
-    texts += [text for subgoal in attempt.hindsight for text in (subgoal.source, subgoal.proof)]
+    texts += [text for step in attempt.transitions for text in (step.state, step.tactic)]
     texts += [text for failed in attempt.failed_tactics for text in failed]
-    texts += [*(solved.state for solved in attempt.solved_states), *attempt.unsolved_states]
+    texts += attempt.unsolved_states
     counts: list[object] = [attempt.num_tactics, attempt.budget, attempt.seed, *attempt.counts.values()]
     counts += [attempt.sample]
-    counts += [subgoal.num_tactics for subgoal in attempt.hindsight]
     wrong = [text for text in texts if not isinstance(text, str)]
     if wrong:
         return f"not a text: {str(wrong[0])[:80]!r}"
     wrong = [count for count in counts if not _is_count(count)]
     if wrong:
         return f"not a number that counts something: {str(wrong[0])[:80]!r}"
-    if not all(_is_count(solved.depth) and solved.depth >= 1 for solved in attempt.solved_states):
-        return "a solved state without the number of tactics that it needs"
-    origin: object = attempt.origin
-    if not isinstance(origin, dict | None) or any(
-        type(text) is not str for pair in (origin or {}).items() for text in pair
-    ):
-        return "`origin` is not what it should be"
-    checks: list[object] = [attempt.check, *(subgoal.check for subgoal in attempt.hindsight)]
-    if not isinstance(attempt.disproving, bool) or not all(isinstance(check, dict | None) for check in checks):
+    check: object = attempt.check
+    if not isinstance(attempt.disproving, bool) or not isinstance(check, dict | None):
         return "`disproving` or `check` is not what it should be"
     return "" if attempt.outcome in get_args(Outcome) else f"unknown outcome {attempt.outcome[:80]!r}"
 
@@ -258,7 +205,7 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _unchecked(proved: Attempt | SolvedSubgoal) -> str:
+def _unchecked(proved: Attempt) -> str:
     """Return why the proof has not passed the final check; empty if it has."""
     check = proved.check or {}
     rungs = check.get("rungs")
@@ -275,7 +222,7 @@ def _no_proof(text: str) -> str:
     return block_reason(text) or banned_reason(text) or ""
 
 
-def _misfitting_steps(proved: Attempt | SolvedSubgoal) -> str:
+def _misfitting_steps(proved: Attempt) -> str:
     """Return why the steps are not those of the proof; empty if they are."""
     steps, number = proved.transitions, proved.num_tactics
     if len(steps) > number:

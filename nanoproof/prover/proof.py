@@ -131,39 +131,6 @@ def _solved_costs(root: Node, combine: Callable[[Iterable[int]], int], without: 
     return costs
 
 
-def shortest_depths(root: Node, known: Iterable[tuple[str, int]] = ()) -> dict[str, int]:
-    """Find for each state solved in the tree the fewest tactics that are known to prove it, along the longest branch.
-
-    A proof of a state counts wherever else in the tree the state, apart from its case tags, comes up, and so do the
-    `known` depths of states, which were proved outside of it: the depths of the states above are lower for it. So this
-    is the least solution of `depth(state) = min(known, 1 + max over the branches that a tactic leaves)`.
-
-    Keys are states as they are printed where they first came up, parents before children.
-    """
-    solved = [node for node in walk(root) if node.solved]
-    best: dict[str, int] = {}
-    for state, depth in known:
-        key = untagged(state)
-        best[key] = min(depth, best.get(key, depth))
-    changed = True
-    while changed:
-        changed = False
-        costs: dict[Node, int] = {}
-        for node in reversed(solved):
-            if node.kind is Kind.CLOSED:
-                costs[node] = 0
-            elif node.kind is Kind.AND:
-                costs[node] = max(costs[child] for child in node.children)
-            else:
-                key = untagged(node.state)
-                ways = [1 + costs[child] for child in node.children if child in costs]
-                costs[node] = min([*ways, *([best[key]] if key in best else [])])
-                if costs[node] < best.get(key, costs[node] + 1):
-                    best[key], changed = costs[node], True
-    first = {untagged(node.state): node.state for node in reversed(solved) if node.kind is Kind.OR}
-    return {first[key]: best[key] for key in reversed(first)}
-
-
 def chosen_edges(root: Node, costs: Mapping[Node, int]) -> list[Node]:
     """Choose the proof below a solved OR node; returns the nodes that its steps lead to, in their order.
 

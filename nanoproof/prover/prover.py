@@ -30,14 +30,11 @@ from nanoproof.prover.attempt import (
     Attempt,
     FailedTactic,
     Outcome,
-    SolvedState,
-    SolvedSubgoal,
 )
 from nanoproof.prover.check import Verdict, check_proof
 from nanoproof.prover.disprove import StateDisprover
-from nanoproof.prover.hindsight import Hindsight
 from nanoproof.prover.linearize import layouts
-from nanoproof.prover.proof import Proof, SolvedStates, depths, shortest_depths, transitions_of, untagged
+from nanoproof.prover.proof import Proof, SolvedStates, transitions_of, untagged
 from nanoproof.prover.replay import Replayed, SecondTry, replay_tree, run_second_tries, simplify
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import Estimate, SearchLog
@@ -145,9 +142,6 @@ class ProverOptions:
         0.0, "Fraction of attempts that try to prove the negated statement.", min=0, max=1, advanced=True
     )
     keep_tree: bool = opt(True, "Store the search tree with each attempt.", advanced=True)
-    keep_solved_states: bool = opt(
-        False, "Store with a proof the shortest one known of each state that its search solved.", advanced=True
-    )
     keep_unsolved_visits: int = opt(
         0,
         "Store the states that a search visited at least so often without solving them; 0: none.",
@@ -162,8 +156,7 @@ class ProverOptions:
 class Prover:
     """Proves theorems with one policy and one configuration; safe to use from many threads, one session each.
 
-    `policy_revision` gives the revision of the policy's weights, for the record at the end of each attempt. With
-    `hindsight` the subgoals that failed searches solved are proved as theorems of their own.
+    `policy_revision` gives the revision of the policy's weights, for the record at the end of each attempt.
     """
 
     def __init__(
@@ -172,13 +165,11 @@ class Prover:
         search_config: SearchConfig,
         options: ProverOptions,
         policy_revision: Callable[[], str] = str,
-        hindsight: Hindsight | None = None,
     ) -> None:
         self.policy = policy
         self.search_config = search_config
         self.options = options
         self.policy_revision = policy_revision
-        self.hindsight = hindsight
 
     def prove(
         self,
@@ -281,20 +272,9 @@ class Prover:
             )
         if not run.root.solved:
             run.message = "no proof found"
-            self._look_back(run, target, run.root)
             return
         root = run.root
         self._check_found(run, target, lambda: replay_tree(run.lean, start, root), root)
-
-    def _look_back(self, run: "_Run", target: Theorem, root: Node) -> None:
-        """Collect what a failed search has solved on its way, if that is asked for."""
-        if self.hindsight is None or run.should_stop():
-            return
-        with run.phase("hindsight"):
-            run.hindsight, counts = self.hindsight.collect(
-                run.lean, root, target, self.options.proof_simplification, lambda: not run.should_stop()
-            )
-            run.counts.update(counts)
 
     def _check_found(self, run: "_Run", target: Theorem, replayed: Callable[[], Replayed | None], root: Node) -> None:
         """Check a proof that was found: `replayed` runs its steps again, the tree may have shorter proofs of states."""
@@ -356,7 +336,6 @@ class Prover:
 
     def _attempt(self, run: "_Run", budget: int) -> Attempt:
         found = run.outcome in ("proven", "disproven")
-        keeps_solved = found and self.options.keep_solved_states
         least = self.options.keep_unsolved_visits if run.outcome != "error" else 0
         return Attempt(
             theorem=run.theorem,
@@ -368,7 +347,6 @@ class Prover:
             num_tactics=len(run.steps),
             transitions=transitions_of(run.steps),
             failed_tactics=tuple(FailedTactic(*key) for key in run.log.failed_tactics),
-            solved_states=solved_states_of(run.root, run.steps) if run.root is not None and keeps_solved else (),
             unsolved_states=unsolved_states_of(run.root, least) if run.root is not None and least else (),
             estimates=tuple(Estimate(count, round(mean, 3), round(best, 3)) for count, mean, best in run.log.estimates),
             budget=budget,
@@ -379,7 +357,6 @@ class Prover:
             seconds=run.seconds(),
             check=run.check(),
             tree=tree_to_json(run.root) if run.root is not None and self.options.keep_tree else None,
-            hindsight=run.hindsight,
         )
 
 
@@ -406,7 +383,6 @@ class _Run:
     verdict: Verdict | None = None
     found: bool = False
     lost: str = ""
-    hindsight: tuple[SolvedSubgoal, ...] = ()
 
     def fail(self, error: LeanError) -> None:
         """Record that the server failed; a proof that was found is lost with it."""
@@ -431,18 +407,6 @@ class _Run:
         """Return the seconds of each phase, and of Lean and the policy in them."""
         timers = {**self.timers, "lean": self.lean.timer, "policy": self.policy.timer}
         return {name: round(timer.seconds, 4) for name, timer in timers.items()}
-
-
-def solved_states_of(root: Node, steps: Proof) -> tuple[SolvedState, ...]:
-    """Return the states solved in the tree of a checked proof with the fewest tactics known to prove each.
-
-    The proof, which may be shorter than any in the tree, counts as well. Of the states that are its transitions only
-    those are returned of which the tree has a shorter proof.
-    """
-    played = [(step.state, depth) for step, depth in zip(steps, depths(steps), strict=True)]
-    said = {transition.state: transition.depth for transition in transitions_of(steps)}
-    found = shortest_depths(root, played).items()
-    return tuple(SolvedState(state, depth) for state, depth in found if said.get(state) != depth)
 
 
 def unsolved_states_of(root: Node, least_visits: int) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 python -m nanoproof.rl --model-path sft/<run>
 torchrun --standalone --nproc_per_node=2 -m nanoproof.rl -- --model-path sft/<run> --lean-servers host:8000
 python -m nanoproof.rl --resume-from rl/<run>
-python -m nanoproof.rl --model-path sft/<run> --conjectures 0.3 --guide    # of sft --continuations conjecture
 """
 
 import argparse
@@ -18,7 +17,6 @@ from nanoproof.actors.fleet import EMBEDDED_LEAN, RL_DATA, Fleet, follow_lean, o
 from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.rank_watch import RankWatch
-from nanoproof.conjectures.learning import ConjecturingLearning
 from nanoproof.model.compute import choose_compute
 from nanoproof.rl.learner import Roles
 from nanoproof.rl.loop import ReinforcementLearning, resume_flags
@@ -37,7 +35,7 @@ def main(argv: list[str] | None = None) -> int:
     dist = start_ranks(config.run)
     try:
         with RankWatch.connect(dist) as watch:
-            run(args, config, dist, watch, ConjecturingLearning if config.conjectures.conjectures > 0 else None)
+            run(args, config, dist, watch)
     finally:
         cleanup()
     return 0

@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 READ_BYTES = 1 << 20
 _LOG_NAME = re.compile(r"attempts_r(\d+)\.jsonl")
-_PHASES = ("search", "hindsight", "simplify", "check")
+_PHASES = ("search", "simplify", "check")
 _REASON = 300
 
 

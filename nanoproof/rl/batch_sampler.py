@@ -1,4 +1,4 @@
-"""The batches of a step: buffers of proofs, of subgoals that failed searches solved, of failed tactics; and SFT data.
+"""The batches of a step: buffers of proofs and of failed tactics, and SFT data.
 
 Buffers and batches are pure functions of the sequence of attempts, so a resumed run rebuilds them from its logs, and
 draws from them what it would have drawn.
@@ -7,8 +7,8 @@ draws from them what it would have drawn.
 import logging
 import math
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Sequence, Sized
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Iterable, Sequence, Sized
+from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.data.transitions.leantree import select
 from nanoproof.data.transitions.packing import Example, ExampleLimits, encode_transitions
 from nanoproof.lean.types import Transition
-from nanoproof.prover.attempt import Attempt, SolvedState
+from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.proof import untagged
 from nanoproof.rl.learner import Learner
 from nanoproof.rl.options import RLConfig, RLOptions
@@ -102,15 +102,6 @@ class WindowBuffer(Generic[K, V]):
             raise IndexError("the buffer is empty")
         return [self._entries[self._keys[index]].item for index in rng.integers(len(self._keys), size=count)]
 
-    def get(self, key: K) -> V | None:
-        """Return the item of a key; None if it is not there."""
-        entry = self._entries.get(key)
-        return None if entry is None else entry.item
-
-    def change(self, key: K, item: V) -> None:
-        """Replace the item of a key that is there; it becomes no newer. Raises KeyError for another key."""
-        self._entries[key] = self._entries[key]._replace(item=item)
-
     def items(self) -> list[V]:
         """Return all items, oldest first."""
         return [entry.item for entry in self._entries.values()]
@@ -124,59 +115,11 @@ class WindowBuffer(Generic[K, V]):
         return step - self._steps / len(self._entries) if self._entries else 0.0
 
 
-class ShortestProofs:
-    """The fewest tactics that are known to prove each of the newest `window` states (`--value-targets search`).
-
-    States that differ in case tags alone are one. `aside` holds those that are in no transition of a proof or of a
-    solved subgoal that is in the buffers, as transitions without a tactic.
-    """
-
-    def __init__(self, window: int) -> None:
-        self._depths: WindowBuffer[str, int] = WindowBuffer(window)
-        self._keys: dict[str, dict[tuple[str, str], None]] = {}
-        self.aside: WindowBuffer[str, Transition] = WindowBuffer(window)
-
-    def lower(self, state: str, depth: int, step: int) -> list[tuple[str, str]]:
-        """Note a proof of a state; returns the keys of its transitions if it is the shortest one so far."""
-        key = untagged(state)
-        known = self._depths.get(key)
-        depth = depth if known is None else min(depth, known)
-        self._depths.add(key, depth, step)
-        keys = list(self._keys.get(key, ()))
-        if not keys:
-            self.aside.add(key, Transition(state, "", depth), step)
-        return keys if depth != known else []
-
-    def depth(self, state: str, otherwise: int) -> int:
-        """Return the fewest tactics known, at most those that `otherwise` says."""
-        known = self._depths.get(untagged(state))
-        return otherwise if known is None else min(known, otherwise)
-
-    def joined(self, transition: Transition) -> None:
-        """Note that a transition has come into a buffer."""
-        key = untagged(transition.state)
-        self._keys.setdefault(key, {})[transition.state, transition.tactic] = None
-        self.aside.discard(key)
-
-    def left(self, transition: Transition) -> None:
-        """Note that a transition has left its buffer."""
-        key = untagged(transition.state)
-        self._keys[key].pop((transition.state, transition.tactic))
-        if not self._keys[key]:
-            del self._keys[key]
-
-
 class Buffers:
-    """The buffers: transitions of proofs, transitions of solved subgoals, and tactics that Lean refused.
+    """The buffers: transitions of proofs, and tactics that Lean refused.
 
-    A transition is in one of the first two at most: that of a proof takes the place of that of a subgoal. A tactic
-    that is in either of them is no failed one, even if Lean once refused it in the same state. Nothing that uses one of
-    the `solvers` gets in: with `--disable-solvers` the search leaves it out too.
-
-    With `shortest` the depth of each transition of the first two is that of the shortest proof known of its state, in
-    all attempts so far: one that is found later, by a proof or by a solved subgoal that is learned from, lowers the
-    depths of transitions that are there. It is not passed on to the states of other attempts from which a tactic leads
-    to this one.
+    A tactic that is in a proof is no failed one, even if Lean once refused it in the same state. Nothing that uses one
+    of the `solvers` gets in: with `--disable-solvers` the search leaves it out too.
 
     `unsolved` has states that searches worked on in vain, with the number of tactics that they are taken to need
     (`unsolved_depth`). A state leaves it for good when a proof of it is learned from.
@@ -187,89 +130,45 @@ class Buffers:
         replay_window: int,
         negative_window: int,
         solvers: Sequence[str] = (),
-        shortest: ShortestProofs | None = None,
-        hindsight_window: int = 0,
         unsolved_window: int = 0,
         unsolved_depth: int = 16,
     ) -> None:
         self._solver = solver_pattern(tuple(solvers)) if solvers else None
         self.replay: WindowBuffer[tuple[str, str], Transition] = WindowBuffer(replay_window)
-        self.hindsight: WindowBuffer[tuple[str, str], Transition] = WindowBuffer(hindsight_window)
         self.negative: WindowBuffer[tuple[str, str], Transition] = WindowBuffer(negative_window)
         self.depths: Counter[int] = Counter()
         """How many transitions of the replay buffer have each depth."""
-        self.shortest = shortest
         self.unsolved: WindowBuffer[str, Transition] = WindowBuffer(unsolved_window)
         self._unsolved_depth = unsolved_depth
-        self._proved: WindowBuffer[str, None] = WindowBuffer(replay_window + hindsight_window)
+        self._proved: WindowBuffer[str, None] = WindowBuffer(replay_window)
 
     def add(self, attempts: Iterable[Attempt], step: int) -> int:
         """Add transitions and failed tactics of attempts; returns the number of transitions of proofs."""
         count = 0
         for attempt in attempts:
-            of_subgoals = [item for subgoal in attempt.hindsight for item in subgoal.transitions]
-            if not self.hindsight.window:
-                of_subgoals = []
-            self._note_shortest([*attempt.transitions, *of_subgoals], attempt.solved_states, step)
             if self.unsolved.window:
-                self._note_unsolved([*attempt.transitions, *of_subgoals], attempt, step)
+                self._note_unsolved(attempt, step)
             for transition in attempt.transitions:
                 if not self._uses_solver(transition.tactic):
                     self._add_played(transition, step)
                     count += 1
-            for transition in of_subgoals:
-                key = (transition.state, transition.tactic)
-                if key not in self.replay and not self._uses_solver(transition.tactic):
-                    self._enter(self.hindsight, transition, step)
             if self.negative.window:
                 for key in attempt.failed_tactics:
-                    if key not in self.replay and key not in self.hindsight and not self._uses_solver(key.tactic):
+                    if key not in self.replay and not self._uses_solver(key.tactic):
                         self.negative.add((key.state, key.tactic), Transition(key.state, key.tactic, 1), step)
         return count
 
     def _add_played(self, transition: Transition, step: int) -> None:
         key = (transition.state, transition.tactic)
-        if key in self.hindsight:
-            self.hindsight.discard(key)
-            if self.shortest is not None:
-                self.shortest.left(transition)
-        entered, gone = self._enter(self.replay, transition, step)
-        self.depths[entered.depth] += 1
-        self.depths.subtract(item.depth for item in gone)
-
-    def _enter(
-        self, buffer: WindowBuffer[tuple[str, str], Transition], transition: Transition, step: int
-    ) -> tuple[Transition, list[Transition]]:
-        """Put a transition into a buffer; returns it with the depth that it has there, and those that left."""
-        key = (transition.state, transition.tactic)
-        if self.shortest is not None:
-            transition = replace(transition, depth=self.shortest.depth(transition.state, transition.depth))
-        gone = buffer.add(key, transition, step)
-        if self.shortest is not None:
-            for item in gone:
-                self.shortest.left(item)
-            self.shortest.joined(transition)
+        replaced = self.replay.add(key, transition, step)
         self.negative.discard(key)
-        return transition, gone
+        self.depths[transition.depth] += 1
+        self.depths.subtract(item.depth for item in replaced)
 
-    def _note_shortest(self, proved: Iterable[Transition], solved: Iterable[SolvedState], step: int) -> None:
-        """Lower the depths of states of which an attempt has a shorter proof than was known."""
-        if self.shortest is None:
-            return
-        for state, depth in [(item.state, item.depth) for item in proved] + list(solved):
-            for key in self.shortest.lower(state, depth, step):
-                buffer = self.replay if key in self.replay else self.hindsight
-                item = buffer.get(key)
-                if item is not None and depth < item.depth:
-                    buffer.change(key, replace(item, depth=depth))
-                    if buffer is self.replay:
-                        self.depths[item.depth] -= 1
-                        self.depths[depth] += 1
-
-    def _note_unsolved(self, proved: Iterable[Transition], attempt: Attempt, step: int) -> None:
-        for state in [*(item.state for item in proved), *(solved.state for solved in attempt.solved_states)]:
-            self._proved.add(untagged(state), None, step)
-            self.unsolved.discard(untagged(state))
+    def _note_unsolved(self, attempt: Attempt, step: int) -> None:
+        for transition in attempt.transitions:
+            self._proved.add(untagged(transition.state), None, step)
+            self.unsolved.discard(untagged(transition.state))
         for state in attempt.unsolved_states:
             if untagged(state) not in self._proved:
                 self.unsolved.add(untagged(state), Transition(state, "", self._unsolved_depth), step)
@@ -278,19 +177,11 @@ class Buffers:
         return self._solver is not None and self._solver.search(tactic) is not None
 
 
-def buffers_of(
-    options: RLOptions,
-    solvers: Sequence[str],
-    negative_window: int | None = None,
-    hindsight_window: int | None = None,
-) -> Buffers:
-    """Make the empty buffers of a run; `negative_window` and `hindsight_window` instead of the run's own."""
+def buffers_of(options: RLOptions, solvers: Sequence[str], negative_window: int | None = None) -> Buffers:
+    """Make the empty buffers of a run; `negative_window` instead of the run's own."""
     negative = options.negative_window if negative_window is None else negative_window
-    hindsight = options.hindsight_window if hindsight_window is None else hindsight_window
     window = options.replay_buffer_window_size
-    shortest = ShortestProofs(window + hindsight) if options.value_targets == "search" else None
-    unsolved = options.unsolved_window
-    return Buffers(window, negative, solvers, shortest, hindsight, unsolved, options.value_unsolved_tactics)
+    return Buffers(window, negative, solvers, options.unsolved_window, options.value_unsolved_tactics)
 
 
 # -- Batches ---------------------------------------------------------------------------------------------------------
@@ -303,33 +194,23 @@ DRAWS = 4
 class Batch:
     """One rank's examples of an update, and figures of how they were drawn.
 
-    The first `num_sft` are SFT data, the `num_hindsight` behind them of solved subgoals.
+    The first `num_sft` are SFT data.
     """
 
     examples: list[Example]
     num_sft: int
     metrics: dict[str, float] = field(default_factory=dict)
-    num_hindsight: int = 0
 
     def kind(self, number: int) -> str:
-        """Return where an example is from: sft, hindsight, replay, negative, value (a state by itself), conjecture."""
-        if number < self.num_sft + self.num_hindsight:
-            return "sft" if number < self.num_sft else "hindsight"
+        """Return where an example is from: sft, replay, negative, or value (a state by itself)."""
+        if number < self.num_sft:
+            return "sft"
         kind = self.examples[number].continuations[0].kind
-        return kind if kind in ("negative", "value", "conjecture") else "replay"
-
-
-DrawConjectures = Callable[[np.random.Generator, int], list[Example]]
-"""Draws examples that teach to state conjectures: so many, or fewer."""
+        return kind if kind in ("negative", "value") else "replay"
 
 
 class BatchSampler:
-    """Draws the examples of each update: this rank's share of them, the same for the same seed, step and buffers.
-
-    `draw_conjectures` takes its part of each batch (`--conjecture-fraction`) before all others.
-    """
-
-    draw_conjectures: DrawConjectures | None = None
+    """Draws the examples of each update: this rank's share of them, the same for the same seed, step and buffers."""
 
     def __init__(self, config: RLConfig, learner: Learner, buffers: Buffers, dist: DistInfo) -> None:
         """Raises UserError if the SFT data cannot be used."""
@@ -375,41 +256,27 @@ class BatchSampler:
         options, dist = self._config.rl, self._dist
         rng = np.random.default_rng([self._config.run.seed, dist.rank, step, update])
         total = self._config.batch.target_examples_per_step
-        stated = []
-        if self.draw_conjectures is not None:
-            wanted = round(self._config.conjectures.conjecture_fraction * total)
-            stated = self.draw_conjectures(rng, len(range(dist.rank, wanted, dist.world_size)))
-            total -= wanted
         sft_total = round(options.fraction_sft * total) if len(self._buffers.replay) else total
         sft = self.sft.examples(list(shard(self._sampler.picks(sft_total), dist)))
         rest = len(range(dist.rank, total, dist.world_size)) - len(sft)
-        failed, solved, alone, unsolved = self._shares(rng, rest)
-        aside = []
-        if alone and self._buffers.shortest is not None:
-            aside += self._value_only(rng, self._buffers.shortest.aside, alone)
-        if unsolved:
-            aside += self._value_only(rng, self._buffers.unsolved, unsolved)
-        wanted, metrics, replayed = rest - failed - solved - len(aside), dict[str, float](), list[Example]()
+        failed, unsolved = self._shares(rng, rest)
+        aside = self._value_only(rng, self._buffers.unsolved, unsolved) if unsolved else []
+        wanted, metrics, replayed = rest - failed - len(aside), dict[str, float](), list[Example]()
         if wanted > 0:
             fitting, usable, metrics = self._drawn(rng, self._buffers.replay, wanted)
             replayed = (usable if usable or sft else fitting)[:wanted]
         if replayed and len(replayed) < wanted:  # a smaller batch, in the same proportions
             sft = sft[: math.ceil(len(sft) * len(replayed) / wanted)]
             failed = math.ceil(failed * len(replayed) / wanted)
-            solved = math.ceil(solved * len(replayed) / wanted)
             aside = aside[: math.ceil(len(aside) * len(replayed) / wanted)]
-        hindsight = self._drawn(rng, self._buffers.hindsight, solved)[1][:solved] if solved else []
         refused = self._encode(self._buffers.negative.sample(rng, failed), negative=True) if failed else []
-        return Batch(sft + hindsight + replayed + refused + aside + stated, len(sft), metrics, len(hindsight))
+        return Batch(sft + replayed + refused + aside, len(sft), metrics)
 
     def _shares(self, rng: np.random.Generator, rest: int) -> list[int]:
-        """Draw how many of `rest` examples are failed tactics, of solved subgoals, and states by themselves (solved
-        ones, unsolved ones)."""
-        options, shortest = self._config.rl, self._buffers.shortest
+        """Draw how many of `rest` examples are failed tactics, and how many are unsolved states by themselves."""
+        options = self._config.rl
         sources: list[tuple[float, Sized]] = [
             (options.negative_fraction, self._buffers.negative),
-            (options.hindsight_fraction, self._buffers.hindsight),
-            (options.value_only_fraction, shortest.aside if shortest is not None else ()),
             (options.value_unsolved_fraction, self._buffers.unsolved),
         ]
         counts, others = list[int](), 1.0

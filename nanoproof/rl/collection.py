@@ -6,7 +6,6 @@ buffers are functions of the attempts in that order, so every rank holds the sam
 
 import logging
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -32,7 +31,6 @@ from nanoproof.policy.factory import model_policy
 from nanoproof.policy.tactic_policy import PolicyLoad, TacticPolicy
 from nanoproof.policy.text_policy import PremiseTactics
 from nanoproof.prover.attempt import Attempt
-from nanoproof.prover.hindsight import Hindsight
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.retrieval.premises import Retriever
 from nanoproof.rl.attempt_log import AttemptLog, attempt_of, logged_attempts, number_of
@@ -118,8 +116,6 @@ class CollectSource:
         self._experience, self._dist, self.step = experience, dist, first_step
         buffers = experience.buffers
         self._shared = LEARNED_FIELDS + (("failed_tactics",) if buffers.negative.window else ())
-        self._shared += ("solved_states",) if buffers.shortest is not None else ()
-        self._shared += ("hindsight",) if buffers.hindsight.window else ()
         self._shared += ("unsolved_states",) if buffers.unsolved.window else ()
         self._refusals, self._refusal = 0, ""
         self._observer = observer
@@ -284,7 +280,6 @@ class Collection:
         self._config, self._learner, self._dist = config, learner, dist
         self._staleness: dict[str, float] = {}
         self._stale = 0
-        self._hindsight = Hindsight(config.rl.hindsight) if config.rl.hindsight_window else None
         self._retriever = Retriever.open(config.retrieving, dist.device) if config.retrieving.premise_tactics else None
         self.experience = experience
         self.pool_maker: Callable[..., AttemptPool] = self._local_pool
@@ -378,18 +373,17 @@ class Collection:
             proof_simplification=config.rl.prover.proof_simplification or not collect,
             disprove_fraction=config.rl.prover.disprove_fraction if collect else 0.0,
             keep_tree=False,
-            keep_solved_states=collect and config.rl.value_targets == "search",
             keep_unsolved_visits=config.rl.value_unsolved_visits if collect and config.rl.unsolved_window else 0,
         )
         search = config.search if collect else replace(config.search, finisher_use="candidate")
-        return ProverSpec(search, options, config.rl.hindsight if collect and config.rl.hindsight_window else None)
+        return ProverSpec(search, options)
 
     def _make_prover(self, purpose: str, policy: Policy) -> Prover:
         spec = self.spec("collect" if purpose == "collect" else "evaluate")
-        hindsight, state = self._hindsight if spec.hindsight is not None else None, self._learner.state
+        state = self._learner.state
         if self._retriever is not None:
             policy = PremiseTactics(policy, self._retriever, self._config.retrieving)
-        return Prover(policy, spec.search, spec.options, lambda: f"step {state.step}", hindsight)
+        return Prover(policy, spec.search, spec.options, lambda: f"step {state.step}")
 
     def gather(self, max_seconds: float | None) -> None:
         """Collect the transitions of a step, for at most so many seconds. All ranks call it together.
@@ -417,8 +411,6 @@ class Collection:
             transitions = self.experience.learn(step, attempts)
         buffers = self.experience.buffers
         self._staleness = {"replay": buffers.replay.staleness(step), "negative": buffers.negative.staleness(step)}
-        if buffers.hindsight.window:
-            self._staleness["hindsight"] = buffers.hindsight.staleness(step)
         return {
             "attempts": len(attempts),
             "proofs": sum(attempt.outcome == "proven" for attempt in attempts),
@@ -430,18 +422,8 @@ class Collection:
             "theorems_proven": len(self.experience.ever_proven),
             "replay": len(self.experience.buffers.replay),
             "staleness": self._staleness["replay"],
-            **self._of_hindsight(attempts),
             **({"unsolved_states": len(buffers.unsolved)} if buffers.unsolved.window else {}),
         }
-
-    def _of_hindsight(self, attempts: Sequence[Attempt]) -> dict[str, float]:
-        """Sum up what became of the solved subgoals of failed searches, and count the transitions kept of them."""
-        if not self.experience.buffers.hindsight.window:
-            return {}
-        sums = Counter(dict.fromkeys(("hindsight_found", "hindsight_subgoals", "hindsight_transitions"), 0))
-        for attempt in attempts:
-            sums.update({name: count for name, count in attempt.counts.items() if name.startswith("hindsight_")})
-        return {**sums, "hindsight": len(self.experience.buffers.hindsight)}
 
     def _lost(self, attempts: Sequence[Attempt]) -> dict[str, float]:
         """Count found proofs that the final check lost or refused; logs the first of each."""
@@ -482,7 +464,6 @@ class Collection:
             "theorems": len(experience.theorems),
             "replay": len(experience.buffers.replay),
             "negative": len(experience.buffers.negative),
-            "hindsight": len(experience.buffers.hindsight),
             "staleness": self._staleness,
             **self.pool.snapshot(),
         }

@@ -116,9 +116,7 @@ class Learner(Trainer[RLState]):
         self._micro_batches = MicroBatches(
             config.batch.device_batch_size, memory_snapshots(config.rl.memory_profile, dist)
         )
-        weights = LossWeights(
-            config.batch.value_weight, config.rl.unlikelihood_weight, conjectures=config.conjectures.conjectures > 0
-        )
+        weights = LossWeights(config.batch.value_weight, config.rl.unlikelihood_weight)
         self._step_settings = StepSettings(config.batch, weights, config.optim.max_grad_norm, self.tokenizer.pad)
         self.best_is_damaged = False
         """Whether `BEST` of the resumed run cannot be read."""

@@ -2,7 +2,7 @@
 
 import argparse
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from nanoproof.actors.fleet import EARLIER_FLAGS, FleetOptions
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, preset_values, validate
@@ -12,7 +12,6 @@ from nanoproof.inference.sampling import EngineLimits
 from nanoproof.lean.solvers import AUTO
 from nanoproof.model.lora import LoraOptions
 from nanoproof.policy.protocol import SamplingConfig
-from nanoproof.prover.hindsight import HindsightLimits
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.retrieval.premises import RetrieveOptions
 from nanoproof.rl.matchmaker import MatchmakerConfig
@@ -76,33 +75,7 @@ class RLOptions:
     negative_fraction: float = opt(
         0.0, "Probability that a slot not from SFT data is a failed tactic.", min=0, max=1, advanced=True
     )
-    hindsight_fraction: float = opt(
-        0.0,
-        "Probability that a slot not from SFT data is from a subgoal that a failed search solved (0: they are not "
-        "collected either).",
-        min=0,
-        max=1,
-        advanced=True,
-    )
-    hindsight_buffer_window_size: int = opt(
-        250_000, "Newest transitions of solved subgoals that are kept, if any are used.", min=0, advanced=True
-    )
-    hindsight: HindsightLimits = group(HindsightLimits, "hindsight-")
     unlikelihood_weight: float = opt(0.5, "Factor on -log(1 - p) of failed tactics (0: off).", min=0, advanced=True)
-    value_targets: Literal["played", "search"] = opt(
-        "played",
-        "Target of the value of a state. played: tactics that the found proof needs from there; search: those of the "
-        "shortest proof known of the state, anywhere in its tree and in all attempts so far.",
-        advanced=True,
-    )
-    value_only_fraction: float = opt(
-        0.0,
-        "Probability that a slot not from SFT data is a solved state off the way of a proof, whose value alone is "
-        "learned (needs --value-targets search).",
-        min=0,
-        max=1,
-        advanced=True,
-    )
     value_unsolved_fraction: float = opt(
         0.0,
         "Probability that a slot not from SFT data is a state that searches worked on in vain, whose value alone is "
@@ -140,7 +113,7 @@ class RLOptions:
     )
     prover: ProverOptions = group(
         ProverOptions,
-        without=("simplification_tactics", "keep_tree", "keep_solved_states", "keep_unsolved_visits"),
+        without=("simplification_tactics", "keep_tree", "keep_unsolved_visits"),
         proof_simplification=change(help="Simplify proofs during collection."),
         disprove_fraction=change(
             help="Fraction of attempts at theorems without a proof that try to prove the negation."
@@ -204,11 +177,6 @@ class RLOptions:
         return self.negative_buffer_window_size if used else 0
 
     @property
-    def hindsight_window(self) -> int:
-        """How many transitions of solved subgoals are kept: none where training has no use for them."""
-        return self.hindsight_buffer_window_size if self.hindsight_fraction > 0 else 0
-
-    @property
     def unsolved_window(self) -> int:
         """How many states that searches did not solve are kept: none where training has no use for them."""
         return self.unsolved_buffer_window_size if self.value_unsolved_fraction > 0 else 0
@@ -222,15 +190,8 @@ class RLOptions:
             "rl",
         )
         check(
-            self.value_only_fraction == 0 or self.value_targets == "search",
-            "rl.value_only_fraction needs --value-targets search",
-            "rl",
-        )
-        check(
-            self.negative_fraction + self.hindsight_fraction + self.value_only_fraction + self.value_unsolved_fraction
-            <= 1,
-            "rl.negative_fraction, rl.hindsight_fraction, rl.value_only_fraction and rl.value_unsolved_fraction must "
-            "not add up to more than 1",
+            self.negative_fraction + self.value_unsolved_fraction <= 1,
+            "rl.negative_fraction and rl.value_unsolved_fraction must not add up to more than 1",
             "rl",
         )
         check(
@@ -286,54 +247,6 @@ class SpreadOptions:
     cluster: ClusterOptions = group(ClusterOptions, without=("max_staleness",))
 
 
-@dataclass(frozen=True)
-class ConjectureOptions:
-    """Conjectures."""
-
-    conjectures: float = opt(
-        0.0,
-        "Part of the attempts that goes to conjectures of the network, which learns to state them too (0: none; it has "
-        "to be finetuned with --continuations conjecture).",
-        min=0,
-        max=0.9,
-    )
-    guide: bool = opt(
-        False,
-        "Attempt the conjectures that are most like theorems without a proof, and read most naturally.",
-        advanced=True,
-    )
-    conjecture_fraction: float = opt(
-        0.1,
-        "Part of each batch that teaches to state conjectures, half of it from --sft-data.",
-        min=0,
-        max=0.9,
-        advanced=True,
-    )
-    conjecture_tries: int = opt(3, "Attempts after which a conjecture without a proof is left.", min=1, advanced=True)
-    conjecture_simulations: int = opt(
-        4,
-        "So many simulations count as one try of a proof: conjectures proved in less than a quarter of their tries are "
-        "learned from.",
-        min=1,
-        advanced=True,
-    )
-    conjecture_window: int = opt(
-        20, "Steps for which a conjecture is learned from, and tried again.", min=1, advanced=True
-    )
-    conjecture_tokens: int = opt(64, "Tokens that a conjecture may have.", min=2, advanced=True)
-    conjecture_temperature: float = opt(1.0, "Temperature of sampling them.", above=0, advanced=True)
-    conjecture_batch: int = opt(
-        16, "Conjectures that are asked for at once; as many are held ready on each rank.", min=1, advanced=True
-    )
-    conjecture_targets: int = opt(
-        128, "Theorems without a proof, drawn in each step, that conjectures are compared with.", min=1, advanced=True
-    )
-
-    def __post_init__(self) -> None:
-        validate(self, "conjectures")
-        check(not self.guide or self.conjectures > 0, "--guide chooses among conjectures: it needs --conjectures")
-
-
 OWN_DEFAULTS = {
     **{"embedding_lr": 0.2, "init_lr_frac": 0.02, "warmdown_frac": 0.0},
     **{"eval_every": "2:00:00", "save_every": "2:00:00"},
@@ -348,7 +261,6 @@ class RLConfig:
     start: options.StartOptions = group(options.StartOptions)
     triggers: options.TriggerOptions = group(options.TriggerOptions)
     rl: RLOptions = group(RLOptions)
-    conjectures: ConjectureOptions = group(ConjectureOptions)
     fleet: FleetOptions = group(FleetOptions)
     cluster: ClusterOptions = group(ClusterOptions)
     sampling: SamplingConfig = group(SamplingConfig, temperature=change(advanced=True))
@@ -382,10 +294,6 @@ class RLConfig:
     )
 
     def __post_init__(self) -> None:
-        check(
-            not self.rl.prover_processes or self.conjectures.conjectures == 0,
-            "give either --prover-processes or --conjectures: these processes search, and cannot examine conjectures",
-        )
         clustered = self.cluster.cluster is not None
         for flag, given in (("--cluster", clustered), ("--prover-processes", self.rl.prover_processes > 0)):
             message = f"give either {flag} or --premise-tactics: the learning process itself retrieves premises"
@@ -394,8 +302,7 @@ class RLConfig:
             not clustered or not self.rl.prover_processes,
             "give either --cluster or --prover-processes: hosts of a cluster are processes of their own",
         )
-        for flag, given in (("--cluster", clustered), ("--conjectures", self.conjectures.conjectures > 0)):
-            check(not (given and self.rl.inference_gpus), f"give either --inference-gpus or {flag}")
+        check(not (clustered and self.rl.inference_gpus), "give either --inference-gpus or --cluster")
 
     @classmethod
     def from_args(cls, args: argparse.Namespace) -> Self:

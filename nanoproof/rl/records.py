@@ -227,7 +227,6 @@ def samples_of(attempt: Attempt, trace: Trace, count: int, rng: random.Random) -
     if trace.root is None:
         return
     depths = {transition.state: transition.depth for transition in attempt.transitions}
-    depths.update(attempt.solved_states)
     asked = dict(trace.suggestions)  # of a state that was asked about again, the newest
     on_the_way = [state for state in asked if state in depths]
     others = [state for state in asked if state not in depths]

@@ -6,7 +6,6 @@ in each epoch, and encoded on a thread while earlier steps train.
 
 import hashlib
 import logging
-import math
 import random
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,14 +23,12 @@ from nanoproof.data import nanolean
 from nanoproof.data.sft import leantree
 from nanoproof.data.sources.manifest import read_manifest
 from nanoproof.data.transitions.augment import augment_transition
-from nanoproof.data.transitions.conjecture_pairs import conjecture_pairs
 from nanoproof.data.transitions.leantree import TransitionList, load_split, select, split_proofs
 from nanoproof.data.transitions.packing import (
     Continuation,
     Example,
     ExampleLimits,
     PackedBatch,
-    encode_conjectures,
     encode_transitions,
     pack,
 )
@@ -92,17 +89,6 @@ def load_proofs(name: str) -> tuple[list[Transition], list[Transition]]:
     return train, valid
 
 
-def load_conjectures(name: str) -> tuple[list[Transition], list[Transition]]:
-    """Load what a conjecturer learns from, out of the same data, to train on and to validate: prompt and conjecture.
-
-    Raises UserError if there is none to train on.
-    """
-    train, valid = conjecture_pairs(transitions_path(name))
-    if not train:
-        raise UserError(f"--data {name} holds no two theorems whose proofs name one lemma, to learn conjectures from")
-    return train, valid
-
-
 def load_rows(name: str, valid: str | None, most: int | None) -> tuple[list[Row], list[Row]]:
     """Load rows to train on, and at most `most` to validate on. Raises UserError if there is none to train on."""
     train = read_rows(Path(name).expanduser())
@@ -116,7 +102,6 @@ def load_rows(name: str, valid: str | None, most: int | None) -> tuple[list[Row]
 ENCODED_AT_ONCE = 4096
 _AROUND = 8
 """Tokens of an example beside state, premises and tactic: markers, BOS, EOS, a line break, the value's."""
-MOST_CONJECTURES = 0.25
 MAX_DEPTH_WEIGHT = 10.0
 """Before weights are scaled to mean 1, none is more than this: a rare depth shall not be all there is to a step."""
 
@@ -296,45 +281,6 @@ class TransitionSet:
             depth_weights=self._depth_weights,
             whole_proofs=self._whole_proofs,
         )
-
-
-class ConjectureSet:
-    """Conjectures with their prompts, and the examples that they become; those over the limit are left out."""
-
-    def __init__(self, tokenizer: Tokenizer, pairs: Sequence[Transition], limits: ExampleLimits) -> None:
-        self.examples = [each for each in encode_conjectures(tokenizer, pairs, limits) if each is not None]
-        self.too_long = len(pairs) - len(self.examples)
-
-    def __len__(self) -> int:
-        return len(self.examples)
-
-
-class JointSet:
-    """Transitions, and behind them conjectures: at most `MOST_CONJECTURES` of all, evenly spread over those there are.
-
-    Of a conjecture every epoch has the same version.
-    """
-
-    def __init__(self, transitions: TransitionSet, conjectures: ConjectureSet) -> None:
-        most = int(len(transitions) * MOST_CONJECTURES / (1 - MOST_CONJECTURES))
-        step = max(1, math.ceil(len(conjectures) / max(1, most)))
-        self._transitions, self.conjectures = transitions, conjectures.examples[::step]
-        self.too_long = transitions.too_long + conjectures.too_long
-
-    def __len__(self) -> int:
-        return len(self._transitions) + len(self.conjectures)
-
-    def fingerprint(self) -> int:
-        """Hash transitions and conjectures in their order, to tell this set from others."""
-        tokens = [[example.prefix, example.continuations[0].tokens] for example in self.conjectures]
-        digest = hashlib.sha256(f"{self._transitions.fingerprint()} {tokens}".encode())
-        return int.from_bytes(digest.digest()[:6], "big")
-
-    def examples(self, picks: Sequence[Pick]) -> list[Example]:
-        """Encode the transitions and conjectures of these picks: the transitions first."""
-        first = len(self._transitions)
-        chosen = [self.conjectures[pick.index - first] for pick in picks if pick.index >= first]
-        return self._transitions.examples([pick for pick in picks if pick.index < first]) + chosen
 
 
 def balanced_depth_weights(depths: Mapping[int, int]) -> list[float]:

@@ -37,10 +37,8 @@ class SFTOptions:
     eval_data: str | None = opt(
         None, "Rows to validate on, where --data is a file of rows.", metavar="FILE.json", advanced=True
     )
-    continuations: Literal["tactic", "proof", "conjecture"] = opt(
-        "tactic",
-        "What follows a prefix: tactic, a state's next tactic; proof, a statement's whole proof; conjecture, tactics, "
-        "and in up to a quarter of the examples a new theorem after a proved one and a lemma of its proof.",
+    continuations: Literal["tactic", "proof"] = opt(
+        "tactic", "What follows a prefix: tactic, a state's next tactic; proof, a statement's whole proof."
     )
     epochs: float = opt(1.0, "How often each transition is seen; 0 saves the model as it is.", min=0)
     learning: options.LearningOptions = group(
@@ -100,15 +98,13 @@ class Finetuning(TrainingLoop):
         _check_combination(sft, batch, dist)
         self.of_rows = is_row_file(sft.data)
         self.whole_proofs = self.of_rows or sft.continuations == "proof"
-        self.conjectures = sft.continuations == "conjecture" and not self.of_rows
         load = self._load_rows() if self.of_rows else self._load_transitions()
         super().__init__(run_options, start, triggers, model_options, optim, dist, lora)
         if sft.prefix_lm:
             self.model.config = replace(self.model.config, prefix_lm=True)
-        if (self.whole_proofs or self.conjectures) and not self.model.config.whole_proofs:
-            what = "whole proofs" if self.whole_proofs else "conjectures"
-            raise UserError(f"--resume-from {start.resume_from}: that run was not on {what} (--continuations)")
-        weights = LossWeights(batch.value_weight, state_after=sft.state_after_weight, conjectures=self.conjectures)
+        if self.whole_proofs and not self.model.config.whole_proofs:
+            raise UserError(f"--resume-from {start.resume_from}: that run was not on whole proofs (--continuations)")
+        weights = LossWeights(batch.value_weight, state_after=sft.state_after_weight)
         self.step_settings = StepSettings(batch, weights, optim.max_grad_norm, self.tokenizer.pad)
         self.micro_batches = MicroBatches(batch.device_batch_size)
         self.train, self.valid, self.too_long = load()
@@ -124,13 +120,12 @@ class Finetuning(TrainingLoop):
         self.evaluation: PolicyMetrics | None = None
 
     def adapt(self, model: GPT) -> GPT:
-        needs_markers = self.whole_proofs or self.conjectures
-        if needs_markers and self.lora.lora is not None and not model.config.whole_proofs:
+        if self.whole_proofs and self.lora.lora is not None and not model.config.whole_proofs:
             raise UserError(
                 f"--lora {self.lora.lora} leaves the embedding as it is, and this network does not know the marker of "
-                f"--continuations {'conjecture' if self.conjectures else 'proof'}: first finetune all of it so"
+                "--continuations proof: first finetune all of it so"
             )
-        return with_reserved_markers(model) if needs_markers else model
+        return with_reserved_markers(model) if self.whole_proofs else model
 
     def _premises(self) -> batches.PremisesBefore | None:
         """Open what puts premises before states, if asked for. Raises UserError for a retriever that is not there."""
@@ -156,12 +151,9 @@ class Finetuning(TrainingLoop):
 
     def _load_transitions(self) -> Callable[[], _Sets]:
         train, valid = (batches.load_proofs if self.whole_proofs else batches.load_transitions)(self.options.data)
-        pairs = batches.load_conjectures(self.options.data)[0] if self.conjectures else []
-        return lambda: self._transition_sets(train, valid, pairs)
+        return lambda: self._transition_sets(train, valid)
 
-    def _transition_sets(
-        self, train: Sequence[Transition], valid: Sequence[Transition], pairs: Sequence[Transition]
-    ) -> _Sets:
+    def _transition_sets(self, train: Sequence[Transition], valid: Sequence[Transition]) -> _Sets:
         sft, sequence_len = self.options, self.model.config.sequence_len
         limits = ExampleLimits(sequence=min(self.batch.row_length, sequence_len))
         if self.whole_proofs:
@@ -188,13 +180,7 @@ class Finetuning(TrainingLoop):
         step = math.ceil(len(valid) / (sft.max_eval_examples or max(1, len(valid))))
         held_out = valid[:: max(1, step)]
         to_validate = batches.TransitionSet(self.tokenizer, held_out, limits, whole_proofs=self.whole_proofs)
-        too_long = to_train.too_long + to_validate.too_long
-        if not self.conjectures:
-            return to_train, to_validate, too_long
-        joint = batches.JointSet(to_train, batches.ConjectureSet(self.tokenizer, pairs, limits))
-        if not joint.conjectures:
-            raise UserError(f"--data {sft.data}: no conjecture with its prompt fits in {limits.sequence} tokens")
-        return joint, to_validate, too_long
+        return to_train, to_validate, to_train.too_long + to_validate.too_long
 
     def decisions(self) -> dict[str, str]:
         """Describe what was decided from options and data, for the log."""
@@ -206,8 +192,6 @@ class Finetuning(TrainingLoop):
             "transitions": sets if self.of_rows else f"{sets}, {self.too_long} left out as too long",
             "steps": f"{self.num_steps} of {self.batch.target_examples_per_step} examples",
         }
-        if isinstance(self.train, batches.JointSet):
-            decisions["conjectures"] = f"{len(self.train.conjectures)} of the examples to train on"
         if self.model.config.prefix_lm:
             decisions["states"] = f"read both ways ({'--prefix-lm' if self.options.prefix_lm else 'as the model was'})"
         return decisions

@@ -25,15 +25,12 @@ class LossWeights:
     value: float
     unlikelihood: float = 0.0
     state_after: float = 0.0
-    conjectures: bool = False
-    """Whether there are conjectures, whose tokens weigh like those of tactics."""
 
     def part_names(self) -> list[str]:
         """Return the names of the parts that `transition_loss` returns."""
         names = ["tactic_loss", "value_loss", "tactic_token_accuracy"]
         names += ["unlikelihood_loss"] if self.unlikelihood > 0 else []
-        names += ["state_after_loss"] if self.state_after > 0 else []
-        return names + (["conjecture_loss"] if self.conjectures else [])
+        return names + (["state_after_loss"] if self.state_after > 0 else [])
 
 
 @dataclass(frozen=True)
@@ -44,9 +41,6 @@ class Normalizers:
     values: float
     negative_sequences: float
     state_after_tokens: float = 1.0
-    conjecture_tokens: float = 1.0
-    text_tokens: float = 1.0
-    """Of tactics and conjectures together."""
 
     @classmethod
     def of(cls, batch: PackedBatch) -> "Normalizers":
@@ -54,8 +48,8 @@ class Normalizers:
         of_kind = {kind: batch.kinds == code for kind, code in KIND_CODES.items()}
         sequences = batch.sequences[of_kind["negative"]].unique().numel()
         tokens = {kind: float(mask.sum()) for kind, mask in of_kind.items()}
-        tactic, conjecture = (float(batch.weights[of_kind[kind]].double().sum()) for kind in ("tactic", "conjecture"))
-        counts = [tactic, tokens["value"], float(sequences), tokens["state_after"], conjecture, tactic + conjecture]
+        tactic = float(batch.weights[of_kind["tactic"]].double().sum())
+        counts = [tactic, tokens["value"], float(sequences), tokens["state_after"]]
         return cls(*(count if count > 0 else 1.0 for count in all_reduce_sum(counts)))
 
 
@@ -67,8 +61,7 @@ def transition_loss(
     tactic, state_after: mean -log p over their tokens; value: mean -log p over bins; negative: mean over failed tactics
     of the mean -log(1 - p) over their tokens (Welleck et al. 2020, "Neural text generation with unlikelihood
     training"). Likelihoods are weighted by those of the batch. The mean over tactics is a weighted one (that of the
-    Self-play Theorem Prover, arXiv 2502.00212), and where there are conjectures it is over their tokens too; elsewhere
-    weights do not count in the means' denominators.
+    Self-play Theorem Prover, arXiv 2502.00212); elsewhere weights do not count in the means' denominators.
 
     The batch comes on the CPU and is moved to the model.
     """
@@ -84,10 +77,6 @@ def transition_loss(
     hits = (logits_NV.argmax(dim=-1) == targets_N) & (kinds_N == KIND_CODES["tactic"])
     parts["tactic_token_accuracy"] = (hits * weights_N).sum() / norms.tactic_tokens
     loss = tactic + weights.value * value
-    if weights.conjectures:
-        conjecture = _sum_where(kinds_N == KIND_CODES["conjecture"], weighted_N)
-        parts["conjecture_loss"] = conjecture.detach() / norms.conjecture_tokens
-        loss = (tactic * norms.tactic_tokens + conjecture) / norms.text_tokens + weights.value * value
     if weights.state_after > 0:
         after = _sum_where(kinds_N == KIND_CODES["state_after"], weighted_N) / norms.state_after_tokens
         parts["state_after_loss"] = after.detach()

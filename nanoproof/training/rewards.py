@@ -48,7 +48,7 @@ from nanoproof.lean.types import (
 )
 from nanoproof.policy.factory import TextModelOptions, open_values
 from nanoproof.policy.text_policy import ValueSource
-from nanoproof.prover.hindsight import statement_of_goal, why_no_statement
+from nanoproof.prover.subgoals import statement_of_goal, why_no_statement
 
 log = logging.getLogger(__name__)
 

@@ -18,7 +18,6 @@ from nanoproof.evaluation.evaluate import Workload, try_theorems
 from nanoproof.lean.transport import ClientConfig
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
-from nanoproof.prover.hindsight import HindsightLimits
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.policy import BadState, ModelFailed, PolicyTimeout
@@ -219,7 +218,6 @@ def test_tasks_and_provers_survive_the_way():
     spec = ProverSpec(
         SearchConfig(finishers=("grind", "omega"), c_init=0.25),
         ProverOptions(disprove_fraction=0.5),
-        HindsightLimits(3),
     )
     assert ProverSpec.from_json(json.loads(json.dumps(spec.to_json()))) == spec
 

@@ -23,7 +23,6 @@ EVALUATION = {"policy": "model", "policy_server": None, "retry_timeouts": True}
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        ("--prover-processes 2 --conjectures 0.3", "give either --prover-processes or --conjectures"),
         ("--cluster h:1 --prover-processes 2", "give either --cluster or --prover-processes"),
         ("--cluster h:1 --premise-tactics 2 --retriever r", "give either --cluster or --premise-tactics"),
         (

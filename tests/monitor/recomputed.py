@@ -153,7 +153,7 @@ def of_rl(path: Path) -> list[Shown]:
     ends = [record["time"] for record in log]
     hour = max(max(ends) - 3600, min(ends))
     pace = sum(record["time"] >= hour for record in proofs) / max(60.0, max(ends) - hour) * 3600
-    own = {r["theorem"]["id"] for r in proofs if r["theorem"]["dataset"] != "conjectures"}
+    own = {r["theorem"]["id"] for r in proofs}
     moments = [r["time"] for r in [*every(path, "metrics*.jsonl"), *every(path, "events*.jsonl")] if r.get("time")]
     later = sum(record["number"]["step"] >= last for record in log)
     attempts = integer(len(log)) + (f" {integer(later)} since the last step" if later else "")
@@ -181,7 +181,7 @@ def _of_theorem(log: list[dict[str, Any]]) -> list[Shown]:
     done = [record for record in tried if record["outcome"] == "proven"]
     page = f"theorem?dataset={dataset}&id={name}"
     simulations = sum(record["counts"]["simulations"] for record in tried)
-    phases = ("search", "hindsight", "simplify", "check")
+    phases = ("search", "simplify", "check")
     each = (sum(record.get("seconds", {}).get(phase, 0.0) for phase in phases) for record in tried)
     seconds = sum(round(one, 3) for one in each)  # as the index of attempts holds them
     shown = [

@@ -39,8 +39,7 @@ PAGES = [
     ("/api/attempts", record_schema.Page),
     ("/api/samples", record_schema.Page),
     ("/api/train-samples", record_schema.Page),
-    ("/api/conjectures", record_schema.Conjectures),
-    ("/api/proposals", record_schema.Page),
+    ("/api/rounds", record_schema.Rounds),
     ("/api/calibration", record_schema.Calibration),
     ("/api/evaluations", schema.Evaluations),
     ("/api/logs", schema.Logs),
@@ -100,16 +99,6 @@ def test_an_attempt_has_its_proof_and_its_transitions(look: Look, tmp_path: Path
     assert found["proof"] == "trivial" and found["statement"].startswith("theorem x")
     assert found["transitions"] == [{"state": "⊢ True", "tactic": "trivial", "depth": 1}]
     assert [one["tactic"] for one in found["failed_tactics"]] == ["rfl", "omega", "simp"]
-
-
-def test_an_attempt_without_a_proof_has_the_subgoals_that_it_solved(look: Look, tmp_path: Path) -> None:
-    solved = {"source": "theorem subgoal_0 : q := by\n  simp", "transitions": [["⊢ q", "simp", 1], "damaged"]}
-    failed = attempt(0, "x", rank=0, step=1, outcome="unproven") | {"hindsight": [solved, "damaged"]}
-    (tmp_path / "attempts_r0.jsonl").write_text(lines(failed))
-    first, second = look(tmp_path).get("/api/attempts/0/1/0")["hindsight"]
-    assert first["source"] == solved["source"] and first["total_transitions"] == 2
-    assert first["transitions"] == [{"state": "⊢ q", "tactic": "simp", "depth": 1}]
-    assert second == {"source": "", "transitions": [], "total_transitions": 0}
 
 
 def test_a_theorem_shows_its_shortest_proof_and_its_history(look: Look, tmp_path: Path) -> None:

@@ -109,14 +109,6 @@ def test_the_figures_of_evaluations(look: Look, tmp_path: Path) -> None:
     compare(look(tmp_path), recomputed.of_evaluation(tmp_path))
 
 
-def test_conjectures_are_attempts_but_not_theorems_of_the_data_sets(look: Look, tmp_path: Path) -> None:
-    stated = attempt(1, "c0_0_1")
-    stated["theorem"]["dataset"] = "conjectures"
-    (tmp_path / "attempts_r0.jsonl").write_text(lines(attempt(0), stated, attempt(2, "u", "unproven"), attempt(3)))
-    overview = look(tmp_path).get("/api/overview")
-    assert (overview["attempts"], overview["proofs"], overview["theorems_proven"]) == (4, 3, 1)
-
-
 def test_attempts_of_a_step_that_has_not_ended_are_told_from_those_in_the_metrics(look: Look, tmp_path: Path) -> None:
     log = [attempt(0, step=0), attempt(1, step=0), attempt(2, step=1), attempt(3, step=2), attempt(4, step=2)]
     (tmp_path / "attempts_r0.jsonl").write_text(lines(*log))

@@ -7,8 +7,7 @@ import pytest
 from nanoproof.data.bench.putnambench import with_answers
 from nanoproof.lean.lexical import without_header
 from nanoproof.lean.types import LeanSession, Theorem
-from nanoproof.prover.attempt import Attempt, fault_of
-from nanoproof.prover.hindsight import Hindsight, HindsightLimits
+from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
 from tests.data.shapes import PUTNAM
@@ -64,19 +63,6 @@ def test_goals_coupled_by_a_metavariable_are_proved_together(session: LeanSessio
     result = attempt(session, "example : ∃ n : Nat, n = 3 := by sorry", "apply Exists.intro", "rfl")
     assert (result.outcome, result.message) == ("proven", "")
     assert result.proof == "apply Exists.intro\nrfl"
-
-
-def test_a_solved_subgoal_of_a_failed_search_is_a_theorem(session: LeanSession) -> None:
-    source = "theorem t (α : Type) (x : α) (r : Prop) : (∀ n m : Nat, n + m = m + n ∧ x = x) ∧ r := by sorry"
-    policy = saying("constructor", "intro n m", "exact Nat.add_comm n m", "rfl")
-    prover = Prover(policy, SearchConfig(), ProverOptions(), hindsight=Hindsight(HindsightLimits()))
-    result = prover.prove(session, Theorem(source), 40, random.Random(0))
-    assert (result.outcome, fault_of(result)) == ("unproven", "")
-    (subgoal,) = result.hindsight
-    assert subgoal.proof == "intro n m\nconstructor\n· exact Nat.add_comm n m\n· rfl"
-    assert [step.depth for step in subgoal.transitions] == [3, 2, 1, 1]
-    assert subgoal.transitions[0].state == "α : Type\nx : α\nr : Prop\n⊢ ∀ (n m : Nat), n + m = m + n ∧ x = x"
-    assert session.check(subgoal.source).accepted and all(subgoal.check["rungs"].values())
 
 
 def test_steps_that_do_nothing_for_the_proof_are_dropped(session: LeanSession) -> None:

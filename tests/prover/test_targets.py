@@ -1,4 +1,4 @@
-from nanoproof.prover.proof import extract_proof, proof_depths, proof_sizes, shortest_depths
+from nanoproof.prover.proof import extract_proof, proof_depths, proof_sizes
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Kind, Node, or_node
@@ -43,14 +43,3 @@ def test_of_equally_short_ways_the_shorter_text_is_chosen() -> None:
         search(child, policy, lean, SearchConfig(), 99, SearchLog())
     root.solved = True
     assert [step.tactic for step in extract_proof(root, proof_depths(root))] == ["go", "x"]
-
-
-def test_a_shorter_proof_of_a_state_elsewhere_in_the_tree_shortens_the_states_above() -> None:
-    # "B" is proved in two steps below "A" and in one below "C"; "D" needs "B".
-    script = {"A": {"s": ["D", "C"]}, "D": {"d": ["B"]}, "B": {"slow": ["E"]}, "E": {"e": []}, "C": {"c": ["B"]}}
-    root = solved_tree(script)
-    assert shortest_depths(root) == {"⊢ A": 4, "⊢ D": 3, "⊢ B": 2, "⊢ E": 1, "⊢ C": 3}
-    assert shortest_depths(root, [("⊢ B", 1), ("⊢ X", 1)]) == {"⊢ A": 3, "⊢ D": 2, "⊢ B": 1, "⊢ E": 1, "⊢ C": 2}
-    twin = next(node for node in root.children[0].children[1].children if node.state == "⊢ B")
-    twin.children = twin.children[0].children  # closed at once here
-    assert shortest_depths(root) == {"⊢ A": 3, "⊢ D": 2, "⊢ B": 1, "⊢ E": 1, "⊢ C": 2}

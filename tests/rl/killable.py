@@ -28,7 +28,7 @@ from nanoproof.rl.matchmaker import Matchmaker, MatchmakerConfig
 from tests.rl import scripted_rl
 from tests.training import small
 
-WINDOWS = {"replay": 9, "negative": 7, "hindsight": 2}
+WINDOWS = {"replay": 9, "negative": 7}
 PHASES = ("collect", "exchange", "train", "save", "evaluate")
 
 
@@ -37,7 +37,6 @@ def words(model: Path, run_path: Path) -> list[str]:
     options: dict[str, object] = {
         **{"max_eval_theorems": 6, "eval_every": "2steps", "collect_transitions": 12, "target_examples_per_step": 8},
         **{"replay_buffer_window_size": WINDOWS["replay"], "negative_buffer_window_size": WINDOWS["negative"]},
-        **{"hindsight_buffer_window_size": WINDOWS["hindsight"], "hindsight_fraction": 0.2},
         **{"negative_fraction": 0.2, "save_every": "1steps", "num_steps": 1000},
     }
     return scripted_rl.words(model, run_path, **options)
@@ -46,14 +45,14 @@ def words(model: Path, run_path: Path) -> list[str]:
 def describe(experience: Experience) -> str:
     """A digest of all that the attempts have taught."""
     kept = experience.buffers
-    buffers = [buffer.entries() for buffer in (kept.replay, kept.negative, kept.hindsight)]
+    buffers = [buffer.entries() for buffer in (kept.replay, kept.negative)]
     known = [experience.attempts, experience.proofs, experience.matchmaker.standings(), buffers]
     return hashlib.sha256(repr(known).encode()).hexdigest()
 
 
 def new_experience() -> Experience:
     matchmaker = Matchmaker(scripted_rl.COUNT, MatchmakerConfig(base_simulations=4))
-    buffers = Buffers(WINDOWS["replay"], WINDOWS["negative"], hindsight_window=WINDOWS["hindsight"])
+    buffers = Buffers(WINDOWS["replay"], WINDOWS["negative"])
     return Experience(scripted_rl.theorems(), matchmaker, buffers)
 
 

@@ -1,7 +1,6 @@
 """A fleet of scripted Lean processes and a policy that knows their script."""
 
-from nanoproof.lean.types import LeanError, ServerUnavailable, Theorem, Transition
-from nanoproof.prover.attempt import SolvedSubgoal
+from nanoproof.lean.types import LeanError, ServerUnavailable, Theorem
 from nanoproof.prover.check import RUNGS
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
@@ -24,13 +23,6 @@ def theorems(count: int) -> list[Theorem]:
 
 def make_prover(purpose: str, watched: ScriptedPolicy) -> Prover:
     return Prover(watched, SearchConfig(), ProverOptions(keep_tree=False))
-
-
-def subgoal(*steps: tuple[str, str, int]) -> SolvedSubgoal:
-    """A checked subgoal of a failed search whose proof has these steps: state, tactic, depth."""
-    proof = "\n".join(tactic for _, tactic, _ in steps)
-    source = f"theorem subgoal_0 : p := by\n  {proof}"
-    return SolvedSubgoal(source, proof, len(steps), tuple(Transition(*step) for step in steps), CHECKED)
 
 
 class ScriptedClient:

@@ -8,13 +8,13 @@ import torch
 
 from nanoproof.common.errors import UserError
 from nanoproof.lean.types import Transition
-from nanoproof.prover.attempt import Attempt, FailedTactic, SolvedState
+from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.rl.batch_sampler import DRAWS, BatchSampler, Buffers, buffers_of
 from nanoproof.rl.learner import FIRST_WEIGHTS, Learner
 from nanoproof.rl.options import RLConfig, parse_args
 from nanoproof.training.batches import balanced_depth_weights
 from nanoproof.training.loss import tactic_logprobs
-from tests.rl.small import subgoal, theorems
+from tests.rl.small import theorems
 from tests.training import small
 
 FOUND = [Transition(f"⊢ p{n % 3}", f"exact h{'x' * n}", 1 + (n > 7)) for n in range(10)]
@@ -34,10 +34,7 @@ def config_of(model, *more):
 
 def mixture_of(model, *more, sft_position=None):
     config = config_of(model, *more)
-    learner, buffers = (
-        Learner(config, small.ALONE),
-        Buffers(500, config.rl.negative_window, hindsight_window=config.rl.hindsight_window),
-    )
+    learner, buffers = Learner(config, small.ALONE), Buffers(500, config.rl.negative_window)
     attempt = Attempt(
         theorems(1)[0], "proven", transitions=tuple(FOUND), failed_tactics=(FailedTactic("⊢ p0", "simp"),)
     )
@@ -64,30 +61,9 @@ def test_failed_tactics_take_their_part_of_the_rest_unless_they_weigh_nothing(mo
     assert {item.continuations[0].kind for item in replayed(without)} == {"tactic"}
 
 
-def test_solved_subgoals_take_their_part_of_the_rest(model):
-    mixture, learner, _ = mixture_of(model, "--hindsight-fraction", "0.4", "--negative-fraction", "0.2")
-    buffers, steps = mixture._buffers, [(f"⊢ h{number}", "exact h", 2) for number in range(5)]
-    batch = mixture.batch(0, 0)
-    assert batch.num_hindsight == 0  # there are none
-    buffers.add([Attempt(theorems(1)[0], "unproven", hindsight=(subgoal(*steps),))], 1)
-    kinds: Counter[str] = Counter()
-    for update in range(20):
-        batch = mixture.batch(1, update)
-        assert (len(batch.examples), batch.num_sft) == (40, 10)
-        kinds.update(map(batch.kind, range(40)))
-        for number, example in enumerate(batch.examples):
-            goal = learner.tokenizer.decode(example.prefix)
-            assert ("⊢ h" in goal) == (batch.kind(number) == "hindsight")
-    assert kinds["sft"] == 200
-    assert abs(kinds["hindsight"] / 600 - 0.4) < 0.06 and abs(kinds["negative"] / 600 - 0.2) < 0.05
-
-
 def test_fractions_are_of_one_whole(model):
     with pytest.raises(UserError, match="must not add up to more than 1"):
-        config_of(model, "--hindsight-fraction", "0.6", "--negative-fraction", "0.6")
-    only = mixture_of(model, "--hindsight-fraction", "1")[0]
-    only._buffers.add([Attempt(theorems(1)[0], "unproven", hindsight=(subgoal(("⊢ h", "exact h", 1)),))], 1)
-    assert only.batch(0, 0).num_hindsight == 30
+        config_of(model, "--value-unsolved-fraction", "0.6", "--negative-fraction", "0.6")
 
 
 def test_depths_are_balanced_over_the_replay_buffer(model):
@@ -98,20 +74,6 @@ def test_depths_are_balanced_over_the_replay_buffer(model):
         (bins.index(item.continuations[1].tokens[1]) + 1, item.continuations[1].weight) for item in replayed(mixture)
     }
     assert seen == {(1, weights[0]), (2, weights[1])}
-
-
-def test_solved_states_off_the_way_teach_their_value_alone(model):
-    flags = ("--value-targets", "search", "--value-only-fraction", "0.5")
-    mixture, learner, config = mixture_of(model, *flags)
-    assert mixture._buffers.shortest is None, "the fixture's buffers are plain"
-    buffers = buffers_of(config.rl, ())
-    solved = (SolvedState("⊢ q", 3),)
-    buffers.add([Attempt(theorems(1)[0], "proven", transitions=tuple(FOUND), solved_states=solved)], 0)
-    batch = BatchSampler(config, learner, buffers, small.ALONE).batch(0, 0)
-    kinds = Counter(tuple(item.kind for item in example.continuations) for example in batch.examples[batch.num_sft :])
-    assert kinds.total() == 30 and 5 <= kinds["value",] <= 25 and kinds["tactic", "value"] == 30 - kinds["value",]
-    alone = next(example for example in batch.examples if len(example.continuations) == 1)
-    assert alone.continuations[0].tokens == [learner.tokenizer.value, learner.tokenizer.bins[2]]
 
 
 def test_unsolved_states_teach_their_value_alone(model):

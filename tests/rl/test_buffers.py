@@ -1,6 +1,5 @@
 import json
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nanoproof.lean.types import Transition
-from nanoproof.prover.attempt import Attempt, FailedTactic, SolvedState, fault_of
-from nanoproof.rl.batch_sampler import Buffers, ShortestProofs, WindowBuffer
-from tests.rl.small import subgoal, theorems
+from nanoproof.prover.attempt import Attempt, FailedTactic, fault_of
+from nanoproof.rl.batch_sampler import Buffers, WindowBuffer
+from tests.rl.small import theorems
 
 
 @given(st.lists(st.integers(0, 8), max_size=60), st.integers(1, 5))
@@ -107,123 +106,14 @@ def test_what_uses_a_solver_that_is_left_out_is_not_learned():
     assert +buffers.depths == {1: 1}
 
 
-def searched(*transitions, solved=()):
-    return replace(proving(*transitions), solved_states=tuple(SolvedState(*each) for each in solved))
-
-
-def test_a_shorter_proof_of_a_state_lowers_what_is_there_and_what_comes_later():
-    buffers = Buffers(10, 0, shortest=ShortestProofs(10))
-    buffers.add([searched(("s", "t", 5), ("case x\n⊢ u", "v", 3))], step=0)
-    buffers.add([searched(("w", "x", 1), solved=[("s", 2), ("case y\n⊢ u", 1)])], step=1)
-    buffers.add([searched(("s", "other", 4))], step=2)
-    assert [(item.tactic, item.depth) for item in buffers.replay.items()] == [
-        ("t", 2),
-        ("v", 1),
-        ("x", 1),
-        ("other", 2),
-    ]
-    assert +buffers.depths == {2: 2, 1: 2}
-    assert buffers.replay.staleness(2) == pytest.approx((2 + 2 + 1 + 0) / 4), "lowering makes nothing new"
-
-
-def test_states_off_the_way_are_kept_aside_until_a_transition_has_them():
-    buffers = Buffers(10, 0, shortest=ShortestProofs(10))
-    buffers.add([searched(("s", "t", 2), solved=[("a", 3), ("b", 1), ("a", 2)])], step=0)
-    assert [(item.state, item.depth) for item in buffers.shortest.aside.items()] == [("b", 1), ("a", 2)]
-    buffers.add([searched(("a", "t", 4))], step=1)
-    assert [item.state for item in buffers.shortest.aside.items()] == ["b"]
-    assert buffers.replay.items()[-1].depth == 2
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2), st.integers(1, 5), st.booleans()), max_size=50),
-    st.integers(2, 5),
-)
-def test_shortest_depths_are_the_least_so_far_and_depths_count_them(found, window):
-    buffers, least = Buffers(window, 0, shortest=ShortestProofs(100)), {}
-    for state, tactic, depth, played in found:
-        least[f"s{state}"] = min(depth, least.get(f"s{state}", depth))
-        each = searched((f"s{state}", f"t{tactic}", depth)) if played else searched(solved=[(f"s{state}", depth)])
-        buffers.add([each], step=0)
-    assert all(item.depth == least[item.state] for item in buffers.replay.items())
-    assert +buffers.depths == Counter(item.depth for item in buffers.replay.items())
-    in_replay = {item.state for item in buffers.replay.items()}
-    assert not in_replay & {item.state for item in buffers.shortest.aside.items()}
-
-
-def test_solved_states_are_in_the_record_of_an_attempt_and_old_records_have_none():
-    attempt = searched(("s", "t", 2), solved=[("a", 3)])
-    assert Attempt.from_json(json.loads(json.dumps(attempt.to_json()))) == attempt
-    old = proving(("s", "t", 2)).to_json()
-    assert "solved_states" not in old and Attempt.from_json(old).solved_states == ()
-
-
-@pytest.mark.parametrize("solved", [("s", 0), ("s", True), (3, 1)])
-def test_a_record_with_wrong_solved_states_is_not_learned_from(solved):
-    assert fault_of(searched(solved=[solved]))
-
-
-def test_solved_states_without_a_proof_are_not_learned_from():
-    assert fault_of(replace(searched(solved=[("s", 1)]), outcome="unproven"))
-
-
-def looking_back(*steps):
-    return Attempt(theorems(1)[0], "unproven", hindsight=(subgoal(*steps),))
-
-
-def test_a_transition_of_a_solved_subgoal_gives_way_to_that_of_a_proof():
-    buffers = Buffers(10, 10, hindsight_window=10)
-    assert buffers.add([looking_back(("s", "t", 2), ("u", "v", 1))], step=0) == 0
-    buffers.add([proving(("u", "v", 1))], step=1)
-    buffers.add([looking_back(("u", "v", 1))], step=2)
-    assert buffers.hindsight.entries() == [(("s", "t"), Transition("s", "t", 2), 0)]
-    assert len(buffers.replay) == 1 and +buffers.depths == {1: 1}
-
-
-def test_a_tactic_of_a_solved_subgoal_is_no_failed_one():
-    buffers = Buffers(10, 10, hindsight_window=10)
-    buffers.add([failing(("s", "t"), ("s2", "t")), looking_back(("s", "t", 1)), failing(("s", "t"))], step=0)
-    assert [item.state for item in buffers.negative.items()] == ["s2"]
-
-
-def test_solved_subgoals_are_kept_only_where_they_are_learned_from_and_without_solvers_that_are_left_out():
-    buffers = Buffers(10, 10)
-    buffers.add([looking_back(("s", "t", 1))], step=0)
-    assert len(buffers.hindsight) == 0
-    buffers = Buffers(10, 10, ("grind",), hindsight_window=10)
-    buffers.add([looking_back(("s", "apply h", 2), ("u", "grind", 1))], step=0)
-    assert [item.tactic for item in buffers.hindsight.items()] == ["apply h"]
-
-
-def test_solved_subgoals_and_proofs_lower_each_others_depths():
-    buffers = Buffers(10, 0, shortest=ShortestProofs(20), hindsight_window=10)
-    buffers.add([searched(("s", "t", 5), solved=[("u", 4)])], step=0)
-    buffers.add([looking_back(("s", "other", 2), ("u", "v", 1))], step=1)
-    assert [(item.tactic, item.depth) for item in buffers.replay.items()] == [("t", 2)]
-    assert [(item.tactic, item.depth) for item in buffers.hindsight.items()] == [("other", 2), ("v", 1)]
-    assert not len(buffers.shortest.aside) and +buffers.depths == {2: 1}
-    buffers.add([searched(("u", "v", 3), solved=[("case x\ns", 1)])], step=2)
-    assert [(item.tactic, item.depth) for item in buffers.replay.items()] == [("t", 1), ("v", 1)]
-    assert [(item.tactic, item.depth) for item in buffers.hindsight.items()] == [("other", 1)]
-    buffers = Buffers(10, 0, shortest=ShortestProofs(20))
-    buffers.add([searched(("s", "t", 5)), looking_back(("s", "other", 2))], step=0)
-    assert [item.depth for item in buffers.replay.items()] == [5], "what is not learned from lowers nothing"
-
-
-@given(
-    st.lists(st.tuples(st.sampled_from((proving, looking_back, failing)), st.integers(0, 8)), max_size=40),
-    st.booleans(),
-)
-def test_no_key_is_in_two_buffers(made, shortest):
-    buffers = Buffers(3, 3, shortest=ShortestProofs(4) if shortest else None, hindsight_window=4)
+@given(st.lists(st.tuples(st.sampled_from((proving, failing)), st.integers(0, 8)), max_size=40))
+def test_no_key_is_in_two_buffers(made):
+    buffers = Buffers(3, 3)
     for step, (kind, number) in enumerate(made):
         key = (f"s{number % 5}", f"t{number % 2}")
         buffers.add([kind(key if kind is failing else (*key, 1))], step)
-        learned = [key for buffer in (buffers.replay, buffers.hindsight) for key, *_ in buffer.entries()]
-        keys = learned + [key for key, *_ in buffers.negative.entries()]
+        keys = [key for buffer in (buffers.replay, buffers.negative) for key, *_ in buffer.entries()]
         assert len(keys) == len(set(keys)) and +buffers.depths == Counter([1] * len(buffers.replay))
-        if shortest:
-            assert not {state for state, _ in learned} & {item.state for item in buffers.shortest.aside.items()}
 
 
 def in_vain(*states):
@@ -242,8 +132,6 @@ def test_unsolved_states_are_kept_until_a_proof_of_them_is_learned_from():
     assert [item.state for item in buffers.unsolved.items()] == ["⊢ b", "⊢ c", "⊢ d"], "a has a proof"
     buffers.add([in_vain("⊢ e")], step=3)
     assert [item.state for item in buffers.unsolved.items()] == ["⊢ c", "⊢ d", "⊢ e"], "the newest ones"
-    buffers.add([replace(proving(("⊢ z", "t", 2)), solved_states=(SolvedState("⊢ e", 1),))], step=4)
-    assert [item.state for item in buffers.unsolved.items()] == ["⊢ c", "⊢ d"]
 
 
 def test_unsolved_states_are_left_out_where_none_are_wanted():

@@ -15,7 +15,7 @@ from nanoproof.rl.attempt_log import logged_attempts
 from nanoproof.rl.batch_sampler import Buffers
 from nanoproof.rl.collection import REFUSALS_AT_LEAST, Collection, CollectSource, Experience, relearn
 from nanoproof.rl.matchmaker import Matchmaker, MatchmakerConfig
-from tests.rl.small import CHECKED, ScriptedClient, make_prover, policy, subgoal, theorems
+from tests.rl.small import CHECKED, ScriptedClient, make_prover, policy, theorems
 
 ALONE = DistInfo(0, 0, 1, torch.device("cpu"), "test", torch.float32, "test")
 
@@ -133,21 +133,6 @@ def test_ranks_tell_each_other_failed_tactics_only_where_they_are_kept(tmp_path,
     assert (told.num_tactics, told.simulations, told.source) == (1, 3, "")
     assert len(told.failed_tactics) == bool(window)
     assert [attempt for _, attempt in logged_attempts(tmp_path)] == [found]
-    source.close()
-
-
-@pytest.mark.parametrize("window", [0, 9])
-def test_ranks_tell_each_other_solved_subgoals_only_where_they_are_kept(tmp_path, window):
-    learned = Experience(theorems(2), Matchmaker(2, MatchmakerConfig()), Buffers(9, 0, hindsight_window=window))
-    source = CollectSource(learned, tmp_path, ALONE, seed=0, first_step=0)
-    failed = Attempt(theorems(1)[0], "unproven", hindsight=(subgoal(("A", "step", 1)),))
-    source.finish(source.next(), failed)
-    assert source.collected == 0  # it is not what a collection is to find
-    step, attempts = source.exchange(source.drain())
-    assert learned.learn(step, attempts) == 0
-    assert attempts[0].hindsight == (failed.hindsight if window else ())
-    assert [key for key, *_ in learned.buffers.hindsight.entries()] == [("A", "step")][:window]
-    assert [attempt for _, attempt in logged_attempts(tmp_path)] == [failed]
     source.close()
 
 

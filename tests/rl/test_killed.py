@@ -122,7 +122,6 @@ def test_what_a_run_knows_is_always_what_its_log_teaches(killed: Any) -> None:
     for step, attempt in logged_attempts(path):
         experience.learn(step, [attempt])
         taught[step] = describe(experience)
-    assert [item.state for item in experience.buffers.hindsight.items()] == ["⊢ H", "⊢ I"]
     assert {step: taught[step] for step in known if step >= 0} == {step: known[step] for step in known if step >= 0}
 
 

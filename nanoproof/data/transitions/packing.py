@@ -20,8 +20,8 @@ from nanoproof.model.attention import RowLayout, to_device
 from nanoproof.model.tokenizer import NUM_VALUE_BINS, Tokenizer
 from nanoproof.policy.prompt import prefix_text
 
-Kind = Literal["tactic", "value", "negative", "state_after", "conjecture"]
-KIND_CODES: dict[Kind, int] = {"tactic": 1, "value": 2, "negative": 3, "state_after": 4, "conjecture": 5}
+Kind = Literal["tactic", "value", "negative", "state_after"]
+KIND_CODES: dict[Kind, int] = {"tactic": 1, "value": 2, "negative": 3, "state_after": 4}
 NO_TARGET = -1
 
 
@@ -150,24 +150,6 @@ def encode_transition(
 ) -> Example | None:
     """Encode a single transition as `encode_transitions` does."""
     return encode_transitions(tokenizer, [transition], limits, negative=negative)[0]
-
-
-def encode_conjectures(
-    tokenizer: Tokenizer, items: Sequence[Transition], limits: ExampleLimits, weights: Sequence[float] | None = None
-) -> list[Example | None]:
-    """Encode conjectures, each the tactic of a transition whose state is its prompt; None for those over the limit.
-
-    `weights` are factors on their losses. Only the limit on the sequence counts, as a conjecture has no value.
-    """
-    prompts = tokenizer.encode_batch([prefix_text(item.state) for item in items])
-    answers = tokenizer.encode_batch([item.tactic for item in items])
-    examples: list[Example | None] = []
-    for number, (prompt, answer) in enumerate(zip(prompts, answers, strict=True)):
-        weight = 1.0 if weights is None else weights[number]
-        said = Continuation([tokenizer.conjecture, *answer, tokenizer.eos], "conjecture", weight)
-        example = Example([tokenizer.bos, *prompt], [said])
-        examples.append(example if len(example) <= limits.sequence else None)
-    return examples
 
 
 def pack(examples: Sequence[Example], row_length: int, pad: int, rows_multiple: int = 1) -> PackedBatch:

@@ -4,8 +4,6 @@ export type Outcome = "proven" | "disproven" | "unproven" | "error";
 
 export type TheoremSort = "id" | "dataset" | "outcome" | "attempts" | "proven" | "budget" | "simulations" | "seconds" | "tactics" | "first" | "last";
 
-export type ConjectureSort = "step" | "rate" | "simulations" | "length";
-
 /** A part of a list; pages count from 1. */
 export interface Page<T> {
   items: T[];
@@ -74,13 +72,6 @@ export interface FailedTactic {
   tactic: string;
 }
 
-/** A subgoal that a failed search solved, as a theorem with its proof, and what is learned from it. */
-export interface SolvedSubgoal {
-  source: string;
-  transitions: Transition[];
-  total_transitions: number;
-}
-
 /** /api/attempts/<rank>/<step>/<seq>: the attempt with all of its record but the tree. */
 export interface Attempt {
   rank: number;
@@ -111,7 +102,6 @@ export interface Attempt {
   total_transitions: number;
   failed_tactics: FailedTactic[];
   total_failed_tactics: number;
-  hindsight: SolvedSubgoal[];
 }
 
 /** /api/theorem: its history, and its best attempt. */
@@ -231,7 +221,7 @@ export interface Sample {
 export interface TrainSample {
   step: number;
   time: number | null;
-  /** sft, replay, hindsight, negative, or value (a solved state without a tactic). */
+  /** sft, replay, negative, or value (a state without a tactic). */
   kind: string;
   tokens: string[];
   losses: (number | null)[];
@@ -273,60 +263,6 @@ export interface Calibration {
   last_step: number | null;
 }
 
-/** A statement of the network, and the theorem and the lemma that it was shown. */
-export interface Stated {
-  text: string;
-  /** Of the seed. */
-  dataset: string;
-  seed: string;
-  /** Of the seed. */
-  statement: string;
-  /** Empty where none was shown. */
-  lemma: string;
-}
-
-/** A conjecture that was attempted, and what is known of it since. */
-export interface Conjecture {
-  text: string;
-  dataset: string;
-  seed: string;
-  statement: string;
-  lemma: string;
-  id: string;
-  /** Of the last attempt. */
-  step: number;
-  /** In how many steps it was attempted. */
-  steps: number;
-  outcome: "proven" | "disproven" | "unproven" | "error";
-  /** Proofs for each sample, as the conjecturer's lessons count them. */
-  rate: number;
-  simulations: number;
-  proof: string;
-}
-
-/** /api/conjectures */
-export interface Conjectures extends Page<Conjecture> {
-  /** Of all conjectures. */
-  outcomes: Record<string, number>;
-  /** Of all proposals of all ranks. */
-  verdicts: Record<string, number>;
-  /** Of an experiment of self-play; empty for a run of reinforcement learning. */
-  rounds: Round[];
-}
-
-/** A text that the network proposed, with the first filter that stopped it: `new` if none did. */
-export interface Proposal {
-  text: string;
-  dataset: string;
-  seed: string;
-  statement: string;
-  lemma: string;
-  step: number;
-  rank: number;
-  verdict: string;
-  reason: string;
-}
-
 /** A round of self-play; what is not known yet is null. */
 export interface Round {
   number: number;
@@ -347,6 +283,11 @@ export interface Round {
   tally: Record<string, number>;
   /** How many problems have a rate. */
   success_rates: Record<string, number>;
+}
+
+/** /api/rounds: of an experiment of self-play; none for other runs. */
+export interface Rounds {
+  rounds: Round[];
 }
 
 /** Spans [start, end, state] of one actor, or of one rank's model or phases. */
@@ -525,7 +466,7 @@ export interface RunInfo {
   meta: Record<string, unknown>;
   identity: RunIdentity;
   indexing: Indexing;
-  /** Whether there are attempts, trees, timeline, samples, train_samples, evaluations, logs, conjectures. */
+  /** Whether there are attempts, trees, timeline, samples, train_samples, evaluations, logs, rounds. */
   has: Record<string, boolean>;
 }
 
@@ -662,15 +603,13 @@ export interface LiveOverview {
   refused_proofs: number;
   /** The reason of the newest lost proof. */
   last_loss: string | null;
-  /** Of the data sets, as `theorems_proven` is: conjectures count as neither. */
+  /** Of the data sets, as `theorems_proven` is. */
   theorems: number | null;
   theorems_proven: number | null;
   /** Of the last hour, or of as much as there is. */
   proofs_per_hour: number | null;
   replay: number | null;
   negative: number | null;
-  /** Transitions of subgoals that failed searches solved; 0 where they are not learned from. */
-  hindsight: number | null;
   /** The newest value of each. */
   metrics: Record<string, number | null>;
   /** The value before it. */
@@ -710,7 +649,6 @@ export interface Overview {
   proofs_per_hour: number | null;
   replay: number | null;
   negative: number | null;
-  hindsight: number | null;
   metrics: Record<string, number | null>;
   previous: Record<string, number | null>;
   ranks: RankStatus[];
@@ -723,8 +661,8 @@ export interface Overview {
   stage: string;
   /** The command that resumes it; empty if there is nothing to resume from. */
   resume: string;
-  /** Whether it states conjectures. */
-  conjectures: boolean;
+  /** Whether it is an experiment of self-play. */
+  rounds: boolean;
   benchmarks: Benchmark[];
   best: Best | null;
   checkpoints: number[];

@@ -54,7 +54,7 @@ export const THEMES = [["system", "Auto"], ["light", "Light"], ["dark", "Dark"]]
 export function Side({ current, run }: { current: string; run: string | null }) {
   const choice = useChoice();
   const without = useLive((live) => live.overview !== null && ["pretrain", "midtrain", "sft", "evaluation", "selfplay", "self-play"].includes(live.overview.stage));
-  const states = useLive((live) => live.overview?.conjectures ?? false);
+  const plays = useLive((live) => live.overview?.rounds ?? false);
   const nav = useRef<HTMLElement>(null);
   useEffect(() => { // on a phone the pages are a line that scrolls
     const box = nav.current;
@@ -72,7 +72,7 @@ export function Side({ current, run }: { current: string; run: string | null }) 
       </a>
       <nav aria-label="Pages" ref={nav}>
         {run && <a href={runHref(null)}><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M9.5 3.5 5 8l4.5 4.5" /></svg>All runs</a>}
-        {run !== null && PAGES.filter((page) => page.icon && !(page.proofs && without) && !(page.conjectures && !states) && (!fileRun() || FILE_PAGES.includes(page.path))).map((page) => (
+        {run !== null && PAGES.filter((page) => page.icon && !(page.proofs && without) && !(page.rounds && !plays) && (!fileRun() || FILE_PAGES.includes(page.path))).map((page) => (
           <a key={page.path} href={href(page.path)} aria-current={page.path === current ? "page" : undefined}>
             <svg viewBox="0 0 16 16" aria-hidden="true"><path d={page.icon} /></svg>
             {page.title}

@@ -12,7 +12,7 @@ import { Pager, Renew, untilSome } from "./Pager";
 import { FULL, hardest, probability, shade, visible } from "./shading";
 
 const SIZE = 6;
-const KINDS: Record<string, string> = { sft: "from the SFT data", replay: "from the replay buffer", hindsight: "from a subgoal that a failed search solved", negative: "a tactic that Lean refused", value: "a solved state off the way of a proof" };
+const KINDS: Record<string, string> = { sft: "from the SFT data", replay: "from the replay buffer", negative: "a tactic that Lean refused", value: "a state that searches worked on in vain, its value alone" };
 
 export function TrainSamplesView() {
   const [query, change] = useQuery();

@@ -110,9 +110,8 @@ function Figures({ overview }: { overview: Overview }) {
 }
 
 /** What is learned from besides the replay buffer. */
-function bufferNote({ negative, hindsight }: Overview) {
-  const subgoals = hindsight ? `${integer(hindsight)} of solved subgoals` : undefined;
-  return [subgoals, negative ? `${integer(negative)} failed tactics` : undefined].filter(Boolean).join(", ") || undefined;
+function bufferNote({ negative }: Overview) {
+  return negative ? `${integer(negative)} failed tactics` : undefined;
 }
 
 function Progress({ now, all, word, label = word ?? "steps" }: { now: number; all: number; word?: string; label?: string }) {

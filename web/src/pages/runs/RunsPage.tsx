@@ -30,7 +30,7 @@ const COLUMNS: Column<RunRow>[] = [
 ];
 
 /** Where stages have most to show. */
-const FIRST_PAGES: Record<string, string> = { evaluation: "#/evaluations", "self-play": "#/conjectures" };
+const FIRST_PAGES: Record<string, string> = { evaluation: "#/evaluations", "self-play": "#/rounds" };
 const hrefOf = (row: RunRow): string => runHref(row.name, FIRST_PAGES[row.stage] ?? "#/");
 
 function Score({ row: { score } }: { row: RunRow }) {

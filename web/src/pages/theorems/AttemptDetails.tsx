@@ -1,7 +1,7 @@
 // One attempt in full: the proof, its steps, where the time went, what Lean refused.
 
 import { useState } from "react";
-import type { Attempt, SolvedSubgoal, Transition } from "../../api/types";
+import type { Attempt, Transition } from "../../api/types";
 import { attemptStep, compact, count, duration, integer } from "../../lib/format";
 import { LeanCode, LeanSource, LeanState } from "../../lean/LeanText";
 import { ProofTools } from "../../lean/ProofTools";
@@ -27,7 +27,6 @@ export function AttemptDetails({ attempt, best }: { attempt: Attempt; best: bool
         <AttemptFacts attempt={attempt} />
       </Card>
       {attempt.transitions.length > 0 && <Transitions of={attempt.transitions} total={attempt.total_transitions} />}
-      {attempt.hindsight.map((subgoal, i) => <Subgoal key={i} subgoal={subgoal} name={`Solved subgoal ${i + 1} of ${attempt.hindsight.length}`} />)}
       {attempt.failed_tactics.length > 0 && <Failed attempt={attempt} />}
     </>
   );
@@ -66,18 +65,6 @@ export function Transitions({ of, total }: { of: Transition[]; total: number }) 
         ))}
       </ol>
     </Card>
-  );
-}
-
-/** A subgoal that the failed search solved, as the theorem that was checked, and its steps. */
-function Subgoal({ subgoal, name }: { subgoal: SolvedSubgoal; name: string }) {
-  return (
-    <>
-      <Card title={name} note="proved on its own">
-        <LeanSource text={subgoal.source} label={name} />
-      </Card>
-      <Transitions of={subgoal.transitions} total={subgoal.total_transitions} />
-    </>
   );
 }
 

@@ -1,0 +1,47 @@
+"""A proof state as a statement of its own: its hypotheses become binders and its target the claim.
+
+That is possible where the text says all of the state. A name that cannot be written (`x✝`), a value that a `let` gave,
+a metavariable shared with another goal are not in it: such a state stands in its own proof only.
+"""
+
+import hashlib
+import re
+from itertools import groupby
+
+from nanoproof.lean.repl_goals import metavariables
+from nanoproof.lean.source import restate
+from nanoproof.lean.types import Goal, ProofState, Theorem
+
+_INSTANCE = re.compile(r"inst✝[⁰¹²³⁴⁵⁶⁷⁸⁹]*")
+
+
+def why_no_statement(state: ProofState) -> str | None:
+    """Return why the text of a state is no statement of its own; None if it is one."""
+    if len(state.goals) != 1:
+        return "coupled"
+    if metavariables(state.text):
+        return "metavariable"
+    (goal,) = state.goals
+    if any(hypothesis.value is not None for hypothesis in goal.hypotheses):
+        return "let"
+    names = [hypothesis.user_name for hypothesis in goal.hypotheses if not _INSTANCE.fullmatch(hypothesis.user_name)]
+    texts = [*names, goal.type, *(hypothesis.type for hypothesis in goal.hypotheses)]
+    return "inaccessible" if any("✝" in text for text in texts) else None
+
+
+def statement_of_goal(goal: Goal) -> str:
+    """Write a goal as a statement, `(x : ℕ) (h : 0 < x) : 1 ≤ x`; instances without a name become `[C]`."""
+    binders = []
+    for (kind, is_instance), group in groupby(
+        goal.hypotheses, lambda hypothesis: (hypothesis.type, _INSTANCE.fullmatch(hypothesis.user_name) is not None)
+    ):
+        names = [hypothesis.user_name for hypothesis in group]
+        binders += [f"[{kind}]"] * len(names) if is_instance else [f"({' '.join(names)} : {kind})"]
+    return " ".join([*binders, ":", goal.type])
+
+
+def theorem_of_subgoal(theorem: Theorem, goal: Goal) -> Theorem:
+    """State a subgoal as a theorem, in place of the one whose search met it. Raises SourceError as `restate` does."""
+    statement = statement_of_goal(goal)
+    digest = hashlib.sha256(statement.encode("utf-8", "surrogatepass")).hexdigest()
+    return Theorem(restate(theorem.source, f"subgoal_{digest[:16]}", statement), theorem.dataset, theorem.id)
