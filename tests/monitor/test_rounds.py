@@ -6,7 +6,6 @@ from pathlib import Path
 
 from tests.monitor.conftest import Asker
 
-
 Look = Callable[..., Asker]
 
 
