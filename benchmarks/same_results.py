@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 VOLATILE = re.compile(
-    r"seconds|time|date|duration|per_second|memory|rss|bytes|versions?|revision|host|hardware|address|port|pid|path|dir"
-    r"|command|argv|cwd|home|decisions|load|tokens_per|utilization|mfu"
+    r"^nanoproof$|^lean$|started|since|seconds|time|date|duration|memory|rss|bytes|version|revision|host|hardware"
+    r"|address|port|pid|path|dir|command|argv|cwd|home|decisions|load|tokens_per|utilization|mfu"
 )
 """Names of JSON fields that say when, where and how fast, and not what."""
 SMALL = ["--depth", "2", "--aspect-ratio", "32", "--head-dim", "32", "--sequence-len", "256", "--row-length", "256"]
