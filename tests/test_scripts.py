@@ -241,6 +241,9 @@ class FakeLean:
 def lean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeLean:
     folder = tmp_path / "bin"
     folder.mkdir()
+    bwrap = folder / "bwrap"  # one that does not work: a sandbox does not see this fake, whatever is installed
+    bwrap.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    bwrap.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
     return FakeLean(folder)
 
