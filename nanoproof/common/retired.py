@@ -28,11 +28,25 @@ RETIRED: Mapping[str, Any] = {
     "search_finisher_value": 3.0,
     "search_finishers_first": False,
     "search_finisher_keep": "all",
+    "hindsight_fraction": 0.0,
+    "value_targets": "played",
+    "value_only_fraction": 0.0,
+    "conjectures": 0.0,
+    "guide": False,
 }
 """The name under which `args.json` and evaluations saved an option -> the value with which it did nothing."""
 
-RETIRED_CHOICES: Mapping[str, tuple[str, ...]] = {"search_algorithm": ("ao-star",)}
+RETIRED_CHOICES: Mapping[str, tuple[str, ...]] = {"search_algorithm": ("ao-star",), "continuations": ("conjecture",)}
 """Values that are gone, of options that are not."""
+
+WITHOUT_EFFECT_ALONE = frozenset(
+    {
+        *("hindsight_buffer_window_size", "hindsight_subgoals", "hindsight_tactics"),
+        *("conjecture_fraction", "conjecture_tries", "conjecture_simulations", "conjecture_window"),
+        *("conjecture_tokens", "conjecture_temperature", "conjecture_batch", "conjecture_targets"),
+    }
+)
+"""Retired options that only said how something was done that another one of `RETIRED` turned on."""
 
 
 def is_retired(name: str, value: Any) -> bool:
@@ -45,7 +59,12 @@ def is_retired(name: str, value: Any) -> bool:
 
 def without_retired(saved: Mapping[str, Any]) -> dict[str, Any]:
     """Return saved options without those that are gone and did nothing."""
-    return {name: value for name, value in saved.items() if name not in RETIRED or is_retired(name, value)}
+    left = {}
+    for name, value in saved.items():
+        did_nothing = name in WITHOUT_EFFECT_ALONE or (name in RETIRED and not is_retired(name, value))
+        if not did_nothing:
+            left[name] = value
+    return left
 
 
 def refuse_retired(saved: Mapping[str, Any], origin: str) -> None:
@@ -65,4 +84,5 @@ def refuse_retired(saved: Mapping[str, Any], origin: str) -> None:
 def is_retired_flag(flag: str) -> bool:
     """Tell whether a flag, `--x` or `--no-x`, is one of an option that is gone."""
     name = flag.removeprefix("--").replace("-", "_")
-    return name in RETIRED or name.removeprefix("no_") in RETIRED
+    retired = RETIRED.keys() | WITHOUT_EFFECT_ALONE
+    return name in retired or name.removeprefix("no_") in retired

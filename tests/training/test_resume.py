@@ -62,7 +62,8 @@ def test_damaged_options_are_named_with_the_way_to_go_on(damaged, content):
 
 def test_an_option_that_is_gone_is_ignored_where_it_was_off_and_refused_by_name_where_it_was_on(damaged):
     saved = read_json(damaged / "args.json")
-    atomic_write_json(damaged / "args.json", {**saved, **RETIRED, "search_algorithm": "best-first"})
+    companions = {"hindsight_tactics": 7, "conjecture_window": 3}  # of what was off: their values did nothing
+    atomic_write_json(damaged / "args.json", {**saved, **RETIRED, **companions, "search_algorithm": "best-first"})
     assert vars(parse("--resume-from", damaged)).keys().isdisjoint(RETIRED)
     used = {"search_reuse_proofs": True, "search_root": "halving", "search_algorithm": "ao-star"}
     for name, value in used.items():
