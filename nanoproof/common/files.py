@@ -1,11 +1,15 @@
 """Files that survive a killed process: atomic writes, and append-only JSONL that tolerates a torn last line."""
 
+import errno
 import hashlib
 import json
 import os
 import secrets
+import shutil
+import stat
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,6 +38,44 @@ def atomic_write(path: Path, write: Callable[[IO[bytes]], object], sync: bool = 
         if isinstance(error, OSError) and error.errno and error.filename in (None, str(temporary)):
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def read_regular(path: Path, most: int | None = None) -> bytes:
+    """Read a file of a folder from elsewhere, at most `most` bytes of it.
+
+    Raises OSError, with a reason in words, for what is no plain file or is larger: opening a FIFO waits for a writer,
+    opening a device may do anything, and `/dev/zero` has no end.
+    """
+    if not stat.S_ISREG(os.stat(path).st_mode):  # before it is opened
+        raise OSError(errno.EINVAL, "not a plain file", str(path))
+    # without blocking, should it be another one by now
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            raise OSError(errno.EINVAL, "not a plain file", str(path))
+        if most is not None and about.st_size > most:
+            raise OSError(errno.EINVAL, f"{about.st_size:,} bytes, more than {most:,}", str(path))
+        return file.read() if most is None else file.read(about.st_size)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder from elsewhere with all in it, as far as that is possible.
+
+    Folders are moved to the top first: `shutil.rmtree` calls itself for each level, and a clone may have 1,500.
+    """
+    todo, number = [folder], 0
+    while todo:
+        current = todo.pop()
+        with suppress(OSError):
+            for entry in list(os.scandir(current)):
+                with suppress(OSError):
+                    if not entry.is_dir(follow_symlinks=False):
+                        os.unlink(entry.path)
+                        continue
+                    number += 1
+                    todo.append(folder / f".removed-{secrets.token_hex(4)}-{number}")
+                    os.rename(entry.path, todo[-1])
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def file_sha256(path: Path) -> str:

@@ -11,7 +11,6 @@ import os
 import platform
 import re
 import secrets
-import subprocess
 import sys
 import threading
 import time
@@ -25,6 +24,7 @@ import psutil
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import JsonlWriter, atomic_write_json, read_json, read_object
+from nanoproof.common.git import git
 from nanoproof.common.process import machine_id
 
 log = logging.getLogger(__name__)
@@ -164,12 +164,11 @@ def code_revision() -> str:
     if INSTALLED:
         return f"version {metadata.version('nanoproof')}"
     try:
-        run = ["git", "-C", str(REPO_ROOT)]
-        revision = subprocess.run([*run, "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10, check=True)
-        dirty = subprocess.run([*run, "status", "--porcelain"], capture_output=True, text=True, timeout=10, check=True)
-    except (OSError, subprocess.SubprocessError):
+        revision = git("rev-parse", "HEAD", at=REPO_ROOT, seconds=10)
+        changes = git("status", "--porcelain", at=REPO_ROOT, seconds=10)
+    except UserError:
         return "unknown"
-    return revision.stdout.strip() + ("+" if dirty.stdout.strip() else "")
+    return revision.decode().strip() + ("+" if changes.strip() else "")
 
 
 def versions() -> dict[str, str]:
@@ -272,8 +271,11 @@ class RunLock:
 
     _HEARTBEAT_SECONDS = 15.0
 
-    def __init__(self, path: Path, force: bool = False) -> None:
-        """Take the lock of the run in `path`; raises UserError that names who has it."""
+    def __init__(self, path: Path, force: bool | None = None) -> None:
+        """Take the lock of the run in `path`; raises UserError that names who has it.
+
+        `force` is None where the command has no such flag: then the message names the file to remove.
+        """
         self.file = path / LOCK
         self._own = {**_this_process(), "token": secrets.token_hex(8)}
         self._ended = threading.Event()
@@ -286,7 +288,7 @@ class RunLock:
         if self._holder().get("token") == self._own["token"]:
             self.file.unlink(missing_ok=True)
 
-    def _take(self, force: bool) -> None:
+    def _take(self, force: bool | None) -> None:
         for _ in range(3):
             try:
                 descriptor = os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
@@ -298,7 +300,7 @@ class RunLock:
             return
         raise UserError(f"{self.file.parent} was taken by another process just now")
 
-    def _clear(self, force: bool) -> None:
+    def _clear(self, force: bool | None) -> None:
         """Remove the lock of a process that has ended; UserError if it lives, or may live elsewhere."""
         holder, here = self._holder(), _this_process()
         try:
@@ -311,7 +313,8 @@ class RunLock:
             if _runs(holder):
                 raise UserError(f"{where}; end it, or wait for its end")
         elif not force:
-            raise UserError(f"{where}, last sign of life {silent:.0f} s ago; if it is dead, add --force")
+            advice = f"remove {self.file}" if force is None else "add --force"
+            raise UserError(f"{where}, last sign of life {silent:.0f} s ago; if it is dead, {advice}")
         self.file.unlink(missing_ok=True)
 
     def _holder(self) -> dict[str, Any]:

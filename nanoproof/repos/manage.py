@@ -10,9 +10,7 @@ python -m nanoproof.repos import leandojo_benchmark_4
 import argparse
 import json
 import re
-import shutil
 import tempfile
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -20,10 +18,10 @@ from typing import Any
 
 from nanoproof.common.config import Parser, add_flags, from_args, group, opt, validate
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write, json_line
+from nanoproof.common.files import atomic_write, json_line, remove_tree
+from nanoproof.common.git import GitError, git
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.terminal import print_lines, shorten, table
-from nanoproof.data.midtrain.clone import CloneError, git
 from nanoproof.lean.project.layout import lean_version
 from nanoproof.lean.types import parse_state
 from nanoproof.repos.database_json import export_database, import_database
@@ -140,11 +138,11 @@ def _cloned(store: Store, url: str, commit: str, name: str | None) -> Repository
     store.path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=".clone-", dir=store.path.parent))
     try:
-        clone, stop = temporary / "source", threading.Event()
+        clone = temporary / "source"
         depth = [] if commit else ["--depth=1"]
-        git(["clone", "--quiet", *depth, "--", url, str(clone)], CLONE_SECONDS, stop)
+        git("clone", "--quiet", *depth, "--", url, str(clone), seconds=CLONE_SECONDS)
         if commit:
-            git(["-C", str(clone), "checkout", "--quiet", "--detach", commit, "--"], CLONE_SECONDS, stop)
+            git("checkout", "--quiet", "--detach", commit, "--", at=clone, seconds=CLONE_SECONDS)
         here, version = _head(clone), _toolchain(clone)
         added = store.find_repository(url, here)
         taken = {each.name for each in store.repositories()}
@@ -153,23 +151,23 @@ def _cloned(store: Store, url: str, commit: str, name: str | None) -> Repository
         repository = added or store.add_repository(url, here, chosen, version, place)
         place.parent.mkdir(parents=True, exist_ok=True)
         if place.exists():
-            shutil.rmtree(place)
+            remove_tree(place)
         clone.rename(place)
         if repository.source != str(place):
             repository = replace(repository, source=str(place), lean_version=version)
             store.update_repository(repository)
         return repository
-    except CloneError as error:
+    except GitError as error:
         raise UserError(f"cannot clone {url}{f' at {commit}' if commit else ''}: {error}") from error
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        remove_tree(temporary)
 
 
 def _head(folder: Path) -> str:
     """Return the commit that a folder is at; empty if it is no repository or has no commit."""
     try:
-        top = git(["-C", str(folder), "rev-parse", "--verify", "--quiet", "HEAD^{commit}"], 60.0, threading.Event())
-    except CloneError:
+        top = git("rev-parse", "--verify", "--quiet", "HEAD^{commit}", at=folder)
+    except GitError:
         return ""
     return top.decode().strip()
 
@@ -402,7 +400,7 @@ def _remove(args: argparse.Namespace) -> int:
             store.remove_repository(name)
             clone = repository_folder(store, name) / "source"
             if repository.source == str(clone):
-                shutil.rmtree(clone, ignore_errors=True)
+                remove_tree(clone)
     return 0
 
 

@@ -1,17 +1,24 @@
-"""How proofs leave: as a unified diff that `git apply` takes, as a branch of the repository, or over the files."""
+"""How proofs leave: as a unified diff that `git apply` takes, as a branch of the repository, or over the files.
+
+The texts that they are put into are those that were read when the run began. So a branch begins at the commit that
+holds these texts, wherever HEAD is by then, and a file that is another one by then is not written over.
+"""
 
 import difflib
 import os
 import re
-import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write_text
+from nanoproof.common.files import atomic_write_text, read_regular
+from nanoproof.common.git import GitError, blob_id, git, repository_top
 
-_PLAIN_NAME = re.compile(r'[^\x00-\x1f\x7f"\\]+')
+_PLAIN_NAME = re.compile(r'[^\x00-\x1f\x7f-\x9f"\\\ud800-\udfff]+')
+_ESCAPES = {"\n": "\\n", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
+_PLAIN_FILES = ("100644", "100755")
 _IDENTITY = {"user.name": "nanoproof", "user.email": "nanoproof@localhost"}
 
 
@@ -39,11 +46,18 @@ def _lines(text: str) -> list[str]:
 
 
 def _name(path: str) -> str:
-    """A path as git writes it in a diff: in quotes if a character needs an escape."""
+    """A path as git writes it in a diff: in quotes if a character needs an escape, which are those of its bytes."""
     if _PLAIN_NAME.fullmatch(path):
         return path
-    escapes = {"\n": "\\n", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
-    return '"' + "".join(escapes.get(c) or (c if c.isprintable() else f"\\{ord(c):03o}") for c in path) + '"'
+    pieces = []
+    for character in path:
+        if character in _ESCAPES:
+            pieces.append(_ESCAPES[character])
+        elif character.isprintable():
+            pieces.append(character)
+        else:
+            pieces += [f"\\{byte:03o}" for byte in os.fsencode(character)]
+    return f'"{"".join(pieces)}"'
 
 
 def _tab(path: str) -> str:
@@ -54,113 +68,177 @@ def _tab(path: str) -> str:
 # -- Files and git ---------------------------------------------------------------------------------------------------
 
 
-def git(root: Path, *words: str, env: Mapping[str, str] | None = None, stdin: bytes | None = None) -> str:
-    """Run git in a folder, without hooks; return what it prints. Raises UserError with its last words if it fails."""
-    command = [
-        "git",
-        "--literal-pathspecs",
-        "-C",
-        str(root),
-        "-c",
-        "core.hooksPath=/dev/null",
-        "-c",
-        "core.quotePath=false",
-        *words,
-    ]
-    try:
-        done = subprocess.run(
-            command, input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL, capture_output=True,
-            env={**os.environ, **(env or {})}, timeout=300,
-        )  # fmt: skip
-    except FileNotFoundError as error:
-        raise UserError("there is no git on the PATH") from error
-    except subprocess.TimeoutExpired as error:
-        raise UserError(f"git {words[0]} did not end in {error.timeout:g} s") from error
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise UserError(f"git {words[0]} in {root} failed: {said or f'exit code {done.returncode}'}")
-    return done.stdout.decode("utf-8", "replace")
-
-
-def git_prefix(root: Path) -> str | None:
-    """Return the path of a folder within its git repository, with a `/` behind it; None if it is in none."""
-    try:
-        return git(root, "rev-parse", "--show-prefix").rstrip("\n")
-    except UserError:
-        return None
-
-
 def patch_text(root: Path, old: Mapping[str, str], new: Mapping[str, str]) -> str:
     """Return one diff for all changed files, its paths from the top of the git repository, else from `root`."""
-    prefix = git_prefix(root) or ""
+    prefix = _prefix(root, repository_top(root) or root)
     return "".join(unified_diff(prefix + path, old[path], text) for path, text in sorted(new.items()))
 
 
-def require_branch(root: Path, branch: str, paths: Sequence[str]) -> None:
-    """Check that a branch can be made with these files; raises UserError that says what is in the way."""
-    if git_prefix(root) is None:
-        raise UserError(f"--branch {branch}: {root} is in no git repository; take --patch FILE")
+def _prefix(root: Path, top: Path) -> str:
+    """The path of a folder within its repository, with a `/` behind it; empty if it is the top."""
+    return "" if root == top else f"{root.relative_to(top).as_posix()}/"
+
+
+@dataclass(frozen=True)
+class Base:
+    """The commit that a branch begins at, with the files that it may change.
+
+    `files` maps paths from the project's root to mode and name of their blob; `elsewhere` has those that no commit of
+    this repository can hold, with the reason.
+    """
+
+    top: Path
+    branch: str
+    commit: str
+    files: Mapping[str, tuple[str, str]]
+    elsewhere: Mapping[str, str]
+
+
+def require_branch(root: Path, branch: str, data: Mapping[str, bytes]) -> Base:
+    """Check that a branch can be made from HEAD with these files as they were read; returns where it begins.
+
+    Neither index nor working tree is looked at: the content of a file has to be that of HEAD, but for line ends that
+    git has changed. Raises UserError that says what is in the way.
+    """
+    option = f"--branch {branch}"
+    top = repository_top(root)
+    if top is None:
+        raise UserError(f"{option}: {root} is in no git repository; take --patch FILE")
     try:
-        git(root, "check-ref-format", "--branch", branch)
-    except UserError as error:
-        raise UserError(f"--branch {branch}: that is no name for a branch") from error
-    if git(root, "branch", "--list", branch).strip():
-        raise UserError(f"--branch {branch}: there is such a branch already; give another name")
-    git(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    for first in range(0, len(paths), 200):
-        changed = git(root, "status", "--porcelain", "--untracked-files=all", "--", *paths[first : first + 200])
-        if changed.strip():
-            name = changed.split("\n")[0][3:]
-            raise UserError(
-                f"--branch {branch}: {name} has changes that are not committed; commit them, or use --patch"
-            )
+        commit = git("rev-parse", "--verify", "--end-of-options", "HEAD^{commit}", at=top).decode().strip()
+        listed = git("ls-tree", "-r", "-z", "--full-tree", commit, at=top)
+    except GitError as error:
+        raise UserError(f"{option}: git cannot tell what is committed in {top} ({error}); take --patch FILE") from error
+    try:
+        git("check-ref-format", f"refs/heads/{branch}", at=top)
+        if branch.startswith("-"):
+            raise GitError("it begins with a dash")
+    except GitError as error:
+        raise UserError(f"{option}: that is no name for a branch") from error
+    if _has_branch(top, branch):
+        raise UserError(f"{option}: there is such a branch already; give another name")
+    entries, submodules = _entries(listed)
+    prefix = _prefix(root, top)
+    files, elsewhere = {}, {}
+    for path, content in data.items():
+        whole = os.fsencode(prefix + path)
+        if (owner := _owner(root / path, top, whole, submodules)) is not None:
+            elsewhere[path] = f"it belongs to another repository, {owner}"
+            continue
+        mode, name = entries.get(whole, ("", ""))
+        if mode not in _PLAIN_FILES or name not in (blob_id(content, name), blob_id(_with_line_feeds(content), name)):
+            raise UserError(f"{option}: {path} has changes that are not committed; commit them, or use --patch")
+        files[path] = mode, name
+    return Base(top, branch, commit, files, elsewhere)
 
 
-def write_branch(root: Path, branch: str, new: Mapping[str, str], message: str) -> str:
-    """Commit the new texts on a branch from HEAD, and return the commit.
+def _has_branch(top: Path, branch: str) -> bool:
+    try:
+        git("show-ref", "--verify", "--quiet", f"refs/heads/{branch}", at=top)
+    except GitError:
+        return False
+    return True
+
+
+def _entries(listed: bytes) -> tuple[dict[bytes, tuple[str, str]], set[bytes]]:
+    """Read what `git ls-tree -r -z` prints: mode and name of each file, and the paths of submodules."""
+    entries: dict[bytes, tuple[str, str]] = {}
+    submodules = set()
+    for record in listed.split(b"\0"):
+        head, _, path = record.partition(b"\t")
+        if not path:
+            continue
+        mode, _, name = head.decode().split(" ")
+        entries[path] = mode, name
+        if mode == "160000":
+            submodules.add(path)
+    return entries, submodules
+
+
+def _owner(file: Path, top: Path, path: bytes, submodules: set[bytes]) -> str | None:
+    """Return the folder of the repository below `top` that a file is in: a submodule, or one that lies there."""
+    parts = path.split(b"/")
+    for length in range(1, len(parts)):
+        if (folder := b"/".join(parts[:length])) in submodules:
+            return os.fsdecode(folder)
+    nearest = repository_top(file.parent)
+    return None if nearest in (top, None) else str(nearest)
+
+
+def _with_line_feeds(content: bytes) -> bytes:
+    return content.replace(b"\r\n", b"\n")
+
+
+def write_branch(root: Path, base: Base, old: Mapping[str, bytes], new: Mapping[str, str], message: str) -> list[str]:
+    """Commit the new texts on the branch, from its base; returns lines on what was done.
 
     The commit is made with an index of its own: neither the working tree, nor the index, nor the present branch of the
-    repository changes, and none of its hooks runs. Raises UserError if git fails.
+    repository changes, and none of its hooks runs. What was committed meanwhile is not in it, and not undone by merging
+    it. Raises UserError if git fails.
     """
-    prefix = git_prefix(root) or ""
-    top = Path(git(root, "rev-parse", "--show-toplevel").rstrip("\n"))
+    prefix, top = _prefix(root, base.top), base.top
+    changes = []
+    for path, text in new.items():
+        if path not in base.files:
+            continue
+        mode, name = base.files[path]
+        content = text.encode()
+        if name != blob_id(old[path], name):  # git turns line ends around, as `core.autocrlf` or an attribute says
+            content = _with_line_feeds(content)
+        blob = git("hash-object", "-w", "--stdin", at=top, stdin=content).decode().strip()
+        changes.append(f"{mode} {blob}\t".encode() + os.fsencode(prefix + path) + b"\0")
+    lines = [
+        f"NOT on the branch, {reason}: {path} (its proofs are in the patch)"
+        for path, reason in base.elsewhere.items()
+        if path in new
+    ]
+    if not changes:
+        return [f"branch {base.branch} is not made: no proof is for a file of {top}", *lines]
     with tempfile.TemporaryDirectory() as folder:
         env = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
-        git(top, "read-tree", "HEAD", env=env)
-        for path, text in new.items():
-            mode = git(top, "ls-files", "--stage", "--", prefix + path, env=env).split(" ")[0] or "100644"
-            blob = git(top, "hash-object", "-w", "--stdin", f"--path={prefix}{path}", stdin=text.encode()).strip()
-            git(top, "update-index", "--add", "--cacheinfo", f"{mode},{blob},{prefix}{path}", env=env)
-        tree = git(top, "write-tree", env=env).strip()
-    missing = [name for name in _IDENTITY if not _configured(top, name)]
-    identity = [word for name in missing for word in ("-c", f"{name}={_IDENTITY[name]}")]
-    commit = git(top, *identity, "commit-tree", tree, "-p", "HEAD", "-F", "-", stdin=message.encode()).strip()
-    git(top, "branch", branch, commit)
-    return commit
+        git("read-tree", base.commit, at=top, env=env)
+        git("update-index", "-z", "--index-info", at=top, env=env, stdin=b"".join(changes))
+        tree = git("write-tree", at=top, env=env).decode().strip()
+    identity = []
+    for name, value in _IDENTITY.items():
+        if not _configured(top, name):
+            identity += ["-c", f"{name}={value}"]
+    made = git(*identity, "commit-tree", tree, "-p", base.commit, "-F", "-", at=top, stdin=message.encode())
+    commit = made.decode().strip()
+    git("update-ref", "-m", "nanoproof: proofs", f"refs/heads/{base.branch}", commit, "", at=top)
+    lines.insert(0, f"branch {base.branch}: commit {commit[:12]}")
+    head = git("rev-parse", "--verify", "HEAD^{commit}", at=top).decode().strip()
+    if head != base.commit:
+        lines[0] += f" on {base.commit[:12]}; HEAD is at {head[:12]} by now: merge the branch, or rebase it"
+    return lines
 
 
 def _configured(root: Path, name: str) -> bool:
     try:
-        return bool(git(root, "config", name).strip())
-    except UserError:
+        return bool(git("config", name, at=root).strip())
+    except GitError:
         return False
 
 
-def overwrite(root: Path, old: Mapping[str, bytes], new: Mapping[str, str]) -> list[str]:
-    """Write the new texts over the files; returns the paths of those that somebody has changed meanwhile: not written.
+def overwrite(root: Path, old: Mapping[str, bytes], new: Mapping[str, str]) -> dict[str, str]:
+    """Write the new texts over the files; returns the paths of those that are not written, with the reason.
 
-    A file keeps its mode, and a link what it leads to. Raises UserError if a file cannot be written.
+    A file keeps its mode. One that somebody has changed meanwhile stays as it is, and nothing is written through
+    symbolic links: they may lead out of the project.
     """
-    skipped = []
+    root = root.resolve()
+    skipped: dict[str, str] = {}
     for path, text in new.items():
-        file = (root / path).resolve()
+        file = root / path
         try:
-            if file.read_bytes() != old[path]:
-                skipped.append(path)
-                continue
-            mode = file.stat().st_mode & 0o7777
-            atomic_write_text(file, text)
-            file.chmod(mode)
-        except OSError as error:
-            raise UserError(f"--write: cannot write {file}: {error.strerror}") from error
+            if file.resolve() != file:
+                skipped[path] = "a symbolic link leads there by now"
+            elif read_regular(file) != old[path]:
+                skipped[path] = "it was changed meanwhile"
+            else:
+                mode = file.stat().st_mode & 0o7777
+                atomic_write_text(file, text)
+                file.chmod(mode)
+        except (OSError, RuntimeError) as error:  # the latter is what `resolve` calls links in a circle
+            skipped[path] = getattr(error, "strerror", None) or str(error)
     return skipped

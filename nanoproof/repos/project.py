@@ -8,6 +8,7 @@ from its own project is put before it, in the order of the imports, each file be
 variables, opened namespaces, options and local notations of one file end with it, as they do for an importer.
 """
 
+import errno
 import importlib.util
 import os
 import re
@@ -19,6 +20,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.files import read_regular
 from nanoproof.lean import lexical
 from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.types import SourceError
@@ -29,6 +31,10 @@ LIBRARY_FOLDER = "nanolean/library"
 """What the paths of NanoLean's own library begin with."""
 SKIPPED_FOLDERS = frozenset({"build", "lake-packages", "node_modules"})
 """Folders whose files are not the project's own, besides those whose name begins with a dot."""
+MAX_BYTES = 16_000_000
+"""Larger files are not read. The largest of Mathlib is below 0.5 MB; a generated one of some MB is thinkable."""
+DEEPEST = 100
+"""Folders below so many others are not read: Python itself recurses over folders, in a thousand of which it fails."""
 _PACKAGES = Path(".lake/packages")
 _SRC_DIR = re.compile(r"srcDir\s*:=\s*\"([^\"]*)\"")
 
@@ -47,6 +53,8 @@ class SourceFile:
     data: bytes
     imports: tuple[str, ...] = ()
     error: str = ""
+    aliases: tuple[str, ...] = ()
+    """Modules that are this file by symbolic links to it."""
 
     @cached_property
     def written(self) -> str:
@@ -104,14 +112,26 @@ class SourceFile:
 def read_source(root: Path, path: Path, module: str) -> SourceFile:
     """Read a file; one that cannot be read has an `error` and no text."""
     name = path.relative_to(root).as_posix()
+    if not _is_unicode(name):
+        shown = os.fsencode(name).decode("utf-8", "backslashreplace")
+        return SourceFile(shown, shown, b"", error="has a name that is not UTF-8, which no module has")
     try:
-        data = path.read_bytes()
+        data = read_regular(path, MAX_BYTES)
         text = data.decode("utf-8")
     except OSError as error:
         return SourceFile(name, module, b"", error=f"cannot be read: {error.strerror}")
     except UnicodeDecodeError as error:
         return SourceFile(name, module, data, error=f"is not UTF-8 text: byte {error.start} cannot be read")
     return SourceFile(name, module, data, tuple(dict.fromkeys(lexical.imported_modules(text))))
+
+
+def _is_unicode(name: str) -> bool:
+    """Whether a name of the file system is text: Python has other bytes as lone surrogates."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 # -- Projects --------------------------------------------------------------------------------------------------------
@@ -145,8 +165,7 @@ class Project:
             files = _read_with_imports(root, path)
         elif path.is_dir():
             root, only = path, ""
-            folders = _source_folders(root)
-            files = [read_source(root, each, _module_of(each, folders)) for each in sorted(_lean_files(root))]
+            files = _read_all(root)
         else:
             raise UserError(f"no such folder or file: {path} (give that of a Lean project, or any with .lean files)")
         if not files:
@@ -223,11 +242,14 @@ class Project:
         return tuple(paths)
 
     def _library_file(self, module: str) -> Path | None:
-        parts = _unquoted(module).split(".")
         packages = self.root / _PACKAGES
-        for package in sorted(packages.iterdir()) if packages.is_dir() else ():
-            path = package.joinpath(*parts).with_suffix(".lean")
-            if path.is_file():
+        try:
+            names = sorted(os.listdir(packages))
+        except OSError:
+            return None
+        for name in names:
+            path = _path_of_module(packages / name, module)
+            if path is not None and os.path.isfile(path):
                 return path
         return None
 
@@ -284,6 +306,8 @@ def module_index(files: Sequence[SourceFile]) -> dict[str, int]:
     for number, file in enumerate(files):
         parts = file.path.removesuffix(".lean").split("/")
         named[_unquoted(file.module)] = rooted[".".join(parts)] = number
+        for alias in file.aliases:
+            rooted.setdefault(_unquoted(alias), number)
         for start in range(1, len(parts)):
             name = ".".join(parts[start:])
             ending[name] = None if name in ending else number
@@ -333,14 +357,51 @@ def imported_text(path: Path, provided_modules: Collection[str] = ()) -> str:
 # -- Reading folders, and Lake's files -------------------------------------------------------------------------------
 
 
-def _lean_files(folder: Path) -> Iterator[Path]:
-    """Yield the `.lean` files below a folder, without those of hidden folders, of builds, and Lake's own."""
-    for found, folders, names in os.walk(folder):
-        folders[:] = [each for each in folders if each not in SKIPPED_FOLDERS and not each.startswith(".")]
-        for name in names:
-            path = Path(found) / name
-            if path.suffix == ".lean" and name != "lakefile.lean" and not name.startswith(".") and path.is_file():
-                yield path
+def _read_all(root: Path) -> list[SourceFile]:
+    """Read the `.lean` files below a folder, without those of hidden folders, of builds, and Lake's own.
+
+    A symbolic link to one of these files is another name of it; one that leads elsewhere is not followed, as what it
+    leads to is none of the project's. So is one to a folder: a project may be a link's own target.
+    """
+    named_from = _source_folders(root)
+    files: dict[Path, SourceFile] = {}
+    links: list[Path] = []
+    unread: list[SourceFile] = []
+    todo = [root]
+    while todo:
+        folder = todo.pop()
+        inside = folder.relative_to(root)
+        try:
+            if len(inside.parts) > DEEPEST:
+                raise OSError(errno.ENAMETOOLONG, f"more than {DEEPEST} folders deep")
+            with os.scandir(folder) as scanned:
+                entries = list(scanned)
+        except OSError as error:
+            name = f"{inside.as_posix()}/*.lean".encode("utf-8", "backslashreplace").decode()
+            unread.append(SourceFile(name, name, b"", error=f"cannot be read: {error.strerror}"))
+            continue
+        for entry in entries:
+            path = Path(entry.path)
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in SKIPPED_FOLDERS:
+                    todo.append(path)
+            elif path.suffix == ".lean" and entry.name != "lakefile.lean":
+                if entry.is_symlink():
+                    links.append(path)
+                else:
+                    files[path] = read_source(root, path, _module_of(path, named_from))
+    for link in links:
+        target = Path(os.path.realpath(link))
+        if target in files:
+            aliases = (*files[target].aliases, _module_of(link, named_from))
+            files[target] = replace(files[target], aliases=aliases)
+        elif not target.is_dir():
+            name = link.relative_to(root).as_posix().encode("utf-8", "backslashreplace").decode()
+            leads = f"to {target}, which is none of the project's files" if target.exists() else "that leads nowhere"
+            unread.append(SourceFile(name, name, b"", error=f"is a symbolic link {leads}"))
+    return sorted([*files.values(), *unread], key=lambda file: file.path)
 
 
 def _read_with_imports(root: Path, only: Path) -> list[SourceFile]:
@@ -348,6 +409,7 @@ def _read_with_imports(root: Path, only: Path) -> list[SourceFile]:
     named_from = _source_folders(root)
     folders = [*named_from, *(folder for folder in only.parents if folder.is_relative_to(root))]
     files: dict[Path, SourceFile] = {}
+    aliases: dict[Path, dict[str, None]] = {}
     todo = [only]
     while todo:
         path = todo.pop()
@@ -355,9 +417,24 @@ def _read_with_imports(root: Path, only: Path) -> list[SourceFile]:
             continue
         files[path] = read_source(root, path, _module_of(path, named_from))
         for module in files[path].imports:
-            name = _unquoted(module).replace(".", "/") + ".lean"
-            todo += [folder / name for folder in folders if (folder / name).is_file()][:1]
-    return sorted(files.values(), key=lambda file: file.path)
+            for folder in folders:
+                imported = _path_of_module(folder, module)
+                target = None if imported is None else Path(os.path.realpath(imported))
+                if target is not None and target.is_relative_to(root) and os.path.isfile(target):
+                    todo.append(target)
+                    if target != imported:
+                        aliases.setdefault(target, {})[module] = None
+                    break
+    named = [replace(file, aliases=tuple(aliases.get(path, ()))) for path, file in files.items()]
+    return sorted(named, key=lambda file: file.path)
+
+
+def _path_of_module(folder: Path, module: str) -> Path | None:
+    """Return where a module is below a folder; None for a name, as `«/etc/x»`, that would lead elsewhere."""
+    parts = _unquoted(module).split(".")
+    if not all(parts) or any("/" in part or "\0" in part for part in parts):
+        return None
+    return folder.joinpath(*parts[:-1], f"{parts[-1]}.lean")
 
 
 def _unquoted(module: str) -> str:
@@ -365,19 +442,23 @@ def _unquoted(module: str) -> str:
 
 
 def _source_folders(root: Path) -> list[Path]:
-    """List the folders that modules are named from, the deepest first: the root, and each `srcDir` of Lake's file."""
-    found = {root}
-    for name in re.findall(_SRC_DIR, _text_of(root / "lakefile.lean")):
-        found.add((root / name).resolve())
+    """List the folders that modules are named from, the deepest first: the root, and each `srcDir` of Lake's file.
+
+    A `srcDir` out of the project names nothing here: its files are not read.
+    """
+    names = re.findall(_SRC_DIR, _text_of(root / "lakefile.lean"))
     try:
         table = tomllib.loads(_text_of(root / "lakefile.toml"))
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         table = {}
     parts = [table, *(each for key in ("lean_lib", "lean_exe") for each in _tables(table.get(key)))]
-    for part in parts:
-        if isinstance(name := part.get("srcDir"), str):
-            found.add((root / name).resolve())
-    return sorted(found, key=lambda folder: -len(folder.parts))
+    names += [part["srcDir"] for part in parts if isinstance(part.get("srcDir"), str)]
+    folders = {root}
+    for name in names:
+        if "\0" not in name:
+            folders.add(Path(os.path.realpath(root / name)))
+    inside = [folder for folder in folders if folder.is_relative_to(root)]
+    return sorted(inside, key=lambda folder: -len(folder.parts))
 
 
 def _tables(value: object) -> list[dict[str, object]]:
@@ -391,7 +472,7 @@ def _module_of(path: Path, folders: Sequence[Path]) -> str:
 
 def _text_of(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8").strip()
+        return read_regular(path, MAX_BYTES).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return ""
 

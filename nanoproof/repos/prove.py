@@ -26,7 +26,7 @@ from nanoproof.common.distributed import DistInfo, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, atomic_write_text
 from nanoproof.common.run_dir import RunLock, home, resolve_model_path
-from nanoproof.common.terminal import print_lines
+from nanoproof.common.terminal import print_lines, printable
 from nanoproof.inference.open_model import is_foreign
 from nanoproof.lean.solvers import AUTO, expand_solver_sets
 from nanoproof.model.checkpoint import find_checkpoint, weights_sha256
@@ -34,7 +34,7 @@ from nanoproof.policy.baselines import SolverOnlyPolicy
 from nanoproof.policy.factory import PolicyOptions, open_suggesting
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import Prover, ProverOptions
-from nanoproof.repos.patch import overwrite, patch_text, require_branch, write_branch
+from nanoproof.repos.patch import Base, overwrite, patch_text, require_branch, write_branch
 from nanoproof.repos.premise_data import folder_files
 from nanoproof.repos.project import Project
 from nanoproof.repos.proving import Ledger, ProjectProver, Rung, Task, method_of, rising, server_imports
@@ -42,7 +42,7 @@ from nanoproof.repos.store import Store, default_path
 from nanoproof.repos.traced_files import Repository, TracedTheorem
 from nanoproof.retrieval.encoders import WORDS
 from nanoproof.search.config import ALGORITHM, SearchConfig
-from nanoproof.search.policy import Policy, PolicyError
+from nanoproof.search.policy import Policy
 
 FIRST_BUDGET = 4
 
@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
         return _open_rungs(args, options, fleet, stack, project.root)
 
     done = prove_project(project, stored_repository(project.root), options, open_rungs, lambda: follow_lean(args))
-    print_lines(done.summary)
+    print_lines(_shown(line) for line in done.summary)
     if done.failure is not None:
         raise done.failure
     return 130 if done.interrupted else 0 if all(task.outcome == "proved" for task in done.prover.tasks) else 1
@@ -117,7 +117,7 @@ class Proved:
     folder: Path
     written: list[str]
     recorded: list[TracedTheorem]
-    failure: UserError | None
+    failure: Exception | None
     interrupted: bool
 
     @property
@@ -141,8 +141,9 @@ def prove_project(
     is anything.
     """
     paths = [file.path for file in project.files if file.sorries and project.only in ("", file.path)]
+    base = None
     if options.branch is not None:
-        require_branch(project.root, options.branch, paths)
+        base = require_branch(project.root, options.branch, {path: project.file(path).data for path in paths})
     if options.patch is not None and not Path(options.patch).absolute().parent.is_dir():
         raise UserError(f"--patch {options.patch}: there is no such folder")
     total = sum(project.file(path).sorries for path in paths)
@@ -166,14 +167,25 @@ def prove_project(
             project.provided_by(server_imports(options.lean.lean)),
             options.seed,
             float("inf") if options.minutes is None else began + 60 * options.minutes,
-            lambda line: print_lines([line]),
+            lambda line: print_lines([_shown(line)]),
         )
         interrupted = stack.enter_context(_interrupts(prover))
         failure = _work(prover, wanted)
-        written = _write(options, project, prover, folder)
-        recorded = [] if repository is None else record_in_store(repository, prover)
+        written, recorded = [], []
+        # Each way out by itself: what fails at the end takes none of the others with it, the report least of all.
+        for way_out in _ways_out(options, project, prover, folder, base):
+            try:
+                written += way_out()
+            except (UserError, OSError) as error:
+                failure = failure or UserError(str(error))
+                written.append(f"NOT written: {error}")
         if repository is not None:
-            written.append(f"store: {_count(len(recorded), 'proof', 'proofs')} recorded")
+            try:
+                recorded = record_in_store(repository, prover)
+                written.append(f"store: {_count(len(recorded), 'proof', 'proofs')} recorded")
+            except UserError as error:
+                failure = failure or error
+                written.append(f"store: nothing is recorded: {error}")
         _report(folder, project, prover, rungs, written, time.monotonic() - began, failure)
     return Proved(prover, folder, written, recorded, failure, bool(interrupted))
 
@@ -222,20 +234,22 @@ def record_in_store(repository: Repository, prover: ProjectProver) -> list[Trace
     return recorded
 
 
-def _work(prover: ProjectProver, wanted: Callable[[Task], bool]) -> UserError | None:
+def _work(prover: ProjectProver, wanted: Callable[[Task], bool]) -> Exception | None:
     """Run all phases on the tasks that are wanted; returns the error that ended them, after which there may be proofs
-    nevertheless."""
+    nevertheless: all but those that could not be checked in the end, which the next run has from the log."""
+    failure: Exception | None = None
     try:
         prover.prepare()
         prover.tasks = [task for task in prover.tasks if wanted(task)]
         prover.run()
         failure = prover.failure
-    except (UserError, PolicyError) as error:
+    except Exception as error:  # also a mistake of ours: what was proved before it is written first
         failure = error
     try:
         prover.verify()
-    except UserError as error:
-        raise failure or error from error  # unchecked proofs are not written; the next run has them from the log
+    except Exception as error:
+        prover.take_back(f"the check at the end failed: {error}")
+        failure = failure or error
     return failure
 
 
@@ -332,28 +346,47 @@ def _interrupts(prover: ProjectProver) -> Iterator[list[int]]:
 # -- what comes out --------------------------------------------------------------------------------------------------
 
 
-def _write(options: ProveProjectOptions, project: Project, prover: ProjectProver, folder: Path) -> list[str]:
-    """Write the proofs as asked for; returns a line on each thing written."""
+def _ways_out(
+    options: ProveProjectOptions, project: Project, prover: ProjectProver, folder: Path, base: Base | None
+) -> list[Callable[[], list[str]]]:
+    """Return what writes the proofs as asked for, each with lines on what was written; raises UserError or OSError."""
     changed = prover.changed
-    old = {path: project.file(path).written for path in changed}
+    data = {path: project.file(path).data for path in changed}
     patch = Path(options.patch) if options.patch is not None else folder / "proofs.patch"
-    try:
-        text = patch_text(project.root, old, changed)
-        atomic_write_text(patch, text)
-    except OSError as error:
-        raise UserError(f"cannot write {'--patch' if options.patch else ''} {patch}: {error.strerror}") from error
-    lines = [f"patch: {patch}" if text else f"patch: {patch} (empty)"]
-    if not changed:
-        return lines
-    if options.branch is not None:
+
+    def write_patch() -> list[str]:
+        text = patch_text(project.root, {path: project.file(path).written for path in changed}, changed)
+        try:
+            atomic_write_text(patch, text)
+        except OSError as error:
+            if options.patch is None:
+                raise UserError(f"the patch {patch}: {error.strerror}") from error
+            atomic_write_text(folder / "proofs.patch", text)
+            raise UserError(f"--patch {patch}: {error.strerror}; it is in {folder / 'proofs.patch'}") from error
+        return [f"patch: {patch}" if text else f"patch: {patch} (empty)"]
+
+    def commit() -> list[str]:
+        assert base is not None
         proved = sum(task.outcome == "proved" for task in prover.tasks)
-        commit = write_branch(project.root, options.branch, changed, f"Prove {_count(proved, 'sorry', 'sorries')}\n")
-        lines.append(f"branch {options.branch}: commit {commit[:12]}")
-    if options.write:
-        skipped = overwrite(project.root, {path: project.file(path).data for path in changed}, changed)
-        lines += [f"written: {path}" for path in changed if path not in skipped]
-        lines += [f"NOT written, it was changed meanwhile: {path} (its proofs are in the patch)" for path in skipped]
-    return lines
+        message = f"Prove {_count(proved, 'sorry', 'sorries')}\n"
+        try:
+            return write_branch(project.root, base, data, changed, message)
+        except UserError as error:
+            raise UserError(f"--branch {base.branch}: {error} (the proofs are in the patch)") from error
+
+    def write_files() -> list[str]:
+        skipped = overwrite(project.root, data, changed)
+        lines = [f"written: {path}" for path in changed if path not in skipped]
+        for path, reason in skipped.items():
+            lines.append(f"NOT written, {reason}: {path} (its proofs are in the patch)")
+        return lines
+
+    ways = [write_patch]
+    if changed and base is not None:
+        ways.append(commit)
+    if changed and options.write:
+        ways.append(write_files)
+    return ways
 
 
 def _summary(prover: ProjectProver, written: Sequence[str], folder: Path) -> list[str]:
@@ -371,6 +404,11 @@ def _summary(prover: ProjectProver, written: Sequence[str], folder: Path) -> lis
     return [*lines, *written, f"report: {folder / 'report.html'}"]
 
 
+def _shown(line: str) -> str:
+    """Return a line for a terminal: names of files may hold line feeds and escapes that look like another outcome."""
+    return printable(line.replace("\n", "\\n"))
+
+
 def _count(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
 
@@ -382,7 +420,7 @@ def _report(
     rungs: Sequence[Rung],
     written: Sequence[str],
     seconds: float,
-    failure: UserError | None,
+    failure: Exception | None,
 ) -> None:
     """Write `report.json` and `report.html`: what was proved, what was not and why, how far it came."""
     counts = Counter(task.outcome for task in prover.tasks)

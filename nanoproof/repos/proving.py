@@ -393,6 +393,15 @@ class ProjectProver:
                 self.ledger.write({**self._record(task), "outcome": "does not fit", "proof": task.proof})
                 task.proof = ""
 
+    def take_back(self, reason: str) -> None:
+        """Leave all proofs out of the files, as they could not be checked there; the log keeps them."""
+        for path in self.changed:
+            state = self._files[path]
+            state.filler.file = LeanFile.parse(self.project.file(path).written, state.filler.file.before)
+        for task in self.tasks:
+            if task.outcome == "proved":
+                task.outcome, task.message = "not tried", f"its proof waits in the log for the next run: {reason}"
+
     # -- files --
 
     def _is_wanted(self, path: str) -> bool:

@@ -437,7 +437,7 @@ class Tracer:
             log.info("%s: %d theorems", file.path, len(trace.file.theorems))
 
     def _cache_path(self, file: SourceFile) -> Path:
-        return self._folder / "files" / f"{file.path}.json"
+        return record_path(self._folder, file.path)
 
     def _read_cached(self, file: SourceFile) -> bool:
         path = self._cache_path(file)
@@ -505,7 +505,18 @@ def read_trace(folder: Path) -> Iterator[TracedFile]:
     if summary is None or not isinstance(summary.get("order"), list):
         raise UserError(f"{folder} holds no whole trace (python -m nanoproof.repos trace DIR)")
     for name in summary["order"]:
-        yield _read_back(folder / "files" / f"{name}.json").file
+        yield _read_back(record_path(folder, name)).file
+
+
+def record_path(folder: Path, path: str) -> Path:
+    """Return where a trace keeps what was found in a file: under its own path, where the file system has room for that.
+
+    A name may have 255 bytes, and a folder may be called like the record of a file beside it.
+    """
+    last = path.rpartition("/")[2]
+    if len(path.encode()) > 1000 or len(last.encode()) > 200 or ".lean.json/" in path:
+        path = f"long/{hashlib.sha256(path.encode()).hexdigest()}"
+    return folder / "files" / f"{path}.json"
 
 
 def _read_back(path: Path) -> FileTrace:

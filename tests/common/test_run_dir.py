@@ -142,7 +142,9 @@ def test_a_number_that_another_process_has_now_is_no_sign_of_life(tmp_path):
 def test_the_lock_of_another_machine_is_taken_over_by_force_only(tmp_path, content):
     (tmp_path / "run.lock").write_text(content)
     with pytest.raises(UserError, match=r"last sign of life \d+ s ago; if it is dead, add --force"):
-        RunLock(tmp_path)
+        RunLock(tmp_path, force=False)
+    with pytest.raises(UserError, match=r"if it is dead, remove .*/run\.lock$"):
+        RunLock(tmp_path)  # of a command without such a flag
     RunLock(tmp_path, force=True).release()
 
 

@@ -12,8 +12,9 @@ import psutil
 import pytest
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.git import GitError, git
 from nanoproof.data.midtrain.build import LIST, BuildConfig
-from nanoproof.data.midtrain.clone import MAX_BYTES, CloneError, Repository, git, open_repository, read_lists
+from nanoproof.data.midtrain.clone import MAX_BYTES, Repository, open_repository, read_lists
 from nanoproof.data.midtrain.collect import Licences, decode, guess_licence, is_licence_file, refused_path, refused_text
 from nanoproof.data.midtrain.refine import examine
 from nanoproof.data.theorems.overlap import Index
@@ -151,9 +152,9 @@ def test_a_folder_that_is_no_repository_is_read_as_it_is_without_following_links
 def test_what_cannot_be_cloned_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     subprocess.run(["git", "init", "--quiet", "--bare", tmp_path / "empty"], check=True)
-    with pytest.raises(CloneError, match=r"^[^\n]+$"):
+    with pytest.raises(GitError, match=r"^[^\n]+$"):
         files_of(tmp_path / "empty")
-    with pytest.raises(CloneError, match=r"^fatal: [^\n]+$"):
+    with pytest.raises(GitError, match=r"^fatal: [^\n]+$"):
         files_of("file:///no/such/repository")
 
 
@@ -169,13 +170,13 @@ def ended(pid: int) -> bool:
 def test_git_that_hangs_is_ended_at_its_deadline_with_all_it_started(tmp_path: Path) -> None:
     left = tmp_path / "left"
     alias = f"alias.hang=!sh -c 'echo $$ > {left}; exec sleep 60'"
-    with pytest.raises(CloneError, match=r"did not end within 3 seconds"):
-        git(["-c", alias, "hang"], 3, threading.Event())
+    with pytest.raises(GitError, match=r"did not end within 3 seconds"):
+        git("-c", alias, "hang", seconds=3)
     assert ended(int(left.read_text()))
     stop = threading.Event()
     stop.set()
-    with pytest.raises(CloneError, match="stopped"):
-        git(["-c", alias, "hang"], 60, stop)
+    with pytest.raises(GitError, match="stopped"):
+        git("-c", alias, "hang", stop=stop)
 
 
 class GitHost(BaseHTTPRequestHandler):
@@ -233,7 +234,7 @@ def test_repositories_are_cloned_over_http_without_history_and_without_questions
     count = subprocess.run(["git", "-C", tmp_path / "kept", "rev-list", "--count", "HEAD"], capture_output=True)
     assert count.stdout.strip() == b"1"
     for wrong in ("gone.git", "private/x.git"):
-        with pytest.raises(CloneError, match=r"^fatal: [^\n]+$"):
+        with pytest.raises(GitError, match=r"^fatal: [^\n]+$"):
             files_of(f"{git_host}/{wrong}")
 
 

@@ -1,12 +1,13 @@
 """Proofs as a diff that git applies, as a branch, and over the files."""
 
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.repos.patch import git, overwrite, patch_text, require_branch, unified_diff, write_branch
+from nanoproof.repos.patch import overwrite, patch_text, require_branch, unified_diff, write_branch
 
 CASES = {
     "Plain.lean": ("theorem a : True := by\n  sorry\n", "theorem a : True := by\n  trivial\n"),
@@ -37,6 +38,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return top
 
 
+def git(at: Path, *words: str) -> str:
+    return subprocess.run(["git", "-C", str(at), *words], capture_output=True, text=True, check=True).stdout
+
+
+def data(paths: Iterable[str]) -> dict[str, bytes]:
+    return {path: OLD[path].encode() for path in paths}
+
+
 def read(root: Path) -> dict[str, str]:
     return {path: (root / path).read_bytes().decode() for path in OLD}
 
@@ -63,10 +72,11 @@ def test_a_branch_holds_the_proofs_and_nothing_else_changes(made: Path) -> None:
         return git(made, "status", "--porcelain"), git(made, "rev-parse", "HEAD"), read(made / "lean")
 
     before = everything()
-    require_branch(made / "lean", "proofs", list(OLD))
-    commit = write_branch(made / "lean", "proofs", NEW, "Prove 7 sorries\n")
+    base = require_branch(made / "lean", "proofs", data(OLD))
+    lines = write_branch(made / "lean", base, data(OLD), NEW, "Prove 7 sorries\n")
     assert everything() == before
-    assert git(made, "rev-parse", "proofs").strip() == commit and git(made, "rev-parse", "proofs^") == before[1]
+    assert lines == [f"branch proofs: commit {git(made, 'rev-parse', 'proofs')[:12]}"]
+    assert git(made, "rev-parse", "proofs^") == before[1]
     changed = git(made, "diff", "--name-only", "-z", "main", "proofs").split("\0")
     assert sorted(changed) == sorted(["", *(f"lean/{path}" for path in OLD)])
     for path, text in NEW.items():
@@ -74,21 +84,21 @@ def test_a_branch_holds_the_proofs_and_nothing_else_changes(made: Path) -> None:
         assert subprocess.run(command, capture_output=True, check=True).stdout == text.encode()
     assert git(made, "ls-tree", "proofs", "lean/Plain.lean").startswith("100755 ")
     with pytest.raises(UserError, match="there is such a branch already"):
-        require_branch(made, "proofs", [])
+        require_branch(made, "proofs", {})
     git(made, "branch", "-D", "proofs")
 
 
 def test_what_is_in_the_way_of_a_branch_is_said_before_anything_is_tried(made: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no name for a branch"):
-        require_branch(made, "a..b", [])
+        require_branch(made, "a..b", {})
     with pytest.raises(UserError, match="in no git repository; take --patch"):
-        require_branch(tmp_path, "proofs", [])
+        require_branch(tmp_path, "proofs", {})
     file = made / "lean" / "Plain.lean"
     file.write_text("-- more\n" + OLD["Plain.lean"])
     try:
         with pytest.raises(UserError, match=r"Plain\.lean has changes that are not committed"):
-            require_branch(made / "lean", "proofs", list(OLD))
-        require_branch(made / "lean", "proofs", ["Crlf.lean"])
+            require_branch(made / "lean", "proofs", {**data(OLD), "Plain.lean": file.read_bytes()})
+        require_branch(made / "lean", "proofs", data(["Crlf.lean"]))
     finally:
         file.write_text(OLD["Plain.lean"])
 
@@ -97,10 +107,9 @@ def test_files_are_overwritten_with_their_mode_unless_somebody_changed_them(tmp_
     for name in ("A.lean", "B.lean"):
         (tmp_path / name).write_bytes(b"sorry\r\n")
     (tmp_path / "A.lean").chmod(0o640)
-    (tmp_path / "Link.lean").symlink_to("A.lean")
-    old = dict.fromkeys(("Link.lean", "B.lean"), b"sorry\r\n")
+    old = dict.fromkeys(("A.lean", "B.lean"), b"sorry\r\n")
     (tmp_path / "B.lean").write_bytes(b"mine\n")
-    assert overwrite(tmp_path, old, dict.fromkeys(old, "trivial\r\n")) == ["B.lean"]
-    assert (tmp_path / "A.lean").read_bytes() == b"trivial\r\n" and (tmp_path / "Link.lean").is_symlink()
+    assert overwrite(tmp_path, old, dict.fromkeys(old, "trivial\r\n")) == {"B.lean": "it was changed meanwhile"}
+    assert (tmp_path / "A.lean").read_bytes() == b"trivial\r\n"
     assert (tmp_path / "A.lean").stat().st_mode & 0o777 == 0o640
     assert (tmp_path / "B.lean").read_bytes() == b"mine\n"

@@ -20,8 +20,9 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalToken
 from nanoproof.common.config import opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json
+from nanoproof.common.git import GitError
 from nanoproof.common.terminal import Progress
-from nanoproof.data.midtrain.clone import CloneError, Repository, read_lists
+from nanoproof.data.midtrain.clone import Repository, read_lists
 from nanoproof.data.midtrain.collect import NO_LICENSE, UNKNOWN, Collected, collect, find_collected, write_files
 from nanoproof.data.midtrain.refine import Drop, Refined, benchmark_index, count_reasons, refine
 from nanoproof.data.sources import manifest
@@ -112,7 +113,7 @@ def _collect_all(repositories: Sequence[Repository], config: BuildConfig) -> lis
             return Built(repository, "kept", before)
         try:
             made = collect(config.directory, repository, config.deadline, stop, config.keep_clones)
-        except CloneError as error:
+        except GitError as error:
             return Built(repository, "failed", before, str(error))
         return Built(repository, "collected", made)
 

@@ -10,16 +10,13 @@ the host can leave them out. An address is an https URL, a repository on disk (b
 are read) or any other folder, whose files are read as they are.
 """
 
-import contextlib
 import hashlib
 import os
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,17 +24,12 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.git import GitError, end_process, git, git_command, git_environment
 
 MAX_BYTES = 1_000_000
 """Larger files are not read."""
 SCHEMES = ("https://", "http://", "file://", "ssh://")
 _ADDRESS = re.compile(r"(?:https?|ssh)://[^/]+/+[^/].*|file:///+[^/].*")
-POLL_SECONDS = 0.2
-_HIDDEN_ENVIRONMENT = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
-
-
-class CloneError(Exception):
-    """A repository could not be cloned or read; the message is one line."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +59,7 @@ class Tree(Protocol):
         ...
 
     def read(self, entry: Entry) -> bytes:
-        """Return the content of a file. Raises CloneError."""
+        """Return the content of a file. Raises GitError."""
         ...
 
 
@@ -137,7 +129,7 @@ def _named(urls: Sequence[str]) -> list[Repository]:
 def open_repository(
     repository: Repository, deadline: float, stop: threading.Event, keep_at: Path | None = None
 ) -> Iterator[Tree]:
-    """Open the files of a repository, cloned for the time being, or to `keep_at`. Raises CloneError.
+    """Open the files of a repository, cloned for the time being, or to `keep_at`. Raises GitError.
 
     `deadline` limits each git command, in seconds.
     """
@@ -152,7 +144,7 @@ def open_repository(
         target = Path(temporary) / "clone.git"
         limit = f"--filter=blob:limit={MAX_BYTES}"
         flags = ["--bare", "--depth=1", "--single-branch", "--no-tags", "--quiet", limit]
-        git(["clone", *flags, "--", url, str(target)], deadline, stop)
+        git("clone", *flags, "--", url, str(target), seconds=deadline, stop=stop)
         with GitTree(target, deadline, stop) as tree:
             yield tree
         if keep_at is not None:
@@ -170,27 +162,26 @@ class GitTree:
 
     def __init__(self, path: Path, deadline: float, stop: threading.Event) -> None:
         self._path, self._deadline, self._stop = path, deadline, stop
-        self.commit = git(["-C", str(path), "rev-parse", "HEAD^{commit}"], deadline, stop).decode().strip()
+        self.commit = git("rev-parse", "HEAD^{commit}", at=path, seconds=deadline, stop=stop).decode().strip()
         # stderr goes nowhere: a full pipe would stop the process
         self._process = subprocess.Popen(
-            ["git", "-C", str(path), "cat-file", "--batch"],
+            git_command("cat-file", "--batch", at=path),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=_environment(),
+            env=git_environment(),
             start_new_session=True,
         )
 
+    def _git(self, *arguments: str) -> bytes:
+        return git(*arguments, at=self._path, seconds=self._deadline, stop=self._stop)
+
     def entries(self) -> list[Entry]:
         """List plain files only: symbolic links and submodules have other modes."""
-        listed = ["-C", str(self._path), "rev-list", "--objects", "--missing=print", self.commit]
-        missing = {
-            line[1:].decode() for line in git(listed, self._deadline, self._stop).splitlines() if line[:1] == b"?"
-        }
+        objects = self._git("rev-list", "--objects", "--missing=print", self.commit)
+        missing = {line[1:].decode() for line in objects.splitlines() if line[:1] == b"?"}
         found = []
-        tree = git(
-            ["-C", str(self._path), "ls-tree", "-r", "-z", "--full-tree", self.commit], self._deadline, self._stop
-        )
+        tree = self._git("ls-tree", "-r", "-z", "--full-tree", self.commit)
         for record in tree.split(b"\0"):
             head, _, path = record.partition(b"\t")
             if head.startswith(b"100"):
@@ -201,7 +192,7 @@ class GitTree:
 
     def read(self, entry: Entry) -> bytes:
         if self._stop.is_set():
-            raise CloneError("stopped")
+            raise GitError("stopped")
         assert entry.bytes is not None, "it was not fetched"
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None and stdout is not None
@@ -210,17 +201,17 @@ class GitTree:
             stdin.flush()
             header = stdout.readline().split()
             if len(header) != 3:
-                raise CloneError(f"git has no content for {entry.path}")
+                raise GitError(f"git has no content for {entry.path}")
             content = _read_exactly(stdout, int(header[2]) + 1)
         except (OSError, EOFError) as error:
-            raise CloneError(f"git ended while {entry.path} was read") from error
+            raise GitError(f"git ended while {entry.path} was read") from error
         return content[:-1]
 
     def __enter__(self) -> "GitTree":
         return self
 
     def __exit__(self, *_: object) -> None:
-        _end(self._process)
+        end_process(self._process)
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
@@ -247,7 +238,7 @@ class FolderTree:
         try:
             return Path(entry.handle).read_bytes()
         except OSError as error:
-            raise CloneError(f"cannot read {entry.path}: {error.strerror}") from error
+            raise GitError(f"cannot read {entry.path}: {error.strerror}") from error
 
 
 def _read_exactly(stream: IO[bytes], count: int) -> bytes:
@@ -255,67 +246,3 @@ def _read_exactly(stream: IO[bytes], count: int) -> bytes:
     if len(content) < count:
         raise EOFError
     return content
-
-
-# -- Git -------------------------------------------------------------------------------------------------------------
-
-
-def git(arguments: Sequence[str], deadline: float, stop: threading.Event) -> bytes:
-    """Run git and return what it prints. Raises CloneError if it fails, takes too long (in seconds), or is stopped.
-
-    It never prompts, and the processes that it started are ended with it.
-    """
-    settings = ["-c", "credential.helper=", "-c", "core.askPass=", "-c", "protocol.ext.allow=never"]
-    settings += ["-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60", "-c", "gc.auto=0"]
-    try:
-        process = subprocess.Popen(
-            ["git", *settings, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=_environment(),
-            start_new_session=True,
-        )
-    except FileNotFoundError as error:
-        raise UserError("git is not installed, or not on the PATH; repositories cannot be cloned without it") from error
-    end = time.monotonic() + deadline
-    try:
-        while True:
-            try:
-                out, errors = process.communicate(timeout=POLL_SECONDS)
-                break
-            except subprocess.TimeoutExpired:
-                if stop.is_set():
-                    raise CloneError("stopped") from None
-                if time.monotonic() > end:
-                    raise CloneError(f"git did not end within {deadline:g} seconds") from None
-    finally:
-        _end(process)
-    if process.returncode != 0:
-        raise CloneError(_reason(errors) or f"git ended with code {process.returncode}")
-    return out
-
-
-def _environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in _HIDDEN_ENVIRONMENT}
-    asks = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true", "SSH_ASKPASS": "true", "GCM_INTERACTIVE": "never"}
-    kept.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
-    return {**kept, **asks, "LC_ALL": "C"}
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and what it started, unless it has ended."""
-    if process.poll() is not None:
-        return
-    for number in (signal.SIGTERM, signal.SIGKILL):  # the second is for what the first does not end
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=2)
-
-
-def _reason(errors: bytes) -> str:
-    """Return the last line of git's output that reports an error."""
-    lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
-    telling = [line for line in lines if line.startswith(("fatal:", "error:", "remote:"))]
-    return (telling or lines or [""])[-1]

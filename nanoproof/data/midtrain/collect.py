@@ -212,7 +212,7 @@ def find_collected(out: Path, repository: Repository) -> Collected | None:
 def collect(
     out: Path, repository: Repository, deadline: float, stop: threading.Event, keep_clone: bool = False
 ) -> Collected:
-    """Clone a repository and store its files. Raises CloneError, and then leaves what was stored earlier."""
+    """Clone a repository and store its files. Raises GitError, and then leaves what was stored earlier."""
     keep_at = out / "clones" / f"{repository.name}.git" if keep_clone else None
     with open_repository(repository, deadline, stop, keep_at) as tree:
         entries = tree.entries()

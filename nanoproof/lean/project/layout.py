@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write_text
+from nanoproof.common.files import atomic_write_text, read_regular
 from nanoproof.lean.lexical import imported_modules
 
 ROOT_MODULE = "LeanServers"
@@ -91,7 +91,7 @@ def read_repl(folder: Path, version: str) -> Repl:
     """Read which REPL a project has; raises `UserError` if it is unknown, or for another Lean."""
     path = folder / REPL_FILE
     try:
-        text = path.read_text(encoding="utf-8").strip()
+        text = read_regular(path).decode("utf-8").strip()
     except FileNotFoundError:
         text = "official"
     except (OSError, UnicodeDecodeError) as error:
@@ -124,7 +124,7 @@ def lean_version(project: Path) -> str:
     """Read the version in `<project>/lean-toolchain`, such as `v4.27.0`; raises `UserError` without one."""
     path = Path(project) / "lean-toolchain"
     try:
-        text = path.read_text(encoding="utf-8").strip()
+        text = read_regular(path).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8"
         raise UserError(f"not a Lean project: cannot read {path} ({reason})") from error
@@ -210,7 +210,7 @@ def create(folder: Path, version: str, names: Sequence[str], repl: str = "offici
 def required_imports(folder: Path) -> list[str]:
     """List the modules that the root module of a project imports; raises `UserError` if it is not ours."""
     try:
-        text = (folder / f"{ROOT_MODULE}.lean").read_text(encoding="utf-8")
+        text = read_regular(folder / f"{ROOT_MODULE}.lean").decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{folder} was not made by `create`: it has no readable {ROOT_MODULE}.lean") from error
     return imported_modules(text)
