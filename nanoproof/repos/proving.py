@@ -340,9 +340,8 @@ class ProjectProver:
         for thread in threads:
             while thread.is_alive():  # so that Ctrl-C is noticed
                 thread.join(0.2)
-        if isinstance(self._failure, UserError) or self._failure is None:
-            return
-        raise self._failure
+        if self._failure is not None and self.failure is None:
+            raise self._failure
 
     @property
     def failure(self) -> UserError | None:
@@ -381,26 +380,26 @@ class ProjectProver:
                     return
 
     def _withdraw(self, path: str, reason: str) -> None:
-        state = self._files[path]
-        state.filler.file = LeanFile.parse(self.project.file(path).written, state.filler.file.before)
+        self._empty(path)
         self.withdrawn.append(path)
         for task in self.tasks:
             if task.path == path and task.outcome == "proved":
-                task.outcome, task.message = (
-                    "not proved",
-                    f"its proof was withdrawn: with the proofs of {path} {reason}",
-                )
+                task.outcome = "not proved"
+                task.message = f"its proof was withdrawn: with the proofs of {path} {reason}"
                 self.ledger.write({**self._record(task), "outcome": "does not fit", "proof": task.proof})
                 task.proof = ""
 
     def take_back(self, reason: str) -> None:
         """Leave all proofs out of the files, as they could not be checked there; the log keeps them."""
         for path in self.changed:
-            state = self._files[path]
-            state.filler.file = LeanFile.parse(self.project.file(path).written, state.filler.file.before)
+            self._empty(path)
         for task in self.tasks:
             if task.outcome == "proved":
                 task.outcome, task.message = "not tried", f"its proof waits in the log for the next run: {reason}"
+
+    def _empty(self, path: str) -> None:
+        filler = self._files[path].filler
+        filler.file = LeanFile.parse(self.project.file(path).written, filler.file.before)
 
     # -- files --
 
