@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from nanoproof.actors.fleet import Fleet, FleetOptions, Reach, open_fleet
 from nanoproof.actors.remote import PURPOSES, Link, ProverSpec, Purpose, RemotePool
 from nanoproof.cluster.host import PolicyEndpoint, ReplicatedModel, new_token
-from nanoproof.cluster.nodes import LEAN_LABEL, SLOTS_LABEL, Lost, Node, Nodes, RayNodes, lean_servers
+from nanoproof.cluster.nodes import Lost, Node, Nodes, RayNodes, lean_servers_of, slots_of
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.evaluation.command import EvalCommand, opened
@@ -52,6 +52,13 @@ SWAP_SECONDS = 120.0
 """A replica that has not taken new weights by then is replaced."""
 START_SECONDS = 300.0
 """A replica that has not started by then is replaced: on a busy machine torch alone takes a minute."""
+HANG_SECONDS = 60.0
+"""A host or replica that answers nothing for so long hangs, and another one is made.
+
+Hosts answer within a second or two (`EXCHANGE_SECONDS`), and replicas say where they are while they compute; the rest
+is for machines that swap. Ray itself tells only of processes that have ended, nothing of one that is stopped (SIGSTOP,
+a debugger, a frozen container).
+"""
 MAX_STARTS = 5
 """So many times in a row a host may end on a node before any attempt of it does: then the node is left out."""
 
@@ -63,7 +70,8 @@ class _Host:
     node: Node
     actor: Any
     link: Link
-    fed: int = 0
+    deadline: float
+    """When the call under way has to be answered."""
 
 
 @dataclass
@@ -150,11 +158,15 @@ class HostPool(RemotePool):
         for promise in self._nodes.ready(list(self._calls), seconds):
             host = self._calls.pop(promise)
             try:
-                self._take(host, self._nodes.result(promise))
+                self._take(host, self._nodes.result(promise, HANG_SECONDS))
             except Lost as error:
                 self._lose(host, str(error))
             else:
                 self._call(host)
+        now = time.monotonic()
+        for host in [host for host in self._calls.values() if now > host.deadline]:
+            waited = START_SECONDS if not host.link.status else HANG_SECONDS
+            self._lose(host, f"it hangs: no answer for {waited:.0f} s")
 
     def _start_hosts(self, now: float) -> None:
         alive = {node.id: node for node in self._nodes.alive()}
@@ -168,12 +180,18 @@ class HostPool(RemotePool):
             tried = self._tried.setdefault(node.id, _Tried())
             if node.id in self._hosts or node.cpus < 1 or tried.times >= MAX_STARTS or now < tried.again:
                 continue
-            config, labels = self._options.config, node.labels
+            config = self._options.config
             cpus = min(self._options.cpus, node.cpus)
-            slots = int(labels.get(SLOTS_LABEL, cpus))
-            servers = lean_servers(labels[LEAN_LABEL]) if labels.get(LEAN_LABEL) else config["lean_servers"]
+            try:
+                slots = slots_of(node.labels) or cpus
+                servers = lean_servers_of(node.labels) or config["lean_servers"]
+            except ValueError as error:
+                # left out, and not used without the label: it may have been meant to keep a Lean of another version out
+                tried.times = MAX_STARTS
+                log.error("node %s (%s) is left out: %s", node.id[:8], node.address, error)
+                continue
             actor = self._nodes.start_host(node, cpus, {**config, "slots": slots, "lean_servers": servers})
-            host = _Host(node, actor, Link(f"{node.address} {node.id[:8]}", slots))
+            host = _Host(node, actor, Link(f"{node.address} {node.id[:8]}", slots), 0.0)
             self._hosts[node.id] = host
             self.connect(host.link)
             log.info("host %s joins: %d attempts at a time", host.link.name, slots)
@@ -182,6 +200,8 @@ class HostPool(RemotePool):
 
     def _call(self, host: _Host) -> None:
         tasks = self.grant(host.link, host.link.size - len(host.link.given))
+        # the first answer waits for the host itself: its processors, torch, and its Lean server
+        host.deadline = time.monotonic() + (HANG_SECONDS if host.link.status else START_SECONDS)
         replicas = self._options.replicas(host.node)
         self._calls[
             self._nodes.exchange(
@@ -260,6 +280,8 @@ class Replicas:
         self.token = token or new_token()
         self._own: PolicyEndpoint | None = None
         self._replicas: dict[Any, tuple[Node, str]] = {}
+        self._asked: dict[Any, tuple[Any, float]] = {}
+        """Replicas that have been asked whether they are there and have not answered: the promise, and since when."""
         self._lock, self._mending = threading.Lock(), threading.Lock()
         self._looking: threading.Thread | None = None
         self._network: Network | None = None
@@ -298,13 +320,19 @@ class Replicas:
             calls = {actor.load.remote(*self._latest): actor for actor in self._replicas}
         if not calls:
             self.mend()
+        deadline = time.monotonic() + SWAP_SECONDS  # of all together: several may hang
         for promise, actor in calls.items():
-            self._swapped(promise, actor)
+            self._swapped(promise, actor, deadline)
 
-    def _swapped(self, promise: Any, actor: Any) -> None:
-        """Wait until a replica has new weights; one that does not take them is lost."""
+    def _swapped(self, promise: Any, actor: Any, deadline: float) -> None:
+        """Wait until a replica has new weights; one that does not take them, or was lost meanwhile, is lost."""
         try:
-            self._nodes.result(promise, SWAP_SECONDS)
+            while not self._nodes.ready([promise], LOOK_SECONDS):
+                if actor not in self._replicas:
+                    return
+                if time.monotonic() > deadline:
+                    raise Lost(f"it has not taken new weights for {SWAP_SECONDS:.0f} s")
+            self._nodes.result(promise, HANG_SECONDS)
         except Lost as error:
             self._lose(actor, str(error))
 
@@ -339,7 +367,7 @@ class Replicas:
                 self._replicas[actor] = node, address
                 newer = None if self._latest is latest else actor.load.remote(*self._latest)
             if newer is not None:
-                self._swapped(newer, actor)
+                self._swapped(newer, actor, time.monotonic() + SWAP_SECONDS)
             if self._closed:
                 self._nodes.end(actor)
 
@@ -359,13 +387,21 @@ class Replicas:
 
     def _look(self) -> None:
         with self._lock:
-            calls = {actor.address.remote(): actor for actor in self._replicas}
-        for promise, actor in calls.items():
+            now = time.monotonic()
+            self._asked = {actor: asked for actor, asked in self._asked.items() if actor in self._replicas}
+            for actor in self._replicas:
+                if actor not in self._asked:
+                    self._asked[actor] = actor.address.remote(), now
+            asked = dict(self._asked)
+        for actor, (promise, since) in asked.items():
             try:
-                self._nodes.result(promise, LOOK_SECONDS)
+                if self._nodes.ready([promise], LOOK_SECONDS / len(asked)):
+                    del self._asked[actor]
+                    self._nodes.result(promise, HANG_SECONDS)
+                elif time.monotonic() > since + HANG_SECONDS:  # before that it may be at work on new weights
+                    raise Lost(f"it hangs: no answer for {HANG_SECONDS:.0f} s")
             except Lost as error:
-                if "timed out" not in str(error).lower():  # it may be at work on new weights
-                    self._lose(actor, str(error))
+                self._lose(actor, str(error))
         try:
             self.mend()
         except UserError as error:  # the head is gone; whoever needs the cluster itself says so, too

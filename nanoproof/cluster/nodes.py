@@ -7,7 +7,10 @@ import atexit
 import ipaddress
 import logging
 import os
+import re
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
@@ -22,6 +25,18 @@ RAY_SECONDS = 240
 """After so many seconds without its head Ray ends the process, with nothing said that a user could follow."""
 CLOSE_SECONDS = 20.0
 CONNECT_SECONDS = 10.0
+ASK_SECONDS = 60.0
+_REFUSED = 3
+_ASK_WITHOUT_TOKEN = f"""
+import sys
+from ray._raylet import GcsClient
+from ray.exceptions import AuthenticationError
+try:
+    GcsClient(address=sys.argv[1]).get_all_node_info(timeout=20)
+except AuthenticationError:
+    sys.exit({_REFUSED})
+"""
+MOST_SLOTS = 4096
 LEAN_LABEL, SLOTS_LABEL = "nanoproof-lean", "nanoproof-slots"
 """Labels of a node: Lean servers for its host (see `lean_label`), and how many attempts it works on at a time."""
 
@@ -57,8 +72,8 @@ class Nodes(Protocol):
         """Return those that are kept or broken; waits for the first, at most so long."""
         ...
 
-    def result(self, promise: Any) -> Any:
-        """Return what was promised. Raises Lost."""
+    def result(self, promise: Any, seconds: float | None = None) -> Any:
+        """Return what was promised. Raises Lost, also where that takes longer than `seconds`."""
         ...
 
     def end(self, actor: Any) -> None:
@@ -95,19 +110,27 @@ class RayNodes:
                 namespace="nanoproof",
                 configure_logging=False,
             )
+        except ray.exceptions.AuthenticationError as error:
+            raise UserError(
+                f"--cluster {address}: it asks for another token, or for one where none is set: RAY_AUTH_MODE=token "
+                "and RAY_AUTH_TOKEN_PATH of the cluster have to be set here, too (docs/scaling.md)"
+            ) from error
         except (ConnectionError, RuntimeError, ValueError) as error:
             reason = " ".join(str(error).split())[:200]
             raise UserError(f"--cluster {address}: no Ray cluster answers there ({reason})") from error
         self._gone = False
         self._ray, self._affinity = ray, NodeAffinitySchedulingStrategy
         self._host, self._replica = ray.remote(self.host_class), ray.remote(PolicyReplica)
+        context = ray.get_runtime_context()
+        self.address: str = context.gcs_address
         try:
-            require_token([node.address for node in self.alive()])
+            addresses = [node.address for node in self.alive()]
+            require_token(addresses)
+            if not all(map(is_loopback, addresses)):
+                require_refusal(self.address)
         except UserError:
             ray.shutdown()
             raise
-        context = ray.get_runtime_context()
-        self.address: str = context.gcs_address
         self.here: str = next(node.address for node in self.alive() if node.id == context.get_node_id())
         """The address of this process's node, where others reach it."""
 
@@ -216,9 +239,34 @@ def lean_label(servers: Sequence[str]) -> str:
     return "__".join(server.replace(":", "_") for server in servers)
 
 
-def lean_servers(label: str) -> list[str]:
-    """Read what `lean_label` wrote."""
-    return [server.replace("_", ":") for server in label.split("__")]
+def lean_servers_of(labels: Mapping[str, str]) -> list[str]:
+    """Read the Lean servers that a node's label names (`lean_label` wrote it); none without the label.
+
+    Raises ValueError that says what is wrong with it.
+    """
+    label = labels.get(LEAN_LABEL)
+    if not label:
+        return []
+    servers = []
+    for part in label.split("__"):
+        host, _, port = part.rpartition("_")
+        if not host or "_" in host or not re.fullmatch(r"\d{1,5}", port, re.ASCII) or not 0 < int(port) < 65536:
+            raise ValueError(f"its label {LEAN_LABEL}={label!r} is not of the form HOST_PORT__HOST_PORT")
+        servers.append(f"{host}:{port}")
+    return servers
+
+
+def slots_of(labels: Mapping[str, str]) -> int | None:
+    """Read how many attempts a node's label has it work on at a time; None without the label.
+
+    Raises ValueError that says what is wrong with it.
+    """
+    label = labels.get(SLOTS_LABEL)
+    if label is None:
+        return None
+    if not re.fullmatch(r"\d{1,6}", label, re.ASCII) or not 0 < int(label) <= MOST_SLOTS:
+        raise ValueError(f"its label {SLOTS_LABEL}={label!r} is no number from 1 to {MOST_SLOTS}")
+    return int(label)
 
 
 def require_answer(address: str, own: str) -> None:
@@ -236,21 +284,52 @@ def require_answer(address: str, own: str) -> None:
     raise UserError(f"--cluster {address}: no Ray cluster answers there ({reason})")
 
 
+def is_loopback(address: str) -> bool:
+    """Tell whether an address is reached by this machine only."""
+    host = address.removeprefix("ray://").strip("[]")
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def require_token(addresses: Sequence[str]) -> None:
-    """Raise UserError if a cluster is reached by others than this machine, and does not ask for a token.
+    """Raise UserError if a cluster is reached by others than this machine, and no token is set here for it.
 
     Whoever reaches a port of Ray runs code there: it unpickles what comes.
     """
     if os.environ.get("RAY_AUTH_MODE") == "token":
         return
     for address in addresses:
-        host = address.removeprefix("ray://").strip("[]")
-        try:
-            loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
-        except ValueError:
-            loopback = False
-        if not loopback:
+        if not is_loopback(address):
             raise UserError(
-                f"--cluster: {host} is not this machine's loopback, and Ray runs code of whoever reaches it: set "
-                "RAY_AUTH_MODE=token (and RAY_AUTH_TOKEN_PATH) here and on all nodes (docs/scaling.md)"
+                f"--cluster: {address.removeprefix('ray://').strip('[]')} is not this machine's loopback, and Ray runs "
+                "code of whoever reaches it: set RAY_AUTH_MODE=token (and RAY_AUTH_TOKEN_PATH) here and on all nodes "
+                "(docs/scaling.md)"
             )
+
+
+def require_refusal(address: str) -> None:
+    """Raise UserError unless the head at an address refuses who has no token.
+
+    A driver that has one is let in by a head that asks for none (Ray 2.60), and the environment here says nothing of
+    the head's. So it is asked from a process without the token: Ray reads its settings once for each process.
+    """
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
+    command = [sys.executable, "-c", _ASK_WITHOUT_TOKEN, address]
+    try:
+        done = subprocess.run(
+            command, env={**environment, "RAY_AUTH_MODE": "disabled"}, capture_output=True, timeout=ASK_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        reason = f"it did not answer for {ASK_SECONDS:.0f} s"
+    else:
+        if done.returncode == _REFUSED:
+            return
+        if done.returncode == 0:
+            raise UserError(
+                f"--cluster: the head at {address} lets in who has no token, and Ray runs code of whoever reaches it: "
+                "end the cluster, and start head and nodes with RAY_AUTH_MODE=token (docs/scaling.md)"
+            )
+        reason = done.stderr.decode(errors="replace").strip().rpartition("\n")[2][:200]
+    raise UserError(f"--cluster: whether the head at {address} asks for a token cannot be told: {reason}")

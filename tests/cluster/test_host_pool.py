@@ -7,7 +7,7 @@ import pytest
 
 from nanoproof.cluster import driver, nodes
 from nanoproof.cluster.driver import HostOptions, HostPool, place_of_replica
-from nanoproof.cluster.nodes import Node, RayNodes, lean_label, require_token
+from nanoproof.cluster.nodes import Node, RayNodes, lean_label, require_refusal, require_token
 from nanoproof.common.errors import UserError
 from nanoproof.evaluation.evaluate import EvaluationSource, Workload
 from nanoproof.lean.types import Theorem
@@ -95,6 +95,53 @@ def test_a_dead_host_s_attempts_go_to_others_and_its_node_gets_another(monkeypat
     assert world.events[2]["given_again"] == 4
 
 
+def test_a_host_that_is_stopped_is_given_up_and_its_attempts_go_to_others(monkeypatch):
+    monkeypatch.setattr(driver, "RESTART_SECONDS", 0.0)
+    world = World(nodes_of(2, 4), each=-1)
+    world.turns(2)
+    victim = world.nodes.hosts[0]
+    victim.stopped, world.nodes.each = True, 1
+    world.turns(3)
+    assert victim.alive, "a machine that swaps takes its time"
+    monkeypatch.setattr(driver, "HANG_SECONDS", -1.0)
+    for host in world.pool._hosts.values():
+        host.deadline -= 60.0
+    world.look()
+    monkeypatch.setattr(driver, "HANG_SECONDS", 60.0)
+    assert victim in world.nodes.ended and "it hangs: no answer for" in world.events[-1]["reason"]
+    assert world.finish() == once(40) and world.pool.given_again >= 4
+
+
+def test_a_host_that_never_starts_is_given_up(monkeypatch):
+    monkeypatch.setattr(driver, "START_SECONDS", 0.0)
+    world = World(nodes_of(2, 4))
+    start = world.nodes.start_host
+
+    def start_stopped(*what):
+        host = start(*what)
+        host.stopped = host.node is world.nodes.nodes[0]
+        return host
+
+    world.nodes.start_host = start_stopped
+    assert world.finish() == once(40)
+    assert [event["host"][:8] for event in world.events if event["state"] == "gone"][:1] == ["10.0.0.0"]
+
+
+@pytest.mark.parametrize(
+    ("label", "value"),
+    [
+        *(("nanoproof-slots", value) for value in ("", "three", "0", "-1", "4097", "1.5", "²", "1" * 5000)),
+        *(("nanoproof-lean", value) for value in ("here", "here_", "_8000", "here_0", "here_99999", "a_1__", "a:1")),
+    ],
+)
+def test_a_node_with_a_label_that_means_nothing_is_left_out_with_a_line(label, value, caplog):
+    good = Node("good", "10.0.0.1", 2, {"nanoproof-slots": "1", "nanoproof-lean": "here_8000"})
+    world = World([Node("bad", "10.0.0.2", 2, {label: value}), good])
+    assert world.finish() == once(40)
+    assert {host.node.id for host in world.nodes.hosts} == {"good"}
+    assert caplog.text.count("node bad (10.0.0.2) is left out: its label") == 1 and label in caplog.text
+
+
 def test_a_node_that_leaves_takes_its_host_along_and_one_that_joins_brings_one():
     world = World(nodes_of(2, 4), each=-1)
     world.turns(1)
@@ -176,6 +223,26 @@ def test_a_cluster_beyond_loopback_needs_a_token(monkeypatch, addresses, mode, r
             require_token(addresses)
     else:
         require_token(addresses)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("import os, sys; sys.exit(3 if os.environ['RAY_AUTH_MODE'] == 'disabled' else 0)", None),
+        ("pass", "lets in who has no token"),
+        ("raise RuntimeError('gone')", "cannot be told: RuntimeError: gone"),
+        ("import time; time.sleep(60)", "cannot be told: it did not answer for 1 s"),
+    ],
+)
+def test_the_head_itself_has_to_refuse_who_has_no_token(monkeypatch, code, message):
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setattr(nodes, "_ASK_WITHOUT_TOKEN", code)
+    monkeypatch.setattr(nodes, "ASK_SECONDS", 1.0 if "sleep" in code else 60.0)
+    if message is None:
+        require_refusal("10.0.0.7:6379")
+    else:
+        with pytest.raises(UserError, match=message):
+            require_refusal("10.0.0.7:6379")
 
 
 class HeadlessRay:

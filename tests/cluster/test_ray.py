@@ -197,6 +197,31 @@ def test_every_attempt_is_taken_once_whatever_dies_joins_or_leaves(cluster):
 
 
 @pytest.mark.timeout(600)
+def test_a_host_that_is_stopped_is_given_up_and_its_attempts_are_made_elsewhere(cluster, monkeypatch):
+    monkeypatch.setattr(driver, "HANG_SECONDS", 10.0)
+    spec = ProverSpec(SearchConfig(), ProverOptions(keep_tree=False)).to_json()
+    config = {"lean_servers": [], "lean_token": None, "client": {}, "policy_token": "t", "lost_proofs": 0}
+    events, attempts = [], []
+    nodes = ScriptedNodes(cluster.address)
+    options = HostOptions({**config, "collect": spec, "evaluate": spec}, 2)
+    pool = HostPool(nodes, options, report=lambda kind, **fields: events.append(fields))
+    source = EvaluationSource("stop", Workload(theorems(THEOREMS), range(THEOREMS), 8, 0), attempts.append)
+    try:
+        pool.set_source(source)
+        wait_for(lambda: len(pool.links) == 2 and all(link.attempts for link in pool.links), seconds=250)
+        victim = pool.links[0].status["pid"]
+        os.kill(victim, signal.SIGSTOP)
+        wait_for(lambda: pool.wait(lambda: True) or source.finished(), lambda: (events, pool.snapshot()), 250)
+        wait_for(lambda: is_gone(victim), seconds=60)  # Ray ends it, so that its processors are free
+    finally:
+        pool.stop()
+        pool.join()
+        nodes.close()
+    assert Counter(one.theorem.id for one in attempts) == Counter(f"t{number}" for number in range(THEOREMS))
+    assert [event["reason"] for event in events if event["state"] == "gone"] == ["it hangs: no answer for 10 s"]
+
+
+@pytest.mark.timeout(600)
 def test_whole_proofs_are_verified_by_hosts_of_which_one_is_killed(cluster, monkeypatch, nanoproof_home, tmp_path):
     script_evaluations(monkeypatch, VerifyingNodes)
     checked, out, pools = Path(os.environ["CHECKED"]), tmp_path / "out", []

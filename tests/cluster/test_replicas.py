@@ -5,13 +5,15 @@ What they write is what the network writes by itself, also where one of them is 
 
 import copy
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import torch
 
-from nanoproof.cluster import host
+from nanoproof.cluster import driver, host
 from nanoproof.cluster.host import PolicyReplica, ReplicatedModel, ReplicatedPolicy
+from nanoproof.cluster.nodes import Node
 from nanoproof.inference.language_model import GenerationOptions
 from nanoproof.inference.own_model import OwnModel
 from nanoproof.model.gpt import GPT, GPTConfig
@@ -198,3 +200,62 @@ def test_a_model_that_is_closed_writes_nothing_more(world, own):
     spread.close()
     with pytest.raises(PolicyClosed):
         spread.generate(PROMPTS, WRITING, range(len(PROMPTS)))
+
+
+class Actor:
+    """A replica as Ray has it: each call is a promise, here its name."""
+
+    def __init__(self, name):
+        self.name = name
+        self.load = self.address = self
+
+    def remote(self, *given):
+        return self.name
+
+
+class StoppedNodes:
+    """Nodes with replicas of which those in `stopped` answer nothing, as Ray's do whose process is stopped."""
+
+    def __init__(self):
+        self.stopped, self.ended = set(), []
+
+    def ready(self, promises, seconds):
+        return [promise for promise in promises if promise not in self.stopped]
+
+    def result(self, promise, seconds=None):
+        return promise
+
+    def end(self, actor):
+        self.ended.append(actor.name)
+
+
+@pytest.fixture
+def two_replicas():
+    cluster = StoppedNodes()
+    replicas = driver.Replicas(cluster, lambda: None, 0)
+    for name in ("a", "b"):
+        replicas._replicas[Actor(name)] = Node(name, name, 1, {}), name
+    return cluster, replicas
+
+
+def test_a_replica_that_is_stopped_is_noticed_and_one_that_is_slow_is_kept(two_replicas, monkeypatch):
+    cluster, replicas = two_replicas
+    cluster.stopped.add("a")
+    replicas._look()
+    replicas._look()
+    assert cluster.ended == [] and len(replicas._replicas) == 2
+    cluster.stopped.clear()  # it answers the question that it was asked first
+    replicas._look()
+    cluster.stopped.add("b")
+    replicas._look()
+    monkeypatch.setattr(driver, "HANG_SECONDS", -1.0)
+    replicas._look()
+    assert cluster.ended == ["b"] and [address for _, address in replicas._replicas.values()] == ["a"]
+
+
+def test_new_weights_wait_for_all_stopped_replicas_together(two_replicas):
+    cluster, replicas = two_replicas
+    cluster.stopped |= {"a", "b"}
+    for actor in list(replicas._replicas):
+        replicas._swapped(actor.name, actor, time.monotonic() - 1.0)
+    assert cluster.ended == ["a", "b"] and not replicas._replicas

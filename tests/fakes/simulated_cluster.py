@@ -22,7 +22,7 @@ class Host:
 
     def __init__(self, node: Node, config: dict[str, Any]) -> None:
         self.node, self.config, self.tasks = node, config, []
-        self.alive, self.calls = True, 0
+        self.alive, self.stopped, self.calls = True, False, 0
 
 
 class SimulatedNodes:
@@ -48,9 +48,9 @@ class SimulatedNodes:
         return (host, host.calls)
 
     def ready(self, promises: Sequence[Any], seconds: float) -> list[Any]:
-        return list(promises)
+        return [promise for promise in promises if not promise[0].stopped]  # Ray says nothing of a stopped process
 
-    def result(self, promise: Any) -> Any:
+    def result(self, promise: Any, seconds: float | None = None) -> Any:
         host = promise[0]
         if not host.alive or host.node not in self.nodes:
             raise Lost("the actor died")
