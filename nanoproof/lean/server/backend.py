@@ -23,7 +23,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -34,6 +34,7 @@ from nanoproof.common.web.http_client import on_loopback
 from nanoproof.lean.nanolean import check_installed
 from nanoproof.lean.repl_goals import OutOfTime, Step, error_messages, read_statement_answer, read_tactic_answer
 from nanoproof.lean.server.repl_process import Limits, ReplError, ReplGarbage, ReplProcess, ReplTimeout
+from nanoproof.lean.server.sandbox import bubblewrap, inside
 
 _LEVELS = ("debug", "info", "warning", "error", "critical")
 _LAKE_SECONDS = 300.0
@@ -56,6 +57,9 @@ class ServerSettings:
         "",
         "REPL executable; relative paths are taken from the project (backend repl); default: LEAN_REPL_EXE, or where "
         "nanoproof.lean.project builds it.",
+    )
+    sandbox: Literal["none", "bwrap"] = opt(
+        "none", "Run Lake and the REPL, and so the code of the project, without network and home (backend repl)."
     )
     imports: tuple[str, ...] = opt((), "Modules that every process imports first (backend repl).")
     address: str = opt("127.0.0.1", "Address to listen on; anything but loopback lets others run code as you.")
@@ -125,6 +129,7 @@ class ServerSettings:
             check(
                 not self.imports, "server.imports is for the backend repl; nanolean has its library built in", "server"
             )
+            check(self.sandbox == "none", "server.sandbox is for the backend repl; nanolean runs no code of files")
 
     @property
     def max_waiting(self) -> int:
@@ -324,10 +329,13 @@ def make_backend(settings: ServerSettings) -> Backend:
         "includeStepVerification": True,
         "includeProofActionSummary": False,
     }
+    sandbox: list[str] = []
+    if settings.sandbox == "bwrap":
+        sandbox = bubblewrap(project, [executable, Path(shutil.which("lake") or executable)], os.environ)
     return Backend(
-        command=(str(executable),),
+        command=(*sandbox, str(executable)),
         cwd=str(project),
-        env=lake_environment(project),
+        env=lake_environment(project, sandbox),
         imports=settings.imports,
         start_seconds=settings.start_seconds,
         tactic_options=options,
@@ -337,17 +345,21 @@ def make_backend(settings: ServerSettings) -> Backend:
     )
 
 
-def lake_environment(project: Path) -> dict[str, str]:
+def lake_environment(project: Path, sandbox: Sequence[str] = ()) -> dict[str, str]:
     """Return the environment that `lake env` sets for programs of a project, so that REPLs can be started directly.
 
-    Raises `UserError` if Lake is missing or fails.
+    `sandbox` is what runs `lake`, which runs the project's `lakefile.lean`. Raises `UserError` if Lake is missing or
+    fails.
     """
     lake = shutil.which("lake")
     if lake is None:
         raise UserError("the backend repl needs `lake` on the PATH (install Lean with elan)")
-    command = [lake, "env", sys.executable, "-c", _PRINT_ENVIRONMENT]
+    command = [*sandbox, lake, "env", sys.executable, "-c", _PRINT_ENVIRONMENT]
+    environment = inside(os.environ) if sandbox else None
     try:
-        done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=_LAKE_SECONDS, check=False)
+        done = subprocess.run(
+            command, cwd=project, env=environment, capture_output=True, text=True, timeout=_LAKE_SECONDS, check=False
+        )
         lines = done.stdout.strip().splitlines()
         if done.returncode == 0 and lines:
             return dict(json.loads(lines[-1]))

@@ -246,11 +246,18 @@ class ReplProcess:
             raise self._failed(ReplDied, str(error)) from error
 
     def resident_bytes(self) -> int:
-        """Return the resident memory that is not shared (without mapped library files); 0 if the process is gone."""
+        """Return the resident memory that is not shared (without mapped library files); 0 if the process is gone.
+
+        What it started counts, too: in a sandbox it is not Lean itself.
+        """
+        total = 0
         with suppress(psutil.Error):
-            info = psutil.Process(self.pid).memory_info()
-            return max(0, info.rss - getattr(info, "shared", 0))
-        return 0
+            process = psutil.Process(self.pid)
+            for part in (process, *process.children(recursive=True)):
+                with suppress(psutil.Error):
+                    info = part.memory_info()
+                    total += max(0, info.rss - getattr(info, "shared", 0))
+        return total
 
     def kill(self) -> None:
         """Kill the process and all that it started, from any thread; a request in progress ends with `ReplDied`."""
