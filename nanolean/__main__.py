@@ -15,6 +15,7 @@ from nanolean.system import Parser, UserError, freeze_gc, run_main, with_deep_st
 from nanolean.tools.certificates import check_exports, compare, export_ndjson
 from nanolean.tools.check import check_files
 from nanolean.tools.export import export
+from nanolean.tools.judge import serve as serve_judge
 from nanolean.tools.stats import build, print_stats
 from nanolean.tools.terminal import run_terminal
 
@@ -32,6 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return with_deep_stack(lambda: run_export(args))
     if args.command == "compare":
         return with_deep_stack(lambda: compare(Path(args.folder), args.json))
+    if args.command == "judge":
+        return with_deep_stack(lambda: serve_judge(Path(args.library)))
     if args.command == "stats":
         return with_deep_stack(lambda: print_stats(args.json))
     if args.command == "build":
@@ -72,6 +75,8 @@ def make_parser() -> Parser:
     compare_ = commands.add_parser("compare", help="Check the certificates in a folder against the .lean files there.")
     compare_.add_argument("folder", metavar="DIR", help="Folder with .lean files and certificates.")
     compare_.add_argument("--json", action="store_true", help="Print one JSON object instead of lines.")
+    judge = commands.add_parser("judge", help="Have Lean's own kernel check the certificates that standard input names.")
+    judge.add_argument("library", metavar="LIBRARY", help="The file libleanshared of an installed Lean.")
     stats = commands.add_parser("stats", help="Print figures about the library.")
     stats.add_argument("--json", action="store_true", help="Print one JSON object instead of lines.")
     build_ = commands.add_parser("build", help="Build the library from text, every proof checked, and cache it.")

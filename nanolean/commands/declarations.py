@@ -26,6 +26,7 @@ from nanolean.kernel.budget import KernelError
 from nanolean.kernel.declaration import AxiomDecl, AxiomInfo, Declaration, DefDecl, OpaqueDecl, TheoremDecl
 from nanolean.kernel.expr import Const, Expr, Lam, Pi, collect_consts, get_app_fn, instantiate, mk_app, replace
 from nanolean.kernel.level import LParam
+from nanolean.library.core_names import core_names
 from nanolean.meta.lctx import LocalContext
 from nanolean.meta.matchers import matcher_of
 from nanolean.proof_errors import ElabError, ProofError
@@ -320,11 +321,11 @@ def with_modifiers(state: EnvState, name: str, modifiers: Modifiers) -> EnvState
 
 
 def check_new(state: EnvState, signature: Signature) -> None:
-    """Refuse a name that is taken, or that Lean's own declarations about another constant have."""
+    """Refuse a name that is taken, also in Lean's core alone, or by Lean's declarations about another constant."""
     if signature.name is None:
         return
     name = full_name(state, signature.name)
-    if name in state.env or is_made(state, name):
+    if name in state.env or is_made(state, name) or name in core_names():
         raise ElabError(f"`{name}` has already been declared", signature.pos, signature.end)
 
 

@@ -74,6 +74,10 @@ def elab_header(state: EnvState, signature: Signature) -> Header:
     """Elaborate variables, binders and type; nothing stays open but levels. Raises `ElabError`."""
     name = full_name(state, signature.name or "_example")
     levels = (*universe_names(state), *signature.level_params)
+    for level in signature.level_params:
+        if levels.count(level) > 1:
+            text = f"a universe level named `{level}` has already been declared"
+            raise ElabError(text, signature.pos, signature.end)
     session = new_session(inside(state, name), levels)
     session.decl_name = name
     elaborator = Elaborator(session, EMPTY_CONTEXT)

@@ -3,7 +3,7 @@
 Reading order: `budget`, `level`, `node`, `expr`, `declaration`, `reduce`, `infer`, `typecheck`, `inductive`, `nat_ops`,
 `env`.
 
-Levels (`level`): `ZERO ONE Succ Max IMax LParam LMVar`, `leq equiv normalize instantiate_level mk_max mk_imax
+Levels (`level`): `ZERO ONE Succ Max IMax LParam LMVar`, `leq equiv simplify instantiate_level mk_max mk_imax
 show_level`. Terms (`expr`): `BVar FVar MVar Sort Const App Lam Pi Let Lit Proj`, interned, so compare with `is`;
 `alpha_eq` ignores binder names. `PROP TYPE mk_app mk_const get_app_fn get_app_args get_app_fn_args arrow is_arrow
 instantiate instantiate_rev abstract lift replace replace_levels instantiate_level_params mk_pi mk_lambda (over Local)

@@ -1,6 +1,6 @@
 """The environment: constants that the kernel has accepted. `Environment.add` is the only way in, and it checks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 
 from nanolean.kernel.budget import Budget, BudgetExceeded, KernelError
@@ -27,9 +27,10 @@ from nanolean.kernel.declaration import (
     ValueInfo,
 )
 from nanolean.kernel.expr import Expr, collect_consts, collect_level_params_of, erase
-from nanolean.kernel.inductive import CTOR_OWNERS, add_inductive, quot_constants
-from nanolean.kernel.level import ZERO, equiv
+from nanolean.kernel.inductive import FIXED_TYPES, add_inductive, quot_constants
+from nanolean.kernel.level import ZERO
 from nanolean.kernel.nat_ops import computes_literals
+from nanolean.kernel.reserved import COMPUTED_NAMES, NAT_OPERATIONS, QUOTIENTS
 from nanolean.kernel.reduce import DEFAULT_STEPS
 from nanolean.kernel.typecheck import TypeChecker
 
@@ -55,6 +56,7 @@ __all__ = [
     "TheoremInfo",
     "ValueInfo",
     "axioms_of",
+    "declaration_of",
 ]
 
 
@@ -95,10 +97,17 @@ class Environment(Constants):
         for i, name in enumerate(names):
             if name in self or name in names[:i]:
                 raise KernelError(f"'{name}' has already been declared")
-            owner = CTOR_OWNERS.get(name)
-            if owner is not None and names[0] != owner:
-                raise KernelError(f"'{name}' is reserved for the constructor of '{owner}'")
+            if name in COMPUTED_NAMES and not self._may_be(name, infos[0]):
+                raise KernelError(f"'{name}' is reserved for what Lean's kernel knows by this name")
         return infos
+
+    def _may_be(self, name: str, first: ConstantInfo) -> bool:
+        """Whether a name that Lean's kernel knows is declared as what it knows; `first` was declared with it."""
+        if name in NAT_OPERATIONS:
+            return isinstance(first, DefInfo) and first.computes_literals
+        if name in QUOTIENTS:
+            return isinstance(first, QuotInfo)
+        return isinstance(first, InductiveInfo) and first.name == name.partition(".")[0] in FIXED_TYPES
 
     def _check_form(self, name: str, level_params: tuple[str, ...], *terms: Expr) -> None:
         if len(set(level_params)) != len(level_params):
@@ -119,7 +128,7 @@ class Environment(Constants):
         self._check_form(name, level_params, type_, value)
         checker = TypeChecker(self, budget=budget)
         level = checker.sort_of(erase(type_), check=True)
-        if isinstance(decl, TheoremDecl) and not equiv(level, ZERO):
+        if isinstance(decl, TheoremDecl) and level is not ZERO:
             raise KernelError(f"the type of the theorem '{name}' is not a proposition")
         actual = checker.check(erase(value))
         if not checker.is_def_eq(actual, erase(type_)):
@@ -172,7 +181,7 @@ def recheck(infos: Iterable[ConstantInfo]) -> Environment:
     env = Environment()
     for info in claimed.values():
         if info.name not in env:
-            env = env.add(_declaration(info, claimed))
+            env = env.add(declaration_of(info, claimed))
         _compare(info, env[info.name])
     if len(env) != len(claimed):
         extra = [name for name in env.names() if name not in claimed]
@@ -180,8 +189,11 @@ def recheck(infos: Iterable[ConstantInfo]) -> Environment:
     return env
 
 
-def _declaration(info: ConstantInfo, claimed: dict[str, ConstantInfo]) -> Declaration:
-    """What has to be declared for a constant to be there."""
+def declaration_of(info: ConstantInfo, claimed: Mapping[str, ConstantInfo]) -> Declaration:
+    """Return what has to be declared for a constant to be there; `claimed` has the constructors of a type.
+
+    Raises KernelError for a constructor or recursor, which come with their type.
+    """
     name, level_params, type_ = info.name, info.level_params, info.type
     match info:
         case AxiomInfo():

@@ -4,6 +4,7 @@ One type at a time (not mutual), and not nested: a constructor may take the type
 the type inside of another type. Names and binders of recursors are those that Lean gives them.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,8 +38,9 @@ from nanolean.kernel.expr import (
     mk_app,
     mk_lambda,
     mk_pi,
+    subterms,
 )
-from nanolean.kernel.level import ZERO, Level, LParam, equiv, is_never_zero, leq
+from nanolean.kernel.level import ZERO, Level, LParam, always_equal, is_never_zero, leq
 from nanolean.kernel.typecheck import TypeChecker
 
 _U, _V = LParam("u"), LParam("v")
@@ -97,13 +99,11 @@ def quot_constants(env: Constants) -> list[ConstantInfo]:
 
 _NAT = Const("Nat")
 _BOOL = Const("Bool")
-_FIXED = {
+FIXED_TYPES = {
     "Nat": (CtorDecl("Nat.zero", _NAT), CtorDecl("Nat.succ", arrow(_NAT, _NAT))),
     "Bool": (CtorDecl("Bool.false", _BOOL), CtorDecl("Bool.true", _BOOL)),
 }
 """Types that the kernel itself computes with have these constructors and no others."""
-CTOR_OWNERS = {ctor.name: name for name, ctors in _FIXED.items() for ctor in ctors}
-"""The names of these constructors, which nothing else may have."""
 
 
 @dataclass
@@ -158,7 +158,7 @@ class _Builder:
             rec_name=f"{decl.name}.rec",
             is_recursive=is_recursive,
             is_structure=len(ctors) == 1 and not self.indices and not is_recursive,
-            is_prop=equiv(self.level, ZERO),
+            is_prop=always_equal(self.level, ZERO),
         )
 
     def _open_pi(self, type_: Any) -> tuple[Local, Expr]:
@@ -185,6 +185,8 @@ class _Builder:
         """Check a constructor: parameters, universes of its fields, positivity, and the type that it makes."""
         checker = self.checker
         checker.sort_of(ctor.type, check=True)
+        if any(const.name == self.decl.name and const is not self.const for const in _constants(ctor.type)):
+            raise KernelError(f"'{ctor.name}' mentions '{self.decl.name}' at other universe levels")
         type_: Expr = ctor.type
         for param in self.params:
             if not isinstance(type_, Pi) or not checker.is_def_eq(type_.type, param.type):
@@ -206,7 +208,7 @@ class _Builder:
 
     def _check_field_universe(self, ctor: CtorDecl, type_: Expr) -> None:
         level = self.checker.sort_of(type_)
-        if not equiv(self.level, ZERO) and not leq(level, self.level):
+        if self.level is not ZERO and not leq(level, self.level):
             raise KernelError(f"a field of '{ctor.name}' lives in universe {level}, above {self.level} of the type")
 
     def _mentions_type(self, e: Expr) -> bool:
@@ -251,14 +253,13 @@ class _Builder:
         if len(self.ctors) > 1:
             return False
         only = self.ctors[0]
-        return all(
-            equiv(self.checker.sort_of(field.type), ZERO) or field.fvar in only.result_indices for field in only.fields
-        )
+        return all(self.checker.is_prop(field.type) or field.fvar in only.result_indices for field in only.fields)
 
     def infos(self) -> list[ConstantInfo]:
         """Return the type, its constructors and its recursor."""
         decl = self.decl
-        recursive = any(ctor.recursive for ctor in self.ctors)
+        # Lean looks at the text of the fields: one that mentions the type in vain makes it recursive, without eta.
+        recursive = any(self._mentions_type(domain) for ctor in self.ctors for domain in _domains(ctor.type))
         infos: list[ConstantInfo] = [self._info(recursive, tuple(ctor.name for ctor in self.ctors))]
         for idx, ctor in enumerate(self.ctors):
             infos.append(
@@ -284,6 +285,17 @@ class _Builder:
             number += 1
             name = f"u_{number}"
         return LParam(name)
+
+
+def _domains(type_: Any) -> Iterator[Expr]:
+    """The types of the arguments of a function type, as they are written."""
+    while isinstance(type_, Pi):
+        yield type_.type
+        type_ = type_.body
+
+
+def _constants(e: Expr) -> Iterator[Const]:
+    return (node for node in subterms(e) if isinstance(node, Const))
 
 
 def _recursor(builder: _Builder) -> RecInfo:
@@ -319,7 +331,7 @@ def _recursor(builder: _Builder) -> RecInfo:
         num_minors=len(minors),
         num_indices=len(indices),
         rules=rules,
-        k=equiv(builder.level, ZERO) and len(builder.ctors) == 1 and not builder.ctors[0].fields,
+        k=builder.level is ZERO and len(builder.ctors) == 1 and not builder.ctors[0].fields,
         large=isinstance(level, LParam),
     )
 
@@ -360,7 +372,7 @@ def add_inductive(env: Constants, decl: InductiveDecl, budget: Budget) -> list[C
     """Check the declaration and make its constants; its form is checked before."""
     if decl.num_params < 0:
         raise KernelError(f"'{decl.name}' cannot have {decl.num_params} parameters")
-    fixed = _FIXED.get(decl.name)
+    fixed = FIXED_TYPES.get(decl.name)
     if fixed is not None and (
         decl.level_params or decl.num_params or decl.type is not TYPE or not _same_ctors(decl.ctors, fixed)
     ):

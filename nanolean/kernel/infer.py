@@ -21,7 +21,7 @@ from nanolean.kernel.expr import (
     instantiate,
     instantiate_rev,
 )
-from nanolean.kernel.level import ZERO, Level, Succ, equiv, mk_imax
+from nanolean.kernel.level import ZERO, Level, Succ, always_equal, mk_imax
 from nanolean.kernel.reduce import DEFAULT_STEPS, NAT, LocalTypes, Reducer
 
 
@@ -60,12 +60,16 @@ class Inferer(Reducer):
         return self.ensure_sort(self._type_of(type_, check)).level
 
     def is_prop(self, type_: Expr) -> bool:
-        """Return whether a type is a proposition: whether its sort is `Prop` by definition.
+        """Return whether a type is a proposition to Lean's kernel: whether its sort computes to `Sort 0` itself.
 
         `KernelError` where the sort does not compute to a `Sort`: it may be equal to `Prop` all the same, so that the
         type is no data (lean4#14807).
         """
-        return equiv(self.sort_of(type_), ZERO)
+        return self.sort_of(type_) is ZERO
+
+    def is_no_data(self, type_: Expr) -> bool:
+        """Return whether a type is a proposition in truth: one in `Sort (imax 1 0)` holds no data either."""
+        return always_equal(self.sort_of(type_), ZERO)
 
     def _type_of(self, e: Expr, check: bool) -> Expr:
         found = self._checked.get(e)
@@ -190,7 +194,7 @@ class Inferer(Reducer):
         assert isinstance(ctor, CtorInfo)
         if e.idx >= ctor.num_fields:
             raise KernelError(f"'{e.struct}' has {ctor.num_fields} fields, there is no projection {e.idx + 1}")
-        from_prop = self.is_prop(given_type) or self.is_prop(struct_type)
+        from_prop = self.is_no_data(given_type) or self.is_no_data(struct_type)
         type_: Any = instantiate_ctor(self, ctor, head, args)
         for i in range(e.idx):
             if from_prop and has_loose_bvar(type_.body, 0) and not self.is_prop(type_.type):

@@ -1,8 +1,10 @@
 """Universe levels: interned immutable nodes, so that equal levels are the same object.
 
-`ZERO` and `ONE` are the levels of `Prop` and `Type`. `leq` and `equiv` decide the order for every value of the
-parameters; level metavariables are treated as further parameters. Levels are walked as trees, so their size is
-bounded, and so is the work of a comparison: beyond that `BudgetExceeded`.
+`ZERO` and `ONE` are the levels of `Prop` and `Type`. `leq` and `equiv` compare as Lean's kernel does, by normal forms:
+they hold for every value of the parameters, but do not find everything that does. `always_leq` and `always_equal`
+decide that. What they permit, the first two must grant; what they forbid, the last two. Level metavariables are treated
+as further parameters. Levels are walked as trees, so their size is bounded, and so is the work of a comparison: beyond
+that `BudgetExceeded`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -151,26 +153,36 @@ def is_never_zero(level: Level) -> bool:
             return False
 
 
+def split_offset(level: Level) -> tuple[Level, int]:
+    """Split a level into `base + offset`, where the base is no successor."""
+    offset = 0
+    while level.__class__ is Succ:
+        level, offset = level.of, offset + 1
+    return level, offset
+
+
 def mk_max(left: Level, right: Level) -> Level:
-    """`max left right` with the cheap simplifications."""
+    """`max left right` with the simplifications that Lean's kernel makes whenever it puts one together."""
     if left is right or right is ZERO:
         return left
     if left is ZERO:
         return right
-    low, high = to_nat(left), to_nat(right)
-    if low is not None and high is not None:
-        return left if low >= high else right
+    if right.__class__ is Max and left in (right.left, right.right):
+        return right
+    if left.__class__ is Max and right in (left.left, left.right):
+        return left
+    (left_base, left_offset), (right_base, right_offset) = split_offset(left), split_offset(right)
+    if left_base is right_base:
+        return left if left_offset > right_offset else right
     return Max(left, right)
 
 
 def mk_imax(left: Level, right: Level) -> Level:
-    """`imax left right` with the cheap simplifications."""
-    if right is ZERO or left is right:
-        return right
-    if left is ZERO or left is ONE:
-        return right
+    """`imax left right` with the simplifications that Lean's kernel makes."""
     if is_never_zero(right):
         return mk_max(left, right)
+    if right is ZERO or left is ZERO or left is ONE or left is right:
+        return right
     return IMax(left, right)
 
 
@@ -256,7 +268,7 @@ def _offsets(level: Level, offset: int, into: dict[Level, int]) -> dict[Level, i
     return into
 
 
-def leq(left: Level, right: Level) -> bool:
+def always_leq(left: Level, right: Level) -> bool:
     """Return whether `left` is at most `right` for every value of the parameters (complete: splits on zero or not)."""
     return _leq(left, right, Budget(COMPARISON_STEPS))
 
@@ -279,13 +291,13 @@ def _leq(left: Level, right: Level, work: Budget) -> bool:
     )
 
 
-def equiv(left: Level, right: Level) -> bool:
+def always_equal(left: Level, right: Level) -> bool:
     """Return whether two levels are equal for every value of the parameters."""
-    return left is right or (leq(left, right) and leq(right, left))
+    return left is right or (always_leq(left, right) and always_leq(right, left))
 
 
-def normalize(level: Level) -> Level:
-    """Return an equal level in a sorted form without redundant arguments, for printing and comparing."""
+def simplify(level: Level) -> Level:
+    """Return an equal level in a sorted form without redundant arguments, for unification."""
     level = _push_imax(level, Budget(COMPARISON_STEPS))
     arguments = _offsets(level, 0, {})
     constant = arguments.pop(ZERO, None)
@@ -298,6 +310,119 @@ def normalize(level: Level) -> Level:
         result = base if result is None else Max(result, base)
     assert result is not None
     return result
+
+
+def _order(level: Level) -> tuple[Any, ...]:
+    """A total order in which numbers come first and `base + 1` right after `base`."""
+    base, offset = split_offset(level)
+    match base:
+        case Max(left, right) | IMax(left, right):
+            key: tuple[Any, ...] = (2 if base.__class__ is Max else 3, _order(left), _order(right))
+        case LParam(name):
+            key = (4, name)
+        case LMVar(name):
+            key = (5, name)
+        case _:
+            key = (0,)
+    return (*key, offset)
+
+
+def _max_arguments(level: Level, into: list[Level]) -> None:
+    if level.__class__ is Max:
+        _max_arguments(level.left, into)
+        _max_arguments(level.right, into)
+    else:
+        into.append(level)
+
+
+def _add_offset(level: Level, offset: int) -> Level:
+    for _ in range(offset):
+        level = Succ(level)
+    return level
+
+
+_NORMAL_FORMS: dict[Level, tuple[Level, bool]] = {}
+
+
+def _normal_form(level: Level, work: Budget) -> tuple[Level, bool]:
+    """The normal form of Lean's kernel, and whether it was put together anew.
+
+    An `imax` of which no part was put together anew stays as it is, without any simplification; a `max` never does.
+    """
+    found = _NORMAL_FORMS.get(level)
+    if found is not None:
+        return found
+    work.spend()
+    base, offset = split_offset(level)
+    if base.__class__ is IMax:
+        (left, left_new), (right, right_new) = _normal_form(base.left, work), _normal_form(base.right, work)
+        changed = left_new or right_new
+        found = (_add_offset(mk_imax(left, right), offset), True) if changed else (level, False)
+    elif base.__class__ is Max:
+        arguments: list[Level] = []
+        given: list[Level] = []
+        _max_arguments(base, given)
+        for argument in given:
+            _max_arguments(_normal_form(argument, work)[0], arguments)
+        found = _add_offset_to_all(_without_redundant(sorted(arguments, key=_order)), offset), True
+    else:
+        found = level, False
+    _NORMAL_FORMS[level] = found
+    return found
+
+
+def _without_redundant(arguments: list[Level]) -> list[Level]:
+    """Sorted arguments of a maximum without those that are below others: numbers, and smaller offsets of a base."""
+    numbers = [argument for argument in arguments if split_offset(argument)[0] is ZERO]
+    others = arguments[len(numbers) :]
+    kept: list[Level] = []
+    if numbers and not any(split_offset(other)[1] >= split_offset(numbers[-1])[1] for other in others):
+        kept.append(numbers[-1])
+    for argument in others:
+        if kept and split_offset(kept[-1])[0] is split_offset(argument)[0]:
+            kept.pop()
+        kept.append(argument)
+    return kept
+
+
+def _add_offset_to_all(arguments: list[Level], offset: int) -> Level:
+    result = _add_offset(arguments[-1], offset)
+    for argument in reversed(arguments[:-1]):
+        result = mk_max(_add_offset(argument, offset), result)
+    return result
+
+
+def equiv(left: Level, right: Level) -> bool:
+    """Return whether two levels are the same to Lean's kernel: whether they have the same normal form."""
+    if left is right:
+        return True
+    work = Budget(COMPARISON_STEPS)
+    return _normal_form(left, work)[0] is _normal_form(right, work)[0]
+
+
+def leq(left: Level, right: Level) -> bool:
+    """Return whether Lean's kernel finds that `left` is at most `right`."""
+    return _at_most(left, right, Budget(COMPARISON_STEPS))
+
+
+def _at_most(left: Level, right: Level, work: Budget) -> bool:
+    """By the form of both, in the order of the kernel's cases; it looks at an `imax` as at its right side."""
+    work.spend()
+    left, right = _normal_form(left, work)[0], _normal_form(right, work)[0]
+    if left is right or left is ZERO:
+        return True
+    if left.__class__ is Max:
+        return _at_most(left.left, right, work) and _at_most(left.right, right, work)
+    if right.__class__ is Max and (_at_most(left, right.left, work) or _at_most(left, right.right, work)):
+        return True
+    if left.__class__ is IMax:
+        return _at_most(left.left, right, work) and _at_most(left.right, right, work)
+    if right.__class__ is IMax:
+        return _at_most(left, right.right, work)
+    (left_base, left_offset), (right_base, right_offset) = split_offset(left), split_offset(right)
+    if left_base is right_base or left_base is ZERO:
+        return left_offset <= right_offset
+    return left_offset == right_offset > 0 and _at_most(left_base, right_base, work)
 
 
 def show_level(level: Level) -> str:

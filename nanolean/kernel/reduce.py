@@ -22,7 +22,7 @@ from nanolean.kernel.expr import (
     instantiate_rev,
     mk_app,
 )
-from nanolean.kernel.level import ZERO, equiv
+from nanolean.kernel.level import ZERO, always_equal
 
 NAT = Const("Nat")
 NAT_ZERO = Const("Nat.zero")
@@ -157,7 +157,7 @@ def _major_by_eta(env: Constants, info: RecInfo, major: Expr, ops: Ops) -> tuple
     if not (isinstance(head, Const) and head.name == info.induct):
         return None
     sort = ops.whnf(ops.infer(type_))
-    if not isinstance(sort, Sort) or equiv(sort.level, ZERO):
+    if not isinstance(sort, Sort) or always_equal(sort.level, ZERO):
         return None  # a family in `Sort u` is a proposition where `u` is 0, and proofs have no projections to data
     fields = [Proj(info.induct, i, major) for i in range(ctor.num_fields)]
     return mk_app(Const(ctor.name, head.levels), *args[: ctor.num_params], *fields), ctor

@@ -21,7 +21,7 @@ from nanolean.kernel.expr import (
     instantiate,
     mk_app,
 )
-from nanolean.kernel.level import ZERO, IMax, Level, LMVar, Max, Succ, equiv, normalize
+from nanolean.kernel.level import ZERO, IMax, Level, LMVar, Max, Succ, equiv, simplify
 from nanolean.meta.assign import assign_flex
 from nanolean.meta.infer import infer_type, is_prop
 from nanolean.meta.reduce import definition, fold_numbers, mk_offset, nat_offset, unfold, whnf, whnf_core
@@ -44,7 +44,7 @@ def level_def_eq(store: MetaStore, a: Level, b: Level) -> bool:
         return equiv(a, b)
     decided = _decide(store, a, b)
     if decided is None:
-        a, b = normalize(a), normalize(b)
+        a, b = simplify(a), simplify(b)
         decided = a is b or _decide(store, a, b)
     if decided is None:
         store.postpone_level(a, b)

@@ -76,14 +76,14 @@ def closure(env: Constants, names: Iterable[str]) -> list[ConstantInfo]:
             stack.append(info.induct)
         elif isinstance(info, QuotInfo):
             stack += ["Eq", *QUOT_KINDS]
-        if "Nat" not in reached and _has_numerals(info):
+        if "Nat" not in reached and (has_numerals(info.type) or has_numerals(getattr(info, "value", info.type))):
             stack.append("Nat")
     return [info for info in env if info.name in reached]
 
 
-def _has_numerals(info: ConstantInfo) -> bool:
-    terms = [info.type, getattr(info, "value", info.type)]
-    return any(node.__class__ is Lit for term in terms for node in subterms(term))
+def has_numerals(e: Expr) -> bool:
+    """Return whether a term contains a number literal."""
+    return any(node.__class__ is Lit for node in subterms(e))
 
 
 def export_lines(env: Constants, names: Iterable[str]) -> Iterator[str]:
@@ -183,7 +183,7 @@ class Writer:
             if node in known:
                 stack.pop()
                 continue
-            missing = [child for child in _children(node) if child not in known]
+            missing = [child for child in children(node) if child not in known]
             if missing:
                 stack += reversed(missing)
                 continue
@@ -306,7 +306,8 @@ class Writer:
         }
 
 
-def _children(e: Any) -> tuple[Expr, ...]:
+def children(e: Any) -> tuple[Expr, ...]:
+    """Return the terms that a term is made of."""
     cls = e.__class__
     if cls is App:
         return (e.fn, e.arg)

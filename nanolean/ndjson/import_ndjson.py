@@ -9,7 +9,7 @@ it is written. Axioms count by name and statement; others are left out, so what 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -45,6 +45,7 @@ from nanolean.kernel.expr import (
     mk_pi,
 )
 from nanolean.kernel.level import ONE, LParam
+from nanolean.kernel.reserved import COMPILED, NAT_OPERATIONS
 from nanolean.kernel.typecheck import TypeChecker
 from nanolean.ndjson.export_ndjson import QUOT_KINDS, closed_rule, is_recursive, is_reflexive
 from nanolean.ndjson.ndjson_rows import (
@@ -67,8 +68,9 @@ STEPS = 20_000_000
 """Elementary steps of the kernel for one declaration."""
 MAX_HEIGHT = 1 << 16
 MAX_REASON = 400
-DEFINED_OTHERWISE = ("Nat.div", "Nat.mod", "Nat.gcd")
-"""Operations that our kernel computes, and that Lean defines in a way from which it cannot see that it may."""
+KNOWN_HERE = frozenset(("Nat.add", "Nat.sub", "Nat.mul", "Nat.pow", "Nat.beq", "Nat.ble"))
+DEFINED_OTHERWISE = frozenset((*NAT_OPERATIONS, *COMPILED)) - KNOWN_HERE
+"""What Lean's kernel computes, and ours does not, or cannot see in Lean's definitions that it may."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ class Reader:
         if index:
             self.tables.add(index[0], record[index[0]], kinds[0], record[kinds[0]])
         elif kinds[0] in _DECLARATIONS:
-            _DECLARATIONS[kinds[0]](self, record[kinds[0]])
+            getattr(self, _DECLARATIONS[kinds[0]])(record[kinds[0]])
         else:
             raise Refused(f"{shown(kinds[0])} is not known, or has no number")
 
@@ -174,13 +176,13 @@ class Reader:
             raise Refused(f"'{name}' has already been declared")
         return name, self.tables.list_of_names(content["levelParams"]), self.tables.expr(content["type"])
 
-    def _add(self, decl: Declaration) -> None:
-        """Have the kernel check a declaration."""
+    def _add(self, decl: Declaration, height: int | None = 0) -> None:
+        """Have the kernel check a declaration; it finds the heights of definitions itself."""
         self._no_quotients_missing()
         try:
             self.env = self.env.add(decl, self.steps)
         except KernelError as error:
-            if isinstance(decl, DefDecl) and decl.name in DEFINED_OTHERWISE:
+            if not isinstance(decl, QuotDecl) and decl.name in DEFINED_OTHERWISE:
                 raise Declined(f"{decl.name} is not defined as in NanoLean ({error})") from None
             raise
 
@@ -197,21 +199,27 @@ class Reader:
         elif name in PERMITTED and not _has_its_statement(self.env, name):
             raise Refused(f"the axiom {name} does not say what it says in Lean")
 
-    def add_value(self, kind: str, content: Any) -> None:
-        """Read a definition, theorem or opaque constant."""
-        extra = {"def": ("hints", "safety"), "thm": (), "opaque": ("isUnsafe",)}[kind]
-        name, params, type_ = self._head(content, "value", "all", *extra)
-        value = self.tables.expr(content["value"])
+    def add_definition(self, content: Any) -> None:
+        """Read a definition."""
+        name, params, type_, value = self._valued(content, "hints", "safety")
+        height = _height_of(content["hints"])
+        if a_word(content["safety"], "safe", "unsafe", "partial") != "safe":
+            raise Declined(f"{content['safety']} definitions")
+        self._add(DefDecl(name, params, type_, value, reducible=height is None), height)
+
+    def add_theorem(self, content: Any) -> None:
+        """Read a theorem."""
+        self._add(TheoremDecl(*self._valued(content)))
+
+    def add_opaque(self, content: Any) -> None:
+        """Read an opaque constant."""
+        self._add(OpaqueDecl(*self._valued(content, "isUnsafe")))
+
+    def _valued(self, content: Any, *others: str) -> tuple[str, tuple[str, ...], Expr, Expr]:
+        """Name, universe parameters, type and value of a declaration that has a value."""
+        name, params, type_ = self._head(content, "value", "all", *others)
         self.tables.list_of_names(content["all"])  # those that were declared together, which says nothing to a kernel
-        if kind == "thm":
-            self._add(TheoremDecl(name, params, type_, value))
-        elif kind == "opaque":
-            self._add(OpaqueDecl(name, params, type_, value))
-        else:
-            reducible = _is_abbreviation(content["hints"])
-            if a_word(content["safety"], "safe", "unsafe", "partial") != "safe":
-                raise Declined(f"{content['safety']} definitions")
-            self._add(DefDecl(name, params, type_, value, reducible))
+        return name, params, type_, self.tables.expr(content["value"])
 
     def add_quotient(self, content: Any) -> None:
         """Read one of the four lines on quotients; the kernel has them all with the first."""
@@ -227,26 +235,33 @@ class Reader:
 
     def add_inductive(self, content: Any) -> None:
         """Read a type with its constructors and its recursor, and compare them with what the kernel made of it."""
+        decl, ctor_params = self._inductive(content)
+        self._add(decl)
+        given, info = content["types"][0], self.env[decl.name]
+        assert isinstance(info, InductiveInfo)
+        self._compare_type(info, a_number(given["numIndices"]), given)
+        for ctor, params, given_ctor in zip(info.ctors, ctor_params, content["ctors"], strict=True):
+            self._compare_ctor(self.env[ctor], params, given_ctor)
+        if len(content["recs"]) != 1:
+            raise Refused(f"the inductive type {decl.name} has one recursor, not {len(content['recs'])}")
+        self._compare_rec(info, content["recs"][0])
+
+    def _inductive(self, content: Any) -> tuple[InductiveDecl, list[tuple[str, ...]]]:
+        """The declaration of a type, and the universe parameters that its constructors are said to have."""
         expect_fields(content, "types", "ctors", "recs")
-        types, ctors, recs = (a_list(content[key]) for key in ("types", "ctors", "recs"))
+        types, ctors, _ = (a_list(content[key]) for key in ("types", "ctors", "recs"))
         if len(types) > 1:
             raise Declined("mutual inductive types")
         if len(types) != 1:
             raise Refused("an inductive declaration is of a type")
         numbers = ("numParams", "numIndices", "numNested")
         name, params, type_ = self._head(types[0], *numbers, "all", "ctors", "isRec", "isUnsafe", "isReflexive")
-        num_params, num_indices, nested = (a_number(types[0][key]) for key in numbers)
+        num_params, _, nested = (a_number(types[0][key]) for key in numbers)
         if nested:
             raise Declined("nested inductive types")
         heads = [self._head(ctor, "induct", "cidx", "numParams", "numFields", "isUnsafe") for ctor in ctors]
-        self._add(InductiveDecl(name, params, num_params, type_, tuple(CtorDecl(head[0], head[2]) for head in heads)))
-        info: Any = self.env[name]
-        self._compare_type(info, num_indices, types[0])
-        for ctor, head, given in zip(info.ctors, heads, ctors, strict=True):
-            self._compare_ctor(self.env[ctor], head[1], given)
-        if len(recs) != 1:
-            raise Refused(f"the inductive type {name} has one recursor, not {len(recs)}")
-        self._compare_rec(info, recs[0])
+        declared = tuple(CtorDecl(ctor, ctor_type) for ctor, _, ctor_type in heads)
+        return InductiveDecl(name, params, num_params, type_, declared), [levels for _, levels, _ in heads]
 
     def _compare_type(self, info: InductiveInfo, num_indices: int, given: Any) -> None:
         ctors: list[Any] = [self.env[ctor] for ctor in info.ctors]
@@ -306,24 +321,26 @@ def _check_meta(record: dict[str, Any]) -> None:
         raise Declined(f"the version {shown(version)} of the format; this reads 3.1")
 
 
-def _is_abbreviation(hints: Any) -> bool:
-    """What the hints of a definition say; they mean nothing to the kernel, which finds its own heights."""
+def _height_of(hints: Any) -> int | None:
+    """The height of a definition by its hints, None for an abbreviation; they mean nothing to our kernel."""
     if isinstance(hints, dict):
         expect_fields(hints, "regular")
-        if a_number(hints["regular"]) >= MAX_HEIGHT:
-            raise Declined(f"a definition of the height {hints['regular']}")
-        return False
-    return a_word(hints, "opaque", "abbrev") == "abbrev"
+        height = a_number(hints["regular"])
+        if height >= MAX_HEIGHT:
+            raise Declined(f"a definition of the height {height}")
+        return height
+    return None if a_word(hints, "opaque", "abbrev") == "abbrev" else 0
 
 
-_DECLARATIONS: dict[str, Callable[[Reader, Any], None]] = {
-    "axiom": Reader.add_axiom,
-    "def": lambda reader, content: reader.add_value("def", content),
-    "thm": lambda reader, content: reader.add_value("thm", content),
-    "opaque": lambda reader, content: reader.add_value("opaque", content),
-    "quot": Reader.add_quotient,
-    "inductive": Reader.add_inductive,
+_DECLARATIONS = {
+    "axiom": "add_axiom",
+    "def": "add_definition",
+    "thm": "add_theorem",
+    "opaque": "add_opaque",
+    "quot": "add_quotient",
+    "inductive": "add_inductive",
 }
+"""The methods of a reader that take the lines which declare something."""
 
 
 # -- the statements of the axioms

@@ -60,7 +60,7 @@ from nanolean.kernel.level import (
     equiv,
     instantiate_level,
     leq,
-    normalize,
+    simplify,
     show_level,
 )
 
@@ -279,7 +279,7 @@ def test_the_order_of_levels_is_that_of_their_values(left, right):
 
 @given(level_terms)
 def test_normal_forms_have_the_same_value(level):
-    normal = normalize(level)
+    normal = simplify(level)
     assert all(value_of(level, values) == value_of(normal, values) for values in GRID)
     assert equiv(level, normal)
 

@@ -9,7 +9,7 @@ from random import Random
 
 from nanolean.kernel.budget import KernelError
 from nanolean.kernel.env import recheck
-from nanolean.kernel.level import equiv, leq, normalize
+from nanolean.kernel.level import equiv, leq, simplify
 from nanolean.tests.library import SEED, sized
 from nanolean.tests.random_families import FamilyMaker, environment, random_level
 from nanolean.tests.reference import OutOfFuel, Refused, Theory
@@ -62,7 +62,7 @@ def test_levels_are_compared_as_their_values_on_a_grid():
         left, right = random_level(rng), random_level(rng)
         if rng.random() < 0.3:
             right = (
-                normalize(left) if rng.random() < 0.5 else type(left)(*(getattr(left, n) for n in left.__match_args__))
+                simplify(left) if rng.random() < 0.5 else type(left)(*(getattr(left, n) for n in left.__match_args__))
             )
         vectors = value(left, small, 27), value(right, small, 27)
         below = all(a <= b for a, b in zip(*vectors))
