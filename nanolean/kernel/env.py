@@ -28,7 +28,7 @@ from nanolean.kernel.declaration import (
 )
 from nanolean.kernel.expr import Expr, collect_consts, collect_level_params_of, erase
 from nanolean.kernel.inductive import FIXED_TYPES, add_inductive, quot_constants
-from nanolean.kernel.level import ZERO
+from nanolean.kernel.level import ZERO, equiv
 from nanolean.kernel.nat_ops import computes_literals
 from nanolean.kernel.reserved import COMPUTED_NAMES, NAT_OPERATIONS, QUOTIENTS
 from nanolean.kernel.reduce import DEFAULT_STEPS
@@ -128,7 +128,7 @@ class Environment(Constants):
         self._check_form(name, level_params, type_, value)
         checker = TypeChecker(self, budget=budget)
         level = checker.sort_of(erase(type_), check=True)
-        if isinstance(decl, TheoremDecl) and level is not ZERO:
+        if isinstance(decl, TheoremDecl) and not equiv(level, ZERO):
             raise KernelError(f"the type of the theorem '{name}' is not a proposition")
         actual = checker.check(erase(value))
         if not checker.is_def_eq(actual, erase(type_)):

@@ -49,6 +49,7 @@ __all__ = [
     "abstract",
     "alpha_eq",
     "arrow",
+    "children",
     "collect_consts",
     "collect_fvars",
     "collect_level_params_of",
@@ -288,6 +289,18 @@ def instantiate_level_params(e: Expr, names: Sequence[str], levels: Sequence[Lev
     return replace_levels(e, lambda level: substitute(level, values))
 
 
+def children(e: Any) -> tuple[Expr, ...]:
+    """Return the terms that a term is made of, the last one first."""
+    cls = e.__class__
+    if cls is App:
+        return e.arg, e.fn
+    if cls is Pi or cls is Lam:
+        return e.body, e.type
+    if cls is Let:
+        return e.body, e.value, e.type
+    return (e.expr,) if cls is Proj else ()
+
+
 def subterms(e: Expr, into: Callable[[Expr], bool] = lambda _: True) -> Iterable[Expr]:
     """Yield each distinct subterm once, parents before their children; children only where `into(parent)` holds."""
     seen = {e}
@@ -297,18 +310,7 @@ def subterms(e: Expr, into: Callable[[Expr], bool] = lambda _: True) -> Iterable
         yield node
         if not into(node):
             continue
-        cls = node.__class__
-        if cls is App:
-            children: tuple[Expr, ...] = (node.arg, node.fn)
-        elif cls is Pi or cls is Lam:
-            children = (node.body, node.type)
-        elif cls is Let:
-            children = (node.body, node.value, node.type)
-        elif cls is Proj:
-            children = (node.expr,)
-        else:
-            continue
-        for child in children:
+        for child in children(node):
             if child not in seen:
                 seen.add(child)
                 stack.append(child)

@@ -32,15 +32,15 @@ from nanolean.kernel.expr import (
     abstract,
     alpha_eq,
     arrow,
+    children,
     collect_consts,
     get_app_fn_args,
     instantiate,
     mk_app,
     mk_lambda,
     mk_pi,
-    subterms,
 )
-from nanolean.kernel.level import ZERO, Level, LParam, always_equal, is_never_zero, leq
+from nanolean.kernel.level import ZERO, Level, LParam, always_equal, equiv, is_never_zero, leq
 from nanolean.kernel.typecheck import TypeChecker
 
 _U, _V = LParam("u"), LParam("v")
@@ -185,13 +185,12 @@ class _Builder:
         """Check a constructor: parameters, universes of its fields, positivity, and the type that it makes."""
         checker = self.checker
         checker.sort_of(ctor.type, check=True)
-        if any(const.name == self.decl.name and const is not self.const for const in _constants(ctor.type)):
-            raise KernelError(f"'{ctor.name}' mentions '{self.decl.name}' at other universe levels")
         type_: Expr = ctor.type
         for param in self.params:
             if not isinstance(type_, Pi) or not checker.is_def_eq(type_.type, param.type):
                 raise KernelError(f"'{ctor.name}' must begin with the parameters of '{self.decl.name}'")
             type_ = instantiate(type_.body, param.fvar)
+        self._check_occurrences(ctor, type_)
         fields: list[Local] = []
         recursive: list[_Recursive] = []
         while isinstance(type_, Pi):
@@ -206,9 +205,26 @@ class _Builder:
             raise KernelError(f"'{ctor.name}' must make '{self.decl.name}' with its own parameters")
         return _Ctor(ctor.name, ctor.type, fields, indices, recursive)
 
+    def _check_occurrences(self, ctor: CtorDecl, type_: Expr) -> None:
+        """Lean wants the type at its own levels and parameters wherever it is written, also where it vanishes."""
+        own = [param.fvar for param in self.params]
+        stack, seen = [type_], set[Expr]()
+        while stack:
+            e = stack.pop()
+            if e in seen:
+                continue
+            seen.add(e)
+            head, args = get_app_fn_args(e)
+            if isinstance(head, Const):
+                if head.name == self.decl.name and (head is not self.const or args[: len(own)] != own):
+                    raise KernelError(f"'{ctor.name}' mentions '{self.decl.name}' at other parameters or levels")
+                stack += args
+            else:
+                stack += children(e)
+
     def _check_field_universe(self, ctor: CtorDecl, type_: Expr) -> None:
         level = self.checker.sort_of(type_)
-        if self.level is not ZERO and not leq(level, self.level):
+        if not equiv(self.level, ZERO) and not leq(level, self.level):
             raise KernelError(f"a field of '{ctor.name}' lives in universe {level}, above {self.level} of the type")
 
     def _mentions_type(self, e: Expr) -> bool:
@@ -273,8 +289,11 @@ class _Builder:
                     num_fields=len(ctor.fields),
                 )
             )
-        infos.append(_recursor(self))
-        return infos
+        recursor = _recursor(self)
+        # Lean's kernel checks it too, and does not find all equal levels in it that are there.
+        env = self.checker.env.add_unchecked(infos)
+        TypeChecker(env, budget=self.checker.budget).sort_of(recursor.type, check=True)
+        return [*infos, recursor]
 
     def elim_level(self) -> Level:
         """Return the universe that the recursor makes elements of: a new parameter, or `Prop`."""
@@ -292,10 +311,6 @@ def _domains(type_: Any) -> Iterator[Expr]:
     while isinstance(type_, Pi):
         yield type_.type
         type_ = type_.body
-
-
-def _constants(e: Expr) -> Iterator[Const]:
-    return (node for node in subterms(e) if isinstance(node, Const))
 
 
 def _recursor(builder: _Builder) -> RecInfo:
@@ -331,7 +346,7 @@ def _recursor(builder: _Builder) -> RecInfo:
         num_minors=len(minors),
         num_indices=len(indices),
         rules=rules,
-        k=builder.level is ZERO and len(builder.ctors) == 1 and not builder.ctors[0].fields,
+        k=equiv(builder.level, ZERO) and len(builder.ctors) == 1 and not builder.ctors[0].fields,
         large=isinstance(level, LParam),
     )
 

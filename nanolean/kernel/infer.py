@@ -21,7 +21,7 @@ from nanolean.kernel.expr import (
     instantiate,
     instantiate_rev,
 )
-from nanolean.kernel.level import ZERO, Level, Succ, always_equal, mk_imax
+from nanolean.kernel.level import ZERO, Level, Succ, always_equal, equiv, mk_imax
 from nanolean.kernel.reduce import DEFAULT_STEPS, NAT, LocalTypes, Reducer
 
 
@@ -60,15 +60,15 @@ class Inferer(Reducer):
         return self.ensure_sort(self._type_of(type_, check)).level
 
     def is_prop(self, type_: Expr) -> bool:
-        """Return whether a type is a proposition to Lean's kernel: whether its sort computes to `Sort 0` itself.
+        """Return whether a type is a proposition to Lean's kernel: whether the level of its sort is the same as 0.
 
         `KernelError` where the sort does not compute to a `Sort`: it may be equal to `Prop` all the same, so that the
         type is no data (lean4#14807).
         """
-        return self.sort_of(type_) is ZERO
+        return equiv(self.sort_of(type_), ZERO)
 
     def is_no_data(self, type_: Expr) -> bool:
-        """Return whether a type is a proposition in truth: one in `Sort (imax 1 0)` holds no data either."""
+        """Return whether a type is a proposition in truth, and so holds no data."""
         return always_equal(self.sort_of(type_), ZERO)
 
     def _type_of(self, e: Expr, check: bool) -> Expr:

@@ -341,32 +341,27 @@ def _add_offset(level: Level, offset: int) -> Level:
     return level
 
 
-_NORMAL_FORMS: dict[Level, tuple[Level, bool]] = {}
+_NORMAL_FORMS: dict[Level, Level] = {}
 
 
-def _normal_form(level: Level, work: Budget) -> tuple[Level, bool]:
-    """The normal form of Lean's kernel, and whether it was put together anew.
-
-    An `imax` of which no part was put together anew stays as it is, without any simplification; a `max` never does.
-    """
+def _normal_form(level: Level, work: Budget) -> Level:
+    """The normal form of Lean's kernel."""
     found = _NORMAL_FORMS.get(level)
     if found is not None:
         return found
     work.spend()
     base, offset = split_offset(level)
     if base.__class__ is IMax:
-        (left, left_new), (right, right_new) = _normal_form(base.left, work), _normal_form(base.right, work)
-        changed = left_new or right_new
-        found = (_add_offset(mk_imax(left, right), offset), True) if changed else (level, False)
+        found = _add_offset(mk_imax(_normal_form(base.left, work), _normal_form(base.right, work)), offset)
     elif base.__class__ is Max:
         arguments: list[Level] = []
         given: list[Level] = []
         _max_arguments(base, given)
         for argument in given:
-            _max_arguments(_normal_form(argument, work)[0], arguments)
-        found = _add_offset_to_all(_without_redundant(sorted(arguments, key=_order)), offset), True
+            _max_arguments(_normal_form(argument, work), arguments)
+        found = _add_offset_to_all(_without_redundant(sorted(arguments, key=_order)), offset)
     else:
-        found = level, False
+        found = level
     _NORMAL_FORMS[level] = found
     return found
 
@@ -397,7 +392,7 @@ def equiv(left: Level, right: Level) -> bool:
     if left is right:
         return True
     work = Budget(COMPARISON_STEPS)
-    return _normal_form(left, work)[0] is _normal_form(right, work)[0]
+    return _normal_form(left, work) is _normal_form(right, work)
 
 
 def leq(left: Level, right: Level) -> bool:
@@ -408,7 +403,7 @@ def leq(left: Level, right: Level) -> bool:
 def _at_most(left: Level, right: Level, work: Budget) -> bool:
     """By the form of both, in the order of the kernel's cases; it looks at an `imax` as at its right side."""
     work.spend()
-    left, right = _normal_form(left, work)[0], _normal_form(right, work)[0]
+    left, right = _normal_form(left, work), _normal_form(right, work)
     if left is right or left is ZERO:
         return True
     if left.__class__ is Max:

@@ -27,7 +27,7 @@ from nanolean.kernel.declaration import (
     RecInfo,
     TheoremInfo,
 )
-from nanolean.kernel.expr import App, BVar, Const, Expr, Lam, Let, Lit, Pi, Proj, Sort, collect_consts, lift, subterms
+from nanolean.kernel.expr import App, BVar, Const, Expr, Lam, Let, Lit, Pi, Proj, Sort, children, collect_consts, lift, subterms
 from nanolean.kernel.level import ZERO, IMax, Level, LParam, Max, Succ
 
 FORMAT_VERSION = "3.1.0"
@@ -185,7 +185,7 @@ class Writer:
                 continue
             missing = [child for child in children(node) if child not in known]
             if missing:
-                stack += reversed(missing)
+                stack += missing
                 continue
             stack.pop()
             row = self._row(node)
@@ -304,18 +304,6 @@ class Writer:
             "k": rec.k,
             "isUnsafe": False,
         }
-
-
-def children(e: Any) -> tuple[Expr, ...]:
-    """Return the terms that a term is made of."""
-    cls = e.__class__
-    if cls is App:
-        return (e.fn, e.arg)
-    if cls is Lam or cls is Pi:
-        return (e.type, e.body)
-    if cls is Let:
-        return (e.type, e.value, e.body)
-    return (e.expr,) if cls is Proj else ()
 
 
 def _is_abbreviation(info: DefInfo) -> bool:

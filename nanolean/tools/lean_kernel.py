@@ -22,9 +22,9 @@ from nanolean.kernel.declaration import (
     QuotDecl,
     TheoremDecl,
 )
-from nanolean.kernel.expr import PROP, App, BVar, Const, Expr, Lam, Let, Lit, Pi, Proj, Sort
+from nanolean.kernel.expr import PROP, App, BVar, Const, Expr, Lam, Let, Lit, Pi, Proj, Sort, children
 from nanolean.kernel.level import ZERO, IMax, Level, LParam, Max, Succ
-from nanolean.ndjson.export_ndjson import children, decimal, split_name
+from nanolean.ndjson.export_ndjson import decimal, split_name
 from nanolean.system import UserError
 
 TRIED = ("4.35.0",)
