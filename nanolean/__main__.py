@@ -75,7 +75,9 @@ def make_parser() -> Parser:
     compare_ = commands.add_parser("compare", help="Check the certificates in a folder against the .lean files there.")
     compare_.add_argument("folder", metavar="DIR", help="Folder with .lean files and certificates.")
     compare_.add_argument("--json", action="store_true", help="Print one JSON object instead of lines.")
-    judge = commands.add_parser("judge", help="Have Lean's own kernel check the certificates that standard input names.")
+    judge = commands.add_parser(
+        "judge", help="Have Lean's own kernel check the certificates that standard input names."
+    )
     judge.add_argument("library", metavar="LIBRARY", help="The file libleanshared of an installed Lean.")
     stats = commands.add_parser("stats", help="Print figures about the library.")
     stats.add_argument("--json", action="store_true", help="Print one JSON object instead of lines.")

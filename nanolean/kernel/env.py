@@ -30,8 +30,8 @@ from nanolean.kernel.expr import Expr, collect_consts, collect_level_params_of, 
 from nanolean.kernel.inductive import FIXED_TYPES, add_inductive, quot_constants
 from nanolean.kernel.level import ZERO, equiv
 from nanolean.kernel.nat_ops import computes_literals
-from nanolean.kernel.reserved import COMPUTED_NAMES, NAT_OPERATIONS, QUOTIENTS
 from nanolean.kernel.reduce import DEFAULT_STEPS
+from nanolean.kernel.reserved import COMPUTED_NAMES, NAT_OPERATIONS, QUOTIENTS
 from nanolean.kernel.typecheck import TypeChecker
 
 __all__ = [

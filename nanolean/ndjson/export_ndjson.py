@@ -27,7 +27,22 @@ from nanolean.kernel.declaration import (
     RecInfo,
     TheoremInfo,
 )
-from nanolean.kernel.expr import App, BVar, Const, Expr, Lam, Let, Lit, Pi, Proj, Sort, children, collect_consts, lift, subterms
+from nanolean.kernel.expr import (
+    App,
+    BVar,
+    Const,
+    Expr,
+    Lam,
+    Let,
+    Lit,
+    Pi,
+    Proj,
+    Sort,
+    children,
+    collect_consts,
+    lift,
+    subterms,
+)
 from nanolean.kernel.level import ZERO, IMax, Level, LParam, Max, Succ
 
 FORMAT_VERSION = "3.1.0"
@@ -335,18 +350,25 @@ def is_reflexive(info: InductiveInfo, ctors: Iterable[CtorInfo]) -> bool:
 
 
 def closed_rule(env: Constants, rec: RecInfo, number: int) -> Expr:
-    """Return the right side of a rule as a closed term: a function of parameters, motive, minor premises and fields."""
+    """Return the right side of a rule as a closed term: a function of parameters, motive, minor premises and fields.
+
+    Parameters and fields are implicit where the type and the constructor have them so, as Lean's kernel does it.
+    """
     rule = rec.rules[number]
     ctor: Any = env[rule.ctor]
     type_: Any = rec.type
-    binders: list[tuple[str, Expr]] = []
-    for _ in range(rec.num_params + rec.num_motives + rec.num_minors):
-        binders.append((type_.name, type_.type))
+    declared: Any = env[rec.induct].type
+    binders: list[tuple[str, Expr, str]] = []
+    for place in range(rec.num_params + rec.num_motives + rec.num_minors):
+        info = "default"
+        if place < rec.num_params:
+            info, declared = declared.info, declared.body
+        binders.append((type_.name, type_.type, info))
         type_ = type_.body
     between = rec.num_motives + rec.num_minors  # the motive and the premises come between parameters and fields
     for place, field in enumerate(fields_of(ctor)):
-        binders.append((field.name, lift(field.type, between, place)))
+        binders.append((field.name, lift(field.type, between, place), field.info))
     result = rule.rhs
-    for name, binder_type in reversed(binders):
-        result = Lam(name, binder_type, result)
+    for name, binder_type, info in reversed(binders):
+        result = Lam(name, binder_type, result, info)
     return result

@@ -178,10 +178,20 @@ class Validator:
         for rule, ctor in zip(rec["rules"], ctors, strict=True):
             assert rule.keys() == {"ctor", "nfields", "rhs"} and rule["nfields"] == ctor["numFields"]
             self.closed(rule["rhs"], own)
+            params = self.infos(type_["type"])[: rec["numParams"]]
+            fields = self.infos(ctor["type"])[rec["numParams"] :]
             e = rule["rhs"]
-            for _ in range(rec["numParams"] + 1 + rec["numMinors"] + rule["nfields"]):
-                assert self.exprs[e]["lam"]["binderInfo"] == "default"
+            for info in (*params, *["default"] * (1 + rec["numMinors"]), *fields):
+                assert self.exprs[e]["lam"]["binderInfo"] == info
                 e = self.exprs[e]["lam"]["body"]
+
+    def infos(self, index: int) -> list[str]:
+        """How the arguments of a function type are bound."""
+        found = []
+        while "forallE" in self.exprs[index]:
+            found.append(self.exprs[index]["forallE"]["binderInfo"])
+            index = self.exprs[index]["forallE"]["body"]
+        return found
 
     def telescope(self, index: int) -> list[int]:
         """The types of the arguments of a function type."""

@@ -9,8 +9,8 @@ were accepted wrongly, or handled wrongly, by Lean's kernel or by a checker besi
   of another), #10492 (loose variables inside of an application), #10577 (a constant with another number of levels),
   #12746 (the place of a field beyond 32 bits), #14484 (a free variable in an opaque value), #14576 (a projection of
   another structure), #14582 (a family applied to something else than its parameters and levels), #14607 (free variables
-  and metavariables in an inductive type), #14613 (`Sort (imax 1 0)` not taken for `Prop`), #14632 (quotients over names
-  in use), #14806 (equalities that depend on their order), #14807 and #14847 (a type whose sort is stuck).
+  and metavariables in an inductive type), #14613 (`Sort (imax 1 0)` not taken for `Prop`), #14632 (quotients
+  twice), #14806 (equalities that depend on their order), #14807 and #14847 (a type whose sort is stuck).
 * nanoda: nanoda_lib#8 (data projected out of a proof), #22 (`k`, `numFields` and projections taken on trust), commits
   12838995 (`imax u v + 1 ≤ imax u v`; the rules of recursors) and 8a327a18 (a recursor without a type).
 * lean4lean: arena#17 (`imax 0 v` equal to its successor), and its cache of the types of free variables (as #14484).
@@ -175,8 +175,6 @@ def terms() -> Iterator[tuple[str, Case]]:
         ("max associates", Max(U, Max(V, W)), Max(Max(U, V), W)),
         ("max u u is u", U, Max(U, U)),
         ("max absorbs", Max(U, V), Max(U, Max(U, V))),
-        ("imax above a successor is max", Max(U, Succ(V)), IMax(U, Succ(V))),
-        ("max u (imax u v) is max u v", Max(V, U), Max(IMax(U, V), U)),
         ("imax 1 u is u", U, IMax(ONE, U)),
     ):
         yield name, [define(Sort(Succ(type_)), Sort(value), ("u", "v", "w"))]
@@ -589,7 +587,6 @@ def bad_names() -> Iterator[tuple[str, Case]]:
     yield "a hole in a constructor (lean4#14607)", [data("T", TYPE, arrow(MVar("x"), own))]
     yield "an undeclared level in a constructor", [PUNIT, data("T", TYPE, arrow(c("PUnit", W), own))]
     yield "quotients twice (lean4#14632)", [QuotDecl(), QuotDecl()]
-    yield "quotients over a name in use (lean4#14632)", [axiom("Quot.mk", c("False")), QuotDecl()]
 
 
 def bad_eliminations() -> Iterator[tuple[str, Case]]:

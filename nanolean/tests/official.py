@@ -6,6 +6,7 @@ A process of its own, as a mistake in what Lean's library is given ends it.
 """
 
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -14,18 +15,20 @@ from random import Random
 from typing import Any
 
 from nanolean.kernel.budget import BudgetExceeded, KernelError
-from nanolean.kernel.declaration import CtorInfo, Declaration, RecInfo
+from nanolean.kernel.declaration import CtorInfo, Declaration, QuotInfo, RecInfo
 from nanolean.kernel.env import DefDecl, Environment, InductiveDecl, OpaqueDecl, TheoremDecl, declaration_of
-from nanolean.kernel.expr import Const, Expr, Lam, Proj, Sort, mk_app, mk_lambda, mk_pi
-from nanolean.kernel.level import Level, Succ
+from nanolean.kernel.expr import Expr, Lam, Pi, Proj, Sort, instantiate, mk_app, mk_lambda, mk_pi
+from nanolean.kernel.level import ONE, ZERO, IMax, Level, LParam, Max, Succ
 from nanolean.system import with_deep_stack
-from nanolean.tests.kernel_prelude import b, c, call, eq, inductive
+from nanolean.tests.kernel_prelude import BOOL, NAT, b, c, eq, inductive
+from nanolean.tests.library import base
 from nanolean.tests.mutants import Mutator, claims
 from nanolean.tests.random_families import NAME, FamilyMaker, environment, random_level
 from nanolean.tools.lean_kernel import LeanGaveUp, LeanKernel, LeanRefused
 
 STEPS = 100_000
-SHOWN = 5
+SHOWN = 12
+MAX_SHOWN = 1500
 Question = tuple[list[Declaration], Declaration]
 """A declaration, and others that come before it: where these are not accepted by both, there is no question."""
 
@@ -38,7 +41,8 @@ class Both:
         self.official = kernel.empty
         infos = {info.name: info for info in env}
         for info in env:
-            if not isinstance(info, CtorInfo | RecInfo) and not info.name.startswith("Quot."):
+            comes_along = isinstance(info, CtorInfo | RecInfo) or (isinstance(info, QuotInfo) and info.name != "Quot")
+            if not comes_along:
                 self.official = kernel.add(self.official, declaration_of(info, infos))
 
     def ours(self, env: Environment, decl: Declaration) -> tuple[str, Environment]:
@@ -100,20 +104,12 @@ def levels(both: Both, rng: Random) -> Iterator[Question]:
             type_ = mk_pi([alpha], Sort(right))
             yield [], DefDecl("f", params, type_, mk_lambda([alpha], alpha.fvar))
         else:
-            field = mk_pi([b("x", c("PUnit", left))], c(NAME, *map(_param, params)))
+            field = mk_pi([b("x", c("PUnit", left))], c(NAME, *map(LParam, params)))
             yield [], inductive(NAME, params, 0, Sort(right), (f"{NAME}.mk", field))
-
-
-def _param(name: str) -> Level:
-    from nanolean.kernel.level import LParam
-
-    return LParam(name)
 
 
 def _near(level: Level, rng: Random) -> Level:
     """The level with a small change somewhere, or none."""
-    from nanolean.kernel.level import ONE, ZERO, IMax, Max
-
     part = random_level(rng, 1)
     changes: list[Callable[[], Level]] = [
         lambda: level,
@@ -159,69 +155,46 @@ def structures(both: Both, rng: Random) -> Iterator[Question]:
 
 
 def _claim(env: Environment, maker: FamilyMaker, decl: InductiveDecl, rng: Random) -> Declaration | None:
+    """Something about elements `s` and `t` of a type with one constructor; None where the drawn kind does not apply."""
     ctor: Any = env[decl.ctors[0].name]
-    rec: Any = env[f"{NAME}.rec"]
-    own = mk_app(c(NAME, *map(_param, decl.level_params)), *[param.fvar for param in maker.params])
-    sort = maker.level
+    levels = [LParam(name) for name in decl.level_params]
+    params = [param.fvar for param in maker.params]
+    own = mk_app(c(NAME, *levels), *params)
     s, t = b("s", own), b("t", own)
     binders = [*maker.params, s, t]
-    fields: list[Expr] = [Proj(NAME, i, s.fvar) for i in range(ctor.num_fields)]
-    made = mk_app(c(ctor.name, *map(_param, decl.level_params)), *[param.fvar for param in maker.params], *fields)
-    nat = Const("Nat")
-    match rng.randrange(4):
-        case 0:
-            type_, value = eq(own, s.fvar, made, level=sort), s.fvar
-        case 1:
-            type_, value = eq(own, s.fvar, t.fvar, level=sort), s.fvar
-        case 2 if rec.large and ctor.num_fields:
-            body = _constant_minor(rec, nat)
-            if body is None:
-                return None
-            target = mk_app(
-                c(rec.name, *([Succ(_zero())] if len(rec.level_params) > len(decl.level_params) else []), *map(_param, decl.level_params)),
-                *[param.fvar for param in maker.params],
-                Lam("x", own, nat),
-                body(maker, own),
-                s.fvar,
-            )
-            type_, value, own = eq(nat, target, Const("Nat.zero")), Const("Nat.zero"), nat
-            sort = Succ(_zero())
-        case _:
-            if not ctor.num_fields:
-                return None
-            place = rng.randrange(ctor.num_fields)
-            lam = mk_lambda(binders, Proj(NAME, place, s.fvar))
-            return DefDecl("claim", decl.level_params, mk_pi(binders, rng.choice([nat, own, c("Bool")])), lam)
-    proof = mk_app(c("Eq.refl", sort), own, value)
-    return TheoremDecl("claim", decl.level_params, mk_pi(binders, type_), mk_lambda(binders, proof))
+    kind = rng.choice(["eta", "no fields", "recursor", "projection"])
+    if kind in ("recursor", "projection") and not ctor.num_fields:
+        return None
+    if kind == "projection":
+        value = mk_lambda(binders, Proj(NAME, rng.randrange(ctor.num_fields), s.fvar))
+        return DefDecl("claim", decl.level_params, mk_pi(binders, rng.choice([NAT, own, BOOL])), value)
+    type_, left, right, sort = own, s.fvar, t.fvar, maker.level
+    if kind == "eta":
+        fields = [Proj(NAME, place, s.fvar) for place in range(ctor.num_fields)]
+        right = mk_app(c(ctor.name, *levels), *params, *fields)
+    elif kind == "recursor":
+        rec: Any = env[f"{NAME}.rec"]
+        if not rec.large:
+            return None
+        type_, right, sort = NAT, c("Nat.zero"), ONE
+        left = mk_app(c(rec.name, ONE, *levels), *params, Lam("x", own, NAT), _zero_of_fields(rec, params, own), s.fvar)
+    proof = mk_app(c("Eq.refl", sort), type_, right)
+    return TheoremDecl(
+        "claim", decl.level_params, mk_pi(binders, eq(type_, left, right, sort)), mk_lambda(binders, proof)
+    )
 
 
-def _zero() -> Level:
-    from nanolean.kernel.level import ZERO
-
-    return ZERO
-
-
-def _constant_minor(rec: Any, nat: Expr) -> Callable[[FamilyMaker, Expr], Expr] | None:
-    """The minor premise that gives zero for all fields, by the recursor's own binders."""
-    from nanolean.kernel.expr import instantiate
-
-    def make(maker: FamilyMaker, own: Expr) -> Expr:
-        type_: Any = rec.type
-        for param in maker.params:
-            type_ = instantiate(type_.body, param.fvar)
-        type_ = instantiate(type_.body, Lam("x", own, nat))
-        minor: Any = type_.type
-        binders = []
-        from nanolean.kernel.expr import Pi
-
-        while isinstance(minor, Pi):
-            local = b(f"m{len(binders)}", minor.type)
-            binders.append(local)
-            minor = instantiate(minor.body, local.fvar)
-        return mk_lambda(binders, Const("Nat.zero"))
-
-    return make
+def _zero_of_fields(rec: Any, params: list[Any], own: Expr) -> Expr:
+    """The minor premise of a recursor into numbers that gives zero for all fields."""
+    type_: Any = rec.type
+    for param in params:
+        type_ = instantiate(type_.body, param)
+    minor: Any = instantiate(type_.body, Lam("x", own, NAT)).type  # type: ignore[attr-defined]
+    binders = []
+    while isinstance(minor, Pi):
+        binders.append(b(f"m{len(binders)}", minor.type))
+        minor = instantiate(minor.body, binders[-1].fvar)
+    return mk_lambda(binders, c("Nat.zero"))
 
 
 KINDS: dict[str, Callable[[Both, Random], Iterator[Question]]] = {
@@ -234,40 +207,33 @@ KINDS: dict[str, Callable[[Both, Random], Iterator[Question]]] = {
 
 def compare(library: Path, kind: str, count: int, seed: str) -> dict[str, Any]:
     """Have both kernels judge so many declarations."""
-    kernel = LeanKernel(library)
-    if kind == "mutants":
-        from nanolean.tests.library import base
-
-        env = base().env
-    else:
-        env = environment()
-    both = Both(kernel, env)
+    both = Both(LeanKernel(library), base().env if kind == "mutants" else environment())
     seen: Counter[str] = Counter()
-    worse: list[Any] = []
-    kinds: Counter[str] = Counter()
+    only_theirs: Counter[str] = Counter()
+    wrong: list[tuple[str, str]] = []
     questions = KINDS[kind](both, Random(seed))
     while seen.total() < count:
         question = next(questions)
         answer = both.ask(question)
         if answer is None:
             continue
-        ours, theirs = (word.split(":")[0] for word in answer)
+        ours, theirs = (said.partition(":")[0] for said in answer)
         seen[f"{ours}/{theirs}"] += 1
-        if ours == "accepted" and theirs == "refused" and len(worse) < SHOWN:
-            worse.append([answer[1], str(question)[:1500]])
+        if ours == "accepted" and theirs == "refused":
+            wrong.append((answer[1], str(question)[:MAX_SHOWN]))
         if ours == "refused" and theirs == "accepted":
-            kinds[answer[0][:60]] += 1
-            if kinds[answer[0][:60]] == 1:
-                worse.append([answer[0], str(question)[:1500]]) if len(worse) < 3 * SHOWN else None
-    return {"kind": kind, "seed": seed, "seen": dict(seen), "only_theirs": dict(kinds.most_common(12)), "examples": worse}
+            only_theirs[re.sub(r"'[^']*'", "_", answer[0])[:60]] += 1
+    shown = {"only_theirs": dict(only_theirs.most_common(SHOWN)), "wrong": wrong[:SHOWN]}
+    return {"kind": kind, "seed": seed, "seen": dict(seen), **shown}
 
 
-def main() -> None:
+def main() -> int:
     """Run the comparison that the command line asks for."""
     library, kind, count, *seed = sys.argv[1:]
-    result = with_deep_stack(lambda: print(json.dumps(compare(Path(library), kind, int(count), *(seed or ["0"])), ensure_ascii=False)) or 0)
-    sys.exit(result)
+    result = compare(Path(library), kind, int(count), *(seed or ["0"]))
+    print(json.dumps(result, ensure_ascii=False))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(with_deep_stack(main))

@@ -152,9 +152,9 @@ def test_a_theorem_with_errors_depends_on_sorry():
 def test_an_inductive_type_has_constructors_and_a_recursor():
     text = (
         "inductive Colour where\n  | red\n  | green\n"
-        "def flip (c : Colour) : Colour := @Colour.rec (fun _ => Colour) .green .red c\n"
-        "example : flip .red = Colour.green := rfl\n"
-        "example (c : Colour) : flip (flip c) = c := by cases c <;> rfl"
+        "def swap (c : Colour) : Colour := @Colour.rec (fun _ => Colour) .green .red c\n"
+        "example : swap .red = Colour.green := rfl\n"
+        "example (c : Colour) : swap (swap c) = c := by cases c <;> rfl"
     )
     assert errors(text) == []
 

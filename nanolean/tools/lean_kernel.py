@@ -144,14 +144,16 @@ class LeanKernel:
             env = self.add(self.empty, InductiveDecl("Probe", (), 0, PROP, (CtorDecl("Probe.intro", unit),)))
             self.add(env, TheoremDecl("probe", (), Pi("h", unit, unit), Lam("h", unit, BVar(0))))
         except (LeanRefused, LeanGaveUp) as error:
-            raise UserError(f"{library} does not judge as Lean's kernel does: it refuses a true theorem ({error})") from None
+            raise UserError(
+                f"{library} does not judge as Lean's kernel does: it refuses a true theorem ({error})"
+            ) from None
         everything = Pi("p", PROP, BVar(0))
         for false in (TheoremDecl("probe", (), everything, proof), TheoremDecl("probe", (), Sort(ZERO), unit)):
             try:
                 self.add(env, false)
             except LeanRefused:
                 continue
-            raise UserError(f"{library} does not judge as Lean's kernel does: it accepts a false theorem")
+            raise UserError(f"{library} does not judge as Lean does: it accepts a false theorem")
 
     # -- objects of Lean's runtime: reference count (4 bytes), size (2), number of fields (1), constructor (1), fields
 
@@ -340,4 +342,3 @@ def _shown_name(address: int) -> str:
         parts.append(_text(last) if _tag(address) == 1 else str(last >> 1))
         address = _field(address, 0)
     return ".".join(reversed(parts))
-

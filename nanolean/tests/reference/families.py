@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nanolean.tests.reference.terms import Telescope, Term, Vector
+from nanolean.tests.reference.terms import Telescope, Term, Vector, occurs
 from nanolean.tests.reference.values import (
     Delayed,
     ForallValue,
@@ -67,7 +67,8 @@ class Family:
 
     @property
     def is_recursive(self) -> bool:
-        return any(ctor.recursive for ctor in self.ctors)
+        """Whether the type stands in a field, also in vain: Lean does not compute to find out."""
+        return any(occurs(self.name, type_) for ctor in self.ctors for _, type_ in ctor.fields)
 
     @property
     def is_structure(self) -> bool:
