@@ -29,13 +29,13 @@ from nanoproof.common.files import atomic_write_json, read_jsonl
 from nanoproof.common.run_dir import home
 from nanoproof.evaluation.results import PROOFS, RESULTS, proof_names
 from nanoproof.evaluation.summary import by_theorem, theorem_key
+from nanoproof.lean.certificates import check_certificates
 from nanoproof.lean.forbidden import IMPORTS, banned_reason, banned_word, block_reason, declarations, plain_reason
 from nanoproof.lean.lexical import find_top_level, mask
 from nanoproof.lean.source import EXPLICIT, SORRY, name_examples, negate
 from nanoproof.lean.types import LeanError, Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.check import Texts, check_proof, foreign_axioms
-from scripts.check_certificates import report as report_certificates
 from scripts.lean_command import Declared, Reader, open_reader
 
 MAX_FILE_BYTES = 10_000_000
@@ -66,7 +66,9 @@ class CheckOptions:
     timeout: float = opt(300.0, "Seconds for one file.", above=0)
     json: str | None = opt(None, "File to write the result to.")
     certificates: bool = opt(False, "Check the certificates beside the files, instead of the files.")
-    checker: str | None = opt(None, "Command that checks one, with {file} or {config} in it; default NanoLean's own.")
+    checker: str | None = opt(
+        None, "Command that checks one, with {file} or {config} in it, or lean-kernel[:PATH]; without it NanoLean."
+    )
     jobs: int = opt(os.cpu_count() or 1, "Certificates that are checked at once.", min=1)
 
     def __post_init__(self) -> None:
@@ -84,7 +86,7 @@ def main(argv: list[str] | None = None) -> int:
     if not folder.exists() and (home() / args.dir).is_dir():  # where the commands that made it named it from
         folder = home() / args.dir
     if options.certificates:
-        return report_certificates(folder, options.checker, options.timeout, options.jobs, options.json)
+        return report_certificates(folder, options)
     case = CheckedFolder.of(folder, options)
     files, attempts = case.texts, case.attempts
     with closing(open_reader(options.lean, options.cwd, options.header, options.timeout, options.sandbox)) as reader:
@@ -114,6 +116,21 @@ def main(argv: list[str] | None = None) -> int:
         except OSError as error:
             raise UserError(f"cannot write --json {options.json}: {error.strerror}") from error
     return 1 if refused or wrong_attempts else 0
+
+
+def report_certificates(folder: Path, options: CheckOptions) -> int:
+    """Check certificates and say what came of it, also in a file of JSON; 0 if all are accepted, else 1.
+
+    Raises UserError as `check_certificates` does, and if the file cannot be written.
+    """
+    result = check_certificates(folder, options.checker, options.timeout, options.jobs)
+    print(result)
+    if options.json is not None:
+        try:
+            atomic_write_json(Path(options.json), result.as_json())
+        except OSError as error:
+            raise UserError(f"cannot write --json {options.json}: {error.strerror}") from error
+    return 0 if result.ok else 1
 
 
 # -- Files and record --------------------------------------------------------------------------------------------------

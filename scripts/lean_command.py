@@ -9,7 +9,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from nanoproof.common.commands import run
 from nanoproof.common.errors import UserError
 from nanoproof.lean.check_command import CheckCommand
 from nanoproof.lean.client import LeanServerClient
@@ -275,20 +275,6 @@ def _error_text(message: dict[str, Any]) -> str:
 
 def _error(text: str) -> dict[str, Any]:
     return {"severity": "error", "data": text}
-
-
-def run(words: list[str], cwd: str | None, seconds: float) -> tuple[int, str]:
-    """Run a command; return its exit code and output. On a timeout, all processes that it started are killed."""
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        words, cwd=cwd, stdout=pipe, stderr=pipe, encoding="utf-8", errors="replace", start_new_session=True
-    ) as process:
-        try:
-            stdout, stderr = process.communicate(timeout=seconds)
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
-    return process.returncode, stdout + stderr
 
 
 # -- Sandboxes ---------------------------------------------------------------------------------------------------------

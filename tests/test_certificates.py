@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nanoproof.common.errors import UserError
+from nanoproof.lean.certificates import Checker, check_certificates
 from nanoproof.lean.embedded import write_certificates
 from scripts import check_with_lean
-from scripts.check_certificates import Checker, check_certificates
 
 NAMES = ("good", "packed", "refuse", "decline", "swap", "paws", "statement", "term", "none")
 CHECKER = """

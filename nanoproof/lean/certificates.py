@@ -16,26 +16,20 @@ import zlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
+from nanoproof.common.commands import run
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json
+from nanoproof.lean import lean_kernel
+from nanoproof.lean.lean_kernel import Answer, Outcome
 from nanoproof.lean.source import ALLOWED_AXIOMS
-from scripts.lean_command import run
 
 NANOLEAN = (sys.executable, "-m", "nanolean")
 SUFFIXES = (".ndjson", ".ndjson.gz")
 REASON_LETTERS = 300
 START_SECONDS = 300.0
 """Time for NanoLean to build its library, which it does once."""
-Outcome = Literal["accepted", "refused", "declined"]
-
-
-class Answer(NamedTuple):
-    """The outcome for one certificate."""
-
-    outcome: Outcome
-    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,43 +68,38 @@ class CertificateResult:
         return "\n".join([*lines, f"{counts}, {others} ({self.checker})"])
 
 
-def report(folder: Path, checker: str | None, seconds: float, jobs: int, file: str | None) -> int:
-    """Check certificates and say what came of it, also in a file of JSON; 0 if all are accepted, else 1.
-
-    Raises UserError as `check_certificates` does, and if the file cannot be written.
-    """
-    result = check_certificates(folder, checker, seconds, jobs)
-    print(result)
-    if file is not None:
-        try:
-            atomic_write_json(Path(file), result.as_json())
-        except OSError as error:
-            raise UserError(f"cannot write --json {file}: {error.strerror}") from error
-    return 0 if result.ok else 1
-
-
 def check_certificates(folder: Path, checker: str | None, seconds: float, jobs: int) -> CertificateResult:
     """Check the certificates of the `.lean` files in a folder, `jobs` at once, each for so many seconds at most.
 
-    Raises UserError if there is no `.lean` file, or no such checker.
+    `lean-kernel`, or `lean-kernel:PATH`, is Lean's own kernel, which one process asks for all of them. Raises UserError
+    if there is no `.lean` file, or no such checker.
     """
     files = sorted(folder.rglob("*.lean"))
     if not files:
         raise UserError(f"{folder} holds no .lean file")
-    command = Checker(checker)
-    answers: dict[Path, Answer] = {}
     found = {file: certificate for file in files if (certificate := certificate_of(file)) is not None}
-    with ThreadPoolExecutor(jobs) as pool:
-        checks = {file: pool.submit(command.check, certificate, seconds) for file, certificate in found.items()}
+    with ThreadPoolExecutor(1) as pool:
         differences = pool.submit(compare, folder, START_SECONDS + seconds * len(files))
-        for file in files:
-            check = checks.get(file)
-            answers[file] = Answer("refused", "it has no certificate") if check is None else check.result()
-    for name, reason in differences.result().items():
-        file = Path(name)
+        name, checked = _ask(checker, list(found.values()), seconds, jobs)
+    answers: dict[Path, Answer] = {}
+    for file in files:
+        certificate = found.get(file)
+        answers[file] = Answer("refused", "it has no certificate") if certificate is None else checked[certificate]
+    for named, reason in differences.result().items():
+        file = Path(named)
         if answers.get(file, Answer("accepted")).outcome == "accepted":
             answers[file] = Answer("refused", reason)
-    return CertificateResult(checker or "nanolean", answers)
+    return CertificateResult(name, answers)
+
+
+def _ask(checker: str | None, found: list[Path], seconds: float, jobs: int) -> tuple[str, dict[Path, Answer]]:
+    """The name of a checker, and what it says of certificates."""
+    if checker is not None and lean_kernel.is_meant(checker):
+        return lean_kernel.judge(found, lean_kernel.find_library(checker), seconds)
+    command = Checker(checker)
+    with ThreadPoolExecutor(jobs) as pool:
+        checks = {certificate: pool.submit(command.check, certificate, seconds) for certificate in found}
+        return checker or "nanolean", {certificate: check.result() for certificate, check in checks.items()}
 
 
 def certificate_of(file: Path) -> Path | None:
