@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from nanoproof.actors.remote import ProverSpec
-from nanoproof.cluster import driver
+from nanoproof.cluster import driver, host
 from nanoproof.cluster.driver import HostOptions, HostPool
 from nanoproof.cluster.nodes import RayNodes
 from nanoproof.common.errors import UserError
@@ -251,7 +251,11 @@ def test_whole_proofs_are_verified_by_hosts_of_which_one_is_killed(cluster, monk
 
 
 @pytest.mark.timeout(600)
-def test_a_replica_writes_what_the_network_does_and_another_follows_one_that_is_killed(cluster):
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_replica_writes_what_the_network_does_and_another_follows_one_that_is_lost(cluster, monkeypatch, how):
+    monkeypatch.setattr(driver, "HANG_SECONDS", 10.0)
+    monkeypatch.setattr(host, "SILENCE_SECONDS", 5.0)
+
     def replicas():
         started = [process for node in cluster.nodes for process in node.started()]
         return [one for one in started if "PolicyReplica" in " ".join(one.cmdline())]
@@ -264,7 +268,7 @@ def test_a_replica_writes_what_the_network_does_and_another_follows_one_that_is_
             (first,) = spread.addresses()
             assert texts(spread.generate(*asked)) == alone
             (victim,) = replicas()
-            victim.kill()
+            victim.send_signal(how)
             assert texts(spread.generate(*asked)) == alone
             wait_for(lambda: spread.addresses() not in ([], [first]), spread.addresses, 250)
             assert texts(spread.generate(*asked)) == alone
