@@ -150,9 +150,18 @@ def _without_filters() -> list[str]:
     They are for the user's files; the attributes that would apply them to a fresh clone are the clone's.
     """
     command = git_command("config", "--null", "--name-only", "--get-regexp", r"^filter\.")
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, env=git_environment(), cwd="/", timeout=LOCAL_SECONDS
-    )
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=git_environment(),
+            cwd="/",
+            timeout=LOCAL_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):  # the command itself will say so
+        return []
     settings: list[str] = []
     for name in done.stdout.decode("utf-8", "surrogateescape").split("\0"):
         if name and "=" not in name:

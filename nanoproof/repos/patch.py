@@ -19,6 +19,7 @@ from nanoproof.common.git import GitError, blob_id, git, repository_top
 _PLAIN_NAME = re.compile(r'[^\x00-\x1f\x7f-\x9f"\\\ud800-\udfff]+')
 _ESCAPES = {"\n": "\\n", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 _PLAIN_FILES = ("100644", "100755")
+CHANGED = "it was changed meanwhile"
 _IDENTITY = {"user.name": "nanoproof", "user.email": "nanoproof@localhost"}
 
 
@@ -234,7 +235,7 @@ def overwrite(root: Path, old: Mapping[str, bytes], new: Mapping[str, str]) -> d
             if file.resolve() != file:
                 skipped[path] = "a symbolic link leads there by now"
             elif read_regular(file) != old[path]:
-                skipped[path] = "it was changed meanwhile"
+                skipped[path] = CHANGED
             else:
                 mode = file.stat().st_mode & 0o7777
                 atomic_write_text(file, text)

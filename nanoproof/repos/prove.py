@@ -34,7 +34,7 @@ from nanoproof.policy.baselines import SolverOnlyPolicy
 from nanoproof.policy.factory import PolicyOptions, open_suggesting
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import Prover, ProverOptions
-from nanoproof.repos.patch import Base, overwrite, patch_text, require_branch, write_branch
+from nanoproof.repos.patch import CHANGED, Base, overwrite, patch_text, require_branch, write_branch
 from nanoproof.repos.premise_data import folder_files
 from nanoproof.repos.project import Project
 from nanoproof.repos.proving import Ledger, ProjectProver, Rung, Task, method_of, rising, server_imports
@@ -375,17 +375,24 @@ def _ways_out(
             raise UserError(f"--branch {base.branch}: {error} (the proofs are in the patch)") from error
 
     def write_files() -> list[str]:
-        skipped = overwrite(project.root, data, changed)
+        skipped.update(overwrite(project.root, data, changed))
         lines = [f"written: {path}" for path in changed if path not in skipped]
         for path, reason in skipped.items():
             lines.append(f"NOT written, {reason}: {path} (its proofs are in the patch)")
         return lines
 
+    def check_written() -> list[str]:
+        for path, reason in skipped.items():
+            if reason != CHANGED:  # that is for the user to decide; the rest was asked for and is not there
+                raise UserError(f"--write: {path} cannot be written: {reason}")
+        return []
+
+    skipped: dict[str, str] = {}
     ways = [write_patch]
     if changed and base is not None:
         ways.append(commit)
     if changed and options.write:
-        ways.append(write_files)
+        ways += [write_files, check_written]
     return ways
 
 

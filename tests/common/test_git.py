@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from nanoproof.common.errors import UserError
 from nanoproof.common.git import GitError, git
 
 IDENTITY = ("-c", "user.name=a", "-c", "user.email=a@b")
@@ -91,3 +92,9 @@ def test_a_pipe_in_place_of_the_configuration_keeps_nobody_waiting(tmp_path: Pat
     os.mkfifo(folder / ".git" / "config")
     with pytest.raises(GitError, match="did not end within 1 seconds"):
         git("rev-parse", "HEAD", at=folder, seconds=1)
+
+
+def test_without_git_a_line_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match="git is not installed"):
+        git("clone", "--quiet", "--", "file:///nowhere", str(tmp_path / "clone"))

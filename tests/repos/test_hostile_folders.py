@@ -5,6 +5,7 @@ import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -253,3 +254,25 @@ def test_reports_and_what_can_be_written_are_written_whatever_fails_at_the_end(
     assert "NOT written: --branch proofs:" in said and "reference already exists" in said
     assert "1 of 1 sorries proved" in (report / "report.html").read_text()
     assert "+  " in (report / "proofs.patch").read_text()
+
+
+@pytest.mark.parametrize(("change", "failed"), [(False, True), (True, False)])
+def test_a_file_that_cannot_be_written_is_an_error_and_one_that_was_changed_is_not(
+    tmp_path: Path, change: bool, failed: bool
+) -> None:
+    for name in ("A.lean", "B.lean"):
+        (tmp_path / name).write_text(OPEN)
+    project = Project.read(tmp_path)
+    options: Any = SimpleNamespace(patch=None, write=True)
+    (tmp_path / "A.lean").unlink()
+    if change:
+        (tmp_path / "A.lean").write_text("-- mine\n")
+    prover: Any = SimpleNamespace(changed={"A.lean": DONE, "B.lean": DONE}, tasks=[])
+    patch, files, check = prove._ways_out(options, project, prover, tmp_path / "report", None)
+    patch()
+    assert "written: B.lean" in files() and (tmp_path / "B.lean").read_text() == DONE
+    if failed:
+        with pytest.raises(UserError, match=r"--write: A\.lean cannot be written: No such file"):
+            check()
+    else:
+        assert check() == []
