@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import itertools
 import json
 import os
 import re
@@ -412,6 +413,30 @@ def test_content_with_a_wrong_checksum_is_not_kept(hub: FakeHub, capsys: pytest.
     assert not (dataset_dir("leanworkbook") / WORKBOOK_FILE).exists()
     if kind == "damage":
         assert left_over() == []
+
+
+@pytest.mark.parametrize("name", ["leanworkbook", "proofnet"])
+def test_a_host_that_packs_more_than_it_announced_is_not_read_on(
+    hub: FakeHub, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    hub.mishaps[WORKBOOK_FILE] = hub.mishaps["data/proofnet.jsonl"] = ["bomb"] * 20
+    assert run(name) == 1
+    assert "its host sends more than the" in said(capsys, "failed")[0]
+    assert left_over() == []
+
+
+@pytest.mark.parametrize("size", [1000, None])
+def test_of_a_body_without_end_no_more_is_written_than_was_announced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int | None
+) -> None:
+    monkeypatch.setattr(transfer, "UNANNOUNCED_BYTES", 2000)
+    source = Source("git", "a/b", "data.json")
+    arrived: list[int] = []
+    remote = SimpleNamespace(open=lambda *_: contextlib.nullcontext(transfer.Body(0, itertools.repeat(b"x" * 300))))
+    file = transfer.RemoteFile(source, source.path, source.local, "", "c" * 40, size)
+    with pytest.raises(transfer.TransferError, match=r"sends more than .*[12],000 bytes"):
+        transfer.fetch(remote, file, tmp_path / "data.json", lambda _: None, arrived.append, threading.Event())
+    assert sum(arrived) == (size or 2000) + 1 and list(tmp_path.iterdir()) == []
 
 
 def test_a_small_file_is_checked_by_its_git_checksum(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ repositories with their error headers. Mishaps happen on cue: `server.mishaps[pa
 each request of the file's content.
 """
 
+import gzip
 import hashlib
 import json
 import socket
@@ -266,6 +267,10 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if kind == "damage":
             content = content[:-1] + bytes([content[-1] ^ 1])
+        if kind == "bomb":
+            packed = gzip.compress(content + bytes(1 << 24))
+            self._send(200, packed, {**headers, "Content-Encoding": "gzip"})
+            return
         start = int(self.headers.get("Range", "bytes=0-").removeprefix("bytes=").split("-")[0])
         if start >= len(content) > 0:
             self._send(416, b"", {"Content-Range": f"bytes */{len(content)}"})
