@@ -237,7 +237,7 @@ def main(argv: list[str] | None = None) -> int:
         serve(args.serve)
         return 0
     command = [sys.executable, "-m", "benchmarks.lean_server", "--serve", str(max(args.threads, args.crowd))]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as server:
         assert server.stdin is not None and server.stdout is not None
         address = f"127.0.0.1:{server.stdout.readline().strip()}"
         loads = measure(address, args.threads, args.seconds, args.crowd)

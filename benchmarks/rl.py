@@ -66,7 +66,7 @@ def run(
     command = [sys.executable, *launcher, "-m", "benchmarks.rl_scripted", *(["--"] if launcher else []), *words]
     wanted = {"tactic_seconds": TACTIC_SECONDS, "report": str(report), **script}
     environment = {**os.environ, "SCRIPTED_RL": json.dumps(wanted), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", errors="replace")
     if done.returncode:
         sys.exit(f"the run `{name}` failed:\n{done.stderr[-3000:]}")
     return [json.loads(Path(f"{report}_r{rank}.json").read_text()) for rank in range(ranks)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import gc
+import io
 import os
 import secrets
 import select
@@ -56,6 +57,7 @@ def run_main(main: Callable[[], int | None]) -> None:
     2 and one line for a `UserError` or what the system says of a file, 130 on Ctrl-C, 141 without a word if nobody
     reads what it prints.
     """
+    print_utf8()
     try:
         code = main() or 0
         if not sys.stdout.closed:
@@ -77,6 +79,17 @@ def run_main(main: Callable[[], int | None]) -> None:
     if _nobody_reads():  # so that the flush at exit says nothing
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
+
+
+def print_utf8() -> None:
+    """Print UTF-8 whatever the locale says: goals hold `⊢`, and in the C locale Python would print ASCII alone.
+
+    A terminal of another encoding keeps it, and gets escapes for what it lacks.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            keeps = stream.isatty() and stream.encoding.lower() not in ("ascii", "us-ascii", "ansi_x3.4-1968")
+            stream.reconfigure(encoding=stream.encoding if keeps else "utf-8", errors="backslashreplace")
 
 
 def _nobody_reads() -> bool:

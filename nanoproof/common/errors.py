@@ -17,7 +17,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanoproof.common.terminal import print_lines
+from nanoproof.common.terminal import print_lines, use_utf8
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -99,6 +99,7 @@ def run_main(main: Callable[[], int | None]) -> None:
     The code is 2, with one line, for a `UserError` or an OSError of a file, 130 on Ctrl-C, and 141 without a line if
     nobody reads standard output.
     """
+    use_utf8()
     try:
         code = main() or 0
         if not sys.stdout.closed:

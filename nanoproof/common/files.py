@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -103,13 +104,46 @@ def atomic_write_json(path: Path, value: Any) -> None:
     atomic_write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
+def parse_json(data: bytes | str) -> Any:
+    """Parse JSON that others wrote. Raises ValueError for all that cannot be read.
+
+    Python itself raises a RecursionError for what is nested more deeply than its stack.
+    """
+    try:
+        return json.loads(data)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
+"""What JSON with a lone surrogate has, and other JSON seldom."""
+
+
+def lone_surrogate(value: Any, name: str = "") -> str | None:
+    """Return the first field of a JSON value whose text has half a character; None if all have a UTF-8 form.
+
+    JSON can say `"\\ud83d"` alone, which no tokenizer takes and no file of UTF-8 holds.
+    """
+    waiting = [(name, value)]
+    while waiting:
+        field, part = waiting.pop()
+        if isinstance(part, str):
+            if not part.isascii() and part.encode("utf-8", "replace").decode() != part:
+                return field
+        elif isinstance(part, dict):
+            waiting.extend((f"{field}.{key}".removeprefix("."), inner) for key, inner in reversed(part.items()))
+        elif isinstance(part, list):
+            waiting.extend((f"{field}[{index}]", part[index]) for index in reversed(range(len(part))))
+    return None
+
+
 def read_json(path: Path) -> Any:
     """Read a JSON file; raises UserError if it is missing or damaged."""
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return parse_json(Path(path).read_bytes())
     except FileNotFoundError as error:
         raise UserError(f"no such file: {path}") from error
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except ValueError as error:
         raise UserError(f"{path} is not valid JSON: {error}") from error
 
 
@@ -196,8 +230,8 @@ def read_jsonl(path: Path) -> Iterator[Any]:
             if not line.strip():
                 continue
             try:
-                yield json.loads(line)
-            except (json.JSONDecodeError, UnicodeDecodeError) as error:
+                yield parse_json(line)
+            except ValueError as error:
                 raise UserError(f"{path}, line {number}: not valid JSON: {error}") from error
 
 

@@ -1,5 +1,6 @@
 """Output of commands: tables, colours and progress bars on a terminal, plain lines elsewhere."""
 
+import io
 import logging
 import os
 import re
@@ -8,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 PLAIN_WIDTH = 120
 """Columns to fill where the output is no terminal."""
+
+ASCII = ("ascii", "us-ascii", "ansi_x3.4-1968")
+"""What Python calls the encoding of the C locale."""
 
 _STYLED = re.compile(r"\x1b\[[\d;]*m")
 _KEPT = "\n\t"
@@ -48,6 +52,22 @@ class Paint:
         if not (self.on and styles and text):
             return text
         return f"\x1b[{';'.join(STYLES[style] for style in styles)}m{text}\x1b[0m"
+
+
+def use_utf8() -> None:
+    """Print UTF-8, and read it from arguments, whatever the locale says: in the C locale Python takes ASCII alone.
+
+    Goals hold `⊢`, and programs of ours read each other's output. A terminal of another encoding keeps it, and gets
+    escapes for what it lacks. Names of files stay as the system has them.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            keeps = stream.isatty() and stream.encoding.lower() not in ASCII
+            stream.reconfigure(encoding=stream.encoding if keeps else "utf-8", errors="backslashreplace")
+    if sys.getfilesystemencoding().lower() in ASCII:
+        for index, word in enumerate(sys.argv):
+            with suppress(UnicodeError):
+                sys.argv[index] = word if os.path.exists(word) else os.fsencode(word).decode("utf-8")
 
 
 def print_lines(lines: Iterable[str]) -> None:

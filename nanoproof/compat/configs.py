@@ -4,13 +4,12 @@ from nanoproof.compat.configs import ProverConfig, TrainingConfig
 """
 
 import importlib
-import json
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write_json, atomic_write_text
+from nanoproof.common.files import atomic_write_json, atomic_write_text, parse_json
 
 YEAR_SECONDS = 365 * 24 * 3600
 
@@ -53,7 +52,7 @@ class _Config:
     def from_json(cls, path: str | Path) -> Self:
         """Read a JSON file. Raises UserError for one that cannot be read or holds something else."""
         try:
-            data = json.loads(_read(path))
+            data = parse_json(_read(path))
         except ValueError as error:
             raise UserError(f"{path} is not JSON: {error}") from error
         return cls.from_dict(data, str(path))

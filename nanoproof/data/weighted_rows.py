@@ -7,16 +7,19 @@ does.
 
 import gzip
 import json
-import math
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write
+from nanoproof.common.files import atomic_write, lone_surrogate, parse_json
 
 CONJECTURE_MARKER, PROOF_MARKER = "<|conjecture|>", "<|proof|>"
 ASKS_FOR_CONJECTURE = "<hard theorem>"
+EXPECTED = "expected texts `prompt` and `target`, and a `weight` of at least 0"
+MOST_WEIGHT = 1e30
+"""Weights become float32, and Python's integers have no limit."""
 
 
 class Row(NamedTuple):
@@ -38,10 +41,10 @@ def read_packed_json(path: Path) -> Any:
         path = packed
     try:
         data = path.read_bytes()
-        return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+        return parse_json(gzip.decompress(data) if path.suffix == ".gz" else data)
     except FileNotFoundError as error:
         raise UserError(f"no such file: {path}") from error
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise UserError(f"{path} is not valid JSON: {error}") from error
 
 
@@ -63,15 +66,20 @@ def read_rows(path: Path) -> list[Row]:
 def rows_of(records: Iterable[Any], place: str) -> Iterator[Row]:
     """Convert records to rows; other columns do not matter. Raises UserError with the number of a bad one."""
     for number, record in enumerate(records, start=1):
-        record = record if isinstance(record, dict) else {}
-        prompt, target, weight = record.get("prompt"), record.get("target"), record.get("weight")
-        weight = 1.0 if weight is None else weight
-        usable = isinstance(weight, int | float) and not isinstance(weight, bool) and math.isfinite(weight)
-        if not (isinstance(prompt, str) and isinstance(target, str) and usable and weight >= 0):
-            raise UserError(
-                f"{place}, row {number}: expected texts `prompt` and `target`, and a `weight` of at least 0"
-            )
-        yield Row(prompt, target, float(weight))
+        if not isinstance(record, dict):
+            raise UserError(f"{place}, row {number}: {EXPECTED}, got no object")
+        for field in ("prompt", "target"):
+            if not isinstance(record.get(field), str):
+                problem = "is no text" if field in record else "is missing"
+                raise UserError(f"{place}, row {number}: {EXPECTED}; `{field}` {problem}")
+            if lone_surrogate(record[field]) is not None:
+                raise UserError(f"{place}, row {number}: `{field}` is not Unicode: it has a lone surrogate")
+        weight = 1.0 if record.get("weight") is None else record["weight"]
+        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if not (is_number and 0 <= weight < MOST_WEIGHT):
+            shown = "too large" if is_number and weight > 0 else f"{weight!r:.50}"
+            raise UserError(f"{place}, row {number}: {EXPECTED}; `weight` is {shown}")
+        yield Row(record["prompt"], record["target"], float(weight))
 
 
 def write_rows(path: Path, rows: Sequence[Row]) -> None:

@@ -12,7 +12,6 @@ What is read: `results.jsonl` of our evaluations (one line for each sample), and
 """
 
 import gzip
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -23,7 +22,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_jsonl, read_object
+from nanoproof.common.files import parse_json, read_jsonl, read_object
 from nanoproof.evaluation.summary import pass_at_k, theorem_key
 from nanoproof.lean.types import SourceError, Theorem, TheoremRejected
 
@@ -318,8 +317,8 @@ def _read_gzip(path: Path) -> Iterator[Any]:
             for number, line in enumerate(file, start=1):
                 if line.strip():
                     try:
-                        yield json.loads(line)
-                    except json.JSONDecodeError as error:
+                        yield parse_json(line)
+                    except ValueError as error:
                         raise UserError(f"{path}, line {number}: not valid JSON: {error}") from error
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise UserError(f"cannot read {path}: {error}") from error

@@ -52,7 +52,8 @@ class EmbeddedServers:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             start_new_session=True,
             env={**os.environ, TOKEN_VARIABLE: self.token},  # command lines are shown to every user
         )
@@ -140,7 +141,9 @@ def write_certificates(proofs: Path, seconds: float = CERTIFICATE_SECONDS) -> in
     words = ["export", "--format", "ndjson", str(proofs), "--seconds", f"{seconds:g}"]
     command = [sys.executable, "-m", "nanolean", *words]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + _READY_SECONDS)
+        done = subprocess.run(
+            command, capture_output=True, encoding="utf-8", errors="replace", timeout=seconds + _READY_SECONDS
+        )
         output = f"{done.stdout}{done.stderr}".strip().rpartition("\n")[2]
     except (OSError, subprocess.TimeoutExpired) as error:
         output = str(error)

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write_json, read_json
+from nanoproof.common.files import atomic_write_json, parse_json, read_json
 from nanoproof.repos.splits import (
     SPLITS,
     STRATEGIES,
@@ -419,7 +419,7 @@ def _lines(path: Path) -> Iterator[Any]:
         for number, line in enumerate(lines, start=1):
             if line.strip():
                 try:
-                    yield json.loads(line)
+                    yield parse_json(line)
                 except ValueError as error:
                     raise UserError(f"{path}, line {number}: not valid JSON: {error}") from None
 

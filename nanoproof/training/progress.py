@@ -6,7 +6,6 @@ top, trained by mean squared error; the epoch with the smallest error on the hel
 """
 
 import hashlib
-import json
 import logging
 import math
 import shutil
@@ -20,7 +19,14 @@ import torch
 
 from nanoproof.common.config import opt, validate
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write_json, atomic_write_text, json_line, read_object
+from nanoproof.common.files import (
+    atomic_write_json,
+    atomic_write_text,
+    json_line,
+    lone_surrogate,
+    parse_json,
+    read_object,
+)
 from nanoproof.data.transitions import leandojo, leantree
 from nanoproof.inference.hf_loading import first_line, load_weights, loading, transformers_library
 from nanoproof.lean.types import Transition
@@ -33,6 +39,7 @@ SCRATCH = "scratch"
 """In place of a model: a small encoder with fresh weights, and a vocabulary made of the rows."""
 SCRATCH_VOCABULARY, SCRATCH_WIDTH, SCRATCH_LAYERS = 2048, 128, 4
 EPOCHS_FOLDER, SUMMARY, SETTINGS = "epochs", "progress.json", "settings.json"
+MOST_STEPS = 1e9
 SAMPLE_ROWS = (
     {"goal": "p q : Prop\nh : p ∧ q\n⊢ q ∧ p", "prefix": "intro h", "tactic": "constructor", "steps_remaining": 1},
     {"goal": "n : Nat\n⊢ n + 0 = n", "prefix": "", "tactic": "rfl", "steps_remaining": 0},
@@ -68,7 +75,7 @@ def read_rows(path: Path) -> tuple[list[ProgressRow], int]:
             number += 1
             if not line.strip():
                 continue
-            row = _row(json.loads(line))
+            row = _row(parse_json(line))
             skipped += row is None
             rows += [] if row is None else [row]
     except OSError as error:
@@ -86,7 +93,9 @@ def _row(record: Any) -> ProgressRow | None:
     goal, prefix, tactic = (record.get(name) for name in ("goal", "prefix", "tactic"))
     steps = record.get("steps_remaining")
     texts = isinstance(goal, str) and isinstance(tactic, str) and goal.strip() and tactic.strip()
-    if not texts or isinstance(steps, bool) or not isinstance(steps, int | float) or not math.isfinite(steps):
+    if not texts or isinstance(steps, bool) or not isinstance(steps, int | float) or not abs(steps) < MOST_STEPS:
+        return None  # of texts, of another kind, or NaN
+    if lone_surrogate(record) is not None:
         return None
     return ProgressRow(
         str(goal).strip(), (prefix if isinstance(prefix, str) else "").strip(), str(tactic).strip(), steps

@@ -4,7 +4,6 @@ A file is a sequence of groups (parquet's row groups) of documents whose sizes a
 streams through one group in bounded memory. A document may be None or empty; readers count these and skip them.
 """
 
-import json
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_text
+from nanoproof.common.files import parse_json, read_text
 
 log = logging.getLogger(__name__)
 
@@ -154,7 +153,7 @@ class JsonlFile(TextFile):
         if not line.strip():
             return None
         try:
-            text = json.loads(line)[COLUMN]
+            text = parse_json(line)[COLUMN]
         except (ValueError, KeyError, TypeError) as error:
             raise UserError(f"{self.path}, line {number}: not a JSON object with a field {COLUMN!r}") from error
         if text is not None and not isinstance(text, str):

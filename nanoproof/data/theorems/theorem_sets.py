@@ -23,7 +23,6 @@ its `sorry`s. A hash of path and name puts a tenth of them into `valid`, so that
 
 import hashlib
 import importlib
-import json
 import logging
 import random
 import re
@@ -37,7 +36,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_text
+from nanoproof.common.files import parse_json, read_text
 from nanoproof.common.run_dir import repo_name, traced_file
 from nanoproof.data.sources.catalog import CATALOG
 from nanoproof.data.theorems.whitelists import filter_theorems, load_whitelist
@@ -236,7 +235,7 @@ class TheoremSet:
 def json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield place and object of each row of a JSON list. Raises UserError if the file is something else."""
     try:
-        records = json.loads(path.read_text(encoding="utf-8"))
+        records = parse_json(path.read_bytes())
     except ValueError as error:
         raise UserError(f"{path} is not valid JSON: {error}") from error
     if not isinstance(records, list):
@@ -252,7 +251,7 @@ def jsonl_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             place = f"{path}, line {number}"
             if line.strip():
                 try:
-                    record = json.loads(line)
+                    record = parse_json(line)
                 except ValueError as error:
                     raise UserError(f"{place}: not valid JSON: {error}") from error
                 yield place, _object(record, place)

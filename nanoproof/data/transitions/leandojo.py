@@ -5,7 +5,6 @@
 are those of states without goals; marks `<a>` around the names of premises are removed.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.files import HALF_CHARACTER, lone_surrogate, parse_json
 from nanoproof.lean.types import Transition
 
 SPLITS = "random"
@@ -51,7 +51,8 @@ def _read(file: Path, left_out: Counter[str]) -> list[Transition]:
 
 def _proofs(file: Path, left_out: Counter[str]) -> list[list[Transition]]:
     try:
-        theorems = json.loads(file.read_text(encoding="utf-8"))
+        data = file.read_bytes()
+        theorems = parse_json(data)
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}") from error
     except ValueError as error:
@@ -59,7 +60,11 @@ def _proofs(file: Path, left_out: Counter[str]) -> list[list[Transition]]:
     if not isinstance(theorems, list):
         raise UserError(f"{file}: expected a list of theorems, got {type(theorems).__name__}")
     found: list[list[Transition]] = []
+    halves = HALF_CHARACTER.search(data) is not None
     for number, theorem in enumerate(theorems):
+        field = lone_surrogate(theorem) if halves else None
+        if field is not None:
+            raise UserError(f"{file}: theorem {number}: `{field}` is not Unicode: it has a lone surrogate")
         try:
             found.append(_of_theorem(theorem["traced_tactics"], left_out))
         except (KeyError, TypeError, AttributeError) as error:

@@ -8,7 +8,6 @@ tactics. What is recorded as an error, and tactics that are not to be learned, a
 another shape raises `ShapeError`, which names the field.
 """
 
-import json
 import re
 from array import array
 from collections import Counter
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar, overload
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.files import HALF_CHARACTER, lone_surrogate, parse_json
 from nanoproof.lean.types import ProofState, ProtocolError, Transition
 
 T = TypeVar("T")
@@ -106,7 +106,7 @@ def whole_proofs(record: Any) -> Iterator[Transition]:
     Left out are those with a step that `proof_steps` leaves out, or whose record does not say which goals a step
     leaves. What several steps at once leave to prove is written below `·`, in the order of the goals.
     """
-    for theorem in record.get("theorems") or () if isinstance(record, dict) else ():
+    for theorem in _list_in(record, "theorems"):
         statement = first_goal_statement(theorem)
         if statement is None:
             continue
@@ -122,13 +122,19 @@ def whole_proofs(record: Any) -> Iterator[Transition]:
             yield Transition(statement_prompt(statement), "\n".join(lines), depth)
 
 
+def _list_in(value: Any, field: str) -> list[Any]:
+    """Return the list in a field; an empty one where there is none."""
+    inner = value.get(field) if isinstance(value, dict) else None
+    return inner if isinstance(inner, list) else []
+
+
 def steps_after(record: Any) -> Iterator[tuple[Transition, tuple[str, ...]]]:
     """Yield each step of a record's proofs that is to be learned, with the tactics on the way from the root to it.
 
     Proofs of another shape, and what LeanTree recorded as an error, are left out.
     """
-    for theorem in record.get("theorems") or () if isinstance(record, dict) else ():
-        for block in theorem.get("by_blocks") or () if isinstance(theorem, dict) else ():
+    for theorem in _list_in(record, "theorems"):
+        for block in _list_in(theorem, "by_blocks"):
             try:
                 tree = block["tree"]
                 nodes = {node["id"]: node for node in tree["nodes"]}
@@ -448,12 +454,16 @@ def _files(path: Path, left_out: Counter[str]) -> Iterator[tuple[str, list[Proof
 
 
 def records(path: Path) -> Iterator[tuple[int, Any]]:
-    """Yield line number and record of each Lean file. Raises UserError for what cannot be read, or is not JSON."""
+    """Yield line number and record of each Lean file. Raises UserError for what is no JSON or Unicode."""
     for number, line in _lines(path):
         try:
-            yield number, json.loads(line)
+            record = parse_json(line)
         except ValueError as error:
             raise UserError(f"{path}, line {number}: not valid JSON: {error}") from None
+        field = lone_surrogate(record) if HALF_CHARACTER.search(line) else None
+        if field is not None:
+            raise UserError(f"{path}, line {number}: `{field}` is not Unicode: it has a lone surrogate")
+        yield number, record
 
 
 def _path(record: Any) -> str:

@@ -358,7 +358,14 @@ def lake_environment(project: Path, sandbox: Sequence[str] = ()) -> dict[str, st
     environment = inside(os.environ) if sandbox else None
     try:
         done = subprocess.run(
-            command, cwd=project, env=environment, capture_output=True, text=True, timeout=_LAKE_SECONDS, check=False
+            command,
+            cwd=project,
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=_LAKE_SECONDS,
+            check=False,
         )
         lines = done.stdout.strip().splitlines()
         if done.returncode == 0 and lines:
