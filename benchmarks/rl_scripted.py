@@ -30,8 +30,9 @@ from nanoproof.common.distributed import DistInfo
 from nanoproof.data.theorems import theorem_sets as sets
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import Completion, EngineRequest, SamplingOptions
+from nanoproof.lean.declarations import declared_names
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
-from nanoproof.lean.source import declared_names, name_examples
+from nanoproof.lean.source import name_examples
 from nanoproof.lean.types import Branch, CheckReport, Goal, ProofState, TacticApplied, TacticFailed, Theorem
 from nanoproof.policy import factory
 from nanoproof.policy.tactic_policy import TacticPolicy

@@ -6,6 +6,7 @@ import argparse
 import io
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from nanolean.library.loader import load_library
@@ -39,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return with_deep_stack(lambda: print_stats(args.json))
     if args.command == "build":
         return with_deep_stack(lambda: build(record=args.record))
-    return with_deep_stack(run_repl) if args.json else run_terminal()
+    return with_deep_stack(lambda: run_repl(args.namespaces)) if args.json else run_terminal()
 
 
 def make_parser() -> Parser:
@@ -48,6 +49,9 @@ def make_parser() -> Parser:
     commands = parser.add_subparsers(dest="command", required=True)
     repl = commands.add_parser("repl", help="Prove theorems at the terminal, or answer JSON as the Lean REPL does.")
     repl.add_argument("--json", action="store_true", help="Answer JSON requests on standard input.")
+    repl.add_argument(
+        "--namespaces", nargs="+", default=[], metavar="NAME", help="With --json: empty ones that texts may `open`."
+    )
     check = commands.add_parser("check", help="Check .lean files: exit code 0 if everything in them is proved.")
     check.add_argument("files", nargs="+", metavar="FILE", help="Files over the library's environment.")
     check.add_argument("--axioms", action="store_true", help="List the axioms that each theorem rests on.")
@@ -100,11 +104,12 @@ def run_export(args: argparse.Namespace) -> int:
     return export(args.sources, output)
 
 
-def run_repl() -> int:
-    """Answer requests until standard input ends."""
+def run_repl(namespaces: Sequence[str] = ()) -> int:
+    """Answer requests until standard input ends; further namespaces may be opened, though nothing is in them."""
     source = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
     sink = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", errors="replace", newline="\n")
     library = load_library()
+    library = replace(library, namespaces=library.namespaces | set(namespaces))
     freeze_gc()
     serve(library, source, sink)
     return 0

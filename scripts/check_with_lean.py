@@ -32,7 +32,7 @@ from nanoproof.evaluation.summary import by_theorem, theorem_key
 from nanoproof.lean.certificates import check_certificates
 from nanoproof.lean.forbidden import IMPORTS, banned_reason, banned_word, block_reason, declarations, plain_reason
 from nanoproof.lean.lexical import find_top_level, mask
-from nanoproof.lean.source import EXPLICIT, SORRY, name_examples, negate
+from nanoproof.lean.source import EXPLICIT, blank_sorries, name_examples, negate
 from nanoproof.lean.types import LeanError, Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.check import Texts, check_proof, foreign_axioms
@@ -304,8 +304,8 @@ def record_problem(attempt: Attempt, options: CheckOptions) -> str:
         _lean_texts(attempt)
     except LeanError as error:
         return str(error)
-    banned = banned_word if attempt.text else banned_reason  # whole proofs may hold a `have` without a type
-    words = banned_word(SORRY.sub("", source.replace(EXPLICIT, "")))
+    banned = banned_word if attempt.text else banned_reason
+    words = banned_word(blank_sorries(mask(source.replace(EXPLICIT, ""))))
     plain = plain_reason(source, options.imports, options.allow)
     return plain or words or block_reason(attempt.proof) or banned(attempt.proof) or ""
 

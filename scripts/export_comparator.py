@@ -22,8 +22,9 @@ from nanoproof.common.files import atomic_write_json, atomic_write_text, read_js
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.evaluation.results import RESULTS, SETTINGS, proof_names
 from nanoproof.evaluation.summary import by_theorem
+from nanoproof.lean.declarations import declared_names
 from nanoproof.lean.project.layout import EMBEDDED_LEAN, ROOT_MODULE
-from nanoproof.lean.source import declared_names, name_examples, negate
+from nanoproof.lean.source import name_examples, negate
 from nanoproof.lean.types import SourceError, Theorem
 from nanoproof.prover.attempt import Attempt
 

@@ -14,7 +14,15 @@ from nanoproof.common.config import Parser, add_flags, change, from_args, group,
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.terminal import Paint, print_lines, shorten, table, width
-from nanoproof.data.theorems.theorem_sets import DATASETS, SPLITS, list_theorems, parse_set_names, splits_of
+from nanoproof.data.theorems.theorem_sets import (
+    DATASETS,
+    SPLITS,
+    list_theorems,
+    parse_set_names,
+    set_name,
+    skipped_of,
+    splits_of,
+)
 from nanoproof.data.theorems.whitelists import choose_lean, theorem_hash
 from nanoproof.lean.types import Theorem
 from scripts.viewing import ViewOptions, contains, heading, indented, json_lines, matches, not_shown
@@ -61,6 +69,13 @@ class Problem:
         theorem = self.theorem
         record = {"dataset": theorem.dataset, "split": self.split, "id": theorem.id, "source": theorem.source}
         return {**record, "chars": len(theorem.source), "hash": theorem_hash(theorem.source)}
+
+
+def skipped_rows(names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield what was skipped of files of theorems, each with its line and the reason, as JSON objects."""
+    for name in parse_set_names(names):
+        for entry in skipped_of(name):
+            yield {"dataset": set_name(name), "id": entry.name, "line": entry.line, "skipped": entry.reason}
 
 
 def read(names: Sequence[str], options: ProblemOptions) -> list[Problem]:
@@ -112,11 +127,14 @@ def _start(problem: Problem, available: int) -> str:
     return shorten(problem.theorem.source.removeprefix(f"theorem {problem.theorem.id}"), available)
 
 
-def show(problems: Sequence[Problem], view: ViewOptions, paint: Paint) -> Iterator[str]:
-    """Render the output about the theorems that were found."""
+def show(
+    problems: Sequence[Problem], view: ViewOptions, paint: Paint, skipped: Iterable[dict[str, Any]] = ()
+) -> Iterator[str]:
+    """Render the output about the theorems that were found, in JSON with what was `skipped`."""
     chosen = view.choose(problems)
     if view.json:
         yield from json_lines(problem.to_json() for problem in chosen)
+        yield from json_lines(skipped)
         return
     if not problems:
         yield "no theorem passes the filters"
@@ -142,7 +160,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_flags(parser, ViewOptions)
     args = parser.parse_args(argv)
     problems = read(args.datasets, from_args(ProblemOptions, args))
-    print_lines(show(problems, from_args(ViewOptions, args), Paint()))
+    print_lines(show(problems, from_args(ViewOptions, args), Paint(), skipped_rows(args.datasets)))
     return 0 if problems else 1
 
 

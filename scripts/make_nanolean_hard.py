@@ -41,7 +41,7 @@ from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_text, read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.data.nanolean import FIXED, HARD, PREMISE, fixed_file, fixed_theorems, list_theorems, part_of
-from nanoproof.data.theorems.theorem_sets import theorem_blocks
+from nanoproof.lean.declarations import declarations
 from nanoproof.lean.source import splice
 from nanoproof.lean.types import Theorem
 
@@ -210,14 +210,17 @@ _SORRY = re.compile(r":=\s*(?:by\s+)?sorry\s*\Z")
 def written_by_hand(path: Path, part: str) -> Iterator[HardTheorem]:
     """Yield the theorems of a Lean file, each with the definitions that stand directly before it."""
     text, position = path.read_text(encoding="utf-8"), 0
-    for block in theorem_blocks(text):
+    for block in declarations(text):
+        if block.keyword != "theorem":
+            continue
         before = _without_comments(text[position : block.start]).strip()
-        position = block.start + len(block.text)
-        statement, _, proof = _split_proof(block.text)
+        position = block.end
+        block_text = text[block.start : block.end]
+        statement, _, proof = _split_proof(block_text)
         source = f"{before}\n\n" if before else ""
         name = f"{part}_{block.name}"
         source += f"theorem {name}{statement.removeprefix(f'theorem {block.name}')} := by\n  sorry"
-        known = None if _SORRY.search(block.text) else proof
+        known = None if _SORRY.search(block_text) else proof
         yield HardTheorem(name, source, known, path.stem)
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.lean.source import declared_names, negate, splice
+from nanoproof.lean.declarations import declared_names
+from nanoproof.lean.source import negate, splice
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
 from scripts import export_comparator

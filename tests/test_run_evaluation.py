@@ -2,19 +2,25 @@
 
 import gzip
 import json
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
+from nanoproof.data.theorems.theorem_sets import read_theorems
 from nanoproof.evaluation import command as eval_command
-from nanoproof.evaluation.statements import Statement, metrics_of, read_statements, verdict_of
+from nanoproof.evaluation.statements import Statement, metrics_of, read_statements, verdict_of, write_theorems
 from nanoproof.inference.language_model import TextSample
+from nanoproof.lean.server.backend import ServerSettings, make_backend
 from nanoproof.lean.types import Theorem
+from nanoproof.policy.factory import TextModelOptions, whole_proof_prompts
 from nanoproof.prover.attempt import Attempt
 from scripts import prover_eval, run_evaluation, run_generation_and_test
 from tests.evaluation.scripted_whole import Model
@@ -212,3 +218,52 @@ def test_a_configuration_of_another_shape_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text('[{"dataset_path": "x.json", "weight": 0}]')
     with pytest.raises(UserError, match="entry 1: expected"):
         run_generation_and_test.main(["m", str(tmp_path / "out"), "--raw-dataset-config", str(tmp_path / "c.json")])
+
+
+# -- Headers ---------------------------------------------------------------------------------------------------------
+
+COMPLETE = "Complete the following Lean 4 code:\n\n```lean4\n"
+DEFAULT = "import Mathlib\nimport Aesop\nset_option maxHeartbeats 0\nopen BigOperators Real Nat Topology Rat\n\n"
+HEADERS = st.none() | st.sampled_from(
+    ["", "import Mathlib\n\n", "import Mathlib\nopen Nat\n", "import A\nimport B\n\nopen C in\n", "open scoped Nat\n\n"]
+)
+STATEMENTS = st.sampled_from(
+    [
+        "theorem a : succ 0 = 1 := by",
+        "theorem b (n : ℕ)\n  : n = n :=",
+        "/-- c -/\n@[simp] theorem c : p :=by",
+        "/-- as in\nimport Nothing -/\ntheorem d : p := by",
+    ]
+)
+
+
+@given(HEADERS, STATEMENTS)
+def test_a_prompt_shows_the_header_that_lean_checks(header: str | None, statement: str) -> None:
+    theorem = Statement(statement, header).theorem("a")
+    prompt, _ = whole_proof_prompts("hf:x", TextModelOptions(prompt_format="stp"))
+    above = DEFAULT if header is None else header
+    assert prompt(theorem) == COMPLETE + above + statement
+    checked = [line for line in theorem.source.split("\n") if not line.startswith("import")]
+    shown = [line for line in (above + statement).split("\n") if not line.startswith("import")]
+    assert "".join(checked).replace(" ", "").startswith("".join(shown).replace(" ", ""))
+
+
+def test_a_theorem_without_a_header_of_its_own_is_shown_as_lean_checks_it() -> None:
+    theorem = Theorem("theorem a : Nat.succ 0 = 1 := by sorry")
+    for name in ("stp", "deepseek-v1.5"):
+        prompt, _ = whole_proof_prompts("hf:x", TextModelOptions(prompt_format=name))
+        assert "import Mathlib\n" in prompt(theorem) and "open" not in prompt(theorem)
+
+
+def test_rows_without_a_header_can_be_read_by_the_embedded_lean(tmp_path: Path) -> None:
+    rows = [{"formal_statement": "theorem a : succ 0 = 1 := by\n  sorry", "header": None, "split": "x"}]
+    (statement,) = read_statements(write(tmp_path / "rows.json", rows))
+    write_theorems(tmp_path / "theorems.jsonl", [statement])
+    (theorem,) = read_theorems(str(tmp_path / "theorems.jsonl"))
+    assert theorem.as_written == f"{DEFAULT}theorem a : succ 0 = 1 := by"
+    requests = [{"cmd": theorem.source.replace("sorry", "rfl")}, {"cmd": "open Nowhere"}]
+    command = make_backend(ServerSettings(backend="nanolean")).command
+    text = "".join(json.dumps(request) + "\n\n" for request in requests)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
+    fine, unknown = (json.loads(answer) for answer in done.stdout.strip().split("\n\n"))
+    assert "messages" not in fine and "unknown namespace" in unknown["messages"][0]["data"]

@@ -15,6 +15,7 @@ text of its file, and a theorem to state after a lemma and an earlier theorem of
 import ast
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ from nanoproof.data.weighted_rows import (
     write_packed_json,
     write_rows,
 )
+from nanoproof.lean.declarations import Declaration, outline
 from nanoproof.lean.types import SourceError, Theorem
 from nanoproof.policy.prompt import proof_prompt
 
@@ -44,8 +46,7 @@ HELD_OUT = 4096
 OF_LEANWORKBOOK = "lean_workbook"
 """What a prompt on a problem of LeanWorkbook holds."""
 FORMATS = ("stp", "nanoproof")
-_BEFORE = re.compile(r"\A.*?(?=\b(?:theorem|lemma)\s)", re.DOTALL)
-"""Attributes and modifiers of a theorem."""
+_BY = re.compile(r":=\s*by(?![\w.'!?])")
 
 # -- Traced theorems -------------------------------------------------------------------------------------------------
 
@@ -65,8 +66,19 @@ class SourceTheorem:
 
     @property
     def statement(self) -> str:
-        """The text up to the first `:=`."""
+        """The text up to its first `:=`, where the published program cuts, be that in an attribute or a default."""
         return self.text.partition(":=")[0].strip()
+
+    @property
+    def declaration(self) -> Declaration | None:
+        """The theorem in its text; None where the text does not begin with one."""
+        return next((each for each in outline(self.text).declarations if each.keyword in ("theorem", "lemma")), None)
+
+
+def whole_statement(text: str) -> str:
+    """Return the text of a theorem or other declaration up to its proof or value, documentation and all."""
+    found = outline(text).declarations
+    return text[: found[0].statement_end].strip() if found else text.strip()
 
 
 def traced_theorems(data: str, source: Path) -> dict[str, list[SourceTheorem]]:
@@ -145,31 +157,46 @@ def conjecture_pairs(
             using.setdefault(name, []).append(hard)
 
 
-def proof_rows(theorems: Mapping[str, Sequence[SourceTheorem]], how: str) -> list[Row]:
+class LeftOut(Exception):
+    """A theorem gives no example for a network of ours; the message is the reason."""
+
+
+def proof_rows(
+    theorems: Mapping[str, Sequence[SourceTheorem]], how: str, left_out: Counter[str] | None = None
+) -> list[Row]:
     """Write the proof examples of all files: the theorem after its file's text, or for `nanoproof` after its statement.
 
-    The latter leaves out theorems whose proof is no block of tactics.
+    The latter leaves out theorems whose proof is no block of tactics; `left_out` counts them by reason.
     """
-    found = []
-    for each in (each for some in theorems.values() for each in some):
+    rows = []
+    for theorem in (theorem for some in theorems.values() for theorem in some):
         if how == "stp":
-            found.append(Row(f"{COMPLETE}{each.before}", each.text))
-        elif (row := _own_proof(each)) is not None:
-            found.append(row)
-    return found
+            rows.append(Row(f"{COMPLETE}{theorem.before}", theorem.text))
+            continue
+        try:
+            rows.append(_own_proof(theorem))
+        except LeftOut as reason:
+            if left_out is not None:
+                left_out[str(reason)] += 1
+    return rows
 
 
-def _own_proof(theorem: SourceTheorem) -> Row | None:
-    head, _, body = theorem.text.partition(":=")
-    words = body.lstrip()
-    if not words.startswith("by") or words[2:3].isalnum():
-        return None
-    lines = words[2:].strip("\n").split("\n")
+def _own_proof(theorem: SourceTheorem) -> Row:
+    declaration = theorem.declaration
+    if declaration is None:
+        raise LeftOut("its lines hold no theorem")
+    block = _BY.match(declaration.masked, declaration.statement_end)
+    if block is None:
+        raise LeftOut("its proof is no block of tactics")
+    lines = theorem.text[block.end() :].strip("\n").split("\n")
     proof = "\n".join([lines[0].strip(), *_dedented(lines[1:])]).strip()
+    if not proof:
+        raise LeftOut("its proof is empty")
+    head = theorem.text[: declaration.statement_end].rstrip()
     try:
-        return Row(proof_prompt(Theorem(f"{head.rstrip()} := by sorry")), proof) if proof else None
-    except SourceError:
-        return None
+        return Row(proof_prompt(Theorem(f"{head}\n  := by sorry")), proof)
+    except SourceError as error:
+        raise LeftOut("its statement cannot be read") from error
 
 
 def _dedented(lines: Sequence[str]) -> list[str]:
@@ -191,9 +218,9 @@ def conjecture_rows(
             if how == "stp":
                 prompt = f"{COMPLETE}{easy.before.strip()}\n{conjecture_text(lemma, easy.text)}"
                 found.append(Row(prompt, f"\n{hard.statement}\n</hard theorem>"))
-            else:
-                prompt = conjecture_text(lemma.partition(":=")[0].strip(), easy.text.strip())
-                stated = _BEFORE.sub("", hard.statement)
+            elif (own := hard.declaration) is not None:
+                prompt = conjecture_text(whole_statement(lemma), easy.text.strip())
+                stated = hard.text[own.head : own.statement_end].rstrip()
                 found.append(Row(f"{prompt}\n{CONJECTURE_MARKER}", f"{stated} := by\n</hard theorem>"))
     return found
 
@@ -317,11 +344,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.held_out < 0:
         raise UserError(f"--held-out must be >= 0, got {args.held_out}")
     conjectures = conjecture_rows(theorems, lemma_texts, args.format)
-    train, valid = split_rows(proof_rows(theorems, args.format), conjectures, args.held_out)
+    left_out: Counter[str] = Counter()
+    train, valid = split_rows(proof_rows(theorems, args.format, left_out), conjectures, args.held_out)
     write_rows(out / "train.json", train)
     write_rows(out / "eval.json", valid)
     print(f"{len(train):,} rows, {len(conjectures):,} of them conjectures -> {out / 'train.json'}")
     print(f"{len(valid):,} rows -> {out / 'eval.json'}")
+    for reason, count in left_out.most_common():
+        print(f"{count:,} theorems without a proof row: {reason}")
     return 0
 
 

@@ -23,7 +23,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.common.run_dir import setup_logging, versions
-from nanoproof.data.theorems.theorem_sets import list_theorems, set_name
+from nanoproof.data.theorems.theorem_sets import list_theorems, set_name, skipped_notes, skipped_of
 from nanoproof.data.theorems.whitelists import choose_lean
 from nanoproof.evaluation.evaluate import evaluate
 from nanoproof.evaluation.plan import DEFAULT_SPLIT, EvalOptions, Target, baseline_dir
@@ -218,6 +218,8 @@ class EvalCommand:
         extra: dict[str, Any] = {"policy": options.policy, "model": model, "versions": self._versions}
         files = (SampleFiles if whole else EvaluationFiles)(target.path, theorems, settings)
         extra["baseline"] = find_baseline(options, files)
+        if skipped := skipped_of(target.dataset):
+            extra["skipped"] = {"count": len(skipped), "notes": skipped_notes(skipped)}
         return Job(target, files, extra)
 
     def _how_asked(self, model: Path | str | None) -> dict[str, Any] | None:

@@ -15,10 +15,11 @@ from typing import Any
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write, json_line, read_json
-from nanoproof.data.theorems.theorem_sets import json_rows, jsonl_rows, text_field, unusable_because
+from nanoproof.data.theorems.theorem_sets import json_rows, jsonl_rows, text_field
 from nanoproof.evaluation.results import read_attempts
-from nanoproof.lean.lexical import without_header
+from nanoproof.lean.file_theorems import unusable_because
 from nanoproof.lean.types import Theorem
+from nanoproof.policy.prompt_formats import theorem_under
 from nanoproof.prover.attempt import Attempt
 
 FAILED_TEST = "test failed"
@@ -36,11 +37,8 @@ class Statement:
     label: tuple[str, ...] = ()
 
     def theorem(self, theorem_id: str, dataset: str = "") -> Theorem:
-        """Return the theorem to prove. Its imports are left out, as those of the Lean server count."""
-        before = without_header(self.header or "").strip()
-        source = f"{before}\n\n{self.statement}" if before else self.statement
-        gap = "\n  sorry" if self.statement.endswith("by") else " sorry"
-        return Theorem(without_header(source).lstrip() + gap, dataset, theorem_id)
+        """Return the theorem to prove, under its header: None is the default one, "" is none."""
+        return theorem_under(self.header, self.statement, dataset, theorem_id)
 
     def to_json(self) -> dict[str, Any]:
         """Convert to plain JSON data."""
@@ -62,7 +60,7 @@ def _statement(row: Mapping[str, Any], place: str) -> Statement:
     labels = row.get("label") or [*([split] if split else []), *tags]
     if not (header is None or isinstance(header, str)) or not all(isinstance(label, str) for label in labels):
         raise UserError(f"{place}: `header` must be a text, and `split`, `tags` and `label` texts")
-    return Statement((before if gap else text).strip(), header or None, tuple(labels))
+    return Statement((before if gap else text).strip(), header, tuple(labels))
 
 
 @dataclass(frozen=True)
@@ -91,6 +89,12 @@ def read_dataset_config(path: Path) -> list[DatasetEntry]:
     return entries
 
 
+def theorem_line(theorem: Theorem) -> str:
+    """Return the line of a theorem in a file of theorems, with what a model's prompt shows of its row."""
+    row = {"id": theorem.id, "source": theorem.source}
+    return json_line({**row, "as_written": theorem.as_written} if theorem.as_written else row)
+
+
 def write_theorems(path: Path, statements: Sequence[Statement]) -> dict[str, str]:
     """Write the statements that can be worked with as a file of theorems (JSONL), with their numbers as ids.
 
@@ -102,7 +106,7 @@ def write_theorems(path: Path, statements: Sequence[Statement]) -> dict[str, str
         if (reason := unusable_because(theorem.source)) is not None:
             reasons[str(number)] = reason
         else:
-            lines.append(json_line({"id": theorem.id, "source": theorem.source}))
+            lines.append(theorem_line(theorem))
     atomic_write(path, lambda file: file.write("".join(lines).encode("utf-8", "surrogatepass")))
     return reasons
 

@@ -357,6 +357,7 @@ def report(summary: dict[str, Any]) -> str:
     if "certificates" in summary:
         lines.append(f"  certificates for external checkers: {summary['certificates']} of {summary['solved']} proofs")
     lines += filter(None, [checked_by(summary)])
+    lines += [f"  not in the score: {note}" for note in summary.get("skipped", {}).get("notes", ())]
     baseline = summary.get("baseline")
     if baseline:
         lines.append(

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nanoproof.lean.source import declared_names, name_examples
+from nanoproof.lean.declarations import declared_names
+from nanoproof.lean.source import name_examples
 from nanoproof.lean.types import CheckReport, ProtocolError
 
 _AXIOMS = re.compile(

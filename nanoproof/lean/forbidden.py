@@ -15,8 +15,9 @@ import re
 import unicodedata
 from collections.abc import Collection, Sequence
 
-from nanoproof.lean.lexical import CLOSING, OPENING, blank, mask, spans
-from nanoproof.lean.source import IN_FRONT, NAME, declared_in
+from nanoproof.lean import declarations as reader
+from nanoproof.lean.lexical import blank, mask, spans
+from nanoproof.lean.source import ATTRIBUTES, IN_FRONT, NAME
 
 # -- Banned words ----------------------------------------------------------------------------------------------------
 
@@ -47,7 +48,6 @@ _BANNED = re.compile(
 _QUOTED_WORD = re.compile(r"(\.?)«([\w.'?!]+)»(?=(\.?))")
 _INTERPOLATED = re.compile(r'[a-z]!"(?:[^"\\]|\\.)*"')
 _HAVE = re.compile(r"(?<![\w.'«])have(?:I|')?(?![\w.'?!])")
-_HAVE_STOPS = re.compile(r":=|::|:|;|<;>|=>|\||(?<![\w.'])(?:by|from|with)(?![\w.'])")
 
 
 def banned_word(text: str) -> str | None:
@@ -73,27 +73,13 @@ def banned_reason(tactic: str) -> str | None:
     if reason := banned_word(tactic):
         return reason
     masked = mask(tactic)
+    # A `have` with no `:` after it, neither of a type nor of `:=`, claims nothing: a REPL takes `have h` in the middle
+    # of a proof and makes a goal of a bare metavariable, which any term that Lean's search hits on closes; Lean
+    # refuses the finished file. `have h := e` and `have ⟨x, h⟩ := e` have the type of `e`: every server takes them.
     for have in _HAVE.finditer(masked):
-        if not _states_type(masked, have.end()):
-            return "`have` without a stated type"
+        if ":" not in masked[have.end() :]:
+            return "`have` without a type or value"
     return None
-
-
-def _states_type(masked: str, position: int) -> bool:
-    """Tell whether a `:` precedes the value (or the end) of the `have` whose keyword ends at `position`."""
-    depth = 0
-    while position < len(masked):
-        char = masked[position]
-        if char in OPENING:
-            depth += 1
-        elif char in CLOSING:
-            depth -= 1
-            if depth < 0:
-                return False
-        elif depth == 0 and (stop := _HAVE_STOPS.match(masked, position)):
-            return stop.group() == ":"
-        position += 1
-    return False
 
 
 # -- Proofs as one block of tactics ----------------------------------------------------------------------------------
@@ -211,11 +197,11 @@ _MODIFIERS = frozenset({"protected", "noncomputable", "nonrec"})
 _ENDINGS = frozenset({"termination_by", "decreasing_by"})
 _ATTRIBUTES = frozenset({"simp", "grind", "ext", "norm_cast", "push_cast", "reducible", "irreducible", "semireducible"})
 _HEAD = re.compile(
-    rf"^(?P<modifiers>[ \t]*(?:{IN_FRONT}\s+)*(?:@\[[^\]]*\]\s*|(?:{'|'.join(sorted(_MODIFIERS))})\s+)*)"
+    rf"^(?P<modifiers>[ \t]*(?:{IN_FRONT}\s+)*(?:{ATTRIBUTES}\s*|(?:{'|'.join(sorted(_MODIFIERS))})\s+)*)"
     rf"(?P<keyword>{'|'.join(sorted(_PLAIN))})(?![\w.'])(?:\s+(?P<name>{NAME})(?:\.\{{[^}}]*\}})?)?",
     re.MULTILINE,
 )
-_LISTED = re.compile(r"@\[(?P<names>[^\]]*)\]")
+_LISTED = re.compile(ATTRIBUTES)
 _IMPORT = re.compile(r"[ \t]*import[ \t]+(?P<module>[^\s]+)[ \t]*(?:\n|\Z)|[ \t]*\n")
 _AT_THE_LINE = re.compile(r"^[ \t]*(?P<word>#\w+|(?:module|prelude|public|meta)(?![\w.'!?]))", re.MULTILINE)
 
@@ -238,7 +224,8 @@ def plain_reason(text: str, imports: Sequence[str] = IMPORTS, allowed: Collectio
 
 def declarations(text: str) -> list[tuple[str, str]]:
     """List keyword and full name of each theorem, lemma, def and abbrev of a plain text, in order."""
-    return declared_in(text, _HEAD)
+    found = reader.declarations(text)
+    return [(declaration.keyword, declaration.full_name) for declaration in found if declaration.keyword in _PLAIN]
 
 
 def _after_imports(code: str, imports: Sequence[str]) -> tuple[int, str]:
@@ -278,7 +265,8 @@ def _foreign_command(code: str, start: int, allowed: Collection[str]) -> str | N
 def _foreign_attribute(code: str, position: int) -> str:
     """Return the first of the attributes at an offset that is not known to be harmless, or ""."""
     found = _LISTED.match(code, position)
-    names = [name.split()[0] if name.split() else "" for name in found["names"].split(",")] if found else ["@["]
+    listed = found.group()[len("@[") : -1] if found else "@["
+    names = [name.split()[0] if name.split() else "" for name in listed.split(",")]
     return next((name for name in names if name not in _ATTRIBUTES), "")
 
 

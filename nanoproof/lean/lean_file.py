@@ -6,18 +6,21 @@ No proof may name that axiom, and the file that is written does not contain it: 
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import groupby, pairwise
 
+from nanoproof.lean.declarations import Declaration, outline
 from nanoproof.lean.lexical import mask, without_header
-from nanoproof.lean.source import COMMAND, NAME, SORRY, insert_proof, is_tactic, parse_declaration
+from nanoproof.lean.source import COMMAND, blank_sorries, expects_tactic, insert_proof, parse_declaration, sorries
 from nanoproof.lean.types import SourceError, Theorem
 
 PLACEHOLDER = "nanoproof_not_proved_yet"
 _AXIOM = f"axiom {PLACEHOLDER}.{{u}} {{α : Sort u}} : α"
+_STAYS = "sorry"
+"""In place of a proof: this one is to be proved."""
 _BEHIND_NONCOMPUTABLE = re.compile(r"(?:(?:unsafe|partial|nonrec|scoped|local)\s+)*\Z")
-_NAMED = re.compile(rf"\s+(?P<name>{NAME})")
 _OWN_AXIOM = re.compile(r"^[ \t]*(?:private[ \t]+|protected[ \t]+)?axiom[ \t]+([^\s:({\[⦃]+)", re.MULTILINE)
 
 
@@ -59,15 +62,17 @@ class LeanFile:
             raise SourceError(f"the name {PLACEHOLDER} is taken: it stands for what is not proved yet")
         newline = "\r\n" if 0 < text.count("\n") == text.count("\r\n") else "\n"
         text = text.replace(newline, "\n")
-        masked = mask(text)
-        commands = list(COMMAND.finditer(masked))
-        starts = [command.start() for command in commands]
+        read = outline(text)
         gaps = []
-        for match in SORRY.finditer(masked):
-            above = commands[: bisect_right(starts, match.start())]
-            line = text.count("\n", 0, match.start()) + 1
+        line, counted = 1, 0
+        for match in sorries(read.masked):
+            line += text.count("\n", counted, match.start())
+            counted = match.start()
             column = match.start() - text.rfind("\n", 0, match.start()) - 1
-            gaps.append(_classify_gap(Gap(match.start(), match.end(), line, column, ""), masked, text, above))
+            command = read.command_at(match.start())
+            declaration = read.by_command[command] if command >= 0 else None
+            gap = Gap(match.start(), match.end(), line, column, "")
+            gaps.append(_classify_gap(gap, read.masked, declaration))
         return cls(text, tuple(gaps), newline=newline, before=before)
 
     def written(self) -> str:
@@ -90,30 +95,33 @@ class LeanFile:
 
     def proved(self) -> str:
         """Return the text with the proofs that were found."""
-        return self._rewrite((), None)[0]
+        return "".join(self._rewrite((), None))
 
     def checked(self) -> str:
         """Return what Lean checks: the text with the proofs, without imports, behind what comes `before` it."""
         text = without_header(self.proved())
-        return _with_axiom(self.before) + text if self.before else text
+        return _with_axiom(self.before, [text]) if self.before else text
 
     def assuming(self, gaps: Collection[Gap]) -> str:
         """Return the text without imports, with the proofs, and with the axiom in place of some `sorry`s."""
-        return _with_axiom(self.before + without_header(self._rewrite(gaps, None)[0]))
+        return _with_axiom(self.before, self._rewrite(gaps, None))
 
     def imported(self) -> str:
         """Return the text as a file that imports this one reads it: with the proofs, the axiom for other `sorry`s.
 
         Neither what comes `before` it nor the axiom itself is in it.
         """
-        return without_header(self._rewrite(self.gaps, None)[0])
+        return without_header("".join(self._rewrite(self.gaps, None)))
 
     def theorem(self, gap: Gap, dataset: str, name: str) -> Theorem:
         """Return the theorem to prove for one `sorry`: its declaration and all before it, without imports."""
-        text, start = self._rewrite(self.gaps, gap)
-        before = _with_axiom(self.before + without_header(text[:start]))
-        after = text[start:]  # behind a `sorry` only comments hold such lines
-        return Theorem(up_to_declaration(before + after, len(before)), dataset, name)
+        read = outline(self.text)
+        own = read.command_at(gap.start)
+        pieces = self._rewrite(self.gaps, gap)[: own + 2]
+        declaration_end = len(read.masked[: read.end_of(own)].rstrip())
+        behind = read.end_of(own) - declaration_end  # comments after the declaration
+        pieces[-1] = pieces[-1][: len(pieces[-1]) - behind]
+        return Theorem(_with_axiom(self.before, pieces), dataset, name)
 
     @property
     def axioms(self) -> frozenset[str]:
@@ -121,91 +129,128 @@ class LeanFile:
         masked = mask(self.before + self.text)
         return frozenset(name.rpartition(".")[2] for name in _OWN_AXIOM.findall(masked))
 
-    def _rewrite(self, assumed: Collection[Gap], subject: Gap | None) -> tuple[str, int]:
-        """Return the text with all proofs and placeholders, and the offset of `subject`, the `sorry` that stays."""
-        proofs, masked = dict(self.filled), mask(self.text)
-        text, shift, start = self.text, 0, 0
-        for gap in self.gaps:
-            at, end, size = gap.start + shift, gap.end + shift, len(text)
-            tactic = is_tactic(masked, gap.start) != (gap in self.flipped)
-            if gap == subject or gap in proofs:
-                text, at, end = _disambiguate(text, at, end, tactic)
-            if gap == subject:
-                start = at
-            elif gap in proofs:
-                text = _insert(text, at, end, proofs[gap])
-            elif gap in assumed:
-                text = text[:at] + ("exact " if tactic else "") + PLACEHOLDER + text[end:]
-            shift += len(text) - size
-        return text, start
+    def _rewrite(self, assumed: Collection[Gap], subject: Gap | None) -> list[str]:
+        """Return what stands before the first command, then each command, with all proofs and placeholders.
+
+        `subject` is the `sorry` that stays. Only commands that hold a `sorry` are written anew, each on its own: the
+        text work for one of n theorems is linear in the file, not in n times the file.
+        """
+        read = outline(self.text)
+        bounds = [0, *read.starts, len(self.text)]
+        pieces = [self.text[start:end] for start, end in pairwise(bounds)]
+        proofs = dict(self.filled)
+        assumed = frozenset(assumed)
+        for number, gaps in groupby(self.gaps, key=lambda gap: read.command_at(gap.start)):
+            parts = []
+            for gap in gaps:
+                replacement: str | None = proofs.get(gap)
+                if gap == subject:
+                    replacement = _STAYS
+                elif gap not in proofs and gap in assumed:
+                    replacement = PLACEHOLDER
+                at = gap.start - bounds[number + 1]
+                parts.append((at, at + gap.end - gap.start, gap in self.flipped, replacement))
+            pieces[number + 1] = _rewrite_command(pieces[number + 1], tuple(parts))
+        return pieces
+
+
+@lru_cache(maxsize=4096)
+def _rewrite_command(text: str, gaps: tuple[tuple[int, int, bool, str | None], ...]) -> str:
+    """Return the text of a command with its `sorry`s replaced.
+
+    Of each there is where it is, whether it is the other kind than it looks, and the proof, placeholder, or `_STAYS`;
+    with None it is left as it is.
+    """
+    masked = mask(text)
+    shift = 0
+    for start, end, flipped, replacement in gaps:
+        if replacement is None:
+            continue
+        at, to, size = start + shift, end + shift, len(text)
+        tactic = expects_tactic(masked[:start]) != flipped
+        if replacement == PLACEHOLDER:
+            text = text[:at] + ("exact " if tactic else "") + PLACEHOLDER + text[to:]
+        else:
+            text, at, to = _disambiguate(text, at, to, tactic)
+            if replacement == _STAYS:
+                text = text[:at] + "sorry" + text[to:]
+            else:
+                text = _insert(text, at, to, replacement)
+        shift += len(text) - size
+    return text
 
 
 def _disambiguate(text: str, start: int, end: int, tactic: bool) -> tuple[str, int, int]:
     """Make the `sorry` at `[start, end)` a tactic or a term beyond doubt; return the text and its new offsets."""
-    if is_tactic(mask(text), start) == tactic:
+    if expects_tactic(mask(text)[:start]) == tactic:
         return text, start, end
     before, after = ("focus ", "") if tactic else ("(by ", ")")
     text = text[:start] + before + text[start:end] + after + text[end:]
     return text, start + len(before), end + len(before)
 
 
-def _classify_gap(gap: Gap, masked: str, text: str, commands: Sequence[re.Match[str]]) -> Gap:
-    """Return the gap with the name of its theorem, or the reason to skip it; the last command is its own."""
-    command = commands[-1] if commands else None
-    keyword = command["declaration"] if command is not None else None
-    if command is None or keyword is None:
+def _classify_gap(gap: Gap, masked: str, declaration: Declaration | None) -> Gap:
+    """Return the gap with the name of its theorem, or the reason to skip it."""
+    if declaration is None:
         return replace(gap, skip_reason="it is not in a theorem")
-    named = None if keyword in ("example", "instance") else _NAMED.match(text, command.end())
-    name = keyword if named is None else named["name"]
+    keyword = declaration.keyword
+    name = keyword if keyword == "instance" else declaration.name or keyword
     gap = replace(gap, name=name)
     if keyword not in ("theorem", "lemma", "example"):
         return replace(gap, skip_reason=f"it is in the {keyword} {name}, where it may stand for data")
-    if [each["scope"] for each in commands if each["scope"] in ("mutual", "end")][-1:] == ["mutual"]:
+    if declaration.in_mutual:
         return replace(gap, skip_reason="it is in a `mutual` block, whose declarations cannot be proved one by one")
     try:
-        parse_declaration(_blank_sorries(masked[command.start() : gap.start]) + "sorry", whole=False)
+        parse_declaration(blank_sorries(masked[declaration.start : gap.start]) + "sorry", whole=False)
     except SourceError:
         return replace(gap, skip_reason="no `:=` comes before it: it is in the statement, or in a proof by equations")
     return gap
 
 
 def _insert(text: str, start: int, end: int, proof: str) -> str:
-    """Put a proof in place of one `sorry` of several."""
+    """Put a proof in place of one `sorry` of several of a command."""
     masked = mask(text)
-    command = [match.start() for match in COMMAND.finditer(masked, 0, start)][-1]
-    only = _blank_sorries(masked[command:start]) + masked[start:end] + _blank_sorries(masked[end:])
-    put = text[:command] + insert_proof(text[command:], parse_declaration(only, whole=False), proof)
+    blanked = blank_sorries(masked)
+    only = blanked[:start] + "sorry" + blanked[end:]
+    put = insert_proof(text, parse_declaration(only, whole=False), proof)
     return put[: start - 1] + put[start:] if put[start - 1 : start + 1] == " \n" else put
 
 
-def _with_axiom(text: str) -> str:
-    """Put the axiom before a text, and make definitions that may depend on it `noncomputable`.
+def _with_axiom(before: str, commands: Sequence[str]) -> str:
+    """Put the axiom before texts, and make definitions that may depend on it `noncomputable`.
 
-    Those are all definitions from the first one with a placeholder on.
+    Those are all definitions from the first one with a placeholder on. `commands` are the text before the first
+    command, with the header of a file, and then a command each.
     """
-    masked = mask(text)
-    commands = list(COMMAND.finditer(masked))
-    pieces, position, resting = [f"{_AXIOM}\n"], 0, False
-    for command, end in zip(commands, [*(each.start() for each in commands[1:]), len(text)]):
-        if command["declaration"] in ("def", "abbrev", "instance"):
-            resting = resting or PLACEHOLDER in masked[command.start() : end]
-            words = masked[command.start() : command.start("declaration")]
-            behind = _BEHIND_NONCOMPUTABLE.search(words)
-            if resting and behind is not None and "noncomputable" not in words:
-                at = command.start() + behind.start()
-                pieces += [text[position:at], "noncomputable "]
-                position = at
-    return "".join([*pieces, text[position:]])
+    above, resting = _completed(before)
+    pieces = [f"{_AXIOM}\n", above, without_header(commands[0])]
+    for command in commands[1:]:
+        text, resting = _noncomputable(command, resting)
+        pieces.append(text)
+    return "".join(pieces)
 
 
-def _blank_sorries(masked: str) -> str:
-    """Blank out each `sorry`; offsets stay the same."""
-    return SORRY.sub("_" * len("sorry"), masked)
+@lru_cache(maxsize=32)
+def _completed(text: str) -> tuple[str, bool]:
+    """Make definitions of a text `noncomputable` that need it; return it, and whether those behind it need it."""
+    bounds = [0, *outline(text).starts, len(text)]
+    pieces, resting = [text[: bounds[1]]], False
+    for start, end in pairwise(bounds[1:]):
+        piece, resting = _noncomputable(text[start:end], resting)
+        pieces.append(piece)
+    return "".join(pieces), resting
 
 
-def up_to_declaration(text: str, start: int) -> str:
-    """Cut the text at the end of the declaration around `start`, before comments that follow it."""
-    masked = mask(text)
-    following = COMMAND.search(masked, start)
-    end = following.start() if following else len(text)
-    return text[: len(masked[:end].rstrip())]
+@lru_cache(maxsize=8192)
+def _noncomputable(command: str, resting: bool) -> tuple[str, bool]:
+    """Make a command `noncomputable` if it is a definition that holds a placeholder, or may rest on one that does."""
+    masked = mask(command)
+    first = COMMAND.search(masked)
+    if first is None or first["declaration"] not in ("def", "abbrev", "instance"):
+        return command, resting
+    resting = resting or PLACEHOLDER in command
+    modifiers = masked[: first.start("declaration")]
+    behind = _BEHIND_NONCOMPUTABLE.search(modifiers)
+    if resting and behind is not None and "noncomputable" not in modifiers:
+        command = f"{command[: behind.start()]}noncomputable {command[behind.start() :]}"
+    return command, resting

@@ -7,27 +7,45 @@ costs a proof and never lets a wrong one through.
 import hashlib
 import re
 import textwrap
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from nanoproof.lean.lexical import find_top_level, mask, misplaced_header
 from nanoproof.lean.types import SourceError, Theorem
 
-SORRY = re.compile(r"(?<![\w.'«])sorry(?![\w.'])")
+_SORRY = re.compile(r"(?<![\w.'«])sorry(?![\w.'])")
+_ADMIT = re.compile(r"(?<![\w.'«])admit(?=[ \t]*(?:$|[;)}|\]⟩]|<;>|·))", re.MULTILINE)
+"""Matches the tactic `admit`, a `sorry` by another name (of the same length), where more tactics or nothing follows.
+
+It is no keyword: a hypothesis or constant may have this name, so `sorries` looks at what stands before it.
+"""
 IN_FRONT = (
     r"(?:set_option|open|variable|universe|include|omit|attribute|unseal|seal)\s"
     r"(?:[^\n]|\n[ \t]+(?=[(\[{⦃]))*?\sin(?![\w.'!?])"
 )
 """Matches what may precede a declaration as part of it, such as `open Nat in`; binders may continue below it."""
-_MODIFIERS = (
-    r"(?:@\[[^\]]*\]\s*|(?:private|protected|public|meta|noncomputable|nonrec|unsafe|partial|scoped|local)\s+)*"
+ATTRIBUTES = r"@\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\]"
+"""Matches attributes with their arguments, which may hold brackets: `@[simp, to_additive (reorder := [1, 2]) foo]`."""
+MODIFIERS = (
+    rf"(?:{ATTRIBUTES}\s*|(?:private|protected|public|meta|noncomputable|nonrec|unsafe|partial|scoped|local)\s+)*"
 )
-_DATA = r"def|abbrev|instance|structure|class|inductive|axiom|opaque"
+_DATA = r"def|abbrev|instance|structure|class|inductive|coinductive|axiom|opaque|irreducible_def"
+# Lines of tactics and terms begin with some of these words too: with `open Classical in`, `set_option .. in`.
+_ALSO_IN_PROOFS = "open|set_option|attribute|variable|universe|include|omit"
+_COMMAND_WORDS = (
+    r"namespace|section|end|mutual|(?:(?:public|meta|noncomputable)[ \t]+)+section|notation3?|infix[lr]?|prefix|"
+    r"postfix|macro|macro_rules|syntax|declare_syntax_cat|elab|elab_rules|local|scoped|export|run_cmd|run_meta|run_elab"
+)
+_AT_THE_MARGIN = (
+    rf"{_ALSO_IN_PROOFS}|simproc|alias|initialize|deriving|seal|unseal|add_decl_doc|proof_wanted|theorem_wanted|"
+    r"library_note|assert_not_exists|suppress_compilation|unsuppress_compilation|initialize_simps_projections|"
+    r"register_\w+|declare_\w+|grind_pattern|binder_predicate"
+)
 COMMAND = re.compile(
-    rf"^[ \t]*(?:{IN_FRONT}[ \t]+)*{_MODIFIERS}(?P<declaration>theorem|lemma|example|{_DATA})(?![\w.'])"
-    r"|^(?:@\[|#[a-z]|(?P<scope>namespace|section|end|mutual|(?:(?:public|meta|noncomputable)[ \t]+)+section|"
-    r"open|variable|universe|set_option|attribute|macro|macro_rules|syntax|declare_syntax_cat|notation3?|infix[lr]?|"
-    r"prefix|postfix|local|scoped|elab|elab_rules|simproc|export|alias|include|omit|initialize|run_cmd|run_meta|"
-    r"deriving)(?![\w.']))",
+    rf"^[ \t]*(?:{IN_FRONT}[ \t]+)*{MODIFIERS}(?P<declaration>theorem|lemma|example|{_DATA})(?![\w.'])"
+    rf"|^[ \t]*(?:@\[|(?P<scope>{_COMMAND_WORDS})(?![\w.'])"
+    rf"|(?:{_ALSO_IN_PROOFS})(?![\w.'])(?![^\n]*[ \t]in(?![\w.'])))"
+    rf"|^(?:#[a-z]|(?:{_AT_THE_MARGIN})(?![\w.']))",
     re.MULTILINE,
 )
 """Matches the begin of a command in a masked text, with the keyword of a `declaration`."""
@@ -51,13 +69,33 @@ _INLINE = re.compile(r"(?:[;|]|<;>|(?<![\w.'])(?:then|else))\Z")
 """Matches the end of text that a tactic follows on its line, where several need parentheses."""
 
 
+def sorries(masked: str) -> list[re.Match[str]]:
+    """Find each `sorry` of a masked text, in order, and each tactic `admit`, which means the same."""
+    found = list(_SORRY.finditer(masked))
+    admits = list(_ADMIT.finditer(masked))
+    if admits:
+        starts = [command.start() for command in COMMAND.finditer(masked)]
+        for admit in admits:
+            number = bisect_right(starts, admit.start()) - 1
+            if expects_tactic(masked[starts[number] if number >= 0 else 0 : admit.start()]):
+                found.append(admit)
+        found.sort(key=lambda match: match.start())
+    return found
+
+
+def blank_sorries(masked: str) -> str:
+    """Replace each `sorry` of a masked text by a name; offsets stay the same."""
+    for match in sorries(masked):
+        masked = masked[: match.start()] + "_" * len("sorry") + masked[match.end() :]
+    return masked
+
+
 def is_tactic(masked: str, start: int) -> bool:
     """Tell whether the `sorry` at `start` of a masked text stands where a tactic is expected; else it is a term."""
-    text = masked[_declaration_start(masked, start) : start]
-    return _expects_tactic(text)
+    return expects_tactic(masked[_declaration_start(masked, start) : start])
 
 
-def _expects_tactic(text: str) -> bool:
+def expects_tactic(text: str) -> bool:
     """Tell whether a tactic is expected behind the text of a declaration.
 
     Often that is so if one is expected somewhere before: at the parenthesis that was opened, at the line above.
@@ -187,13 +225,9 @@ def _ends_with_word(text: str, word: str) -> bool:
 
 _DECLARATION = re.compile(
     rf"^(?P<before>[ \t]*(?:{IN_FRONT}[ \t]+)*)"
-    r"(?P<modifiers>(?:@\[[^\]]*\]\s*|(?:private|protected|public|meta|noncomputable|nonrec|unsafe)\s+)*)"
+    rf"(?P<modifiers>{MODIFIERS})"
     r"(?P<keyword>theorem|lemma|example|def)(?![\w.'])"
     rf"(?:\s+(?P<name>{NAME})(?:\.\{{[^}}]*\}})?)?",
-    re.MULTILINE,
-)
-_SCOPE = re.compile(
-    r"^[ \t]*(?P<keyword>namespace|(?:(?:public|meta|noncomputable)[ \t]+)*section|end)(?![\w.'])[ \t]*(?P<name>\S*)",
     re.MULTILINE,
 )
 _CONTEXT = re.compile(r"^[ \t]*(?:variable|include)(?![\w.'])", re.MULTILINE)
@@ -203,7 +237,7 @@ _SORT = re.compile(r"(?<![\w.'])(?:Type|Sort) (\([^()\n]*\)|[^\W\d][\w']*)")
 _LEVEL_NAME = re.compile(r"(?!(?:max|imax)(?![\w']))(?<![\w'])[^\W\d][\w']*")
 _NEXT_COMMAND = re.compile(r"^(?!(?:where|termination_by|decreasing_by)\b)[a-zA-Z@#]", re.MULTILINE)
 _LAST_PART = re.compile(r"(?:«[^»\n]*»|(?<![^.«»])[^.«»]+)\Z")
-_IN_FRONT = re.compile(rf"^[ \t]*{IN_FRONT}\s*\Z", re.MULTILINE)
+IN_FRONT_OF = re.compile(rf"^[ \t]*{IN_FRONT}\s*\Z", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +267,7 @@ def parse_declaration(source: str, whole: bool = True) -> Declaration:
     masked = mask(source)
     if words := misplaced_header(masked):
         raise SourceError(f"a theorem's source holds no imports, got {words!r}")
-    gaps = list(SORRY.finditer(masked))
+    gaps = sorries(masked)
     if len(gaps) != 1:
         raise SourceError(f"a theorem's source needs exactly one sorry, got {len(gaps)} in {_shown(source)}")
     gap = gaps[0]
@@ -292,7 +326,9 @@ def rename_theorem(source: str, name: str) -> str:
     found = parse_declaration(source, whole=False)
     behind = _NEXT_COMMAND.search(mask(source), found.sorry_end)
     end = len(source) if behind is None else behind.start()
-    return source[: found.start] + _head(source, found, name) + source[found.head_end : end].rstrip()
+    # `sorry` for an `admit`: a server lists the positions of the word that it knows
+    body = source[found.head_end : found.sorry_start] + "sorry" + source[found.sorry_end : end]
+    return source[: found.start] + _head(source, found, name) + body.rstrip()
 
 
 def _head(source: str, found: Declaration, name: str) -> str:
@@ -338,7 +374,7 @@ def before_declaration(source: str) -> str:
     """
     masked = mask(source)
     end = masked.rfind("\n", 0, parse_declaration(source, whole=False).start) + 1
-    while match := _IN_FRONT.search(masked, 0, end):
+    while match := IN_FRONT_OF.search(masked, 0, end):
         end = match.start()
     return source[: len(masked[:end].rstrip())]
 
@@ -411,34 +447,6 @@ def name_examples(source: str, prefix: str = "_nanoproof_check") -> str:
             pieces += [source[position : match.start("keyword")], f"theorem {prefix}_{number}"]
             position = match.end("keyword")
     return "".join([*pieces, source[position:]])
-
-
-def declared_names(source: str) -> list[str]:
-    """List the full names of the theorems, lemmas and defs of the text, in order, with enclosing namespaces."""
-    return [name for _, name in declared_in(source)]
-
-
-def declared_in(source: str, heads: re.Pattern[str] = _DECLARATION) -> list[tuple[str, str]]:
-    """List keyword and full name of each declaration in the text whose head matches `heads` (with groups for both)."""
-    masked = mask(source)
-    events = sorted([*heads.finditer(masked), *_SCOPE.finditer(masked)], key=lambda match: match.start())
-    scopes: list[str] = []
-    found: list[tuple[str, str]] = []
-    for event in events:
-        keyword = event["keyword"]
-        if keyword == "namespace":
-            scopes.append(event["name"])
-        elif keyword.endswith("section"):
-            scopes.append("")
-        elif keyword == "end":
-            if scopes:
-                scopes.pop()
-        elif event["name"] and keyword != "example":
-            name = event["name"]
-            rooted = name.startswith("_root_.")
-            full = name.removeprefix("_root_.") if rooted else ".".join([*filter(None, scopes), name])
-            found.append((keyword, full))
-    return found
 
 
 def _indentation(source: str, position: int) -> str:

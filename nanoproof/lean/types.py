@@ -21,12 +21,14 @@ class Theorem:
     """A statement whose proof is missing.
 
     `source` is Lean text without imports (these are the server's) with exactly one `sorry`, the proof of its last
-    declaration. `dataset` and `id` name its origin; the pair is unique.
+    declaration. `dataset` and `id` name its origin; the pair is unique. `as_written` is its row's text up to where the
+    proof begins, with the header and its imports, for prompts; empty where it has no header. Records do not keep it.
     """
 
     source: str
     dataset: str = ""
     id: str = ""
+    as_written: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

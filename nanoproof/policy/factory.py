@@ -21,8 +21,16 @@ from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.baselines import SolverOnlyPolicy, UniformPolicy
 from nanoproof.policy.client import RemotePolicy
-from nanoproof.policy.prompt import proof_prompt, refusal, repair_prompt, statement_to_prove
-from nanoproof.policy.prompt_formats import FORMATS, Kind, PromptFormat, find_format, formats_of, known_format
+from nanoproof.policy.prompt import proof_prompt, refusal, repair_prompt
+from nanoproof.policy.prompt_formats import (
+    FORMATS,
+    Kind,
+    PromptFormat,
+    find_format,
+    formats_of,
+    known_format,
+    question,
+)
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.steps_remaining import ProgressOptions, ProgressPolicy, open_scorer
 from nanoproof.policy.tactic_policy import TacticPolicy
@@ -371,10 +379,10 @@ def whole_proof_prompts(
         return proof_prompt, repair_prompt
 
     def prompt(theorem: Theorem) -> str:
-        return how.prompt(statement_to_prove(theorem), ())
+        return question(theorem, how)
 
     def repair(theorem: Theorem, text: str, errors: Sequence[str]) -> str:
-        return how.prompt(refusal(text, errors) + statement_to_prove(theorem), ())
+        return question(theorem, how, refusal(text, errors))
 
     return prompt, repair
 

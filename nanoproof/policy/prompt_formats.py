@@ -13,7 +13,9 @@ from typing import Literal
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_object
-from nanoproof.policy.prompt import before_state, prefix_text
+from nanoproof.lean.lexical import mask, without_header
+from nanoproof.lean.types import Theorem
+from nanoproof.policy.prompt import before_state, prefix_text, statement_to_prove
 
 Kind = Literal["tactic", "proof"]
 
@@ -25,8 +27,9 @@ LEAN_HEADER = (
 )
 """What DeepSeek-Prover-V1.5 wants to read before a statement."""
 STP_HEADER = "import Mathlib\nimport Aesop\nset_option maxHeartbeats 0\nopen BigOperators Real Nat Topology Rat\n\n"
-"""What STP wants to read before a statement."""
+"""What STP wants to read before a statement, and what a row of its data sets means that has no header."""
 _COMPLETE = "Complete the following Lean 4 code:\n\n```lean4\n"
+_ENDS_WITH_BY = re.compile(r"(?<![\w.'])by\Z")
 _MARK = re.compile(r"</?a>")
 _FENCE = re.compile(r"```(?:lean4?|tactics?)?[ \t]*\n?(.*?)(?:\n?```|\Z)", re.DOTALL)
 _THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
@@ -40,6 +43,9 @@ class PromptFormat:
     the texts of premises that may help, the best first. A sample ends before the first of `stop`. With `chat` the
     prompt is a message, which the model's own template wraps. With `special` it has a marker of our tokenizer, which an
     endpoint reads as such only when it is asked to. With `marked` the names of premises are to be between marks.
+    `opening` and `header` are what comes before theorems without a header of their own: the imports and limits of the
+    model's training, but no `open`, as Lean checks what the theorem's source says. With `as_written` a row of a data
+    set is shown as it is there, also where it ends in `:=`.
     """
 
     name: str
@@ -51,6 +57,9 @@ class PromptFormat:
     target: Callable[[str], str] = str
     special: bool = False
     marked: bool = False
+    opening: str = ""
+    header: str = ""
+    as_written: bool = False
 
     @property
     def takes_premises(self) -> bool:
@@ -125,12 +134,48 @@ def in_block(text: str) -> str:
     return (text if found is None else found[1]).strip()
 
 
+# -- Headers ---------------------------------------------------------------------------------------------------------
+
+
+def header_text(header: str | None) -> str:
+    """Return the header of a row: its own, or the default one where it has none (None, as in STP's data sets)."""
+    return STP_HEADER if header is None else header
+
+
+def theorem_under(header: str | None, statement: str, dataset: str = "", theorem_id: str = "") -> Theorem:
+    """Return the theorem of a row: its statement, up to `:=` or `:= by`, under its header.
+
+    A header of None is the default one, `STP_HEADER`. From here come both what Lean checks and, with the imports that
+    are a server's own, what prompts show: so a name that is right in one is right in the other.
+    """
+    statement = statement.strip()
+    above = header or "" if has_header(statement) else header_text(header)
+    if above and not above.endswith("\n"):
+        above += "\n\n"
+    before = without_header(above).strip()
+    source = without_header(f"{before}\n\n{statement}" if before else statement).lstrip()
+    gap = "\n  sorry" if _ENDS_WITH_BY.search(source) else " sorry"
+    return Theorem(source + gap, dataset, theorem_id, above + statement)
+
+
+def question(theorem: Theorem, how: "PromptFormat", refused: str = "") -> str:
+    """Return the prompt for a whole proof of a theorem, behind what is said of a `refused` one."""
+    if not how.header:
+        return how.prompt(refused + statement_to_prove(theorem), ())
+    shown = theorem.as_written or how.header + statement_to_prove(theorem)
+    if how.as_written:
+        shown = shown.rstrip()
+    elif theorem.as_written:
+        shown = _ENDS_WITH_BY.sub("", shown).rstrip().removesuffix(":=").rstrip() + " := by\n"
+    return how.opening + refused + shown
+
+
 # -- statement -> proof ----------------------------------------------------------------------------------------------
 
 
 def has_header(statement: str) -> bool:
     """Tell whether a statement brings imports of its own."""
-    return re.search(r"^\s*import\s", statement, re.MULTILINE) is not None
+    return re.search(r"^\s*import\s", mask(statement), re.MULTILINE) is not None
 
 
 def _deepseek(statement: str, premises: Sequence[str]) -> str:
@@ -164,6 +209,21 @@ def whole_text(text: str) -> str:
     return text.rstrip()
 
 
+def _completion(
+    name: str, prompt: Callable[[str, Sequence[str]], str], default: str, as_written: bool = False
+) -> PromptFormat:
+    """Return a format whose prompts end within a code block: the proof goes on in it, and ends with it.
+
+    `default` is the header of published prompts.
+    """
+    opening, _, _ = prompt("import X", ()).partition("import X")
+    limits = default.partition("open ")[0]
+    end, target = ("\n```",), "{}\n```".format
+    return PromptFormat(
+        name, "proof", prompt, whole_text, end, target=target, opening=opening, header=limits, as_written=as_written
+    )
+
+
 FORMATS: dict[str, PromptFormat] = {
     each.name: each
     for each in (
@@ -185,10 +245,10 @@ FORMATS: dict[str, PromptFormat] = {
         PromptFormat("nanoproof-proof", "proof", _own_proof, whole_text, special=True),
         # DeepSeek-Prover-V1.5 (Xin et al. 2024, arXiv 2408.08152): its card's prompt, and that for chains of thought.
         # A proof goes on in the code block, and ends with it.
-        PromptFormat("deepseek-v1.5", "proof", _deepseek, whole_text, ("\n```",), target="{}\n```".format),
-        PromptFormat("deepseek-v1.5-cot", "proof", _deepseek_cot, whole_text, ("\n```",), target="{}\n```".format),
+        _completion("deepseek-v1.5", _deepseek, LEAN_HEADER),
+        _completion("deepseek-v1.5-cot", _deepseek_cot, LEAN_HEADER),
         # STP (Dong and Ma 2025, arXiv 2502.00212): the same words, another header, blanks around the statement removed.
-        PromptFormat("stp", "proof", _stp, whole_text, ("\n```",), target="{}\n```".format),
+        _completion("stp", _stp, STP_HEADER, as_written=True),
         PromptFormat("chat-proof", "proof", _chat_proof, in_block, chat=True, target="```lean4\n{}\n```".format),
     )
 }

@@ -158,7 +158,7 @@ class _FinalCheck:
 
     def run(self) -> None:
         """Check every rung in order; raises `_Refused` at the first that does not hold."""
-        banned = banned_reason if self.rungs else banned_word  # `have` must state its type in steps of a search only
+        banned = banned_reason if self.rungs else banned_word  # `have h` alone is refused in steps of a search only
         self._hold("words", block_reason(self.proof) or banned(self.proof) or "")
         report = self.checker.check(self.texts.whole)
         self.axioms, self.errors = report.axioms, report.errors

@@ -14,7 +14,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import home
 from nanoproof.lean.lean_file import PLACEHOLDER, Gap, LeanFile
 from nanoproof.lean.lexical import CLOSING, OPENING, find_top_level, mask, without_header
-from nanoproof.lean.source import ALLOWED_AXIOMS, SORRY, name_examples, parse_declaration
+from nanoproof.lean.source import ALLOWED_AXIOMS, name_examples, parse_declaration, sorries
 from nanoproof.lean.types import CheckReport, LeanCalls, SourceError, Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.check import TrustingSession
@@ -73,7 +73,7 @@ def parse_theorem(text: str, embedded: bool) -> Theorem:
     With `embedded`, its syntax is checked for NanoLean, and a mistake is reported with its position.
     """
     source = text.strip()
-    if SORRY.search(mask(source)) is None:
+    if not sorries(mask(source)):
         if match := _NO_PROOF.search(mask(source)):
             source = source[: match.start()]
         if find_top_level(mask(source), ":=") >= 0:

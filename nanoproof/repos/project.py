@@ -13,6 +13,7 @@ import importlib.util
 import os
 import re
 import tomllib
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,10 +23,10 @@ from pathlib import Path
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_regular
 from nanoproof.lean import lexical
+from nanoproof.lean.declarations import Declaration, declarations, enclosed
 from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.types import SourceError
-from nanoproof.repos.declarations import Declaration, Places, declarations, enclosed, without_comments
-from nanoproof.repos.traced_files import Premise, Provenance
+from nanoproof.repos.traced_files import Position, Premise, Provenance
 
 LIBRARY_FOLDER = "nanolean/library"
 """What the paths of NanoLean's own library begin with."""
@@ -39,6 +40,33 @@ _PACKAGES = Path(".lake/packages")
 _SRC_DIR = re.compile(r"srcDir\s*:=\s*\"([^\"]*)\"")
 
 # -- Files -----------------------------------------------------------------------------------------------------------
+
+
+def without_comments(text: str) -> str:
+    """Remove the comments of a text, and lines that are empty then."""
+    pieces, position = [], 0
+    for kind, start, end in lexical.spans(text):
+        if kind in ("line", "block"):
+            pieces.append(text[position:start])
+            position = end
+    lines = "".join([*pieces, text[position:]]).split("\n")
+    return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+class Places:
+    """Offsets of a text as positions, and the other way round."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
+
+    def position(self, offset: int) -> Position:
+        """Return the position of an offset, from 1 on."""
+        line = bisect_right(self._starts, offset)
+        return Position(line, offset - self._starts[line - 1] + 1)
+
+    def offset(self, line: int, column: int) -> int:
+        """Return the offset of a line (from 1) and column (from 0), as Lean gives them."""
+        return self._starts[min(max(line, 1), len(self._starts)) - 1] + column
 
 
 @dataclass(frozen=True)

@@ -33,12 +33,12 @@ from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.run_dir import trace_folder
 from nanoproof.lean import lexical
 from nanoproof.lean.client import LeanFleet, runs_nanolean
+from nanoproof.lean.declarations import Declaration, declarations, enclosed
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.lean_file import LeanFile
-from nanoproof.lean.source import SORRY
+from nanoproof.lean.source import sorries
 from nanoproof.lean.transport import ClientConfig
 from nanoproof.lean.types import SourceError
-from nanoproof.repos.declarations import Declaration, declarations, enclosed
 from nanoproof.repos.elaborate import Elaborated, Elaborator, FileFailed
 from nanoproof.repos.project import Project, SourceFile, nanolean_library
 from nanoproof.repos.traced_files import (
@@ -55,7 +55,7 @@ log = logging.getLogger(__name__)
 
 TRANSITIONS, TARGETS, SUMMARY = "leantree.jsonl", "theorems.jsonl", "summary.json"
 """The files of a trace beside those of each file: transitions to learn, theorems to prove, and counts."""
-_CODE = ("declarations", "elaborate", "project", "trace", "traced_files", "trees")
+_CODE = ("elaborate", "project", "trace", "traced_files", "trees", "../lean/declarations", "../lean/source")
 _IDENT = re.compile(rf"(?<![{lexical.NAME_REST}.»])(?:«[^«»\n]*»|{lexical.ATOM})(?:\.(?:«[^«»\n]*»|{lexical.ATOM}))*")
 _LOCALS = re.compile(r"^([^\s⊢:][^:\n]*?) :", re.MULTILINE)
 _TACTIC_WORDS = frozenset({"rfl", "left", "right", "trivial", "absurd", "symm", "congr", "funext", "ext"})
@@ -190,7 +190,7 @@ class FileTrace:
 def make_trace(project: Project, file: SourceFile, names: Names, found: Elaborated) -> FileTrace:
     """Make the records of a file of what Lean said of it."""
     theorems, rows, exceptions = [], [], []
-    masked = lexical.mask(file.text)
+    gaps = [match.start() for match in sorries(lexical.mask(file.text))]
     for declaration in file.declarations:
         if declaration.keyword not in _THEOREM:
             continue
@@ -216,7 +216,7 @@ def make_trace(project: Project, file: SourceFile, names: Names, found: Elaborat
                 statement=file.text[declaration.start : declaration.statement_end].rstrip(),
                 tactics=tuple(tactics.values()),
                 premises=_premises(file, declaration, names, found, ran),
-                sorries=len(SORRY.findall(masked, declaration.start, declaration.end)),
+                sorries=len([at for at in gaps if declaration.start <= at < declaration.end]),
             )
         )
         span = {"start": declaration.start, "finish": declaration.end}
@@ -272,12 +272,12 @@ def _targets(project: Project, file: SourceFile) -> list[dict[str, str]]:
         return []
     before = "".join(enclosed(lexical.without_header(each.text)) for each in project.closure(file))
     text = lexical.without_header(file.text)
-    masked = lexical.mask(text)
+    all_gaps = sorries(lexical.mask(text))
     found = []
     for declaration in declarations(text):
         if declaration.keyword not in _THEOREM:
             continue
-        gaps = [match.start() for match in SORRY.finditer(masked, declaration.start, declaration.end)]
+        gaps = [match.start() for match in all_gaps if declaration.start <= match.start() < declaration.end]
         statement = text[: declaration.statement_end].rstrip()
         texts = [text[: declaration.end]] if gaps else [f"{statement} := by\n  sorry"]
         for number, at in enumerate(gaps or [len(texts[0]) - len("sorry")]):
@@ -296,7 +296,7 @@ def _targets(project: Project, file: SourceFile) -> list[dict[str, str]]:
 def code_digest(nanolean: bool) -> str:
     """Hash the code that traces, and with `nanolean` that of NanoLean and its library."""
     digest = hashlib.sha256()
-    files = [Path(__file__).with_name(f"{module}.py") for module in _CODE]
+    files = [Path(__file__).parent / f"{module}.py" for module in _CODE]
     library = nanolean_library() if nanolean else None
     if library is not None:
         package = library.parent

@@ -4,12 +4,12 @@ The fields are those of LeanDojo's export (`leandojo.py` reads and writes it), s
 store adds to them what it knows of a theorem: its state, and the proof that we found.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
-_SORRY = re.compile(r"(?<![\w.'])sorry(?![\w'])")
+from nanoproof.lean.lexical import mask
+from nanoproof.lean.source import sorries
 
 State = Literal["proved", "sorry", "sorry_proved"]
 """Proved in its file; open in its file; open there, and proved by us."""
@@ -140,7 +140,7 @@ class StoredTheorem:
 
 def open_places(theorem: TracedTheorem) -> int:
     """Count the places of a theorem that are open: those that tracing saw, or else the tactics with `sorry` in them."""
-    return theorem.sorries or sum(_SORRY.search(each.tactic) is not None for each in theorem.tactics)
+    return theorem.sorries or sum(bool(sorries(mask(f"by {each.tactic}"))) for each in theorem.tactics)
 
 
 # -- As JSON -----------------------------------------------------------------------------------------------------------

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.common.errors import UserError
-from nanoproof.data.theorems.theorem_sets import unusable_because
 from nanoproof.data.weighted_rows import CONJECTURE_MARKER, read_packed_json
 from nanoproof.evaluation.results import RESULTS, read_attempts
 from nanoproof.evaluation.statements import Statement, read_dataset_config, read_statements, verdict_of
 from nanoproof.inference.open_model import is_foreign
+from nanoproof.lean.file_theorems import unusable_because
 from nanoproof.lean.types import Theorem
 from nanoproof.policy.factory import TextModelOptions, whole_proof_prompts
-from nanoproof.policy.prompt_formats import STP_HEADER
+from nanoproof.policy.prompt_formats import header_text
 from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.formulas import (
     CONJECTURE,
@@ -247,7 +247,7 @@ class Prompts:
         if self._own:
             return f"{conjecture_prompt(seed)}\n{CONJECTURE_MARKER}"
         header = seed.problem.header
-        return f"{COMPLETE}{STP_HEADER if header is None else header}{conjecture_prompt(seed)}"
+        return f"{COMPLETE}{header_text(header)}{conjecture_prompt(seed)}"
 
     def conjecture(self, seed: Seed, problem: Problem) -> tuple[str, str]:
         """Return prompt and target for a conjecture."""

@@ -24,20 +24,22 @@ from filelock import FileLock, Timeout
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
 from nanoproof.common.distributed import DistInfo, choose_device, cleanup, init_distributed
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import JsonlWriter, atomic_write_json, atomic_write_text, json_line, read_jsonl, read_object
+from nanoproof.common.files import JsonlWriter, atomic_write_json, atomic_write_text, read_jsonl, read_object
 from nanoproof.common.run_dir import home, resolve_model_path
 from nanoproof.data import nanolean
 from nanoproof.data.sources import manifest
 from nanoproof.data.theorems.overlap import normal_form
-from nanoproof.data.theorems.theorem_sets import list_theorems, splits_of, unusable_because
+from nanoproof.data.theorems.theorem_sets import list_theorems, splits_of
 from nanoproof.data.weighted_rows import Row, read_packed_json, read_rows, write_packed_json, write_rows
 from nanoproof.evaluation.command import EvalCommand, add_eval_flags, opened, parse_eval_args, repeatable
 from nanoproof.evaluation.plan import EvalOptions, Target, plan
 from nanoproof.evaluation.results import SETTINGS
 from nanoproof.evaluation.sample_files import WholeProofOptions
+from nanoproof.evaluation.statements import theorem_line
 from nanoproof.inference.hf_loading import HFOptions
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel, batches_at_once
 from nanoproof.inference.open_model import LanguageModelOptions, is_foreign
+from nanoproof.lean.file_theorems import unusable_because
 from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import SourceError
 from nanoproof.model.checkpoint import find_checkpoint
@@ -434,7 +436,7 @@ class Experiment:
         """Have proofs of all problems written and verified; goes on with what is there."""
         theorems = files.work / "problems.jsonl"
         sources = [theorem_of(problem, str(index)) for index, problem in enumerate(problems)]
-        atomic_write_text(theorems, "".join(json_line({"id": each.id, "source": each.source}) for each in sources))
+        atomic_write_text(theorems, "".join(map(theorem_line, sources)))
         parser = Parser(prog="python -m nanoproof.selfplay")
         add_eval_flags(parser)
         add_flags(parser, WholeProofOptions)

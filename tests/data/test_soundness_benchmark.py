@@ -14,7 +14,8 @@ from nanolean.tests.test_export_ndjson import export_of
 from nanoproof.common.files import read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.data.nanolean import list_theorems
-from nanoproof.lean.source import declared_names, splice
+from nanoproof.lean.declarations import declared_names
+from nanoproof.lean.source import splice
 
 PROOFS = REPO_ROOT / "tests" / "data" / "benchmark_proofs.jsonl"
 COUNT, STEPS = 12, 50_000

@@ -168,3 +168,35 @@ def test_three_files_are_prepared(
     assert counts == {"mathlib_leanworkbook.json": 2, "mathlib.json": 1, "eval.json": 1}
     assert read_rows(tmp_path / "SFT" / "mathlib.json") == [Row("mathlib", "a")]
     assert "         2 rows" in capsys.readouterr().out
+
+
+SPLIT = """\
+/-- as in `x := y`: theorem -/
+@[simp, deprecated one (since := "2025-01-01")]
+theorem attributed (a : Nat) : a = a := by
+  rfl
+theorem defaulted (a : Nat := 1) (h : a = a := by rfl) :
+    let b := a; b = a := by rfl
+theorem termed (a : Nat) : a = a := rfl
+"""
+
+
+def test_a_statement_of_ours_ends_at_its_proof_and_what_gives_no_row_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "A").mkdir()
+    (tmp_path / "A" / "F.lean").write_text(SPLIT)
+    (tmp_path / "random").mkdir()
+    places = [("attributed", 1, 4), ("defaulted", 5, 6), ("termed", 7, 7), ("nothing", 4, 4)]
+    records = [theorem(name, start, end, "l") for name, start, end in places]
+    for split in ("train", "val", "test"):
+        (tmp_path / "random" / f"{split}.json").write_text(json.dumps(records if split == "train" else []))
+    given = ["--data", str(tmp_path), "--source", str(tmp_path), "--held-out", "0", "--format", "nanoproof"]
+    assert stp.main(["build", *given, "--out", str(tmp_path / "out")]) == 0
+    assert {(row.prompt, row.target) for row in read_rows(tmp_path / "out" / "train.json")} == {
+        ("theorem (a : Nat) : a = a := by\n<|proof|>", "rfl"),
+        ("theorem (a : Nat := 1) (h : a = a := by rfl) : let b := a; b = a := by\n<|proof|>", "rfl"),
+    }
+    printed = capsys.readouterr().out
+    assert "1 theorems without a proof row: its proof is no block of tactics" in printed
+    assert "1 theorems without a proof row: its lines hold no theorem" in printed

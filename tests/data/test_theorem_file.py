@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.data.theorems.theorem_sets import list_theorems, parse_set_names
+from nanoproof.data.theorems.theorem_sets import (
+    Skipped,
+    list_theorems,
+    parse_set_names,
+    read_theorem_file,
+    skipped_notes,
+)
 from nanoproof.lean.types import Theorem
 from scripts import inspect_problems
 
@@ -35,7 +41,7 @@ def test_each_theorem_of_a_lean_file_has_what_comes_before_it_but_not_the_others
     file = tmp_path / "mine.lean"
     file.write_text(LEAN)
     first, second = list_theorems(str(file), "valid")
-    assert (first.dataset, first.id, second.id) == ("mine", "first", "second")
+    assert (first.dataset, first.id, second.id) == ("mine", "first", "Foo.second")
     assert first.source.strip() == (
         f"{CONTEXT}\n\n/-- What it says. -/\n@[simp]\ntheorem first (n : Nat) : n < double n := by\n  sorry"
     )
@@ -101,11 +107,9 @@ def test_what_stands_before_a_theorem_and_ends_in_in_is_its_own(tmp_path: Path) 
 def test_the_header_of_a_file_is_no_part_of_its_theorems(tmp_path: Path, header: str) -> None:
     file = tmp_path / "mine.lean"
     file.write_text(f"{header}\n\ntheorem a : True := sorry\ntheorem a : True := sorry\n")
-    line = 3 + header.count("\n") + 1
-    with pytest.raises(UserError, match=rf"mine\.lean, line {line}: the name a occurs twice"):
-        list_theorems(str(file), "valid")
-    file.write_text(f"{header}\n\ntheorem a : True := sorry\n")
-    (theorem,) = list_theorems(str(file), "valid")
+    read = read_theorem_file(str(file))
+    assert read.skipped == [Skipped(3 + header.count("\n") + 1, "a", "the name occurs twice")]
+    (theorem,) = read.theorems
     assert "import" not in theorem.source and "module" not in theorem.source and "prelude" not in theorem.source
 
 
@@ -130,19 +134,45 @@ def test_what_inspect_problems_prints_can_be_read(tmp_path: Path, capsys: pytest
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("def a := 1\n", r"mine.lean holds no theorem whose proof is a sorry"),
-        ("theorem a : True := sorry\n\ntheorem a : True := sorry\n", r"mine.lean, line 3: the name a occurs twice"),
-        ("import X\ntheorem a : True := by\n  trivial\n  sorry\n", r"mine.lean, line 2: the sorry is not the whole"),
-        ("example : True := sorry\ntheorem a : True := sorry\n", r"line 2: a theorem's source needs exactly one sorry"),
-    ],
-)
-def test_what_cannot_be_worked_with_is_named_with_its_line(tmp_path: Path, text: str, message: str) -> None:
-    (tmp_path / "mine.lean").write_text(text)
-    with pytest.raises(UserError, match=message):
-        list_theorems(str(tmp_path / "mine.lean"), "valid")
+SKIPPED = """\
+import X
+theorem a : True := by
+  trivial
+  sorry
+example : True := sorry
+theorem b : sorry := trivial
+#check sorry
+mutual
+theorem c : True := by sorry
+theorem d : True := c
+end
+theorem e : Nat → True
+  | 0 => trivial
+  | n + 1 => sorry
+theorem f : True := sorry
+theorem f : True := by admit
+"""
+
+
+def test_what_cannot_be_worked_with_is_skipped_with_its_line_and_reason(tmp_path: Path) -> None:
+    (tmp_path / "mine.lean").write_text(SKIPPED)
+    read = read_theorem_file(str(tmp_path / "mine.lean"))
+    assert [theorem.id for theorem in read.theorems] == ["f"] and read.theorems[0].source.count("theorem") == 1
+    assert [(entry.line, entry.name) for entry in read.skipped] == [
+        *((2, "a"), (5, ""), (6, "b"), (7, ""), (9, "c"), (12, "e"), (16, "f")),
+    ]
+    assert "not the whole proof" in read.skipped[0].reason and "`mutual`" in read.skipped[4].reason
+    assert "1 skipped (line 16): the name occurs twice" in skipped_notes(read.skipped)
+
+
+def test_a_file_of_which_nothing_can_be_used_is_refused_with_the_reasons(tmp_path: Path) -> None:
+    file = tmp_path / "mine.lean"
+    file.write_text("def a := 1\n")
+    with pytest.raises(UserError, match=r"mine.lean holds no theorem whose proof is a sorry$"):
+        list_theorems(str(file), "valid")
+    file.write_text("import X\ntheorem a : True := by\n  trivial\n  sorry\n")
+    with pytest.raises(UserError, match=r"mine.lean holds no theorem .*: 1 skipped \(line 2\): the sorry is not the"):
+        list_theorems(str(file), "valid")
 
 
 def test_files_that_are_no_theorems_are_one_line(tmp_path: Path) -> None:

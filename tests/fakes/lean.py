@@ -5,7 +5,8 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from nanoproof.lean.source import declared_names, name_examples
+from nanoproof.lean.declarations import declared_names
+from nanoproof.lean.source import name_examples
 from nanoproof.lean.types import (
     Branch,
     CheckReport,

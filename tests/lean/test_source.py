@@ -2,9 +2,9 @@
 
 import pytest
 
+from nanoproof.lean.declarations import declared_names
 from nanoproof.lean.source import (
     before_declaration,
-    declared_names,
     name_examples,
     negate,
     parse_declaration,

@@ -20,12 +20,12 @@ from nanoproof.common.run_dir import trace_folder
 from nanoproof.data.theorems.theorem_sets import list_theorems, parse_set_names, splits_of
 from nanoproof.data.transitions.leantree import load_split
 from nanoproof.lean.client import LeanServerClient
+from nanoproof.lean.declarations import enclosed
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.lexical import without_header
 from nanoproof.lean.transport import TOKEN_VARIABLE
 from nanoproof.lean.types import ProofState, ProtocolError, TacticApplied, Theorem
 from nanoproof.repos.__main__ import main
-from nanoproof.repos.declarations import enclosed
 from nanoproof.repos.project import Project, nanolean_library
 from nanoproof.repos.trace import SUMMARY, TARGETS, TRANSITIONS, FileTrace, TraceOptions, read_trace, trace_project
 from nanoproof.repos.traced_files import TracedFile, file_from_json, file_to_json

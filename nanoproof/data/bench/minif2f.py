@@ -12,6 +12,8 @@ from nanoproof.common.files import read_text
 from nanoproof.data.dataset_cli import run_command
 from nanoproof.data.sources.manifest import file_path
 from nanoproof.data.theorems import theorem_sets
+from nanoproof.lean.declarations import declarations
+from nanoproof.lean.file_theorems import unusable_because
 from nanoproof.lean.lexical import find_top_level, mask
 
 NAME = "minif2f"
@@ -29,16 +31,21 @@ def parse(paths: dict[str, Path]) -> theorem_sets.ParsedTheorems:
     parsed = theorem_sets.ParsedTheorems(NAME)
     names: set[str] = set()
     for split, path in paths.items():
-        for found in theorem_sets.theorem_blocks(read_text(path)):
-            place = f"{path}, line {found.line}, theorem {found.name}"
-            if found.name in names:
+        text = read_text(path)
+        for theorem in declarations(text):
+            if theorem.keyword != "theorem":
+                continue
+            name, line = theorem.full_name, text.count("\n", 0, theorem.head) + 1
+            place = f"{path}, line {line}, theorem {name}"
+            if name in names:
                 raise UserError(f"{place}: the name occurs twice")
-            names.add(found.name)
-            source = PREFIX + found.text
-            if theorem_sets.unusable_because(source) is not None:
-                source = PREFIX + without_proof(found.text)
+            names.add(name)
+            block = text[theorem.start : theorem.end]
+            source = PREFIX + block
+            if unusable_because(source) is not None:
+                source = PREFIX + without_proof(block)
             theorem_sets.require_usable(source, place)
-            parsed.add(found.name, source, split)
+            parsed.add(name, source, split)
     return parsed
 
 

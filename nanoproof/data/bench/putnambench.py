@@ -22,6 +22,7 @@ from nanoproof.common.files import read_text
 from nanoproof.data.dataset_cli import run_command
 from nanoproof.data.sources.manifest import file_paths
 from nanoproof.data.theorems import theorem_sets
+from nanoproof.lean.declarations import declarations
 from nanoproof.lean.lexical import mask, without_header
 from nanoproof.lean.types import Theorem
 
@@ -43,10 +44,10 @@ def parse(paths: Iterable[Path]) -> theorem_sets.ParsedTheorems:
     names: set[str] = set()
     for path in paths:
         text = without_header(read_text(path)).strip()
-        blocks = list(theorem_sets.theorem_blocks(text))
-        if len(blocks) != 1:
-            raise UserError(f"{path}: a file of PutnamBench has one theorem, got {len(blocks)}")
-        name = blocks[0].name
+        theorems = [declaration for declaration in declarations(text) if declaration.keyword == "theorem"]
+        if len(theorems) != 1:
+            raise UserError(f"{path}: a file of PutnamBench has one theorem, got {len(theorems)}")
+        name = theorems[0].full_name
         if name in names:
             raise UserError(f"{path}, theorem {name}: the name occurs twice")
         names.add(name)

@@ -11,11 +11,11 @@ The rows of a set are parsed, freed of duplicates, shuffled and split; then theo
 work with or that a whitelist calls failing. So neither our parser of sources nor a whitelist moves a theorem from one
 split to the other.
 
-In a Lean file, every `theorem` or `lemma` at the start of a line (maybe after `open Nat in` or the like) whose proof is
-a `sorry` is a theorem of the set, under its own name. Its source is all text before it except the header (the server
-has its own imports) and the other such theorems with their attributes and documentation: so it may use definitions,
-notation, `variable` lines, and what is proved there. In a JSONL file every line is a theorem, with `source` and
-optionally `id` in place of its name. A file has no splits and is never filtered.
+In a Lean file, every `theorem` or `lemma` whose proof is a `sorry` is a theorem of the set, under its full name. Its
+source is all text before it except the header (the server has its own imports) and what else holds a `sorry`: so it may
+use definitions, notation, `variable` lines, and what is proved there. In a JSONL file every line is a theorem, with
+`source` and optionally `id` in place of its name. What cannot be used is skipped, and said with line and reason. A file
+has no splits and is never filtered.
 
 `repo:NAME` is what `python -m nanoproof.repos trace` found in a repository: its theorems, each without its proof, and
 its `sorry`s. A hash of path and name puts a tenth of them into `valid`, so that no later trace moves one.
@@ -25,7 +25,6 @@ import hashlib
 import importlib
 import logging
 import random
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -40,8 +39,9 @@ from nanoproof.common.files import parse_json, read_text
 from nanoproof.common.run_dir import repo_name, traced_file
 from nanoproof.data.sources.catalog import CATALOG
 from nanoproof.data.theorems.whitelists import filter_theorems, load_whitelist
-from nanoproof.lean.lexical import mask, without_header
-from nanoproof.lean.source import COMMAND, IN_FRONT, SORRY, parse_declaration, theorem_name
+from nanoproof.lean.file_theorems import TWICE, theorems_of, unusable_because
+from nanoproof.lean.lexical import mask
+from nanoproof.lean.source import parse_declaration, theorem_name
 from nanoproof.lean.types import SourceError, Theorem
 
 log = logging.getLogger(__name__)
@@ -53,40 +53,12 @@ BENCH_SPLITS: tuple[Split, ...] = ("valid", "test")
 VALID_COUNT = 500
 """Number of validation theorems of a set for reinforcement learning."""
 SHUFFLE_SEED = 0
+_LINES_SHOWN = 5
 DUPLICATE = "duplicate id"
 """The reason for leaving out a row whose id has occurred before."""
 
-_BEFORE = rf"^(?:{IN_FRONT}[ \t]+)*(?:public[ \t]+)?"
-_NAME = r"[ \t\n]+(?P<name>[^\s:({\[⦃]+)"
-_IN_FRONT = re.compile(rf"(?:^[ \t]*{IN_FRONT}|@\[[^\]]*\])\s*\Z", re.MULTILINE)
-"""What belongs to the declaration after it, besides its documentation comment."""
-
 
 # -- Theorems in Lean text -------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class TheoremBlock:
-    """A theorem of a text: its line (from 1 on), its name, its own text, and the position at which that begins."""
-
-    line: int
-    name: str
-    text: str
-    start: int
-
-
-def theorem_blocks(text: str, keywords: tuple[str, ...] = ("theorem",)) -> Iterator[TheoremBlock]:
-    """Yield each theorem that begins a line with one of the keywords; comments after its last word are not part of it.
-
-    The keyword may follow `public` and prefixes of a single declaration, such as `open Nat in`.
-    """
-    masked = mask(text)
-    for match in re.compile(f"{_BEFORE}(?:{'|'.join(keywords)}){_NAME}", re.MULTILINE).finditer(masked):
-        following = COMMAND.search(masked, match.end())
-        end = following.start() if following else len(masked)
-        end = match.start() + len(masked[match.start() : end].rstrip())
-        line = text.count("\n", 0, match.start()) + 1
-        yield TheoremBlock(line, match["name"], text[match.start() : end], match.start())
 
 
 def with_sorry(statement: str, after_by: str, after_assign: str) -> str | None:
@@ -97,17 +69,12 @@ def with_sorry(statement: str, after_by: str, after_assign: str) -> str | None:
 
 
 def remove_lines(text: str, *beginnings: str) -> str:
-    """Remove the lines that begin with one of the given texts, indented or not."""
-    return "\n".join(line for line in text.split("\n") if not line.lstrip().startswith(beginnings))
-
-
-def unusable_because(source: str) -> str | None:
-    """Tell in a few words why the prover cannot work with a source; None if it can."""
-    try:
-        parse_declaration(source)
-    except SourceError as error:
-        return str(error).split(" in '")[0].split(' in "')[0].split(", got '")[0]
-    return None
+    """Remove the lines that begin with one of the given texts, indented or not, but none of a comment."""
+    kept = []
+    for line, code in zip(text.split("\n"), mask(text).split("\n"), strict=True):
+        if not code.lstrip().startswith(beginnings):
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def require_usable(source: str, place: str) -> None:
@@ -320,60 +287,105 @@ def set_name(name: str) -> str:
     return name.replace(":", "-").replace("/", "-") if repo_name(name) is not None else name
 
 
-def read_theorems(file: str) -> list[Theorem]:
-    """Read the theorems of a file, in its order.
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """What of a file is no theorem to prove: its line (from 1 on), its name if it has one, and the reason."""
 
-    Raises UserError, with the line, for what the prover cannot work with and for a name that occurs twice, and if there
-    is no such file, or no theorem in it.
+    line: int
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class TheoremFile:
+    """The theorems of a file in its order, and what was skipped: that counts wherever a score is made of the file."""
+
+    theorems: list[Theorem]
+    skipped: list[Skipped]
+
+
+def skipped_notes(skipped: Sequence[Skipped]) -> list[str]:
+    """Describe what was skipped: a line for each reason, with how many there are and on which lines."""
+    by_reason: dict[str, list[int]] = {}
+    for entry in skipped:
+        by_reason.setdefault(entry.reason, []).append(entry.line)
+    notes = []
+    for reason, lines in by_reason.items():
+        shown = ", ".join(str(line) for line in lines[:_LINES_SHOWN])
+        if len(lines) > _LINES_SHOWN:
+            shown += ", .."
+        notes.append(f"{len(lines)} skipped (line{'s' if len(lines) > 1 else ''} {shown}): {reason}")
+    return notes
+
+
+def read_theorem_file(file: str) -> TheoremFile:
+    """Read the theorems of a file, and what of it cannot be used.
+
+    Raises UserError if there is no such file, if it cannot be read, and if no theorem can be used.
     """
     path = Path(file).expanduser()
     if not path.is_file():
         raise UserError(f"no such file of theorems: {path}")
     found: dict[str, Theorem] = {}
-    for place, name, source in _of_lean(path) if path.suffix == ".lean" else _of_jsonl(path):
-        require_usable(source, place)
-        name = name or theorem_name(source) or place.rpartition(" ")[2]
-        if name in found:
-            raise UserError(f"{place}: the name {name} occurs twice")
-        found[name] = Theorem(source, set_name(file), name)
-    if not found:
-        raise UserError(f"{path} holds no theorem whose proof is a sorry")
-    return list(found.values())
-
-
-def _of_lean(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield place, name and source of each theorem of a Lean file."""
-    text = without_header(read_text(path))
-    masked, before, position = mask(text), "", 0
-    for block in theorem_blocks(text, ("theorem", "lemma")):
-        end = block.start + len(block.text)
-        if not SORRY.search(masked, block.start, end):
-            continue
-        between = text[position : block.start]
-        head = _prefix_start(between, masked[position : block.start])
-        before += between[:head]
-        position = end
-        yield f"{path}, line {block.line}", block.name, before + between[head:] + block.text
-
-
-def _prefix_start(between: str, masked: str) -> int:
-    """Find where, in the text before a declaration, its prefix begins: `open .. in`, documentation, attributes."""
-    start = len(between)
-    while True:
-        code = len(masked[:start].rstrip())
-        if (documented := between.find("/--", code, start)) >= 0:
-            start = documented
-        elif match := _IN_FRONT.search(masked, 0, code):
-            start = match.start()
+    skipped: list[Skipped] = []
+    dataset = set_name(file)
+    for line, theorem, reason in _of_lean(path, dataset) if path.suffix == ".lean" else _of_jsonl(path, dataset):
+        if not reason and theorem.id in found:
+            reason = TWICE
+        if reason:
+            skipped.append(Skipped(line, theorem.id, reason))
         else:
-            return start
+            found[theorem.id] = theorem
+    read = TheoremFile(list(found.values()), skipped)
+    if not found:
+        why = "; ".join(skipped_notes(skipped))
+        raise UserError(f"{path} holds no theorem whose proof is a sorry{f': {why}' if why else ''}")
+    return read
 
 
-def _of_jsonl(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield place, name ("" for none) and source of each line of a JSONL file."""
+def read_theorems(file: str) -> list[Theorem]:
+    """Read the theorems of a file, in its order, and log what was skipped.
+
+    Raises UserError where `read_theorem_file` does.
+    """
+    read = read_theorem_file(file)
+    for note in skipped_notes(read.skipped):
+        log.warning("%s: %s", file, note)
+    return read.theorems
+
+
+def skipped_of(name: str) -> list[Skipped]:
+    """List what of a data set was skipped: of a file what is no theorem to prove, of other sets nothing."""
+    return read_theorem_file(name).skipped if is_theorem_file(name) else []
+
+
+def _of_lean(path: Path, dataset: str) -> Iterator[tuple[int, Theorem, str]]:
+    """Yield line, theorem, and the reason for not using it, of each theorem of a Lean file."""
+    try:
+        theorems = theorems_of(read_text(path))
+    except SourceError as error:
+        raise UserError(f"{path}: {error}") from error
+    for theorem in theorems:
+        yield theorem.line, Theorem(theorem.source, dataset, theorem.name), theorem.skipped
+
+
+def _of_jsonl(path: Path, dataset: str) -> Iterator[tuple[int, Theorem, str]]:
+    """Yield line, theorem, and the reason for not using it, of each line of a JSONL file.
+
+    Lines that say what was skipped of another file, as `inspect_problems --json` prints them, are skipped here too.
+    """
     for place, record in jsonl_rows(path):
+        line = int(place.rpartition(" ")[2])
         name = text_field(record, "id", place) if "id" in record else ""
-        yield place, name, text_field(record, "source", place)
+        if "skipped" in record:
+            yield line, Theorem("", dataset, name), text_field(record, "skipped", place)
+            continue
+        source = text_field(record, "source", place)
+        reason = unusable_because(source) or ""
+        if not reason:
+            name = name or theorem_name(source) or str(line)
+        as_written = text_field(record, "as_written", place) if "as_written" in record else ""
+        yield line, Theorem(source, dataset, name, as_written), reason
 
 
 # -- Theorems of repositories ----------------------------------------------------------------------------------------

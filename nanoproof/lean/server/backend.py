@@ -38,6 +38,10 @@ from nanoproof.lean.server.sandbox import bubblewrap, inside
 
 _LEVELS = ("debug", "info", "warning", "error", "critical")
 _LAKE_SECONDS = 300.0
+OPENED = ("BigOperators", "Real", "Nat", "Topology", "Rat")
+"""Namespaces that the usual header of whole proofs opens. Mathlib has them all; NanoLean's servers know them as empty
+ones, so that a statement under that header can be read there as well.
+"""
 _PRINT_ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
 
 # -- Settings --------------------------------------------------------------------------------------------------------
@@ -311,7 +315,7 @@ def make_backend(settings: ServerSettings) -> Backend:
     if settings.backend == "nanolean":
         check_installed()
         return Backend(
-            command=(sys.executable, "-m", "nanolean", "repl", "--json"),
+            command=(sys.executable, "-m", "nanolean", "repl", "--json", "--namespaces", *OPENED),
             start_seconds=settings.start_seconds,
             can_prune=True,
             address_space_bytes=settings.address_space_bytes,

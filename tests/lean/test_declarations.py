@@ -2,7 +2,7 @@
 
 import pytest
 
-from nanoproof.repos.declarations import declarations, enclosed, open_scopes
+from nanoproof.lean.declarations import declarations, enclosed, open_scopes
 
 
 @pytest.mark.parametrize(

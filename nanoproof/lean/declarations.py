@@ -1,0 +1,238 @@
+"""What a Lean text declares, and where: the one reader of declarations, their names and their scopes, without Lean.
+
+Whoever needs the theorems of a file stands on `outline`: the positions of `sorry`s (`lean_file`), data sets, the names
+whose axioms are asked for (`check_command`), the names in a repository. What it cannot know is what a library's own
+syntax declares; Lean checks everything afterwards.
+
+Also the text of a file as an importer has it: a section of its own, with an `end` for each scope that it leaves open.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+from nanoproof.lean import lexical
+from nanoproof.lean.source import ATTRIBUTES, COMMAND, IN_FRONT_OF, NAME
+
+PROVABLE = ("theorem", "lemma", "def")
+"""Keywords of declarations whose axioms and statements are asked for."""
+_NAMED = re.compile(rf"\s+(?P<name>{NAME})")
+_NAME_AFTER_SCOPE = r"(?:«[^»\n]*»|[^\s.«»]+)(?:\.(?:«[^»\n]*»|[^\s.«»]+))*"
+_SCOPE = re.compile(
+    rf"^[ \t]*(?:(?:(?:{ATTRIBUTES}|public|meta|noncomputable)[ \t]+)*(?P<word>namespace|section|mutual|end)"
+    rf"(?![{lexical.NAME_REST}.])[ \t]*(?P<name>{_NAME_AFTER_SCOPE})?"
+    r"|open(?:[ \t]+scoped)?(?P<opened>[ \t]+(?:[^\n]|\n[ \t]+(?=\S))*))",
+    re.MULTILINE,
+)
+_NOT_A_NAME = re.compile(r"namespace|section|mutual|end|theorem|lemma|def|open|variable|--.*")
+_NAME_PART = re.compile(r"«[^»]*»|[^.«»]+")
+_OPEN_IN = re.compile(r"(?<![\w.'])open(?:\s+scoped)?\s(?P<names>[^()]*?)\s(?:hiding\s|renaming\s|in(?![\w.']))")
+_ARM = re.compile(r"\n[ \t]*\|")
+_WHERE = re.compile(r"(?<![\w.'])where(?![\w.'])")
+
+# -- Scopes ----------------------------------------------------------------------------------------------------------
+
+
+class _Scope(NamedTuple):
+    """A scope that is open: one component of a name, or empty, and what `open` lines in it gave."""
+
+    word: str
+    name: str
+    opened: list[str]
+
+
+class Scopes:
+    """The scopes that are open at an offset of a text, outermost first, while one goes through it.
+
+    Lean's rule: `namespace A.B` opens two scopes, `end` closes as many of the last ones as its name has parts, and
+    at least one; `mutual` and `section` are scopes too.
+    """
+
+    def __init__(self, masked: str) -> None:
+        self._edges = list(_SCOPE.finditer(masked))
+        self._passed = 0
+        self._open = [_Scope("file", "", [])]
+
+    def at(self, offset: int) -> list[_Scope]:
+        """Return the scopes that are open at an offset, which is not before that of the last call; first the file."""
+        while self._passed < len(self._edges) and self._edges[self._passed].start() < offset:
+            self._pass(self._edges[self._passed])
+            self._passed += 1
+        return self._open
+
+    def _pass(self, edge: re.Match[str]) -> None:
+        if edge["word"] is None:
+            names = re.split(r"\s(?:in|hiding|renaming)\s|\(", f"{edge['opened']} ")[0]
+            if not re.search(r"\sin\s", f"{edge['opened']} "):
+                self._open[-1].opened.extend(names.split())
+            return
+        name = edge["name"] or ""
+        parts = [] if _NOT_A_NAME.fullmatch(name) else _NAME_PART.findall(name)
+        if edge["word"] == "end":
+            del self._open[max(1, len(self._open) - max(1, len(parts))) :]
+        else:
+            self._open += [_Scope(edge["word"], part, []) for part in (edge["word"] != "mutual" and parts) or [""]]
+
+
+def open_scopes(text: str) -> list[str]:
+    """Return the names of the scopes that are open at the end of a text, outermost first; empty for nameless ones."""
+    masked = lexical.mask(text)
+    return [scope.name for scope in Scopes(masked).at(len(masked))[1:]]
+
+
+def enclosed(text: str) -> str:
+    """Put the text of an imported file between `section` and `end`, with an `end` for each scope that it leaves open.
+
+    `text` has no header. What the file opens, declares as variable or sets as option ends with it.
+    """
+    ends = "".join(f"end {name}".rstrip() + "\n" for name in reversed(open_scopes(text)))
+    return f"section\n{text.rstrip()}\n{ends}end\n"
+
+
+# -- Declarations ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A declaration of a text: its keyword, names and place as offsets, and in what it stands.
+
+    `[start, end)` is its text with `open .. in` and attributes in front, without comments after its last word;
+    `documented` is where its doc comment begins, if one precedes `start`. An `example` and a nameless `instance` have
+    empty names. `name` is the name as written, without universes.
+    """
+
+    keyword: str
+    name: str
+    full_name: str
+    documented: int
+    start: int
+    head: int
+    """Where its keyword begins."""
+    head_end: int
+    """Where its name ends, or its keyword if it has none."""
+    end: int
+    namespaces: tuple[str, ...]
+    """The namespaces around it as full names, innermost first."""
+    opens: tuple[str, ...]
+    """The names that `open` lines gave before it."""
+    in_mutual: bool
+    masked: str = field(repr=False, compare=False)
+    """The masked text that it is in."""
+
+    @property
+    def statement_end(self) -> int:
+        """Where the `:=` of its proof or value begins, or the first arm; `end` if it has neither."""
+        masked = self.masked[: self.end]
+        assign = lexical.find_top_level(masked, ":=", self.head_end)
+        stops = [assign] if assign >= 0 else []
+        for pattern in (_ARM, _WHERE):
+            if match := pattern.search(masked, self.head_end, min(stops, default=len(masked))):
+                stops.append(match.start())
+        return min(stops, default=len(masked))
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What is read of a text once: its masked form, where its commands begin, and its declarations.
+
+    `by_command` has the declaration that each command begins, or None for other commands.
+    """
+
+    text: str
+    masked: str
+    starts: tuple[int, ...]
+    by_command: tuple[Declaration | None, ...]
+
+    @property
+    def declarations(self) -> list[Declaration]:
+        """All declarations of the text, in order, those without a name too."""
+        return [declaration for declaration in self.by_command if declaration is not None]
+
+    def command_at(self, offset: int) -> int:
+        """Return the number of the command that an offset is part of; -1 before the first one."""
+        return bisect_right(self.starts, offset) - 1
+
+    def end_of(self, command: int) -> int:
+        """Return where a command ends: at the next one, or at the end of the text."""
+        return self.starts[command + 1] if command + 1 < len(self.starts) else len(self.text)
+
+
+@lru_cache(maxsize=32)
+def outline(text: str) -> Outline:
+    """Read what a text declares. The last few texts are remembered: each theorem of a file asks for the file's."""
+    masked = lexical.mask(text)
+    commands = list(COMMAND.finditer(masked))
+    scopes = Scopes(masked)
+    starts = [command.start() for command in commands]
+    prefixes = list(starts)
+    prefix_from = 0
+    for number, command in enumerate(commands):
+        if command["declaration"] is not None:
+            while prefix := IN_FRONT_OF.search(masked, prefix_from, prefixes[number]):
+                prefixes[number] = prefix.start()
+            if not number or prefixes[number] > starts[number - 1]:
+                starts[number] = prefixes[number]  # an indented `open .. in`, which is no command by itself
+            prefix_from = command.end()
+    by_command: list[Declaration | None] = []
+    for number, command in enumerate(commands):
+        if command["declaration"] is None:
+            by_command.append(None)
+            continue
+        end = starts[number + 1] if number + 1 < len(starts) else len(text)
+        by_command.append(_read(text, masked, command, end, prefixes[number], scopes.at(command.start())))
+    return Outline(text, masked, tuple(starts), tuple(by_command))
+
+
+def _read(
+    text: str, masked: str, command: re.Match[str], end: int, start: int, around: Sequence[_Scope]
+) -> Declaration:
+    """Read the declaration that a command begins, and that ends before `end`; its prefixes begin at `start`."""
+    keyword = command["declaration"]
+    named = None if keyword == "example" else _NAMED.match(masked, command.end(), end)
+    name, head_end = "", command.end()
+    if named is not None and named["name"] not in (":", "where"):
+        name, head_end = named["name"], named.end()
+    start += len(masked[start:end]) - len(masked[start:end].lstrip())
+    opens = [opened for scope in around for opened in scope.opened]
+    for match in _OPEN_IN.finditer(masked[start : command.start("declaration")]):
+        opens += match["names"].split()
+    components = [scope.name for scope in around if scope.word == "namespace"]
+    spaces = [".".join(components[: count + 1]) for count in range(len(components))]
+    rooted = name.startswith("_root_.")
+    full_name = name.removeprefix("_root_.") if rooted or not spaces or not name else f"{spaces[-1]}.{name}"
+    return Declaration(
+        keyword=keyword,
+        name=name,
+        full_name=full_name,
+        documented=_documentation(text, len(masked[:start].rstrip()), start),
+        start=start,
+        head=command.start("declaration"),
+        head_end=head_end,
+        end=command.start() + len(masked[command.start() : end].rstrip()),
+        namespaces=tuple(reversed(spaces)),
+        opens=tuple(opens),
+        in_mutual=around[-1].word == "mutual",
+        masked=masked,
+    )
+
+
+def _documentation(text: str, code_end: int, start: int) -> int:
+    """Find where the doc comment begins that stands before `start`, behind other code; `start` if there is none."""
+    documented = start
+    for kind, begin, _ in lexical.spans(text[code_end:start]):
+        if kind == "block" and text.startswith("/--", code_end + begin):
+            documented = code_end + begin
+    return documented
+
+
+def declarations(text: str) -> list[Declaration]:
+    """List the declarations of a text that have a name, in order."""
+    return [declaration for declaration in outline(text).declarations if declaration.name]
+
+
+def declared_names(text: str) -> list[str]:
+    """List the full names of the theorems, lemmas and defs of a text, in order."""
+    return [declaration.full_name for declaration in declarations(text) if declaration.keyword in PROVABLE]

@@ -1,0 +1,221 @@
+"""The theorems of a Lean file as problems of their own: each `theorem` or `lemma` whose proof is a `sorry`.
+
+Each is given what the file says before it, but not the other open theorems: a score must not depend on what is assumed.
+What cannot be used so is named with its line and the reason, and takes nothing else with it.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from nanoproof.lean.declarations import Declaration, Outline, outline
+from nanoproof.lean.lean_file import LeanFile
+from nanoproof.lean.lexical import ATOM, without_header
+from nanoproof.lean.source import parse_declaration
+from nanoproof.lean.types import SourceError
+
+_PART = rf"(?:«[^«»\n]*»|{ATOM})"
+_IDENTIFIER = re.compile(rf"{_PART}(?:\.{_PART})*")
+_LAST = re.compile(r"(?:«[^«»\n]*»|[^.«»]+)\Z")
+_BINDING = r"(?:[({\[⦃,]|(?<![\w.'])(?:fun|let|have|obtain|intro)(?![\w.'])|[∀∃λΣΠ∑∏])[^(){}\[\]⦃⦄:=,]*(?<![\w.'])"
+"""Matches what stands between the begin of a binder and a name in it: `(n m`, `∀ x`."""
+TWICE = "the name occurs twice"
+NO_NAME = "an example has no name to go by"
+
+
+@dataclass(frozen=True, slots=True)
+class FileTheorem:
+    """A theorem of a file: its full name, its line (from 1 on), and its source, or why it cannot be used."""
+
+    name: str
+    line: int
+    source: str = ""
+    skipped: str = ""
+
+
+@dataclass
+class _Open:
+    """A stretch of a text with a `sorry` in it: what it declares, where it is, and how it can stand as an axiom.
+
+    That is the text to put in its place, None where there is none. `theorem` is set if it is one to prove.
+    """
+
+    start: int
+    end: int
+    line: int
+    declared: tuple[Declaration, ...]
+    reason: str
+    axiom: str | None
+    theorem: bool = False
+    words: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def name(self) -> str:
+        return next((declaration.full_name for declaration in self.declared if declaration.name), "")
+
+    @property
+    def shown(self) -> str:
+        if not self.declared:
+            return f"the command of line {self.line}"
+        return f"the {self.declared[0].keyword} {self.name}".rstrip() + f" (line {self.line})"
+
+
+def theorems_of(text: str) -> list[FileTheorem]:
+    """List the open theorems of a file's text and all else that holds a `sorry`, in order.
+
+    Raises SourceError where `LeanFile.parse` does.
+    """
+    text = without_header(text.replace("\r\n", "\n"))
+    read = outline(text)
+    stretches = list(_open_stretches(read, LeanFile.parse(text)))
+    ends = [0, *(stretch.end for stretch in stretches)]
+    between = [_words(read.masked[end : stretch.start]) for end, stretch in zip(ends, stretches)]
+    known: set[str] = set()
+    found = []
+    for number, stretch in enumerate(stretches):
+        source, skipped = "", stretch.reason
+        if stretch.theorem and stretch.name in known:
+            skipped = TWICE
+        elif stretch.theorem:
+            known.add(stretch.name)
+            before, missing = _before(read, stretches[: number + 1], between)
+            if missing is None:
+                source = before + text[stretch.start : stretch.end]
+            else:
+                skipped = f"it may rest on {missing.shown}, which holds a sorry"
+        found.append(FileTheorem(stretch.name, stretch.line, source, skipped))
+    return found
+
+
+def _open_stretches(read: Outline, file: LeanFile) -> Iterator[_Open]:
+    """Yield each declaration, `mutual` block or other command that holds a `sorry`."""
+    last_end = 0
+    for gap in file.gaps:
+        if gap.start < last_end:
+            continue  # another `sorry` of the last stretch
+        command = max(0, read.command_at(gap.start))
+        declaration = read.by_command[command] if read.by_command else None
+        if declaration is None:
+            start = read.starts[command] if read.starts else 0
+            last_end = read.end_of(command) if read.starts else len(read.text)
+            asks = read.text.startswith("#", start)
+            stretch = _Open(start, last_end, gap.line, (), gap.skip_reason, "" if asks else None)
+        elif declaration.in_mutual:
+            first, last = _mutual_block(read, command)
+            members = tuple(member for member in read.by_command[first:last] if member is not None)
+            start, last_end = read.starts[first], read.starts[last] + len("end")
+            stretch = _Open(start, last_end, gap.line, members, gap.skip_reason, None)
+        else:
+            last_end = declaration.end
+            stretch = _open_declaration(read, declaration, gap.skip_reason)
+        own_name = stretch.declared[0] if len(stretch.declared) == 1 else None
+        own = read.masked[stretch.start : stretch.end]
+        if own_name is not None:
+            own = read.masked[stretch.start : own_name.head] + read.masked[own_name.head_end : stretch.end]
+        stretch.words = _words(own)
+        yield stretch
+
+
+def _open_declaration(read: Outline, declaration: Declaration, reason: str) -> _Open:
+    start, end = declaration.documented, declaration.end
+    line = read.text.count("\n", 0, declaration.head) + 1
+    is_theorem = declaration.keyword in ("theorem", "lemma")
+    if declaration.keyword == "example":
+        reason = NO_NAME
+    elif is_theorem and not declaration.name:
+        reason = f"the {declaration.keyword} has no name"
+    elif is_theorem and not reason:
+        reason = unusable_because(read.text[declaration.start : end]) or ""
+    axiom = None
+    if declaration.name and declaration.keyword in ("theorem", "lemma", "def", "abbrev", "opaque"):
+        head = read.text[declaration.head + len(declaration.keyword) : declaration.statement_end]
+        axiom = f"axiom{head.rstrip()}\n"
+    elif declaration.keyword == "example":
+        axiom = ""
+    return _Open(start, end, line, (declaration,), reason, axiom, is_theorem and not reason)
+
+
+def _mutual_block(read: Outline, command: int) -> tuple[int, int]:
+    """Return the numbers of the commands that begin and end the `mutual` block around a command."""
+    first = last = command
+    while first > 0 and not read.masked.startswith("mutual", _code_start(read, first)):
+        first -= 1
+    while last + 1 < len(read.starts) and not read.masked.startswith("end", _code_start(read, last)):
+        last += 1
+    return first, last
+
+
+def _code_start(read: Outline, command: int) -> int:
+    start = read.starts[command]
+    line = read.masked[start:]
+    return start + len(line) - len(line.lstrip(" \t"))
+
+
+def _before(read: Outline, stretches: Sequence[_Open], between: Sequence[frozenset[str]]) -> tuple[str, _Open | None]:
+    """Return the text before the last stretch without what is open; and what of that it cannot be without, or None.
+
+    An open declaration that is named further down becomes an axiom: a proof that rests on it fails the final check.
+    `between` are the words before each stretch, behind the one before it.
+    """
+    theorem = stretches[-1]
+    pieces: list[str] = []
+    end = theorem.start
+    words = set(theorem.words | between[len(stretches) - 1])
+    for number in range(len(stretches) - 2, -1, -1):
+        stretch = stretches[number]
+        pieces.append(read.text[stretch.end : end])
+        end = stretch.start
+        needed = _names(stretch, words) if stretch.name else stretch.axiom is None
+        if needed and (stretch.axiom is None or _states(read, theorem, stretch)):
+            return "", stretch
+        if needed and stretch.axiom is not None:
+            pieces.append(stretch.axiom)
+            words |= stretch.words
+        words |= between[number]
+    pieces.append(read.text[:end])
+    return "".join(reversed(pieces)), None
+
+
+def _words(masked: str) -> frozenset[str]:
+    """Return all names in a text, and those that they may be parts of: of `a.b.c` also `a`, `a.b` and `.c`."""
+    found: set[str] = set()
+    for match in _IDENTIFIER.finditer(masked):
+        name = match.group()
+        found.add(name)
+        parts = re.findall(_PART, name)
+        for count in range(1, len(parts)):
+            found.add(".".join(parts[:count]))
+            found.add(f".{parts[count]}")
+    return frozenset(found)
+
+
+def _names(stretch: _Open, words: AbstractSet[str]) -> bool:
+    """Tell whether one of the names that a stretch declares may be among the words of a text."""
+    for declaration in stretch.declared:
+        parts = re.findall(_PART, declaration.full_name)
+        if any(".".join(parts[first:]) in words for first in range(len(parts))):
+            return True
+        if len(parts) > 1 and f".{parts[-1]}" in words:  # `h.name` for a name in the namespace of the type of `h`
+            return True
+    return False
+
+
+def _states(read: Outline, theorem: _Open, stretch: _Open) -> bool:
+    """Tell whether the statement of a theorem names what a stretch declares, and does not bind the name itself."""
+    own = theorem.declared[0]
+    statement = read.masked[own.head_end : own.statement_end]
+    if not _names(stretch, _words(statement)):
+        return False
+    last = _LAST.search(stretch.name)
+    assert last is not None, "a name has a last part"
+    return re.search(_BINDING + re.escape(last.group()) + r"(?![\w.'])", statement) is None
+
+
+def unusable_because(source: str) -> str | None:
+    """Tell in a few words why the prover cannot work with a source; None if it can."""
+    try:
+        parse_declaration(source)
+    except SourceError as error:
+        return str(error).split(" in '")[0].split(' in "')[0].split(", got '")[0]
+    return None
