@@ -32,6 +32,8 @@ class OpenScope:
     """The full name of the current namespace inside, empty at the root."""
     opens: tuple[str, ...] = ()
     variables: tuple[Binder, ...] = ()
+    variable_texts: tuple[str, ...] = ()
+    """How `variables` were written, one text for each command."""
     universes: tuple[str, ...] = ()
     options: tuple[tuple[str, bool | int | str], ...] = ()
 

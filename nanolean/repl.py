@@ -5,10 +5,12 @@ budget is a number of steps, not a time), and `{"prune": [proof states]}` or `{"
 that a process can serve one user after another. A pickle is a script, the commands and tactics that lead to a state, so
 loading one takes as long as running it.
 
+With `"declarations": true` the answer describes the declarations of the text in the fields that LeanInteract reads.
+
 Three more keys of a command are for whole files, which import each other by being run one after another:
 `"module": true` runs the text as a file of its own and closes its scopes at the end; `"prelude": true` does so over
-nothing instead of the library, as Lean does for a file that begins with `prelude`; and with `"declarations": true` the
-answer lists what the text declared, each with all constants in its type and value as the kernel has them.
+nothing instead of the library, as Lean does for a file that begins with `prelude`; and with `"constants": true` the
+answer lists all constants that are new, each with the constants in its type and value as the kernel has them.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from nanolean.commands.declaration_info import DeclarationReader
 from nanolean.commands.messages import CommandResult, LineMap, Message, SorryGoal
 from nanolean.commands.runner import run_text
 from nanolean.elab.session import Note
@@ -182,6 +185,7 @@ class Repl:
         """The forms of requests: the key that marks them, the required keys with their types, and the handler."""
         return (
             ("cmd", {"cmd": str}, self._command),
+            ("path", {"path": str}, self._file),
             ("tactic", {"tactic": str, "proofState": int}, self._tactic),
             ("pickleTo", {"pickleTo": str}, self._pickle),
             ("unpickleEnvFrom", {"unpickleEnvFrom": str}, self._unpickle_env),
@@ -189,6 +193,9 @@ class Repl:
             ("prune", {"prune": list}, self._prune),
             ("prune_all", {}, self._prune),
         )
+
+    def _file(self, request: Json) -> Json:
+        return {"message": "`path` is not supported: NanoLean reads no files for a command; send the text as `cmd`"}
 
     def _command(self, request: Json) -> Json:
         number = request.get("env")
@@ -219,7 +226,10 @@ class Repl:
         if result.messages:
             answer["messages"] = [message_json(lines, message) for message in result.messages]
         if request.get("declarations") is True:
-            answer["declarations"] = _declarations(before.env, result.state.env)
+            reader = DeclarationReader(text, lines)
+            answer["declarations"] = [reader.describe(command, state) for command, state in result.declared]
+        if request.get("constants") is True:
+            answer["constants"] = _new_constants(before.env, result.state.env)
         answer["env"] = self._keep_env(result.state, script)
         self._sweeper.tidy([self.base, *self.envs.values()])
         return answer
@@ -373,16 +383,16 @@ def _end_of_module(state: EnvState) -> EnvState:
     return state
 
 
-def _declarations(before: Environment, after: Environment) -> list[Json]:
+def _new_constants(before: Environment, after: Environment) -> list[Json]:
     """List the constants that are new, with those that their types and values mention, sorted."""
-    found = []
+    listed = []
     for info in after:
         if info.name not in before:
             used = collect_consts(info.type)
             if isinstance(info, ValueInfo):
                 used |= collect_consts(info.value)
-            found.append({"name": info.name, "kind": info.kind, "usedConstants": sorted(used)})
-    return found
+            listed.append({"name": info.name, "kind": info.kind, "usedConstants": sorted(used)})
+    return listed
 
 
 def position_json(lines: LineMap, offset: int) -> Json:

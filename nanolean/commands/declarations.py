@@ -54,11 +54,12 @@ def mentions_name(node: Node, name: str) -> bool:
     return any(
         (isinstance(part, Ident | DotIdent) and last in part.name.split("."))
         or (isinstance(part, ProjStx) and last in str(part.field).split("."))
-        for part in _nodes(node)
+        for part in nodes_of(node)
     )
 
 
-def _nodes(value: object) -> Iterator[Node]:
+def nodes_of(value: object) -> Iterator[Node]:
+    """Yield the pieces of source that a piece of source is made of, itself too, in no particular order."""
     stack = [value]
     while stack:
         top = stack.pop()

@@ -50,7 +50,8 @@ def full_name(state: EnvState, name: str) -> str:
 def inside(state: EnvState, name: str) -> EnvState:
     """Return the state in which the body of declaration `name` is elaborated: inside of the namespace of its name."""
     namespace = name.rpartition(".")[0]
-    return state.push(replace(state.scope, kind="section", namespace=namespace, opens=(), variables=(), universes=()))
+    scope = replace(state.scope, kind="section", namespace=namespace, opens=(), variables=(), universes=())
+    return state.push(replace(scope, variable_texts=()))
 
 
 def universe_names(state: EnvState) -> tuple[str, ...]:

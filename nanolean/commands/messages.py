@@ -12,7 +12,7 @@ from nanolean.env_state import EXPONENTIATION, PP_UNIVERSES, TRACE_SIMP, EnvStat
 from nanolean.kernel.declaration import OpaqueDecl
 from nanolean.parser.lexer import blank, header
 from nanolean.proof_errors import ElabError
-from nanolean.syntax import SetOptionCmd
+from nanolean.syntax import Command, SetOptionCmd
 from nanolean.tactic_state import StepRecord, TacticState
 
 
@@ -57,12 +57,16 @@ class CommandResult:
     """The environment after one or more commands, and what they had to say."""
 
     state: EnvState
+    text: str = field(default="", repr=False)
+    """The text that is run."""
     messages: list[Message] = field(default_factory=list)
     sorries: list[SorryGoal] = field(default_factory=list)
     roots: list[SorryGoal] = field(default_factory=list)
     """The goals of the outermost `by` blocks, if `watch` asks for them."""
     steps: list[StepRecord] = field(default_factory=list)
     """The tactics that ran, if `watch` asks for them."""
+    declared: list[tuple[Command, EnvState]] = field(default_factory=list)
+    """The declarations of the text, refused ones too, each with the state before it."""
     examples: list[OpaqueDecl] = field(default_factory=list)
     """What `example`s have shown; the environment does not keep them."""
     watch: bool = False

@@ -67,6 +67,8 @@ RUNNERS: dict[type[Command], Callable[[CommandResult, Any], None]] = {
     CheckCmd: run_check,
 }
 
+DECLARATIONS = (TheoremCmd, ExampleCmd, DefCmd, AxiomCmd, InductiveCmd, StructureCmd)
+
 
 def run_text(state: EnvState, text: str, header: bool = False, watch: bool = False) -> CommandResult:
     """Run every command of a text in order; a command with an error leaves the state as it was and the next one runs.
@@ -74,7 +76,7 @@ def run_text(state: EnvState, text: str, header: bool = False, watch: bool = Fal
     With `header` the text is a whole file, which may begin with a header; with `watch` the `by` blocks and the tactics
     that run are put on record. What is wrong comes back as messages; this raises nothing that a text can cause.
     """
-    result = CommandResult(state, watch=watch)
+    result = CommandResult(state, text, watch=watch)
     lines = LineMap(text)
     if header:
         text = read_header(result, text)
@@ -117,4 +119,6 @@ def _run(result: CommandResult, command: Command) -> None:
         run_command(result, command.inner)
         result.state = result.state.with_scope(scope)
     else:
+        if isinstance(command, DECLARATIONS):
+            result.declared.append((command, result.state))
         RUNNERS[type(command)](result, command)

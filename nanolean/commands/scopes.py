@@ -120,7 +120,14 @@ def run_variable(result: CommandResult, cmd: VariableCmd) -> None:
         add_local(elaborator, binder)
     elaborator.force()
     scope = state.scope
-    result.state = state.with_scope(replace(scope, variables=(*scope.variables, *cmd.binders)))
+    text = result.text[cmd.pos : cmd.end].removeprefix("variable").strip()
+    result.state = state.with_scope(
+        replace(
+            scope,
+            variables=(*scope.variables, *cmd.binders),
+            variable_texts=(*scope.variable_texts, text),
+        )
+    )
 
 
 def run_universe(result: CommandResult, cmd: UniverseCmd) -> None:

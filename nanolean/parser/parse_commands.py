@@ -358,11 +358,26 @@ class CommandParser(TacticParser):
             while not level_params or self.accept(","):
                 level_params.append(self.binder_name())
             self.expect("}")
-        binders = self.signature_binders()
+        groups: list[tuple[int, int]] = []
+        binders = self.signature_binders(groups)
         if typed and self.texts[self.i] != ":":
             self.fail("':'")
-        type_ = self.term() if self.accept(":") else None
-        return stx.Signature(name, tuple(level_params), binders, type_, pos=start, end=end)
+        type_, type_span = None, None
+        if self.accept(":"):
+            type_start = self.pos()
+            type_ = self.term()
+            type_span = (type_start, self.last_end())
+        return stx.Signature(
+            name,
+            tuple(level_params),
+            binders,
+            type_,
+            groups=tuple(groups),
+            type_span=type_span,
+            stop=self.last_end(),
+            pos=start,
+            end=end,
+        )
 
     def value(self) -> stx.Term:
         """`:= e` or the equations `| p => e`."""

@@ -50,15 +50,18 @@ class BinderParser(Cursor):
         self.column = column
         return binders
 
-    def signature_binders(self) -> tuple[stx.Binder, ...]:
-        """Binders before the `:` of a declaration: groups in brackets and bare names."""
+    def signature_binders(self, groups: list[tuple[int, int]] | None = None) -> tuple[stx.Binder, ...]:
+        """Binders before the `:` of a declaration: groups in brackets and bare names, whose spans go to `groups`."""
         binders: list[stx.Binder] = []
         while self.texts[self.i] in BRACKETS or self.at_binder_name():
+            start = self.pos()
             if self.at_binder_name():
                 binders.append(self.bare_binder())
             else:
                 binders.extend(self.bracketed_binders())
             self.check_chain(len(binders))
+            if groups is not None:
+                groups.append((start, self.last_end()))
         return tuple(binders)
 
     def bare_binder(self) -> stx.Binder:

@@ -1,6 +1,6 @@
 """Commands and the declarations that they hold."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nanolean.syntax.terms import Binder, Command, Node, Term
 
@@ -23,6 +23,11 @@ class Signature(Node):
     level_params: tuple[str, ...]
     binders: tuple[Binder, ...]
     type: Term | None
+    groups: tuple[tuple[int, int], ...] = field(default=(), compare=False, repr=False, kw_only=True)
+    """Where the groups of binders, in brackets or bare names, begin and end."""
+    type_span: tuple[int, int] | None = field(default=None, compare=False, repr=False, kw_only=True)
+    stop: int = field(default=0, compare=False, repr=False, kw_only=True)
+    """Where the whole signature ends."""
 
 
 @dataclass(frozen=True, slots=True)

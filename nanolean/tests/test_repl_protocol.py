@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -145,6 +146,72 @@ def test_info_trees_are_refused(repl: Repl):
     assert list(answer) == ["message"] and "infotree" in answer["message"]
 
 
+def test_a_command_over_a_file_is_refused(repl: Repl):
+    answer = repl.answer({"path": "File.lean", "allTactics": True})
+    assert list(answer) == ["message"] and "send the text as `cmd`" in answer["message"]
+
+
+# --- declarations
+
+
+def of(synthetic: bool, *places: int) -> dict[str, Any]:
+    start, finish = ({"line": places[k], "column": places[k + 1]} for k in (0, 2))
+    return {"synthetic": synthetic, "start": start, "finish": finish}
+
+
+PLAIN = {
+    "docString": None, "visibility": "regular", "computeKind": "regular", "recKind": "default",
+    "isProtected": False, "isUnsafe": False, "attributes": [],
+}  # fmt: skip
+
+
+def test_declarations_are_described_as_clients_of_the_repl_read_them(repl: Repl):
+    answer = repl.answer({"cmd": "variable (p : Prop)\ntheorem t (h : p) : 0 = 0 := by rfl", "declarations": True})
+    (found,) = answer["declarations"]
+    assert found == {
+        "pp": "theorem t (h : p) : 0 = 0 := by rfl",
+        "range": of(False, 2, 0, 2, 35),
+        "scope": {
+            "varDecls": ["variable (p : Prop)"], "includeVars": [], "omitVars": [], "levelNames": [],
+            "currNamespace": "[anonymous]", "openDecl": [],
+        },
+        "name": "t",
+        "fullName": "t",
+        "kind": "theorem",
+        "modifiers": PLAIN,
+        "signature": {"pp": "(h : p) : 0 = 0", "constants": ["h", "p"], "range": of(False, 2, 10, 2, 25)},
+        "binders": {
+            "pp": "(h : p)", "groups": ["(h : p)"], "map": [{"id": "h", "type": "p", "binderInfo": "default"}],
+            "range": of(False, 2, 10, 2, 17),
+        },
+        "type": {"pp": "0 = 0", "constants": [], "range": of(False, 2, 20, 2, 25)},
+        "value": {"pp": ":= by rfl", "constants": [], "range": of(False, 2, 26, 2, 35)},
+    }  # fmt: skip
+
+
+def test_each_kind_of_declaration_is_described(repl: Repl):
+    text = (
+        "def x := 42\nnamespace A\nopen Nat\n/-- One. -/\n@[simp] protected theorem one : succ 0 = 1 := rfl\n"
+        "private def f {α : Type} [Add α] (a b : α) : α := a\nabbrev N := Nat\naxiom ax : True\n"
+        "inductive B where\n  | c\nstructure S (p : Prop) where\n  h : p\nexample : True := trivial\nend A"
+    )
+    listed = repl.answer({"cmd": text, "declarations": True})["declarations"]
+    kinds = ["definition", "theorem", "definition", "abbrev", "axiom", "inductive", "structure", "example"]
+    assert [each["kind"] for each in listed] == kinds
+    x, one, f, *rest = listed
+    nothing = {"pp": "", "constants": [], "range": of(True, 1, 0, 1, 0)}
+    assert (x["signature"], x["binders"], x["type"], x["value"]["pp"]) == (nothing, None, None, ":= 42")
+    assert (one["name"], one["fullName"], one["scope"]["currNamespace"]) == ("one", "A.one", "A")
+    assert one["scope"]["openDecl"] == [{"simple": {"ns": "Nat", "except": []}}]
+    assert one["modifiers"] == PLAIN | {
+        "docString": {"content": "One. ", "range": of(False, 4, 0, 4, 11)}, "isProtected": True, "attributes": ["simp"]
+    }  # fmt: skip
+    assert one["signature"]["pp"] == ": succ 0 = 1" and one["signature"]["constants"] == ["succ"]
+    assert f["signature"]["pp"] == "{α : Type} [Add α] (a b : α) : α" and f["modifiers"]["visibility"] == "private"
+    assert [each["binderInfo"] for each in f["binders"]["map"]] == ["implicit", "instImplicit", "default", "default"]
+    assert [each["value"] and each["value"]["pp"] for each in rest] == [":= Nat", None, None, None, ":= trivial"]
+
+
 # --- pickles
 
 
@@ -175,10 +242,10 @@ def test_a_proof_state_is_kept_in_a_file(repl: Repl, tmp_path: Path):
 def test_modules_are_run_one_after_another_and_end_with_their_scopes_closed(repl: Repl, tmp_path: Path):
     first = repl.answer({"cmd": "namespace A\nopen Nat\ntheorem t : True := trivial", "module": True})
     answer = repl.answer(
-        {"cmd": "theorem u : True := A.t\ntheorem v : True := t", "env": first["env"], "declarations": True}
+        {"cmd": "theorem u : True := A.t\ntheorem v : True := t", "env": first["env"], "constants": True}
     )
     assert texts(answer) == ["Unknown identifier `t`"]
-    assert answer["declarations"][0] == {"name": "u", "kind": "theorem", "usedConstants": ["A.t", "True"]}
+    assert answer["constants"][0] == {"name": "u", "kind": "theorem", "usedConstants": ["A.t", "True"]}
     refused = repl.answer({"pickleTo": str(tmp_path / "p"), "env": answer["env"]})
     assert "what rests on commands with `module` is not pickled" in refused["message"]
 
@@ -186,8 +253,8 @@ def test_modules_are_run_one_after_another_and_end_with_their_scopes_closed(repl
 def test_a_prelude_is_run_over_nothing_and_only_where_it_is_asked_for(repl: Repl):
     text = "inductive Nat : Type where\n  | zero : Nat\n  | succ (n : Nat) : Nat"
     assert texts(repl.answer({"cmd": text})) == ["`Nat` has already been declared"]
-    answer = repl.answer({"cmd": text, "prelude": True, "declarations": True})
-    assert texts(answer) == [] and "Nat.succ" in [each["name"] for each in answer["declarations"]]
+    answer = repl.answer({"cmd": text, "prelude": True, "constants": True})
+    assert texts(answer) == [] and "Nat.succ" in [each["name"] for each in answer["constants"]]
     assert texts(repl.answer({"cmd": "#check True", "env": answer["env"]})) == ["Unknown identifier `True`"]
     eq = "inductive Eq.{u} {α : Sort u} (a : α) : α → Prop where\n  | refl : Eq a a"
     known = repl.answer({"cmd": eq, "env": answer["env"], "module": True})

@@ -118,7 +118,7 @@ class Elaborator:
             self._env(imported),
             allTactics=True,
             module=True,
-            declarations=True,
+            constants=True,
             **self._from_nothing(imported),
         )
         self._envs[_key((*imported, file))] = _env_of(answer)
@@ -242,7 +242,7 @@ def _elaborated(
         ran.head_after, _ = _outcome(done.get((number, 1), {"error": ""}))
         if ran.after is None:
             result.exceptions.append(ran)
-    listed = answer.get("declarations")
+    listed = answer.get("constants")
     if isinstance(listed, list):
         result.constants = {str(each["name"]): tuple(map(str, each["usedConstants"])) for each in listed}
     return result

@@ -159,9 +159,9 @@ class GetProcess(flask_app.Body):
 class Command(flask_app.Body):
     """Body of `/process/ID/command`; `timeout` is in milliseconds, here and below.
 
-    `allTactics` and `rootGoals` are passed to the REPL, as are `module`, `prelude` and `declarations`, which NanoLean
-    alone knows. `env` is an environment of an earlier answer on this lease, in place of the lease's own; with `header`
-    the command is a whole file with imports of its own. Neither changes where the next command starts.
+    `allTactics`, `rootGoals` and `declarations` are passed to the REPL, as are `module`, `prelude` and `constants`,
+    which NanoLean alone knows. `env` is an environment of an earlier answer on this lease, in place of the lease's own;
+    with `header` the command is a whole file with imports of its own. Neither changes where the next command starts.
     """
 
     command: flask_app.Text
@@ -173,11 +173,12 @@ class Command(flask_app.Body):
     module: bool | None = None
     prelude: bool | None = None
     declarations: bool | None = None
+    constants: bool | None = None
 
     @property
     def asked(self) -> dict[str, bool]:
         """The keys that the REPL gets as they are."""
-        keys = ("allTactics", "rootGoals", "module", "prelude", "declarations")
+        keys = ("allTactics", "rootGoals", "declarations", "module", "prelude", "constants")
         return {key: True for key in keys if getattr(self, key)}
 
 
