@@ -19,6 +19,7 @@ from typing import Any
 
 from nanoproof.common.torch_command import run_main
 
+from nanoproof.actors.fleet import EARLIER_FLAGS_OF_CLUSTERS
 from nanoproof.actors.tasks import Interrupted
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError
@@ -105,6 +106,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the evaluations and print the scores."""
     parser = Parser(prog="python -m scripts.prover_eval", description=(__doc__ or "").splitlines()[0])
     add_eval_flags(parser)
+    parser.add_earlier(EARLIER_FLAGS_OF_CLUSTERS)
     add_flags(parser, WholeProofOptions)
     add_flags(parser, SpreadOptions)
     add_recheck_flags(parser)

@@ -16,7 +16,7 @@ from typing import Any
 from nanoproof.common.torch_command import run_main
 
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, flags_as
 from nanoproof.common.files import atomic_write_json
 from nanoproof.evaluation.results import RESULTS, SETTINGS, read_attempts
 from nanoproof.evaluation.statements import (
@@ -29,6 +29,16 @@ from nanoproof.evaluation.statements import (
 )
 from scripts import prover_eval
 
+FLAGS = {
+    "--model-path": "--model-name",
+    "--datasets": "--dataset-path",
+    "--proof-seconds": "--timeout",
+    "--proof-temperature": "--temperature",
+    "--proof-max-new-tokens": "--max-tokens",
+    "--theorems-at-once": "--batch-size",
+    "--device-type": "--device",
+}
+"""Flags of `scripts.prover_eval`, which does the work, and what they are called here."""
 RESULT_FILE, PROBLEMS, WORK = "evaluation_results.json", "problems.jsonl", "whole"
 
 
@@ -45,6 +55,7 @@ class RunEvaluationOptions:
     temperature: float = opt(0.7, "Temperature of the proofs.", min=0)
     max_tokens: int = opt(1024, "Tokens of a proof.", min=1)
     batch_size: int = opt(8, "Proofs that are written at a time.", min=1)
+    prompt_format: str | None = opt(None, "How statements are written for a model of others, as in prover_eval.")
     device: str = opt("", "Where the network runs: cuda or cpu; empty for the best there is.")
     lean_servers: tuple[str, ...] = opt((), "Addresses host:port of Lean servers; without any, NanoLean.")
     lean_token: str | None = opt(None, "Token that the Lean servers ask for.")
@@ -69,6 +80,7 @@ def evaluation_words(options: RunEvaluationOptions, problems: Path, work: Path) 
     words += ["--output-dir", str(work), "--seed", str(options.seed), "--proof-seconds", str(options.timeout)]
     words += ["--proof-temperature", str(options.temperature), "--proof-max-new-tokens", str(options.max_tokens)]
     words += ["--theorems-at-once", str(options.batch_size), "--lean-processes", str(options.lean_processes)]
+    words += ["--prompt-format", options.prompt_format] if options.prompt_format else []
     words += ["--device-type", options.device] if options.device else []
     words += ["--lean-servers", *options.lean_servers] if options.lean_servers else []
     words += ["--lean-token", options.lean_token] if options.lean_token else []
@@ -109,8 +121,11 @@ def main(argv: list[str] | None = None) -> int:
         reasons = write_theorems(problems, chosen)
     except OSError as error:
         raise UserError(f"cannot write --output-dir {options.output_dir}: {error.strerror}") from error
-    if len(reasons) < len(chosen) and (code := prover_eval.main(evaluation_words(options, problems, work))):
-        return code
+    if len(reasons) < len(chosen):
+        with flags_as(FLAGS):
+            code = prover_eval.main(evaluation_words(options, problems, work))
+        if code:
+            return code
     results = results_of(chosen, reasons, work)
     metrics = metrics_of(results)
     config = {**asdict(options), "lean_servers": list(options.lean_servers), "lean_token": None}

@@ -19,7 +19,7 @@ from typing import Any
 from nanoproof.common.torch_command import run_main
 
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, flags_as
 from nanoproof.data.sources.catalog import CATALOG
 from nanoproof.data.theorems.theorem_sets import (
     BENCH_SPLITS,
@@ -42,6 +42,14 @@ from nanoproof.evaluation.statements import (
 from nanoproof.lean.source import parse_declaration
 from scripts import passk, prover_eval
 
+FLAGS = {
+    "--model-path": "MODEL",
+    "--output-dir": "EXP_DIR",
+    "--proof-seconds": "--timeout",
+    "--proof-temperature": "--temperature",
+    "--proof-max-new-tokens": "--max-tokens",
+}
+"""Flags of `scripts.prover_eval`, which does the work, and what they are called here."""
 LABELS = {"minif2f": "miniF2F", "proofnet": "Proofnet", "putnambench": "PutnamBench"}
 
 
@@ -158,7 +166,9 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     parts = list(parts_of(options, out))
     for part in parts:
-        if code := prover_eval.main(evaluation_words(args.model, part, options, out / part.name)):
+        with flags_as(FLAGS):
+            code = prover_eval.main(evaluation_words(args.model, part, options, out / part.name))
+        if code:
             return code
     file = out / f"generated_proofs_{options.save_file_name}.jsonl.gz"
 

@@ -129,7 +129,11 @@ ARE_ANSWERED = [
     ("python -m nanoproof.rl lean_server=10.10.25.35:8000", "write --lean-servers 10.10.25.35:8000"),
     ("python -m nanoproof.rl infra_file=infra.toml", "name the Lean servers with --lean-servers"),
     ("python -m nanoproof.rl num_steps=10", "write --num-steps 10"),
-    ("python -m nanoproof.rl --distributed=True", "torchrun starts ranks .*--lean-servers"),
+    ("python -m nanoproof.rl --distributed=True", "write --cluster auto, .*torchrun starts ranks .*--lean-servers"),
+    ("python -m scripts.prover_eval --distributed=True", "write --cluster auto"),
+    ("python -m nanoproof.ttrl --distributed=True F.lean", "torchrun starts ranks .*--lean-servers"),
+    ("python -m nanoproof.repos list --name x", r"arguments: --name x; --name is a flag of .*add .*repos list --help"),
+    ("python -m nanoproof.repos add P --nane x", r"did you mean --name\?"),
     ("python -m nanoproof.rl --num_actors=16", "--lean-processes, or the servers their --max-processes"),
     ("python -m nanoproof.rl --inference-server-port 5000", "python -m nanoproof.inference"),
     ("python -m nanoproof.dataset -n 8", "python -m nanoproof.data.download nemotron, and its -n N is --shards N"),
@@ -391,3 +395,38 @@ def test_without_torch_a_command_shows_its_help_or_says_in_one_line_what_is_miss
         stopped
     )
     assert not {"nanoproof.lean.server", "nanoproof.lean.probe", "nanoproof.data.download"} & set(stopped)
+
+
+@pytest.mark.parametrize(
+    ("flags", "line"),
+    [("--model-name nope", "--model-name nope: nothing there"), ("--model-name hf:x", "--prompt-format")],
+)
+def test_errors_of_the_evaluation_behind_a_command_name_its_own_flags(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: str, line: str
+) -> None:
+    file = tmp_path / "f.json"
+    file.write_text('[{"formal_statement": "theorem a : 1 = 1 := by sorry", "split": "s"}]')
+    with pytest.raises(SystemExit):
+        run("python -m scripts.run_evaluation --help-all")
+    own = set(re.findall(r"--[a-z][\w-]*", capsys.readouterr().out))
+    with pytest.raises(UserError, match=re.escape(line)) as refused:
+        run(f"python -m scripts.run_evaluation --dataset_path {file} --output_dir {tmp_path / 'o'} {flags}")
+    assert set(re.findall(r"--[a-z][\w-]*", str(refused.value))) <= own
+
+
+def test_sentences_about_earlier_flags_name_flags_that_the_command_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsers: list[Parser] = []
+    parse_known = Parser.parse_known_args
+
+    def noted(self: Any, *args: Any) -> Any:
+        parsers.append(self)
+        return parse_known(self, *args)
+
+    monkeypatch.setattr(Parser, "parse_known_args", noted)
+    for module in ("nanoproof.rl", "nanoproof.ttrl", "scripts.prover_eval", "scripts.test_eval", "scripts.prove"):
+        with pytest.raises(SystemExit):
+            run(f"python -m {module} --help")
+    for parser in parsers:
+        known = {*parser._option_string_actions, "--max-processes"}  # that of the Lean servers, which the line names
+        for sentence in parser._earlier.values():
+            assert set(re.findall(r"--[a-z][\w-]*", sentence)) <= known, (parser.prog, sentence)

@@ -68,6 +68,11 @@ EARLIER_FLAGS = {
     **dict.fromkeys(("--batch-time-limit", "--batch-max-gen-samples", "--batch-max-prompt-tokens"), _BATCHES),
 }
 """Flags of earlier versions, for commands that prove (`Parser.add_earlier`)."""
+EARLIER_FLAGS_OF_CLUSTERS = {
+    "--distributed": "write --cluster auto, and provers run on other hosts too; beside that torchrun starts ranks on "
+    "several machines, and --lean-servers names Lean elsewhere",
+}
+"""The same, for commands whose provers may run on a cluster."""
 
 
 @dataclass(frozen=True)

@@ -340,30 +340,43 @@ class Parser(argparse.ArgumentParser):
                 if flag in self._option_string_actions:
                     self.error(f"{word}: options are flags here; write {flag} {value}")
         if rest:
-            self.error(f"unrecognized arguments: {' '.join(rest)}{self._meant(rest)}")
+            chosen = self._chosen(parsed)
+            chosen[-1].error(f"unrecognized arguments: {' '.join(rest)}{self._meant(rest, chosen)}")
         return parsed
 
-    def _meant(self, words: Iterable[str]) -> str:
-        """Ask for the flag that is nearest to the first unknown one; empty if none is near."""
-        known = {flag for parser in (self, *self._subparsers_of()) for flag in parser._option_string_actions}
+    def _meant(self, words: Iterable[str], chosen: Sequence[argparse.ArgumentParser]) -> str:
+        """Ask for the flag of the `chosen` command that is nearest to the first unknown one; empty if none is near.
+
+        A flag that another command of this program has is said to be that command's.
+        """
+        known = {flag for parser in chosen for flag in parser._option_string_actions}
         for word in words:
             if word.startswith("--"):
                 typed = word.partition("=")[0].replace("_", "-")
-                near = difflib.get_close_matches(typed, sorted(known), n=1, cutoff=0.75)
+                owners = [name for name, parser in self._commands() if typed in parser._option_string_actions]
+                if owners:
+                    return f"; {typed} is a flag of {' and '.join(owners)}"
+                near = difflib.get_close_matches(typed, sorted(known - {typed}), n=1, cutoff=0.75)
                 return f"; did you mean {near[0]}?" if near else ""
         return ""
 
-    def _subparsers_of(self) -> list[argparse.ArgumentParser]:
-        """The parsers of the commands that this one has."""
+    def _commands(self) -> list[tuple[str, argparse.ArgumentParser]]:
+        """The commands that this program has, by name, with their parsers."""
         nested = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
-        return [parser for action in nested for parser in action.choices.values()]
+        return [(name, parser) for action in nested for name, parser in action.choices.items()]
+
+    def _chosen(self, parsed: argparse.Namespace) -> list[argparse.ArgumentParser]:
+        """This parser, and that of the command that was named on the command line."""
+        nested = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
+        names = [getattr(parsed, action.dest, None) for action in nested]
+        return [self, *(parser for name, parser in self._commands() if name in names)]
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Raise ArgumentError for what is none of the choices, with the nearest of them."""
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
-            choices = [str(choice) for choice in action.choices or ()]
+            choices = [str(choice) for choice in action.choices or () if str(choice) != value]
             near = difflib.get_close_matches(str(value), choices, n=1)
             if near and error.message is not None:
                 error.message += f"; did you mean {near[0]}?"

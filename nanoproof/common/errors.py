@@ -9,10 +9,13 @@ no error. Under torchrun only the first rank to fail prints.
 import errno
 import json
 import os
+import re
 import select
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +31,31 @@ ABSENT = {"nanolean": "the embedded prover is not here (no package nanolean): na
 
 class UserError(Exception):
     """Something outside of the program is wrong; the message is one line that a user can act on."""
+
+
+_FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+_flag_names: ContextVar[Mapping[str, str] | None] = ContextVar("flag names", default=None)
+
+
+@contextmanager
+def flags_as(names: Mapping[str, str]) -> Iterator[None]:
+    """Let errors name flags as the command does that was typed, while it runs another one.
+
+    `names` has the flag of the command that was typed for each of the other one that it sets; it holds for the messages
+    of UserErrors that leave the block, and for what `report_error` prints in it.
+    """
+    token = _flag_names.set(names)
+    try:
+        yield
+    except UserError as error:
+        raise UserError(_with_known_flags(str(error))) from error
+    finally:
+        _flag_names.reset(token)
+
+
+def _with_known_flags(message: str) -> str:
+    names = _flag_names.get() or {}
+    return _FLAG.sub(lambda flag: names.get(flag[0], flag[0]), message)
 
 
 def first_problem(error: "ValidationError") -> str:
@@ -65,6 +93,7 @@ def report_error(message: str) -> None:
 
     torchrun's own report gets the line as well, in place of a traceback.
     """
+    message = _with_known_flags(message)
     if "TORCHELASTIC_RUN_ID" in os.environ:
         report = os.environ.get("TORCHELASTIC_ERROR_FILE")
         if report is not None:

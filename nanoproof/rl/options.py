@@ -4,7 +4,7 @@ import argparse
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from nanoproof.actors.fleet import EARLIER_FLAGS, FleetOptions
+from nanoproof.actors.fleet import EARLIER_FLAGS, EARLIER_FLAGS_OF_CLUSTERS, FleetOptions
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, preset_values, validate
 from nanoproof.common.option_groups import MonitorAddress
 from nanoproof.data.theorems.theorem_sets import FIXED, parse_set_names
@@ -356,7 +356,7 @@ def parse_args(argv: list[str] | None, description: str = "") -> argparse.Namesp
     """Parse the command line; a resumed run keeps the options that are not given."""
     parser = Parser(prog="python -m nanoproof.rl", description=description)
     add_flags(parser, RLConfig)
-    parser.add_earlier(EARLIER_FLAGS)
+    parser.add_earlier({**EARLIER_FLAGS, **EARLIER_FLAGS_OF_CLUSTERS})
     parser.add_preset_flag("--preset", PRESETS, "Constants of search and matchmaker, and how much to disprove")
     parser.set_defaults(**OWN_DEFAULTS)
     return parse_resumable(parser, argv)
