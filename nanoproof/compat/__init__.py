@@ -1,5 +1,61 @@
 """Classes of LeanDojo-v2 by their known names, as thin wrappers, so that its scripts run after a changed import.
 
-from nanoproof.compat.agent import HFAgent                   # was: from lean_dojo_v2.agent import HFAgent
+from nanoproof.compat.agent.hf_agent import HFAgent          # was: from lean_dojo_v2.agent.hf_agent import HFAgent
 from nanoproof.compat.database import DynamicDatabase        # was: from lean_dojo_v2.database import DynamicDatabase
+
+`sed 's/lean_dojo_v2/nanoproof.compat/'` is enough: the modules of LeanDojo-v2 that have no file here are made of
+`MODULES` when they are imported.
 """
+
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+MODULES = {
+    "agent.base_agent": "agent",
+    "agent.external_agent": "agent",
+    "agent.hf_agent": "agent",
+    "agent.lean_agent": "agent",
+    "lean_agent": "configs",
+    "lean_agent.config": "configs",
+    "prover.base_prover": "prover",
+    "prover.external_prover": "prover",
+    "prover.hf_prover": "prover",
+    "prover.retrieval_prover": "prover",
+    "trainer": "trainers",
+    "trainer.grpo_trainer": "trainers",
+    "trainer.progress_trainer": "trainers",
+    "trainer.retrieval_trainer": "trainers",
+    "trainer.sft_trainer": "trainers",
+}
+"""Modules of LeanDojo-v2, and the module here that has what is in them."""
+
+
+class _Names(Loader):
+    """Makes a module that has the public names of another one."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        names = vars(importlib.import_module(self._source))
+        module.__dict__.update({name: value for name, value in names.items() if not name.startswith("_")})
+
+
+class _Finder(MetaPathFinder):
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        source = MODULES.get(fullname.removeprefix(f"{__name__}."))
+        if source is None or not fullname.startswith(f"{__name__}."):
+            return None
+        return ModuleSpec(fullname, _Names(f"{__name__}.{source}"), is_package=True)
+
+
+sys.meta_path.append(_Finder())

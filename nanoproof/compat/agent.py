@@ -52,6 +52,8 @@ from nanoproof.repos.store import Store
 from nanoproof.retrieval.encoders import retriever_folder
 from nanoproof.search.config import ALGORITHM, SearchConfig
 
+__path__: list[str] = []  # so that `compat.MODULES` may have modules below this one
+
 DATA_PATH = Path("raid/data/merged")
 """Where the data of the repositories are exported to, for training."""
 PROOF_LOG = "proof_log.txt"
@@ -65,6 +67,9 @@ class BaseAgent(ABC):
     """An agent over repositories; subclasses say which trainer and which prover."""
 
     trainer: Any = None
+    prover: BaseProver | None = None
+    """The prover that was opened last; `prove` closes it."""
+    _prover_is_open = False
 
     def __init__(
         self,
@@ -169,13 +174,32 @@ class BaseAgent(ABC):
         print(f"Found {count} sorry theorems to prove")
         found: list[bool] = []
         with ExitStack() as stack:
-            prover = self._setup_prover()
+            prover = self._open_prover()
             if hasattr(prover, "close"):
                 stack.callback(prover.close)
             for repo, theorems in todo.items():
                 if theorems:
                     found += self._prove(prover, repo, theorems, whole_proof)
+        self._prover_is_open = False
         return found
+
+    def _open_prover(self) -> BaseProver:
+        """Open the prover by `_setup_prover`, which returns it or, as in LeanDojo-v2, sets `self.prover`."""
+        prover = self._setup_prover() or self.prover
+        if prover is None:
+            raise ValueError(f"{type(self).__name__}._setup_prover neither returns a prover nor sets self.prover")
+        self.prover, self._prover_is_open = prover, True
+        return prover
+
+    def initialize_prover(self) -> list[tuple[Theorem, Repository]]:
+        """Open the prover, as `self.prover`; returns the theorems to prove, each with its repository."""
+        self._open_prover()
+        return [(theorem, repo) for repo in self.repos for theorem in repo.sorry_theorems_unproved]
+
+    def prove_theorem(self, theorem: Theorem, repo: Repository, whole_proof: bool = False) -> bool:
+        """Prove one theorem of a repository, as `prove` does; returns whether it is proved."""
+        prover = self.prover if self.prover is not None and self._prover_is_open else self._open_prover()
+        return self._prove(prover, repo, [theorem], whole_proof)[0]
 
     def _prove(
         self, prover: BaseProver, repo: Repository, theorems: Sequence[Theorem], whole_proof: bool
@@ -225,8 +249,8 @@ class BaseAgent(ABC):
         """Return what LeanDojo is told about dependencies; here it changes nothing."""
 
     @abstractmethod
-    def _setup_prover(self) -> BaseProver:
-        """Open the prover, which is closed after use."""
+    def _setup_prover(self) -> BaseProver | None:
+        """Open the prover, which is closed after use: return it, or set `self.prover`."""
 
 
 def _reason(done: Proved, record: Any) -> str:

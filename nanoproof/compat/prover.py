@@ -49,6 +49,8 @@ from nanoproof.retrieval.premises import Retriever
 from nanoproof.search.config import ALGORITHM, SearchConfig
 from nanoproof.search.policy import Policy, Suggestion, policy_for
 
+__path__: list[str] = []  # so that `compat.MODULES` may have modules below this one
+
 MAX_STEPS = 100
 """Expansions of a search whose config sets no limit."""
 MAX_TRIALS = 6
@@ -135,8 +137,11 @@ class BaseProver(ABC):
     seed = 0
 
     @abstractmethod
-    def next_tactic(self, state: str, goal_id: int = 0) -> str | None:
-        """Return a tactic for a state (as text), None if there is none."""
+    def next_tactic(self, state: Any, goal_id: int = 0) -> str | None:
+        """Return a tactic for a state, None if there is none.
+
+        The state is a text, or anything whose `str` shows its goals, such as Pantograph's GoalState.
+        """
 
     @abstractmethod
     def generate_whole_proof(self, theorem: Any) -> str:
@@ -186,7 +191,7 @@ def result_of(attempt: Attempt, theorem: Any, seconds: float) -> SearchResult:
         theorem,
         status,
         [step.tactic for step in attempt.transitions] if proved else None,
-        attempt.seconds.get("model", 0.0),
+        attempt.seconds.get("policy", 0.0),
         attempt.seconds.get("lean", 0.0),
         seconds,
         attempt.counts.get("nodes", 0),
@@ -266,10 +271,10 @@ class _ModelProver(BaseProver):
         """Return the model as a policy, all of whose candidates a search tries."""
         return self._policy
 
-    def candidates(self, state: str) -> Sequence[str]:
+    def candidates(self, state: Any) -> Sequence[str]:
         """Sample tactics for a state, other ones each time; none that no proof may use."""
         self._asked += 1
-        return self._policy.suggest(state.strip(), self.seed + self._asked).tactics
+        return self._policy.suggest(str(state).strip(), self.seed + self._asked).tactics
 
     def generate_whole_proof(self, theorem: Any) -> str:
         """Write a whole proof, unchecked: `scripts.prove --whole-proof` samples and checks."""
@@ -326,7 +331,7 @@ class HFProver(_ModelProver):
         self.use_lora = use_lora
         super().__init__(spec, sampling, texts, device, config)
 
-    def next_tactic(self, state: str, goal_id: int = 0) -> str | None:
+    def next_tactic(self, state: Any, goal_id: int = 0) -> str | None:
         """Sample tactics and return one of them, each as likely; None where none is left of use."""
         found = self.candidates(state)
         return self._rng.choice(found) if found else None
@@ -376,11 +381,11 @@ class RetrievalProver(_ModelProver):
         self.retriever = Retriever(encoder, index, self.num_premises)
         return RetrievingPolicy(policy, self.retriever, PREMISE_TOKENS)
 
-    def next_tactic(self, state: str, goal_id: int = 0) -> str | None:
+    def next_tactic(self, state: Any, goal_id: int = 0) -> str | None:
         """Sample tactics and return one of them, as likely as its probability among them; None without any."""
         self._asked += 1
         found = policy_for(self._policy, theorem_of(None, self.theorem)) if self.theorem is not None else self._policy
-        suggestion = found.suggest(state.strip(), self.seed + self._asked)
+        suggestion = found.suggest(str(state).strip(), self.seed + self._asked)
         if not suggestion.tactics:
             return None
         highest = max(suggestion.logprobs)
@@ -432,9 +437,9 @@ class ExternalProver(_ModelProver):
         with _hub_token(base_url):
             super().__init__(f"openai:{base_url.rstrip('/')}#{model_name}", sampling, texts, "cpu", config)
 
-    def next_tactic(self, state: str, goal_id: int = 0) -> str | None:
+    def next_tactic(self, state: Any, goal_id: int = 0) -> str | None:
         """Return the first candidate that was not returned before for this state; None if there is none."""
-        used = self._used.setdefault(state, set())
+        used = self._used.setdefault(str(state), set())
         fresh = next((tactic for tactic in self.candidates(state) if tactic not in used), None)
         if fresh is not None:
             used.add(fresh)

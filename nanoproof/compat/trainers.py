@@ -99,6 +99,7 @@ class SFTTrainer:
         self.model_name, self.output_dir = model_name, Path(output_dir).expanduser()
         self.epochs_per_repo, self.batch_size, self.lr = epochs_per_repo, batch_size, lr
         self.lora_config, self.prompt_format = lora_config, prompt_format
+        self.use_lora = lora_config is not None
 
     def train(self, repos: Sequence[Any], database: Database | None, data_path: str | Path) -> dict[str, float]:
         """Train on the repositories in their order: in each pass on all so far, exported to `data_path`.
@@ -142,12 +143,13 @@ class GRPOTrainer:
         prompt_format: str | None = None,
         seed: int = 0,
     ) -> None:
-        """`reward_func(completions, **context)` gets texts, with `prompts` and `states` as many, and returns a number
-        for each (None: no reward). `batch_size` counts completions, and is rounded up to whole groups of
-        `num_generations`. The other arguments are as of `SFTTrainer`.
+        """`reward_func(completions, **context)` gets texts, with `prompts`, `states` and the data's column `problem`
+        (the states again) as many, and returns a number for each (None: no reward). `batch_size` counts completions,
+        and is rounded up to whole groups of `num_generations`. The other arguments are as of `SFTTrainer`.
         """
         self.model_name, self.output_dir = model_name, Path(output_dir).expanduser()
         self.reward_func, self.lora_config, self.lr, self.seed = reward_func, lora_config, lr, seed
+        self.use_lora, self.prompt_format = lora_config is not None, prompt_format
         self.options = {
             "epochs": epochs_per_repo,
             "batch_size": batch_size,
@@ -177,7 +179,7 @@ class GRPOTrainer:
 
 def _as_tensorless(reward: Callable[..., Any], completions: list[str], **context: Any) -> list[Any]:
     """Ask a reward function that may return a tensor or an array."""
-    found = reward(completions, **context)
+    found = reward(completions, problem=context["states"], **context)
     return found.tolist() if hasattr(found, "tolist") else list(found)
 
 

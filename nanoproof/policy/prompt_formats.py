@@ -117,6 +117,23 @@ def _chat(state: str, premises: Sequence[str]) -> str:
     )
 
 
+_LEANDOJO_RULES = (
+    "You are a Lean 4 tactic generator. Given a goal state, output exactly ONE Lean tactic that advances or solves the "
+    "goal.\nRules:\n- Output only the tactic text; no prose, quotes, or code fences.\n- Single line only; no `by` "
+    "blocks.\n- Never use `sorry` or `admit`.\n"
+)
+
+
+def _leandojo_text(state: str, premises: Sequence[str]) -> str:
+    return f"### System:\n{_LEANDOJO_RULES}### User:\n{state}\n\n### Assistant:\n"
+
+
+def first_line(text: str) -> str:
+    """Return the first line of an answer, up to a `<;>`: what LeanDojo-v2 takes as the tactic."""
+    lines = without_thoughts(text).splitlines()
+    return lines[0].partition("<;>")[0].strip() if lines else ""
+
+
 def without_marks(text: str) -> str:
     """Remove the marks `<a>` and `</a>` around names of premises, as ReProver's tactics have them."""
     return _MARK.sub("", text).strip()
@@ -241,6 +258,8 @@ FORMATS: dict[str, PromptFormat] = {
         # The tactic `reap` of frenzymath/reap, `mkPrompt` of `Reap/Tactic/Generator.lean`: REAL-Prover as a chat.
         PromptFormat("reap", "tactic", _reap, without_thoughts, chat=True),
         PromptFormat("chat", "tactic", _chat, in_block, chat=True, target="```lean4\n{}\n```".format),
+        # LeanDojo-v2, `prover/hf_prover.py`: rules, state and answer under headings in one text.
+        PromptFormat("leandojo-text", "tactic", _leandojo_text, first_line),
         # Networks of this project that were finetuned for whole proofs.
         PromptFormat("nanoproof-proof", "proof", _own_proof, whole_text, special=True),
         # DeepSeek-Prover-V1.5 (Xin et al. 2024, arXiv 2408.08152): its card's prompt, and that for chains of thought.

@@ -1,11 +1,13 @@
 """LeanDojo-v2's database by its known names: its scripts run, and its file is never lost."""
 
+import importlib
 import json
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from nanoproof import compat
 from nanoproof.common.errors import UserError
 from nanoproof.compat.database import AnnotatedTactic, DynamicDatabase, Premise, PremiseFile, Repository, Theorem
 from nanoproof.compat.database.models.annotations import Pos, parse_pos
@@ -217,3 +219,10 @@ def test_tracing_a_folder_gives_a_repository_and_its_data_set(
         assert store.counts("mine")["theorems"] == 2
     with pytest.raises(UserError, match="name those"):
         database.discover_repositories(3, True)
+
+
+@pytest.mark.parametrize("name", compat.MODULES)
+def test_modules_of_leandojo_have_the_public_names_of_ours(name: str) -> None:
+    theirs = importlib.import_module(f"nanoproof.compat.{name}")
+    ours = importlib.import_module(f"nanoproof.compat.{compat.MODULES[name]}")
+    assert vars(theirs).items() >= {key: value for key, value in vars(ours).items() if key[0].isupper()}.items()
