@@ -32,10 +32,11 @@ GOLDEN = {
         "Answer with the next tactic, in a code block and without explanation. Do not use sorry."
     ),
     "leandojo-text": (
-        "### System:\nYou are a Lean 4 tactic generator. Given a goal state, output exactly ONE Lean tactic that "
-        "advances or solves the goal.\nRules:\n- Output only the tactic text; no prose, quotes, or code fences.\n"
-        "- Single line only; no `by` blocks.\n- Never use `sorry` or `admit`.\n### User:\np q : Prop\nh : p ∧ q\n⊢ q ∧ p\n\n"
-        "### Assistant:\n"
+        "### System:\nYou are a Lean 4 tactic generator. "
+        "Given a goal state, output exactly ONE Lean tactic that advances or solves the goal.\n"
+        "Rules:\n- Output only the tactic text; no prose, quotes, or code fences.\n"
+        "- Single line only; no `by` blocks.\n- Never use `sorry` or `admit`.\n"
+        "### User:\np q : Prop\nh : p ∧ q\n⊢ q ∧ p\n\n### Assistant:\n"
     ),
     "nanoproof-proof": "theorem t (p : Prop) (h : p) : p := by\n\n<|proof|>",
     "deepseek-v1.5": (
