@@ -7,8 +7,8 @@
     python -m scripts.prove --model-path sft/<run>
     python -m scripts.prove FILE.lean --model-path sft/<run> --whole-proof --samples 128
 
-Exit code 0 if all is proved (or disproved), 1 if not, 2 if something is wrong with the theorem, the options or a
-server, and 130 after Ctrl-C, which ends the search and keeps what there is.
+Exit code 0 if all is proved (or disproved), 1 if not, also where a proof rests on something open, 2 if something is
+wrong with the theorem, the options or a server, and 130 after Ctrl-C, which ends the search and keeps what there is.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from nanoproof.common.torch_command import run_main
@@ -33,6 +33,7 @@ from nanoproof.inference.open_model import is_foreign
 from nanoproof.lean.client import LeanFleet, LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.lean_file import LeanFile
+from nanoproof.lean.probe import require_working
 from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import LeanSession, SourceError, Theorem
 from nanoproof.policy.factory import (
@@ -54,7 +55,7 @@ from nanoproof.prover.cli_input import (
 from nanoproof.prover.interactive import InteractiveProver, Proves, report, write
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.prover.whole_proof import Verifier, WholeProofProver
-from nanoproof.repos.project import imported_text
+from nanoproof.repos.project import imported_into
 from nanoproof.repos.proving import server_imports
 from nanoproof.search.config import ALGORITHM, SearchConfig
 
@@ -143,6 +144,7 @@ def parse_target(text: str | None, options: ProveOptions) -> Theorem | LeanFile 
 def open_session(options: ProveOptions) -> Iterator[LeanSession]:
     """Lease a Lean process: of the user's servers, else of an embedded one."""
     if options.servers.servers:
+        require_working(options.servers.servers, options.servers.token)  # what a server says is believed from here on
         with LeanFleet(options.servers.servers, options.servers.token).lease() as session:
             print(f"Lean: {session.address}")
             yield session
@@ -181,9 +183,9 @@ def prove_all(
     prover: InteractiveProver, session: LeanSession, path: Path, file: LeanFile, options: ProveOptions
 ) -> bool:
     """Prove the sorries of a file and write it with what was proved."""
-    before = imported_text(path, server_imports(options.servers))
+    file = imported_into(path, file, server_imports(options.servers))
     try:
-        filler = SorryFiller(replace(file, before=before), session)
+        filler = SorryFiller(file, session)
     except SourceError as error:
         raise UserError(f"{path}: {error}") from error
     print(f"{path}: {len(file.gaps)} {'sorry' if len(file.gaps) == 1 else 'sorries'}")
@@ -191,7 +193,7 @@ def prove_all(
         return prover.fill(filler, session)
     finally:
         out = options.out or str(path.with_suffix(".proved.lean"))
-        write(out, filler.file.written(), "--out")
+        write(out, filler.settled.written(), "--out")
         print(f"written to {out}")
 
 

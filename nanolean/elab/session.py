@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any
 
 from nanolean.env_state import EnvState
 from nanolean.kernel.declaration import Declaration
-from nanolean.kernel.expr import Const, Expr, collect_mvars, mk_app
+from nanolean.kernel.expr import Const, Expr, Lit, arrow, collect_mvars, mk_app
 from nanolean.meta.lctx import LocalContext
 from nanolean.meta.mctx import MetaContext
 from nanolean.printer import pp_expr
@@ -108,6 +109,22 @@ class Session:
             return
         pos = error.pos or 0
         self.notes.append(Note("error", error.message, pos, pos if error.end is None else error.end))
+
+    def sorry_of(self, record: SorryRecord) -> Expr:
+        """Make the term of a `sorry` that somebody wrote, and put it on record.
+
+        As in Lean since 4.16 it is `sorryAx (tag → T) false place`: two places are never equal by `rfl`, or all open
+        definitions of a type would be the same; one place is equal to itself, whatever the arguments of its function.
+        Raises `ElabError` if it stands for something that is no type's.
+        """
+        level = self.mctx.sort_level(record.type)
+        if level is None:
+            raise ElabError("type expected")
+        self.sorries.append(record)
+        place = f"{self.decl_name} {record.pos}".encode()
+        tag = Lit(int.from_bytes(sha256(place).digest()[:7], "big"))
+        # the level of `Nat → T` is that of `T`: imax 1 u = u where u is 0 or more than that
+        return mk_app(Const("sorryAx", (level,)), arrow(Const("Nat", ()), record.type, "tag"), Const("Bool.false"), tag)
 
     def synthetic_sorry(self, type_: Expr) -> Expr:
         """Make the term that replaces a part that has errors."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from nanolean.elab.elaborator import Elaborator, elaborates
 from nanolean.elab.names import ROOT, elab_level
 from nanolean.elab.session import SorryRecord
-from nanolean.kernel.expr import PROP, TYPE, App, Const, Expr, Lit, MVar, Pi, Sort, instantiate, lift, mk_app, mk_const
+from nanolean.kernel.expr import PROP, TYPE, App, Expr, Lit, MVar, Pi, Sort, instantiate, lift, mk_app, mk_const
 from nanolean.kernel.level import Level, Succ
 from nanolean.meta.instances import is_class
 from nanolean.meta.lctx import inaccessible
@@ -86,16 +86,7 @@ def elab_ascription(self: Elaborator, stx: TypeAscription, expected: Expr | None
 def elab_sorry(self: Elaborator, stx: SorryTerm, expected: Expr | None) -> Expr:
     """`sorry`: the axiom `sorryAx`, put on record."""
     type_ = self.fresh_type() if expected is None else expected
-    self.session.sorries.append(SorryRecord(stx.pos, stx.end, self.lctx, type_))
-    return mk_sorry(self, type_)
-
-
-def mk_sorry(self: Elaborator, type_: Expr) -> Expr:
-    """`sorryAx type_ false`."""
-    level = self.mctx.sort_level(type_)
-    if level is None:
-        raise ElabError("type expected")
-    return mk_app(Const("sorryAx", (level,)), type_, Const("Bool.false"))
+    return self.session.sorry_of(SorryRecord(stx.pos, stx.end, self.lctx, type_))
 
 
 @elaborates(By)

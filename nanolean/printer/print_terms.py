@@ -276,6 +276,8 @@ class TermPrinter:
         structure = print_structure(self, head, args)
         if structure is not None:
             return structure
+        if name == "sorryAx" and len(args) > 2 and args[0].__class__ is Pi and args[2].__class__ is Lit:
+            return self.with_more_args(("sorry", MAX_PREC, CLOSED), args[3:])  # the third is the place
         special = _SPECIAL.get(name)
         if special is not None and len(args) >= special[0]:
             printed = special[1](self, args)

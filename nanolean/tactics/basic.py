@@ -8,7 +8,7 @@ from nanolean.elab.api import elab_term, elab_type, finish
 from nanolean.elab.calc import Chain, Relation, compose, elab_calc_steps, relation_of
 from nanolean.elab.elaborator import Elaborator
 from nanolean.elab.session import SorryRecord
-from nanolean.kernel.expr import Const, Expr, FVar, Let, MVar, Pi, get_app_fn, mk_app
+from nanolean.kernel.expr import Expr, FVar, Let, MVar, Pi, get_app_fn, mk_app
 from nanolean.meta.lctx import LocalContext, inaccessible
 from nanolean.proof_errors import ProofError, TacticError
 from nanolean.syntax import (
@@ -230,10 +230,7 @@ def sorry_tactic(ctx: TacticContext, stx: SorryStx) -> None:
     goal = ctx.main
     decl = ctx.mctx.decl(goal)
     target = goal_target(ctx.mctx, goal)
-    level = ctx.mctx.sort_level(target)
-    assert level is not None, "the goal has a type"
-    ctx.session.sorries.append(SorryRecord(stx.pos, stx.end, decl.lctx, target, decl.user_name))
-    ctx.close(mk_app(Const("sorryAx", (level,)), target, Const("Bool.false")))
+    ctx.close(ctx.session.sorry_of(SorryRecord(stx.pos, stx.end, decl.lctx, target, decl.user_name)))
 
 
 @tactic(CalcStx)

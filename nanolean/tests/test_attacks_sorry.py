@@ -182,3 +182,32 @@ def test_a_theorem_with_an_error_can_be_used_but_never_trusted():
     answer = repl.answer({"cmd": "theorem boom : False := ok\n#print axioms boom", "env": env})
     assert "sorryAx" in answer["messages"][-1]["data"]
     assert not contradictions(repl.envs[answer["env"]])
+
+
+OPEN = "def a : Nat := sorry\ndef b : Nat := sorry\ndef f (n : Nat) : Nat := sorry\ndef g : Nat → Nat := sorry\n"
+
+
+@pytest.mark.parametrize(
+    ("statement", "holds"),
+    [
+        ("(sorry : Nat) = sorry", False),
+        ("a = b", False),
+        ("g 0 = g 1", False),
+        ("a = a", True),
+        ("f 0 = f 1", True),  # one place, as in Lean: the variable before the colon is no argument of it
+    ],
+)
+def test_two_open_places_are_not_equal(statement: str, holds: bool) -> None:
+    for proof in ("rfl", "by rfl", "by decide", "by simp [a, b]", "by unfold a b; rfl"):
+        result = run(f"{OPEN}theorem t : {statement} := {proof}")
+        errors = [message.text for message in result.messages if message.severity == "error"]
+        assert bool(errors) or holds, proof
+        assert not errors or not holds or proof != "rfl", errors
+
+
+def test_two_open_definitions_of_two_commands_are_not_equal() -> None:
+    repl = Repl(base())
+    number = repl.answer({"cmd": "def a : Nat := sorry"})["env"]
+    number = repl.answer({"cmd": "def b : Nat := sorry", "env": number})["env"]
+    answer = repl.answer({"cmd": "theorem t : a = b := rfl", "env": number})
+    assert answer["messages"][-1]["severity"] == "error"

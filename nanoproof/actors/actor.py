@@ -202,7 +202,7 @@ class Actor(threading.Thread, AttemptObserver):
                 lean: types.LeanCalls = session
                 if purpose == "collect" and PLACEHOLDER in task.theorem.source:
                     # what is learned may rest on lemmas before it that are open; what is scored may not
-                    lean = TrustingSession(session, frozenset({PLACEHOLDER}), task.theorem.source)
+                    lean = TrustingSession(session, given=task.theorem.source)
                 attempt = prover.prove(
                     lean,
                     task.theorem,

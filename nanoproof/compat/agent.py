@@ -47,8 +47,9 @@ from nanoproof.repos.leandojo import CORPUS
 from nanoproof.repos.manage import AddOptions
 from nanoproof.repos.project import Project
 from nanoproof.repos.prove import Proved, ProveProjectOptions, prove_project
-from nanoproof.repos.proving import Rung, Task, method_of
+from nanoproof.repos.proving import method_of, said_of
 from nanoproof.repos.store import Store
+from nanoproof.repos.tries import Rung, Task
 from nanoproof.retrieval.encoders import retriever_folder
 from nanoproof.search.config import ALGORITHM, SearchConfig
 
@@ -255,7 +256,8 @@ class BaseAgent(ABC):
 
 def _reason(done: Proved, record: Any) -> str:
     """Why a theorem is open, of the first `sorry` in it that has a reason."""
-    reasons = [each.message for each in done.prover.tasks if each.outcome != "proved" and each.is_in(record)]
+    open_tasks = [each for each in done.prover.tasks if each.outcome != "proved" and each.is_in(record)]
+    reasons = [each.message or said_of(each.outcome, each.rest, each.path) for each in open_tasks]
     reasons += [done.prover.left_alone[record.path]] if record.path in done.prover.left_alone else []
     return f": {reasons[0]}" if any(reasons[:1]) else ""
 

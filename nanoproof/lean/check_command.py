@@ -62,14 +62,29 @@ class CheckCommand:
             elif severity != "trace" and line >= self.first_line:
                 answers.setdefault(line, []).append(text)
         axioms: set[str] = set()
+        axioms_of: list[tuple[str, tuple[str, ...]]] = []
         statements: list[tuple[str, str]] = []
-        if not errors:
-            for number, name in enumerate(self.names):
-                line = self.first_line + 2 * number
-                axioms |= _axioms(name, answers.get(line, []))
+        for number, name in enumerate(self.names):
+            line = self.first_line + 2 * number
+            try:
+                rests_on = _axioms(name, answers.get(line, []))
+            except ProtocolError:
+                if errors:  # the theorem is not there, or the query was read as part of what is wrong
+                    continue
+                raise
+            axioms_of.append((name, tuple(sorted(rests_on))))
+            if not errors:
+                axioms |= rests_on
                 statements.append((name, _statement(name, answers.get(line + 1, []))))
         gaps = max(gaps, warned, int("sorryAx" in axioms))
-        return CheckReport(tuple(errors), gaps, tuple(sorted(axioms)), tuple(statements), tuple(error_positions))
+        return CheckReport(
+            errors=tuple(errors),
+            sorries=gaps,
+            axioms=tuple(sorted(axioms)),
+            statements=tuple(statements),
+            error_positions=tuple(error_positions),
+            axioms_of=tuple(axioms_of),
+        )
 
 
 def _objects(answer: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:

@@ -2,22 +2,32 @@
 
 A prover works on one declaration with exactly one `sorry`, with everything before it as context. Every other `sorry` of
 the file is replaced there by an axiom that proves anything, so that what is not proved yet can be used like a theorem.
-No proof may name that axiom, and the file that is written does not contain it: the whole file is checked without it.
+No proof may name such an axiom, and the file that is written does not contain one: the whole file is checked without.
+
+Each `sorry` has an axiom of its own. So two open definitions of one type are not the same (Lean makes each `sorry` its
+own since 4.16; one `sorry` is equal to itself, whatever the arguments of the function that it is in), and the axioms
+that Lean reports for a theorem say on which open places it rests.
 """
 
+import hashlib
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from bisect import bisect_right
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby, pairwise
 
-from nanoproof.lean.declarations import Declaration, outline
+from nanoproof.lean.declarations import PROVABLE, Declaration, outline
 from nanoproof.lean.lexical import mask, without_header
 from nanoproof.lean.source import COMMAND, blank_sorries, expects_tactic, insert_proof, parse_declaration, sorries
 from nanoproof.lean.types import SourceError, Theorem
 
 PLACEHOLDER = "nanoproof_not_proved_yet"
-_AXIOM = f"axiom {PLACEHOLDER}.{{u}} {{α : Sort u}} : α"
+"""What the names of the axioms begin with; no file and no proof may contain it."""
+STAND_IN = re.compile(rf"{PLACEHOLDER}\w*")
+"""Matches the name of such an axiom."""
+AXIOM = ".{u} {α : Sort u} : α"
+"""What follows the name in the line that declares it."""
 _STAYS = "sorry"
 """In place of a proof: this one is to be proved."""
 _BEHIND_NONCOMPUTABLE = re.compile(r"(?:(?:unsafe|partial|nonrec|scoped|local)\s+)*\Z")
@@ -28,7 +38,8 @@ _OWN_AXIOM = re.compile(r"^[ \t]*(?:private[ \t]+|protected[ \t]+)?axiom[ \t]+([
 class Gap:
     """One `sorry`: its offsets in the original file, its position (lines from 1, columns from 0), and its theorem.
 
-    `skip_reason` is why there is nothing to prove here; empty for those that are tried.
+    `skip_reason` is why there is nothing to prove here; empty for those that are tried. `head_line` is the line of the
+    name of its declaration.
     """
 
     start: int
@@ -37,6 +48,24 @@ class Gap:
     column: int
     name: str
     skip_reason: str = ""
+    head_line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPlace:
+    """A declaration with a `sorry` that others may rest on: its name, the path of its file, and the line of its name.
+
+    `name` is empty, and the line that of the `sorry`, where it is in no declaration; `file` is where there is one only.
+    """
+
+    name: str
+    file: str
+    line: int
+
+    def described(self, file: str = "") -> str:
+        """Describe it for a reader of `file`, in words."""
+        place = f"line {self.line}" if self.file in ("", file) else f"{self.file}, line {self.line}"
+        return f"`{self.name}` ({place})" if self.name else f"the sorry of {place}"
 
 
 @dataclass(frozen=True)
@@ -45,7 +74,8 @@ class LeanFile:
 
     `flipped` are the `sorry`s that are a term although they look like a tactic, or the other way round. `newline` ends
     the lines of the file; if all are alike, those of `text` end with a line feed. `before` is what Lean reads ahead of
-    the file: the text of files that it imports, with the axiom in place of their `sorry`s.
+    the file: the text of files that it imports, with axioms in place of their `sorry`s, which `open_before` tells by
+    their names. `path` is that of the file within its project.
     """
 
     text: str
@@ -54,10 +84,14 @@ class LeanFile:
     flipped: frozenset[Gap] = frozenset()
     newline: str = "\n"
     before: str = ""
+    path: str = ""
+    open_before: Mapping[str, OpenPlace] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, text: str, before: str = "") -> "LeanFile":
-        """Find the `sorry`s of a text. Raises `SourceError` if it contains the name of our axiom."""
+    def parse(
+        cls, text: str, before: str = "", path: str = "", open_before: Mapping[str, OpenPlace] | None = None
+    ) -> "LeanFile":
+        """Find the `sorry`s of a text. Raises `SourceError` if it contains the name of our axioms."""
         if PLACEHOLDER in text:
             raise SourceError(f"the name {PLACEHOLDER} is taken: it stands for what is not proved yet")
         newline = "\r\n" if 0 < text.count("\n") == text.count("\r\n") else "\n"
@@ -71,9 +105,10 @@ class LeanFile:
             column = match.start() - text.rfind("\n", 0, match.start()) - 1
             command = read.command_at(match.start())
             declaration = read.by_command[command] if command >= 0 else None
-            gap = Gap(match.start(), match.end(), line, column, "")
+            head_line = 0 if declaration is None else text.count("\n", 0, declaration.head) + 1
+            gap = Gap(match.start(), match.end(), line, column, "", head_line=head_line)
             gaps.append(_classify_gap(gap, read.masked, declaration))
-        return cls(text, tuple(gaps), newline=newline, before=before)
+        return cls(text, tuple(gaps), newline=newline, before=before, path=path, open_before=open_before or {})
 
     def written(self) -> str:
         """Return the text to write: `proved()` with the line ends of the file."""
@@ -93,6 +128,21 @@ class LeanFile:
         """Return the file with a `sorry` taken for a term instead of a tactic, or the other way round."""
         return replace(self, flipped=self.flipped ^ {gap})
 
+    def without(self, gaps: Collection[Gap]) -> "LeanFile":
+        """Return the file with some `sorry`s open again, read as tactics or terms as they are now."""
+        return replace(self, filled=tuple(pair for pair in self.filled if pair[0] not in gaps))
+
+    def stand_in(self, gap: Gap) -> str:
+        """Return the name of the axiom in place of a `sorry`: that of its file and place, so no other has it."""
+        file = hashlib.sha256(self.path.encode("utf-8", "surrogatepass")).hexdigest()[:8] if self.path else "0"
+        return f"{PLACEHOLDER}_{file}_{gap.line}_{gap.column}"
+
+    @property
+    def places(self) -> dict[str, OpenPlace]:
+        """The place of each axiom, by its name: those for `sorry`s of this file, and those of what comes before it."""
+        own = {self.stand_in(gap): OpenPlace(gap.name, self.path, gap.head_line or gap.line) for gap in self.gaps}
+        return {**self.open_before, **own}
+
     def proved(self) -> str:
         """Return the text with the proofs that were found."""
         return "".join(self._rewrite((), None))
@@ -100,16 +150,16 @@ class LeanFile:
     def checked(self) -> str:
         """Return what Lean checks: the text with the proofs, without imports, behind what comes `before` it."""
         text = without_header(self.proved())
-        return _with_axiom(self.before, [text]) if self.before else text
+        return _with_axioms(self.before, [text]) if self.before else text
 
     def assuming(self, gaps: Collection[Gap]) -> str:
-        """Return the text without imports, with the proofs, and with the axiom in place of some `sorry`s."""
-        return _with_axiom(self.before, self._rewrite(gaps, None))
+        """Return the text without imports, with the proofs, and with axioms in place of some `sorry`s."""
+        return _with_axioms(self.before, self._rewrite(gaps, None))
 
     def imported(self) -> str:
-        """Return the text as a file that imports this one reads it: with the proofs, the axiom for other `sorry`s.
+        """Return the text as a file that imports this one reads it: with the proofs, an axiom for each other `sorry`.
 
-        Neither what comes `before` it nor the axiom itself is in it.
+        Neither what comes `before` it nor the lines that declare the axioms are in it.
         """
         return without_header("".join(self._rewrite(self.gaps, None)))
 
@@ -121,7 +171,16 @@ class LeanFile:
         declaration_end = len(read.masked[: read.end_of(own)].rstrip())
         behind = read.end_of(own) - declaration_end  # comments after the declaration
         pieces[-1] = pieces[-1][: len(pieces[-1]) - behind]
-        return Theorem(_with_axiom(self.before, pieces), dataset, name)
+        return Theorem(_with_axioms(self.before, pieces), dataset, name)
+
+    def declaration_numbers(self) -> dict[Gap, int]:
+        """Map each `sorry` to which declaration of what Lean checks it is in, as `declared_names` lists them; from 0.
+
+        A proof declares nothing, so the numbers are the same however many of the `sorry`s are filled.
+        """
+        ahead = sum(map(_is_asked_for, outline(self.before).declarations))
+        heads = [declaration.start for declaration in outline(self.text).declarations if _is_asked_for(declaration)]
+        return {gap: ahead + bisect_right(heads, gap.start) - 1 for gap in self.gaps}
 
     @property
     def axioms(self) -> frozenset[str]:
@@ -147,7 +206,7 @@ class LeanFile:
                 if gap == subject:
                     replacement = _STAYS
                 elif gap not in proofs and gap in assumed:
-                    replacement = PLACEHOLDER
+                    replacement = self.stand_in(gap)
                 at = gap.start - bounds[number + 1]
                 parts.append((at, at + gap.end - gap.start, gap in self.flipped, replacement))
             pieces[number + 1] = _rewrite_command(pieces[number + 1], tuple(parts))
@@ -168,8 +227,8 @@ def _rewrite_command(text: str, gaps: tuple[tuple[int, int, bool, str | None], .
             continue
         at, to, size = start + shift, end + shift, len(text)
         tactic = expects_tactic(masked[:start]) != flipped
-        if replacement == PLACEHOLDER:
-            text = text[:at] + ("exact " if tactic else "") + PLACEHOLDER + text[to:]
+        if replacement.startswith(PLACEHOLDER):
+            text = text[:at] + ("exact " if tactic else "") + replacement + text[to:]
         else:
             text, at, to = _disambiguate(text, at, to, tactic)
             if replacement == _STAYS:
@@ -216,14 +275,22 @@ def _insert(text: str, start: int, end: int, proof: str) -> str:
     return put[: start - 1] + put[start:] if put[start - 1 : start + 1] == " \n" else put
 
 
-def _with_axiom(before: str, commands: Sequence[str]) -> str:
-    """Put the axiom before texts, and make definitions that may depend on it `noncomputable`.
+def _is_asked_for(declaration: Declaration) -> bool:
+    """Whether Lean is asked for the axioms of a declaration; an `example` is given a name for that."""
+    return declaration.keyword == "example" or (declaration.keyword in PROVABLE and bool(declaration.name))
 
-    Those are all definitions from the first one with a placeholder on. `commands` are the text before the first
-    command, with the header of a file, and then a command each.
+
+def _with_axioms(before: str, commands: Sequence[str]) -> str:
+    """Declare the axioms that texts name before them, and make definitions that may depend on one `noncomputable`.
+
+    Those are all definitions from the first one with such a name on. `commands` are the text before the first command,
+    with the header of a file, and then a command each. A text that names no axiom has the line of one all the same: so
+    it is the text that it was when there was one axiom, and what is known of it stays known.
     """
+    names = dict.fromkeys(name for text in (before, *commands) for name in STAND_IN.findall(text))
     above, resting = _completed(before)
-    pieces = [f"{_AXIOM}\n", above, without_header(commands[0])]
+    axioms = [f"axiom {name}{AXIOM}\n" for name in names or [PLACEHOLDER]]
+    pieces = [*axioms, above, without_header(commands[0])]
     for command in commands[1:]:
         text, resting = _noncomputable(command, resting)
         pieces.append(text)

@@ -309,7 +309,8 @@ class CheckReport:
     the text depend on, sorted, `statements` the name of each theorem and how Lean prints its statement (none where
     there are errors), `error_positions` the line (from 1; 0 if not known) and column (from 0) of each error. An
     `example` is checked as a theorem, which moves the columns behind it. `accepted` does not look at the axioms: that
-    is the caller's policy.
+    is the caller's policy. `axioms_of` are name and axioms of each theorem and def about which Lean answered, also in a
+    text with errors elsewhere, where `axioms` is empty.
     """
 
     errors: tuple[str, ...]
@@ -317,6 +318,7 @@ class CheckReport:
     axioms: tuple[str, ...]
     statements: tuple[tuple[str, str], ...] = ()
     error_positions: tuple[tuple[int, int], ...] = ()
+    axioms_of: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def accepted(self) -> bool:

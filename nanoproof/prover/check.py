@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from nanoproof.lean.forbidden import banned_reason, banned_word, block_reason
+from nanoproof.lean.lean_file import PLACEHOLDER, STAND_IN
 from nanoproof.lean.source import (
     ALLOWED_AXIOMS,
     parse_declaration,
@@ -40,13 +41,14 @@ _OF_THE_SERVER = re.compile(
 
 
 class TrustingSession:
-    """A session whose checks do not count some axioms (names without namespaces): those that a file declares itself,
-    and what stands for a `sorry`.
+    """A session whose checks do not count the axioms that stand for a `sorry`, nor those that a file declares itself
+    (`axioms`, names without namespaces).
 
-    They count where a text names one of them more often than `given`, the theorem's own text: a proof must not.
+    They count where a text names them more often than `given`, the theorem's own text: a proof must not. What a proof
+    rests on is told all the same (`Verdict.rests_on`).
     """
 
-    def __init__(self, session: LeanCalls, axioms: frozenset[str], given: str | None = None) -> None:
+    def __init__(self, session: LeanCalls, axioms: frozenset[str] = frozenset(), given: str | None = None) -> None:
         self._session, self._trusted, self._given = session, axioms, given
         self.start, self.apply = session.start, session.apply
 
@@ -55,6 +57,8 @@ class TrustingSession:
         report = self._session.check(source) if seconds is None else self._session.check(source, seconds)
         given = source if self._given is None else self._given
         trusted = {axiom for axiom in self._trusted if source.count(axiom) <= given.count(axiom)}
+        if source.count(PLACEHOLDER) <= given.count(PLACEHOLDER):
+            trusted |= {axiom for axiom in report.axioms if STAND_IN.fullmatch(axiom)}
         return replace(report, axioms=tuple(a for a in report.axioms if a.rpartition(".")[2] not in trusted))
 
 
@@ -69,6 +73,7 @@ class Verdict:
     """The outcome of the final check: `source` is the text to export, `reason` why it is no proof.
 
     `rungs` maps each rung that was reached to whether it held; `statement` is what was proved, as printed by Lean.
+    `rests_on` are the axioms of the theorem beyond Lean's three, which a `TrustingSession` lets pass.
     `fault` means that the proof is not to blame: the server does not read the text as it should. `errors` are Lean's
     messages about the text that it refused.
     """
@@ -81,9 +86,11 @@ class Verdict:
     statement: str = ""
     fault: bool = False
     errors: tuple[str, ...] = ()
+    rests_on: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Convert to JSON data, the `check` of an attempt."""
+        """Convert to JSON data, the `check` of an attempt; `rests_on` is there if it is something."""
+        rests_on = {"rests_on": list(self.rests_on)} if self.rests_on else {}
         return {
             "environment": "fresh",
             "accepted": self.accepted,
@@ -91,6 +98,7 @@ class Verdict:
             "axioms": list(self.axioms),
             "rungs": dict(self.rungs),
             "statement": self.statement,
+            **rests_on,
         }
 
 
@@ -140,7 +148,7 @@ def _verdict(check: "_FinalCheck") -> Verdict:
         return Verdict(
             check.texts.whole, False, str(refused), check.axioms, check.rungs, "", refused.fault, tuple(check.errors)
         )
-    return Verdict(check.texts.whole, True, "", check.axioms, check.rungs, check.statement)
+    return Verdict(check.texts.whole, True, "", check.axioms, check.rungs, check.statement, rests_on=check.rests_on)
 
 
 class _FinalCheck:
@@ -153,6 +161,7 @@ class _FinalCheck:
         self.texts = Texts.of(source, proof)
         self.rungs: dict[str, bool] = {"replayed": True} if replayed else {}
         self.axioms: tuple[str, ...] = ()
+        self.rests_on: tuple[str, ...] = ()
         self.errors: Sequence[str] = ()
         self.statement = ""
 
@@ -169,6 +178,9 @@ class _FinalCheck:
         enclosed = self.checker.check(self.texts.enclosed)
         self.errors = enclosed.errors
         self._hold("one_block", _refusal(enclosed))
+        for known, axioms in enclosed.axioms_of:
+            if known.rpartition(".")[2] == name:  # a name that no text can hold, so the answer is about this proof
+                self.rests_on = tuple(sorted(set(axioms) - ALLOWED_AXIOMS))
         given = self.checker.check(self.texts.given)
         self.errors = given.errors
         if given.errors:  # there is no proof in this text

@@ -3,9 +3,10 @@
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
@@ -18,6 +19,7 @@ from nanoproof.lean.source import ALLOWED_AXIOMS, name_examples, parse_declarati
 from nanoproof.lean.types import CheckReport, LeanCalls, SourceError, Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.check import TrustingSession
+from nanoproof.prover.resting import Rest, judge, read_axioms
 
 _HISTORY_LINES = 2000
 _NO_PROOF = re.compile(r"\s*:=\s*(?:by\s*)?\Z")
@@ -166,12 +168,16 @@ Prove = Callable[[LeanCalls, Theorem], Attempt]
 
 @dataclass(frozen=True)
 class Filled:
-    """The outcome of one `sorry`: proved, tried in vain (for the reason `message`), or left alone."""
+    """The outcome of one `sorry`: proved, tried in vain (for the reason `message`), or left alone.
+
+    It is `conditional` if the proof holds only if something does that is open; `rest` says what the proof rests on.
+    """
 
     gap: Gap
-    outcome: Literal["proved", "not proved", "left alone"]
+    outcome: Literal["proved", "conditional", "not proved", "left alone"]
     message: str = ""
     attempt: Attempt | None = None
+    rest: Rest = Rest()
 
 
 class SorryFiller:
@@ -189,6 +195,9 @@ class SorryFiller:
         if self.errors and not tolerant:
             raise SourceError(f"Lean refuses the file: {self.first_error}")
         self._without_stand_in: dict[Gap, str] = {}
+        self._found: dict[Gap, Rest] = {}
+        self.conditional: dict[Gap, Rest] = {}
+        """The proofs in the file that rest on something open, so far as that is known."""
         if file.gaps:
             self._correct_kinds(session, file.gaps)
 
@@ -198,7 +207,7 @@ class SorryFiller:
 
     def trusting(self, session: LeanCalls) -> TrustingSession:
         """Return the session with which to prove the theorem of a `sorry`."""
-        return TrustingSession(session, self.file.axioms | {PLACEHOLDER})
+        return TrustingSession(session, self.file.axioms)
 
     def fill(self, session: LeanCalls, gap: Gap, prove: Prove) -> Filled:
         """Try one `sorry`; its proof is kept if Lean accepts the file with it. Raises LeanError if the server fails."""
@@ -207,8 +216,10 @@ class SorryFiller:
         attempt = prove(self.trusting(session), self.theorem(gap))
         if attempt.outcome != "proven":
             return Filled(gap, "not proved", self.explain(gap, attempt), attempt)
-        reason = self.accept(session, gap, attempt.proof)
-        return Filled(gap, "not proved" if reason else "proved", reason, attempt)
+        if reason := self.accept(session, gap, attempt.proof):
+            return Filled(gap, "not proved", reason, attempt)
+        rest = self.rest_of(gap, (attempt.check or {}).get("rests_on", ()))
+        return Filled(gap, "conditional" if rest.is_conditional else "proved", "", attempt, rest)
 
     def explain(self, gap: Gap, attempt: Attempt) -> str:
         """Say why an attempt has no proof, on one line."""
@@ -225,10 +236,47 @@ class SorryFiller:
         self.file, self._report = file, report
         return ""
 
+    def rest_of(self, gap: Gap, axioms: Collection[str]) -> Rest:
+        """Tell what a proof rests on by the axioms that its final check has found; what stands for a `sorry` is one."""
+        rest = self._found[gap] = read_axioms(axioms, self.file, gap, self._numbers)
+        if rest.is_conditional:
+            self.conditional[gap] = rest
+        return rest
+
+    def judge(self, session: LeanCalls) -> dict[Gap, Rest]:
+        """Ask Lean what each proof in the file rests on, and note those that are `conditional`.
+
+        A proof counts as proved only if Lean says so of the file without the conditional ones, as it will be written;
+        where it says nothing, as in a file with errors, what the proof's own final check has found counts. Raises
+        LeanError if the server fails.
+        """
+        rests = self._judge(self.file, session)
+        self.conditional = {gap: rest for gap, rest in rests.items() if rest.is_conditional}
+        while self.conditional:
+            settled = self._judge(self.settled, session)
+            if not (more := {gap: rest for gap, rest in settled.items() if rest.is_conditional}):
+                break
+            self.conditional |= more
+        return {**rests, **self.conditional}
+
+    def _judge(self, file: LeanFile, session: LeanCalls) -> dict[Gap, Rest]:
+        told = judge(file, session, self._without_stand_in)
+        unknown = Rest(unknown="what Lean cannot check")
+        return {gap: told.get(gap) or self._found.get(gap, unknown) for gap, _ in file.filled}
+
+    @property
+    def settled(self) -> LeanFile:
+        """The file with the proofs that rest on nothing that is open: what is written."""
+        return self.file.without(self.conditional)
+
+    @cached_property
+    def _numbers(self) -> dict[Gap, int]:
+        return self.file.declaration_numbers()
+
     @property
     def complete(self) -> bool:
         """Whether the file as it is now holds no `sorry` and rests on nothing that it does not declare itself."""
-        return self._report.accepted and not self.file.open_gaps and not self.foreign_axioms
+        return self._report.accepted and not self.file.open_gaps and not self.foreign_axioms and not self.conditional
 
     @property
     def foreign_axioms(self) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from typing import Protocol, TextIO
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text
 from nanoproof.common.terminal import Paint, print_lines, shorten, use_color
-from nanoproof.lean.lean_file import PLACEHOLDER
 from nanoproof.lean.types import LeanCalls, Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.cli_input import Filled, SorryFiller
@@ -158,25 +157,36 @@ class InteractiveProver:
     def fill(self, filler: SorryFiller, session: LeanCalls) -> bool:
         """Try every `sorry` of a file and print a line on each; returns whether the file is complete.
 
-        It continues when the output is closed. Raises UserError if the server fails. `filler.file` always
-        holds what was proved so far.
+        It continues when the output is closed. Raises UserError if the server fails. `filler.settled` always holds
+        what was proved so far; proofs that rest on what is open are printed in the end.
         """
         gaps = filler.file.gaps
         width = max(len(f"{gap.line} {gap.name}") for gap in gaps) + 1
-        proved = 0
+        tried: list[Filled] = []
         for gap in gaps:
             done = filler.fill(session, gap, lambda watched, theorem: self.prove(watched, theorem, theorem.id))
-            proved += done.outcome == "proved"
+            tried.append(done)
             print_lines([f"  line {f'{gap.line} {gap.name}':<{width}} {_line(done)}"])
             if done.attempt is not None and done.attempt.outcome == "error" and not done.attempt.refused:
                 raise UserError(" ".join(done.attempt.message.split()))
             if self.interrupted:
                 break
-        rest = f", {len(filler.file.open_gaps)} left in the file" if filler.file.open_gaps else ""
+        proved = len(filler.judge(session)) - len(filler.conditional)
+        left = len(filler.settled.open_gaps)
+        rest = f", {len(filler.conditional)} if others hold" if filler.conditional else ""
+        rest += f", {left} left in the file" if left else ""
         print_lines([f"{proved} of {len(gaps)} proved{rest}"])
+        for done in tried:
+            if done.gap in filler.conditional and done.attempt is not None:
+                condition = filler.conditional[done.gap].condition(filler.file.path)
+                proof = "\n    ".join(done.attempt.proof.split("\n"))
+                print_lines(
+                    [f"line {done.gap.line} {done.gap.name} is not written: it is proved {condition}, by\n    {proof}"]
+                )
         if not filler.file.open_gaps and not filler.complete:
-            rests = ", ".join(filler.foreign_axioms).replace(PLACEHOLDER, "sorries of files that it imports")
-            print_lines([f"but the file rests on {rests or 'a sorry that is not in it'}"])
+            known = filler.file.places
+            names = [known[axiom].described() if axiom in known else axiom for axiom in filler.foreign_axioms]
+            print_lines([f"but the file rests on {', '.join(names) or 'a sorry that is not in it'}"])
         return filler.complete
 
     def write_page(self, path: str) -> None:
@@ -233,9 +243,15 @@ def _outcome(attempt: Attempt) -> str:
 def _line(done: Filled) -> str:
     if done.attempt is None:
         return f"{done.outcome}: {done.message}"
-    size = f" in {_count(done.attempt.num_tactics, 'tactic')}" if done.outcome == "proved" else f": {done.message}"
     seconds = done.attempt.seconds.get("search", 0.0)
-    return f"{done.outcome}{size} ({_count(done.attempt.simulations, 'simulation')}, {seconds:.1f} s)"
+    effort = f"({_count(done.attempt.simulations, 'simulation')}, {seconds:.1f} s)"
+    if done.outcome == "not proved":
+        return f"not proved: {done.message} {effort}"
+    size = f"in {_count(done.attempt.num_tactics, 'tactic')} {effort}"
+    if done.outcome == "conditional":
+        return f"proved, {done.rest.condition()}, {size}"
+    own = f", by the axiom{'s' * (len(done.rest.axioms) > 1)} {', '.join(done.rest.axioms)} of the file"
+    return f"proved {size}{own if done.rest.axioms else ''}"
 
 
 def _count(number: int, noun: str) -> str:

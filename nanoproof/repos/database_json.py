@@ -8,16 +8,18 @@ which others ignore. Files that could not be traced are among `premise_files` on
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Any
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write, read_json
+from nanoproof.lean.lean_file import OpenPlace
 from nanoproof.repos.difficulty import difficulty
 from nanoproof.repos.leandojo import ShapeError, read_corpus_line, read_theorem
 from nanoproof.repos.store import Store
 from nanoproof.repos.traced_files import (
+    STATES,
     Position,
     Premise,
     Repository,
@@ -27,6 +29,7 @@ from nanoproof.repos.traced_files import (
     TracedTactic,
     TracedTheorem,
     open_places,
+    places_from_json,
 )
 
 LISTS: Mapping[str, State] = {
@@ -34,8 +37,13 @@ LISTS: Mapping[str, State] = {
     "sorry_theorems_proved": "sorry_proved",
     "sorry_theorems_unproved": "sorry",
 }
-"""Where the theorems of each state are."""
+"""Where the theorems of each state are; one that is proved if others hold is not proved, and says which they are."""
 UNKNOWN_PROOF = "imported without its proof"
+
+
+def list_of(state: State) -> str:
+    """Return the name of the list with the theorems of a state."""
+    return next((name for name, listed in LISTS.items() if listed == state), "sorry_theorems_unproved")
 
 
 # -- Records as JSON -------------------------------------------------------------------------------------------------
@@ -122,9 +130,10 @@ def export_database(store: Store, names: Sequence[str], path: Path) -> None:
 def _write_repository(store: Store, repository: Repository, file: IO[bytes]) -> None:
     head = _dump({**head_json(repository), **counts_json(store.counts(repository))})
     file.write(head[:-1])
-    for name, state in LISTS.items():
-        theorems = (_stored_json(each, repository) for each in store.theorems(repository, state))
-        _write_list(file, name, theorems)
+    for name in LISTS:
+        states = [state for state in STATES if list_of(state) == name]
+        stored = (each for state in states for each in store.theorems(repository, state))
+        _write_list(file, name, (_stored_json(each, repository) for each in stored))
     _write_list(file, "premise_files", map(premise_file_json, store.files(repository, theorems=False)))
     traced = (each.path for each in store.files(repository, theorems=False) if each.error is None)
     _write_list(file, "files_traced", traced)
@@ -151,9 +160,9 @@ def counts_json(counts: Mapping[str, int]) -> dict[str, int]:
     return {
         "total_theorems": counts["theorems"],
         "num_proven_theorems": counts["proved"],
-        "num_sorry_theorems": counts["sorry"] + counts["sorry_proved"],
+        "num_sorry_theorems": counts["sorry"] + counts["sorry_proved"] + counts.get("conditional", 0),
         "num_sorry_theorems_proved": counts["sorry_proved"],
-        "num_sorry_theorems_unproved": counts["sorry"],
+        "num_sorry_theorems_unproved": counts["sorry"] + counts.get("conditional", 0),
         "num_premise_files": counts["files"],
         "num_premises": counts["premises"],
         "num_files_traced": counts["files"] - counts["failed"],
@@ -165,6 +174,8 @@ def _stored_json(stored: StoredTheorem, repository: Repository) -> dict[str, Any
     found = theorem_json(stored.theorem, repository.url, repository.commit, rating)
     if stored.proof is not None and stored.how != UNKNOWN_PROOF:
         found |= {"proof": stored.proof, "proof_found_by": stored.how, "proof_time": stored.time}
+    if stored.rests_on:
+        found |= {"rests_on": [asdict(each) for each in stored.rests_on], "sorries": stored.theorem.sorries}
     return found
 
 
@@ -242,13 +253,22 @@ def _import_repository(store: Store, record: Any, name: str | None) -> Repositor
         store.put_premises(repository, TracedFile(path, (), (), ()))
     for key, state in LISTS.items():
         for each in _list(record, key):
-            theorem = read_theorem(each)
-            sorries = 0 if state == "proved" else max(1, open_places(theorem))
-            theorem = replace(theorem, sorries=sorries)
+            theorem, resting = read_theorem(each), _resting(each)
+            complete = state == "proved" or (bool(resting) and each.get("sorries") == 0)
+            sorries = 0 if complete else max(1, open_places(theorem))
+            theorem = replace(theorem, sorries=sorries, rests_on=resting if complete else ())
             store.add_theorems(repository, [theorem])
-            if state == "sorry_proved":
+            if state == "sorry_proved" or (resting and not complete):
                 _record(store, repository, theorem, each)
     return repository
+
+
+def _resting(record: Mapping[str, Any]) -> tuple[OpenPlace, ...]:
+    """Read what an imported theorem rests on. Raises ShapeError."""
+    try:
+        return places_from_json(record.get("rests_on") or [])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ShapeError(f"rests_on: {error!r}") from error
 
 
 def _record(store: Store, repository: Repository, theorem: TracedTheorem, record: Mapping[str, Any]) -> None:
@@ -257,7 +277,8 @@ def _record(store: Store, repository: Repository, theorem: TracedTheorem, record
     if same and same[0].state == "sorry":
         known = isinstance(record.get("proof"), str)
         how = str(record.get("proof_found_by") or "imported") if known else UNKNOWN_PROOF
-        store.record_proof(same[0].id, record["proof"] if known else "", how, record.get("proof_time"))
+        when = record.get("proof_time")
+        store.record_proof(same[0].id, record["proof"] if known else "", how, when, _resting(record))
 
 
 def _list(record: Mapping[str, Any], name: str) -> Iterator[Any]:

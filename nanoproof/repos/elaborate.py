@@ -4,16 +4,28 @@ NanoLean knows no modules but its own: it is given what a file imports, one file
 the next file over the same imports goes on from. Real Lean reads the imports of a file itself.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from nanoproof.lean.check_command import CheckCommand
 from nanoproof.lean.client import LeanFleet
-from nanoproof.lean.lexical import header, mask
+from nanoproof.lean.lean_file import LeanFile, OpenPlace
+from nanoproof.lean.lexical import header, mask, without_header
 from nanoproof.lean.session import HttpLeanSession
-from nanoproof.lean.types import LeanError, ProcessLost, ProtocolError, ServerTimeout, TheoremRejected
-from nanoproof.repos.project import Project, SourceFile
+from nanoproof.lean.types import (
+    CheckReport,
+    LeanError,
+    ProcessLost,
+    ProtocolError,
+    ServerTimeout,
+    SourceError,
+    TheoremRejected,
+)
+from nanoproof.prover.resting import SORRY_AXIOM, UNKNOWN_PLACE, read_axioms
+from nanoproof.repos.project import Project, SourceFile, before_text
 from nanoproof.repos.trees import Ran, dedent, nest, split_goals
 
 NANOLEAN_MODULES = ("Init", "Std", "Lean")
@@ -21,6 +33,8 @@ FILES_PER_LEASE = 40
 """After so many files NanoLean's environments are given up, which bounds the memory that they take."""
 STEPS_AT_ONCE = 200
 _LOSSES = 3
+_OPEN = re.compile(r"(?<![\w'])(?:sorry|admit|sorryAx)(?![\w'])")
+"""A text without one of these words, and without imports that hold one, leaves nothing open."""
 
 
 class FileFailed(Exception):
@@ -40,6 +54,8 @@ class Elaborated:
 
     tactics: list[Ran]
     constants: dict[str, tuple[str, ...]] | None = None
+    resting: dict[str, tuple[OpenPlace, ...]] | None = field(default_factory=dict)
+    """What is open that each theorem rests on, by its name; empty where nothing is, None if Lean does not say."""
     exceptions: list[Ran] = field(default_factory=list)
     """Tactics that ran in the file, but are refused on their own, or for which no time was left."""
 
@@ -83,6 +99,7 @@ class Elaborator:
         if self._nanolean:
             self._check_imports(file)
         losses = 0
+        resting: dict[str, tuple[OpenPlace, ...]] | None = None
         done: dict[tuple[int, int], dict[str, Any]] = {}  # by the number of the tactic, and whether it is its head
         while True:
             try:
@@ -90,6 +107,7 @@ class Elaborator:
                 _require_no_errors(answer, self._nanolean)
                 tactics = _tactics(answer, file)
                 if self._run_steps(tactics, done):
+                    resting = self._resting(file)
                     break
                 losses += 1
                 if losses > _LOSSES:
@@ -103,7 +121,7 @@ class Elaborator:
             self.release()
         if not self._nanolean or self._files >= FILES_PER_LEASE:
             self.release()
-        return _elaborated(tactics, done, answer)
+        return _elaborated(tactics, done, answer, resting)
 
     # -- Elaboration -------------------------------------------------------------------------------------------------
 
@@ -151,6 +169,51 @@ class Elaborator:
     def _check_imports(self, file: SourceFile) -> None:
         if missing := [each for each in self._project.external_imports(file) if each not in NANOLEAN_MODULES]:
             raise FileFailed(f"it imports {missing[0]}, which NanoLean does not have (trace it with --lean-servers)")
+
+    # -- What is open --------------------------------------------------------------------------------------------------
+
+    def _resting(self, file: SourceFile) -> dict[str, tuple[OpenPlace, ...]] | None:
+        """Ask Lean for the axioms of each theorem where something is open, with an axiom for each `sorry`.
+
+        If the file cannot be read so, its own text still says whether a theorem rests on some `sorry`.
+        """
+        imported = self._project.closure(file)
+        if self._project.is_nanolean or not any(_OPEN.search(mask(each.text)) for each in (*imported, file)):
+            return {}
+        texts: dict[str, str] = {}
+        places: dict[str, OpenPlace] = {}
+        try:
+            for each in imported:
+                parsed = LeanFile.parse(each.written, path=each.path)
+                texts[each.path] = parsed.imported()
+                places |= parsed.places
+            before = before_text(texts, imported) if self._nanolean else ""  # real Lean reads the imports itself
+            own = LeanFile.parse(file.written, before, file.path, places)
+        except SourceError:
+            return None
+        raw = before_text({each.path: without_header(each.text) for each in imported}, imported)
+        axioms_of: dict[str, tuple[str, ...]] = {}
+        for text in (own.assuming(own.gaps), (raw if self._nanolean else "") + without_header(file.text)):
+            report = self._report(file, text)
+            if report is not None:
+                axioms_of = {**dict(report.axioms_of), **axioms_of}
+                if not report.errors:
+                    break
+        resting: dict[str, tuple[OpenPlace, ...]] = {}
+        for name, axioms in axioms_of.items():
+            known = read_axioms(axioms, own, None, {}).places
+            unknown = (OpenPlace(UNKNOWN_PLACE, "", 0),) if SORRY_AXIOM in axioms else ()
+            resting[name.replace("«", "").replace("»", "")] = known + unknown
+        return resting or None
+
+    def _report(self, file: SourceFile, text: str) -> CheckReport | None:
+        """Ask for the axioms of each theorem of a text, which follows the header of the file; None if none come."""
+        heads = "" if self._nanolean else "\n".join(match["words"] for match in header(mask(file.text)))
+        command = CheckCommand.build(text, heads)
+        try:
+            return command.read_answer(self._run_text(command.text, **({} if self._nanolean else {"header": True})))
+        except (FileFailed, ProtocolError):
+            return None
 
     # -- Tactics -----------------------------------------------------------------------------------------------------
 
@@ -234,9 +297,12 @@ def _tactics(answer: Mapping[str, Any], file: SourceFile) -> list[Ran]:
 
 
 def _elaborated(
-    tactics: list[Ran], done: Mapping[tuple[int, int], dict[str, Any]], answer: Mapping[str, Any]
+    tactics: list[Ran],
+    done: Mapping[tuple[int, int], dict[str, Any]],
+    answer: Mapping[str, Any],
+    resting: dict[str, tuple[OpenPlace, ...]] | None,
 ) -> Elaborated:
-    result = Elaborated(tactics)
+    result = Elaborated(tactics, resting=resting)
     for number, ran in enumerate(tactics):
         ran.after, ran.refusal = _outcome(done.get((number, 0), {"error": "Lean's process ended too often"}))
         ran.head_after, _ = _outcome(done.get((number, 1), {"error": ""}))

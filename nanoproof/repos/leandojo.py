@@ -309,6 +309,7 @@ def _metadata(sources: Sequence[Source], splits: Splits) -> dict[str, Any]:
     counted = [source.counts() for source in sources]
     single = {"from_repo": {"url": about[0].url, "commit": about[0].commit}} if len(about) == 1 else {}
     totals = {name: sum(counts[key] for counts in counted) for name, key in _TOTALS.items()}
+    totals["num_sorry_theorems_unproved"] += sum(counts.get("conditional", 0) for counts in counted)
     return {
         "creation_time": datetime.now().isoformat(sep=" "),
         **single,

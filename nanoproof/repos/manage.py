@@ -24,6 +24,7 @@ from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.terminal import print_lines, shorten, table
 from nanoproof.lean.project.layout import lean_version
 from nanoproof.lean.types import parse_state
+from nanoproof.prover.resting import Rest
 from nanoproof.repos.database_json import export_database, import_database
 from nanoproof.repos.difficulty import CATEGORIES, Curriculum, Item
 from nanoproof.repos.leandojo import Exported, export_stored, import_folder, is_data_set
@@ -210,9 +211,16 @@ def _list(args: argparse.Namespace) -> int:
         print("no repositories yet: python -m nanoproof.repos add PATH_OR_URL")
         return 0
     names = ["name", "commit", "lean_version", "files", "premises", "theorems", "proved", "sorry_proved", "sorry"]
+    names += ["conditional"] if any("conditional" in row for row in rows) else []
     names += CATEGORIES if args.by == "difficulty" else []
-    cells = [[row[name][:10] if name == "commit" else row[name] for name in names] for row in rows]
-    titles = {"sorry_proved": "ours", "sorry": "open", "lean_version": "Lean", "Hard (No proof)": "no proof"}
+    cells = [[row[name][:10] if name == "commit" else row.get(name, 0) for name in names] for row in rows]
+    titles = {
+        "conditional": "if others hold",
+        "sorry_proved": "ours",
+        "sorry": "open",
+        "lean_version": "Lean",
+        "Hard (No proof)": "no proof",
+    }
     print_lines(table([titles.get(name, name) for name in names], cells))
     if args.by == "difficulty" and found.thresholds is not None:
         print_lines(["", list(found.summary())[-1]])
@@ -231,9 +239,10 @@ def _show(args: argparse.Namespace) -> int:
         counts = store.counts(repository)
         ours = [_open_line(each) for each in store.theorems(repository, "sorry_proved", tactics=False)]
         still = [_open_line(each) for each in store.theorems(repository, "sorry", tactics=False)]
+        resting = [_open_line(each) for each in store.theorems(repository, "conditional", tactics=False)]
         failed = [f"  {file.path}: {file.error}" for file in store.files(repository, theorems=False) if file.error]
         if args.json:
-            parts = {"open": still, "ours": ours, "not_traced": failed}
+            parts = {"open": still, "ours": ours, "conditional": resting, "not_traced": failed}
             print(json.dumps({**_plain(repository), "counts": counts, **parts}, ensure_ascii=False))
             return 0
         found = curriculum(store)
@@ -245,10 +254,11 @@ def _show(args: argparse.Namespace) -> int:
         f"  files in {repository.source or 'no folder (imported)'}",
         f"  {counts['files']:,} files ({counts['failed']} not traced), {counts['premises']:,} premises",
         f"  {counts['theorems']:,} theorems: {counts['proved']:,} proved, {counts['sorry_proved']:,} proved by us, "
-        f"{counts['sorry']:,} open",
+        f"{counts['sorry']:,} open" + (f", {len(resting):,} proved if others hold" if resting else ""),
         f"  {', '.join(f'{count:,} {part}' for part, count in shares.items())}; in the order of learning {place}",
     ]
-    for title, part in (("open", still), ("proved by us", ours), ("not traced", failed)):
+    shown = (("open", still), ("proved by us", ours), ("proved if others hold", resting), ("not traced", failed))
+    for title, part in shown:
         more = [f"  ... and {len(part) - args.max:,} more (--max N)"] if len(part) > args.max else []
         lines += [f"{title}:", *part[: args.max], *more] if part else []
     print_lines(lines)
@@ -257,7 +267,8 @@ def _show(args: argparse.Namespace) -> int:
 
 def _open_line(stored: StoredTheorem) -> str:
     proof = f"  {shorten(stored.proof, 60)} ({stored.how})" if stored.proof is not None else ""
-    return f"  {stored.theorem.full_name}  {stored.theorem.path}:{stored.theorem.start.line}{proof}"
+    condition = f"  {Rest(stored.rests_on).condition(stored.theorem.path)}" if stored.rests_on else ""
+    return f"  {stored.theorem.full_name}  {stored.theorem.path}:{stored.theorem.start.line}{condition}{proof}"
 
 
 # -- export and import -----------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_regular
 from nanoproof.lean import lexical
 from nanoproof.lean.declarations import Declaration, declarations, enclosed
-from nanoproof.lean.lean_file import LeanFile
+from nanoproof.lean.lean_file import LeanFile, OpenPlace
 from nanoproof.lean.types import SourceError
 from nanoproof.repos.traced_files import Position, Premise, Provenance
 
@@ -372,14 +372,27 @@ def whole_text(project: Project, file: SourceFile, texts: Mapping[str, str], pro
     return before + lexical.without_header(texts[file.path])
 
 
-def imported_text(path: Path, provided_modules: Collection[str] = ()) -> str:
-    """Return what comes before a file of a project when Lean reads it: the files that it imports, with the axiom for
-    their `sorry`s. Files that `provided_modules` are, or import, are left out.
+def imported_into(path: Path, file: LeanFile, provided_modules: Collection[str] = ()) -> LeanFile:
+    """Return a file of a project with what comes before it when Lean reads it: the files that it imports, with an axiom
+    for each of their `sorry`s. Files that `provided_modules` are, or import, are left out.
+
+    Raises UserError where one of them cannot be read, or imports itself.
     """
     project = Project.read(path)
     provided = project.provided_by(provided_modules)
-    needed = [other for other in project.closure(project.file(project.only)) if other.path not in provided]
-    return before_text({other.path: LeanFile.parse(other.written).imported() for other in needed}, needed)
+    own = project.file(project.only)
+    needed = [other for other in project.closure(own) if other.path not in provided]
+    for each in (own, *needed):
+        if each.fault:
+            told = f"it imports {each.path}, which {each.fault}" if each is not own else f"it {each.fault}"
+            raise UserError(f"{path}: {told}")
+    texts: dict[str, str] = {}
+    places: dict[str, OpenPlace] = {}
+    for each in needed:
+        parsed = LeanFile.parse(each.written, path=each.path)
+        texts[each.path] = parsed.imported()
+        places |= parsed.places
+    return replace(file, before=before_text(texts, needed), open_before=places)
 
 
 # -- Reading folders, and Lake's files -------------------------------------------------------------------------------

@@ -4,8 +4,8 @@
 
 NAME is a repository of the store, which then learns of the proofs; a folder with Lean files, or one file, will do too.
 
-Exit code 0 if nothing is left to prove, 1 if something is, 2 if something is wrong with the options or a server, and
-130 after Ctrl-C, which keeps what there is.
+Exit code 0 if nothing is left to prove, 1 if something is, or rests on what is, or could not be read, 2 if something is
+wrong with the options or a server, and 130 after Ctrl-C, which keeps what there is.
 """
 
 import argparse
@@ -37,9 +37,10 @@ from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.repos.patch import CHANGED, Base, overwrite, patch_text, require_branch, write_branch
 from nanoproof.repos.premise_data import folder_files
 from nanoproof.repos.project import Project
-from nanoproof.repos.proving import Ledger, ProjectProver, Rung, Task, method_of, rising, server_imports
+from nanoproof.repos.proving import ProjectProver, method_of, rising, said_of, server_imports
 from nanoproof.repos.store import Store, default_path
 from nanoproof.repos.traced_files import Repository, TracedTheorem
+from nanoproof.repos.tries import PROVED, Ledger, Rung, Task
 from nanoproof.retrieval.encoders import WORDS
 from nanoproof.search.config import ALGORITHM, SearchConfig
 from nanoproof.search.policy import Policy
@@ -105,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
     print_lines(_shown(line) for line in done.summary)
     if done.failure is not None:
         raise done.failure
-    return 130 if done.interrupted else 0 if all(task.outcome == "proved" for task in done.prover.tasks) else 1
+    return 130 if done.interrupted else 0 if done.is_complete else 1
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,11 @@ class Proved:
     recorded: list[TracedTheorem]
     failure: Exception | None
     interrupted: bool
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every file could be worked on, and every `sorry` has a proof that rests on nothing open."""
+        return not self.prover.left_alone and all(task.outcome == "proved" for task in self.prover.tasks)
 
     @property
     def summary(self) -> list[str]:
@@ -214,9 +220,10 @@ def stored_repository(root: Path) -> Repository | None:
 
 
 def record_in_store(repository: Repository, prover: ProjectProver) -> list[TracedTheorem]:
-    """Record the proofs of those theorems of a repository of which no `sorry` is left; returns these theorems.
+    """Record the proofs of those theorems of a repository of which no `sorry` is left; returns those that are proved.
 
-    Theorems are those of the last trace: one that has moved since, out of its lines there, waits for the next.
+    One that rests on something open is recorded with it, and is not proved. Theorems are those of the last trace: one
+    that has moved since, out of its lines there, waits for the next.
     """
     tasks: dict[str, list[Task]] = {}
     for task in prover.tasks:
@@ -224,13 +231,16 @@ def record_in_store(repository: Repository, prover: ProjectProver) -> list[Trace
     recorded = []
     with Store() as store:
         for path, gaps in tasks.items():
-            for stored in list(store.theorems(repository, "sorry", path, tactics=False)):
+            stored_theorems = [*store.theorems(repository, "sorry", path, tactics=False)]
+            stored_theorems += store.theorems(repository, "conditional", path, tactics=False)
+            for stored in stored_theorems:
                 theorem = stored.theorem
                 inside = [task for task in gaps if task.is_in(theorem)]
-                if len(inside) == theorem.sorries and all(task.outcome == "proved" for task in inside):
+                if 0 < len(inside) == theorem.sorries and all(task.outcome in PROVED for task in inside):
                     proof = "\n".join(task.proof for task in inside)
-                    store.record_proof(stored.id, proof, "python -m nanoproof.repos prove")
-                    recorded.append(theorem)
+                    places = dict.fromkeys(place for task in inside for place in task.rest.open_places)
+                    store.record_proof(stored.id, proof, "python -m nanoproof.repos prove", rests_on=places)
+                    recorded += [] if places else [theorem]
     return recorded
 
 
@@ -388,12 +398,30 @@ def _ways_out(
         return []
 
     skipped: dict[str, str] = {}
-    ways = [write_patch]
+    ways = [write_patch, lambda: _write_conditional(project, prover, folder)]
     if changed and base is not None:
         ways.append(commit)
     if changed and options.write:
         ways += [write_files, check_written]
     return ways
+
+
+def _write_conditional(project: Project, prover: ProjectProver, folder: Path) -> list[str]:
+    """Write the patch with the proofs that rest on something open too; returns a line on it, if there are any.
+
+    They are in no other patch, file or branch: a `sorry` that such a proof replaces is out of sight, and nothing says
+    any more that its theorem is open. Who wants the reduction nevertheless can apply it.
+    """
+    path, changed = folder / "conditional.patch", prover.changed_conditionally
+    try:
+        if not changed:
+            path.unlink(missing_ok=True)
+            return []
+        old = {name: project.file(name).written for name in changed}
+        atomic_write_text(path, patch_text(project.root, old, changed))
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from error
+    return [f"patch with the proofs that rest on something open, which are in no other: {path}"]
 
 
 def _summary(prover: ProjectProver, written: Sequence[str], folder: Path) -> list[str]:
@@ -402,8 +430,13 @@ def _summary(prover: ProjectProver, written: Sequence[str], folder: Path) -> lis
     proved = f"{counts['proved']} of {len(prover.tasks)} proved"
     if known:
         proved += f", {counts['proved'] - known} of them new"
-    rest = [f"{counts[name]} {name}" for name in ("not proved", "refused", "left alone", "not tried") if counts[name]]
+    rest = [f"{counts['conditional']} if others hold"] if counts["conditional"] else []
+    rest += [f"{counts[name]} {name}" for name in ("not proved", "refused", "left alone", "not tried") if counts[name]]
+    rest += [f"{_count(len(prover.left_alone), 'file', 'files')} not worked on"] if prover.left_alone else []
     lines = [", ".join([proved, *rest])]
+    for task in prover.tasks:
+        if task.outcome == "conditional":
+            lines.append(f"{task.place} {task.gap.name}: {said_of(task.outcome, task.rest, task.path)}")
     lines += [f"{path} is left alone: {reason}" for path, reason in prover.left_alone.items()]
     lines += [f"the proofs of {path} are withdrawn: the project is worse with them" for path in prover.withdrawn]
     if prover.checks:
@@ -473,6 +506,9 @@ def _gap_record(prover: ProjectProver, task: Task) -> dict[str, Any]:
         "column": task.gap.column,
         "name": task.gap.name,
         "outcome": task.outcome,
+        "rests_on": task.rest.to_json(),
+        "axioms": list(task.rest.axioms),
+        "said": said_of(task.outcome, task.rest, task.path),
         "message": task.message,
         "proof": task.proof,
         "known_from_before": task.from_before,
@@ -507,6 +543,10 @@ def report_page(data: dict[str, Any]) -> str:
     facts = (
         f"{counts.get('proved', 0)} of {data['sorries']} sorries proved ({data['known_from_before']} in earlier runs)"
     )
+    if counts.get("conditional"):
+        facts += f", {counts['conditional']} more if others hold that are open"
+    if data["left_alone"]:
+        facts += f", {_count(len(data['left_alone']), 'file', 'files')} not worked on"
     facts += f", in {data['seconds']:g} s with Lean {data['lean']}"
     lines = [data["error"]] if data["error"] else []
     lines += [f"{path} is left alone: {reason}" for path, reason in data["left_alone"].items()]
@@ -537,5 +577,5 @@ def _gap_row(gap: dict[str, Any]) -> str:
     style = "proved" if gap["outcome"] == "proved" else ""
     return (
         f"<tr><td>{gap['line']}</td><td><code>{escape(gap['name'])}</code></td>"
-        f'<td class="{style}">{escape(gap["outcome"])}</td><td>{shown}<span class="muted">{effort}</span></td></tr>\n'
+        f'<td class="{style}">{escape(gap["said"])}</td><td>{shown}<span class="muted">{effort}</span></td></tr>\n'
     )

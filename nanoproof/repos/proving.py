@@ -3,217 +3,41 @@
 All `sorry`s get a cheap try with solver tactics alone, then one with a small budget of the policy, and what is left
 gets rising budgets, first where the root of the last search seemed closest to a proof. A search sees other `sorry`s,
 and those of imported files, as axioms, so it depends on no other search, and its result holds whatever else is found.
-
-Every try is a line in the log of the project, written at once. It is known by a digest of what Lean reads for it
-without comments and without the proofs of earlier theorems, so that a later run knows what was tried before, a proof
-that was filled in elsewhere invalidates nothing, and a statement that was changed whatever comes after it.
+What a proof rests on is asked of Lean in the end, with all proofs in their places (`prover/resting.py`).
 """
 
 import hashlib
-import heapq
 import json
 import random
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import JsonlWriter, atomic_write_text, read_jsonl
+from nanoproof.common.files import atomic_write_text
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.lean.client import FleetServer, LeanFleet
-from nanoproof.lean.lean_file import Gap, LeanFile
-from nanoproof.lean.lexical import blank, find_top_level, mask, spans, without_header
-from nanoproof.lean.source import ALLOWED_AXIOMS, COMMAND
-from nanoproof.lean.types import CheckReport, LeanCalls, LeanError, SourceError
+from nanoproof.lean.lean_file import Gap, LeanFile, OpenPlace
+from nanoproof.lean.lexical import without_header
+from nanoproof.lean.source import ALLOWED_AXIOMS
+from nanoproof.lean.types import CheckReport, LeanCalls, LeanError, SourceError, Theorem
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.check import check_proof
 from nanoproof.prover.cli_input import SorryFiller
 from nanoproof.prover.interactive import best_line, describe_effort
-from nanoproof.prover.prover import Prover
+from nanoproof.prover.resting import Rest
 from nanoproof.repos.project import Project, before_text, whole_text
-from nanoproof.repos.traced_files import TracedTheorem
+from nanoproof.repos.tries import LOG, PROVED, Ledger, Rung, Task, TaskQueue, gap_key
 from nanoproof.search.render import SearchView, tree_page
 from nanoproof.search.tree_json import tree_from_json
 
-Outcome = Literal["proved", "not proved", "refused", "left alone", "not tried"]
-LOG = "attempts.jsonl"
 _TRIES_OF_A_FAILING_SERVER = 3
 _FAILURES_IN_A_ROW = 8
 _REST_SECONDS = 1.0
 _LEASE_SECONDS = 120.0
-
-
-# -- What is known from earlier runs ---------------------------------------------------------------------------------
-
-
-def gap_key(source: str, lean: str) -> str:
-    """Compute the digest of a gap's context: of what Lean reads for it, and the Lean that reads it.
-
-    Comments, empty lines and the proofs of theorems before its own are left out: no later proof depends on them.
-    """
-    for kind, start, end in reversed(list(spans(source))):
-        if kind in ("line", "block"):
-            source = source[:start] + blank(source[start:end]) + source[end:]
-    masked = mask(source)
-    commands = list(COMMAND.finditer(masked))
-    ends = [*(command.start() for command in commands[1:]), len(source)]
-    pieces = [source[: commands[0].start()]] if commands else [source]
-    for command, end in zip(commands, ends):
-        start = command.start()
-        if command["declaration"] in ("theorem", "lemma") and end < len(source):
-            assign = find_top_level(masked[:end], ":=", command.end())
-            end = end if assign < 0 else assign
-        pieces.append(source[start:end] + "\n")
-    lines = [line.rstrip() for line in "".join(pieces).split("\n") if line.strip()]
-    return hashlib.sha256("\n".join([lean, *lines]).encode("utf-8", "surrogatepass")).hexdigest()[:24]
-
-
-@dataclass
-class Known:
-    """What earlier tries at one gap have given: a proof, whether Lean refuses its statement, and the budgets tried."""
-
-    proof: str = ""
-    refused: str = ""
-    budgets: dict[str, int] = field(default_factory=dict)
-    tries: list[dict[str, Any]] = field(default_factory=list)
-
-    def add(self, record: Mapping[str, Any]) -> None:
-        """Take a record of the log into account."""
-        outcome, method = record.get("outcome"), str(record.get("method", ""))
-        if outcome == "proved":
-            self.proof = str(record.get("proof", ""))
-        elif outcome == "does not fit" and record.get("proof") == self.proof:
-            self.proof = ""
-        elif outcome == "refused":
-            self.refused = str(record.get("message", ""))
-        if outcome in ("proved", "not proved", "does not fit"):
-            self.budgets[method] = max(self.budgets.get(method, 0), int(record.get("budget", 0)))
-        if "simulations" in record:
-            self.tries.append({name: record.get(name) for name in _OF_A_TRY})
-
-
-_OF_A_TRY = ("method", "budget", "outcome", "message", "simulations", "seconds", "tactics_left", "line", "stopped")
-
-
-class Ledger:
-    """The log of a project's tries, in a folder; a killed run loses at most what it had not finished."""
-
-    def __init__(self, folder: Path) -> None:
-        """Read the log, and open it to go on. Raises UserError if it is damaged."""
-        self.folder = folder
-        self._known: dict[str, Known] = {}
-        path = folder / LOG
-        if path.exists():
-            for record in read_jsonl(path):
-                if isinstance(record, dict) and isinstance(record.get("key"), str):
-                    self.known(record["key"]).add(record)
-        self._writer = JsonlWriter(path)
-        self._lock = threading.Lock()
-
-    def known(self, key: str) -> Known:
-        """Return what is known about a gap."""
-        return self._known.setdefault(key, Known())
-
-    def write(self, record: dict[str, Any]) -> None:
-        """Append a record; it is on its way to the disk when this returns."""
-        with self._lock:
-            self._writer.write(record)
-            self.known(record["key"]).add(record)
-
-    def tree_path(self, key: str) -> Path:
-        """Return the page with the tree of the last search for a gap."""
-        return self.folder / "trees" / f"{key}.html"
-
-    def close(self) -> None:
-        """Close the log."""
-        self._writer.close()
-
-
-# -- What there is to do ---------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Rung:
-    """One way to try a gap: `method` says what decides the outcome besides the budget (policy, weights, options)."""
-
-    name: str
-    method: str
-    budget: int
-    prover: Prover
-
-
-@dataclass
-class Task:
-    """A gap that is worked on, and what came of it."""
-
-    path: str
-    gap: Gap
-    key: str
-    number: int
-    outcome: Outcome = "not tried"
-    message: str = ""
-    proof: str = ""
-    from_before: bool = False
-    """Whether the proof is one of an earlier run."""
-    tactics_left: float = float("inf")
-    """How many tactics the root of the last search seemed to need."""
-    effort: str = ""
-    """What the last search took, in words."""
-    rung: int = 0
-    failures: int = 0
-
-    @property
-    def place(self) -> str:
-        """Where it is, for people."""
-        return f"{self.path}:{self.gap.line}"
-
-    @property
-    def theorem_id(self) -> str:
-        """What the theorem of a search for it is called; retrieval reads path and line."""
-        return f"{self.path}, line {self.gap.line}"
-
-    def is_in(self, theorem: TracedTheorem) -> bool:
-        """Tell whether it is a `sorry` of a theorem that a trace found, where it was then."""
-        inside = theorem.path == self.path and theorem.start.line <= self.gap.line <= theorem.end.line
-        return inside and theorem.full_name.endswith(self.gap.name)
-
-
-class TaskQueue:
-    """Hands out tasks: the lowest rung first, in it those closest to a proof; ends when no task can come any more."""
-
-    def __init__(self, stopped: Callable[[], bool]) -> None:
-        self._heap: list[tuple[int, float, int, Task]] = []
-        self._changed = threading.Condition()
-        self._in_hand = 0
-        self._stopped = stopped
-
-    def put(self, task: Task) -> None:
-        """Add a task."""
-        with self._changed:
-            heapq.heappush(self._heap, (task.rung, task.tactics_left, task.number, task))
-            self._changed.notify()
-
-    def take(self) -> Task | None:
-        """Wait for a task; None if all is done or stopped. `done` has to follow."""
-        with self._changed:
-            while not self._stopped():
-                if self._heap:
-                    self._in_hand += 1
-                    return heapq.heappop(self._heap)[-1]
-                if not self._in_hand:
-                    break
-                self._changed.wait(0.2)
-            self._changed.notify_all()
-            return None
-
-    def done(self) -> None:
-        """Note that a task that was taken is finished, or was put back."""
-        with self._changed:
-            self._in_hand -= 1
-            self._changed.notify_all()
 
 
 # -- The work --------------------------------------------------------------------------------------------------------
@@ -236,14 +60,23 @@ class FileCheck:
     after: CheckReport
     declared: frozenset[str] = frozenset()
     """The axioms that the file or one that it imports declares itself, without namespaces."""
+    filled: int = 0
+    """How many `sorry`s have a proof after, in the file and those that it imports."""
+    gaps: tuple[int, int] | None = None
+    """How many `sorry`s the texts hold, before and after."""
 
     @property
     def fault(self) -> str:
         """What is worse than before; empty if nothing is."""
         if news := list((Counter(self.after.errors) - Counter(self.before.errors)).elements()):
             return f"a new error: {' '.join(news[0].split())}"
-        if self.after.sorries > self.before.sorries:
-            return f"{self.after.sorries} sorries, there were {self.before.sorries}"
+        if self.gaps is not None and self.gaps[1] != self.gaps[0] - self.filled:
+            return f"{self.gaps[1]} sorries, there were {self.gaps[0]}, and {self.filled} of them have proofs"
+        # Lean's count must fall too, where it has one for each: it lists none for one that does not run (`first`)
+        counted = self.gaps is not None and not self.before.errors and self.before.sorries == self.gaps[0]
+        if self.after.sorries > self.before.sorries - (self.filled if counted else 0):
+            fallen = f", and {self.filled} of them have proofs" if counted else ""
+            return f"{self.after.sorries} sorries, there were {self.before.sorries}{fallen}"
         new = set(self.after.axioms) - set(self.before.axioms) - ALLOWED_AXIOMS
         new = {axiom for axiom in new if axiom.rpartition(".")[2] not in self.declared}
         return f"it rests on {', '.join(sorted(new))}" if new and not self.before.errors else ""
@@ -276,6 +109,7 @@ class ProjectProver:
         self.checks: list[FileCheck] = []
         self.withdrawn: list[str] = []
         self._files: dict[str, FileState] = {}
+        self._by_axiom: dict[str, Task] = {}
         self._stop = threading.Event()
         self._failure: BaseException | None = None
         self._failures_in_a_row = 0
@@ -293,12 +127,22 @@ class ProjectProver:
 
     @property
     def changed(self) -> dict[str, str]:
-        """The new text of each file in which something was proved, with its line ends."""
-        return {path: state.filler.file.written() for path, state in self._files.items() if state.filler.file.filled}
+        """The new text of each file in which something was proved, with its line ends; without conditional proofs."""
+        files = {path: state.filler.settled for path, state in self._files.items()}
+        return {path: file.written() for path, file in files.items() if file.filled}
+
+    @property
+    def changed_conditionally(self) -> dict[str, str]:
+        """The same with the conditional proofs; nothing if there are none."""
+        if not any(state.filler.conditional for state in self._files.values()):
+            return {}
+        files = {path: state.filler.file for path, state in self._files.items()}
+        return {path: file.written() for path, file in files.items() if file.filled}
 
     def prepare(self) -> None:
         """Read and check the files with `sorry`s, and make the tasks. Raises LeanError if the server fails."""
         imported: dict[str, str] = {}
+        places: dict[str, OpenPlace] = {}
         with self.servers[0].lease(_LEASE_SECONDS) as session:
             for file in self.project.files:
                 path = file.path
@@ -317,10 +161,11 @@ class ProjectProver:
                 if path in self.left_alone:
                     imported.setdefault(path, without_header(file.text))
                     continue
-                parsed = LeanFile.parse(file.written, before_text(imported, needed))
+                parsed = LeanFile.parse(file.written, before_text(imported, needed), path, dict(places))
                 if parsed.gaps and self._is_wanted(path):
                     parsed = self._open(path, parsed, session)
                 imported[path] = parsed.imported()
+                places |= parsed.places
 
     def run(self) -> None:
         """Work on the tasks until all is done, time is up, or `stop` is called; then check all that has changed.
@@ -349,57 +194,108 @@ class ProjectProver:
         return self._failure if isinstance(self._failure, UserError) else None
 
     def verify(self) -> None:
-        """Check every file with a proof in it, and every file that imports one, as they will be.
+        """Check every file with a proof in it, and every file that imports one, as they will be, and ask Lean what each
+        proof rests on.
 
-        Where that is worse than before the proofs of the file, else those of what it imports, are withdrawn. Raises
+        Where a file is worse than before the proofs of the file, else those of what it imports, are withdrawn. Raises
         LeanError if the server fails.
         """
-        original = {file.path: file.text for file in self.project.files}
         before: dict[str, CheckReport] = {}
         with self.servers[0].lease(_LEASE_SECONDS) as session:
             while True:
-                texts = {**original, **{path: _lean_text(text) for path, text in self.changed.items()}}
-                touched = [file for file in self.project.files if file.path in self.changed]
-                self.checks = []
-                for file in [*touched, *self.project.importers([each.path for each in touched])]:
-                    path = file.path
-                    if path in self.provided:
-                        continue
-                    given = whole_text(self.project, file, original, self.provided)
-                    if path not in before:
-                        before[path] = session.check(given)
-                    now = session.check(whole_text(self.project, file, texts, self.provided))
-                    self.checks.append(FileCheck(path, before[path], now, LeanFile.parse(given).axioms))
-                    if fault := self.checks[-1].fault:
-                        culprits = [
-                            each.path for each in (*self.project.closure(file), file) if each.path in self.changed
-                        ]
-                        self._withdraw(culprits[-1], f"{path} has {fault}")
-                        break
-                else:
+                self._check_files(session, before, lambda state: state.filler.file)
+                self._judge(session)
+                withdrawn = len(self.withdrawn)
+                if any(state.filler.conditional for state in self._files.values()):
+                    self._check_files(session, before, lambda state: state.filler.settled)
+                if len(self.withdrawn) == withdrawn:
                     return
+
+    def _check_files(
+        self, session: LeanCalls, before: dict[str, CheckReport], chosen: Callable[[FileState], LeanFile]
+    ) -> None:
+        """Check the files as they will be, and withdraw proofs until none is worse than it was; `before` keeps that."""
+        original = {file.path: file.text for file in self.project.files}
+        while True:
+            filled = {path: chosen(state) for path, state in self._files.items()}
+            filled = {path: file for path, file in filled.items() if file.filled}
+            texts = {**original, **{path: _lean_text(file.written()) for path, file in filled.items()}}
+            touched = [file for file in self.project.files if file.path in filled]
+            self.checks = []
+            for file in [*touched, *self.project.importers([each.path for each in touched])]:
+                path = file.path
+                if path in self.provided:
+                    continue
+                given = whole_text(self.project, file, original, self.provided)
+                if path not in before:
+                    before[path] = session.check(given)
+                text = whole_text(self.project, file, texts, self.provided)
+                read = [each.path for each in (*self.project.closure(file), file) if each.path in filled]
+                proofs = sum(len(filled[each].filled) for each in read if each not in self.provided)
+                was, now = LeanFile.parse(given), LeanFile.parse(text)
+                counts = (len(was.gaps), len(now.gaps))
+                check = FileCheck(path, before[path], session.check(text), was.axioms, proofs, counts)
+                self.checks.append(check)
+                if fault := check.fault:
+                    self._withdraw(read[-1], f"{path} has {fault}")
+                    break
+            else:
+                return
+
+    def _judge(self, session: LeanCalls) -> None:
+        """Ask Lean on what each proof rests, in its file with all proofs, behind the imported ones with theirs."""
+        imported: dict[str, str] = {}
+        places: dict[str, OpenPlace] = {}
+        for file in self.project.files:
+            state = self._files.get(file.path)
+            if state is None and file.path in self.left_alone:
+                imported[file.path] = without_header(file.text)
+                continue
+            needed = [other for other in self.project.closure(file) if other.path not in self.provided]
+            if state is None:
+                read = LeanFile.parse(file.written, path=file.path)
+            else:
+                read = replace(state.filler.file, before=before_text(imported, needed), open_before=dict(places))
+                state.filler.file = read
+                for task in self.tasks:
+                    if task.path == file.path and task.outcome in PROVED:
+                        state.filler.rest_of(task.gap, self._open_now(task.axioms))
+                self._settle(file.path, state.filler.judge(session))
+            imported[file.path] = read.imported()
+            places |= read.places
+
+    def _settle(self, path: str, rests: Mapping[Gap, Rest]) -> None:
+        """Note what the proofs of a file rest on, and say it where it is something else than was said before."""
+        for task in self.tasks:
+            if task.path == path and task.gap in rests:
+                said = (task.outcome, task.rest.condition(path))
+                task.rest = rests[task.gap]
+                task.outcome = "conditional" if task.rest.is_conditional else "proved"
+                if said != (task.outcome, task.rest.condition(path)):
+                    self._say(task)
 
     def _withdraw(self, path: str, reason: str) -> None:
         self._empty(path)
         self.withdrawn.append(path)
         for task in self.tasks:
-            if task.path == path and task.outcome == "proved":
-                task.outcome = "not proved"
+            if task.path == path and task.outcome in PROVED:
+                task.outcome, task.rest = "not proved", Rest()
                 task.message = f"its proof was withdrawn: with the proofs of {path} {reason}"
                 self.ledger.write({**self._record(task), "outcome": "does not fit", "proof": task.proof})
                 task.proof = ""
 
     def take_back(self, reason: str) -> None:
         """Leave all proofs out of the files, as they could not be checked there; the log keeps them."""
-        for path in self.changed:
+        for path in self._files:
             self._empty(path)
         for task in self.tasks:
-            if task.outcome == "proved":
+            if task.outcome in PROVED:
+                task.rest = Rest()
                 task.outcome, task.message = "not tried", f"its proof waits in the log for the next run: {reason}"
 
     def _empty(self, path: str) -> None:
         filler = self._files[path].filler
-        filler.file = LeanFile.parse(self.project.file(path).written, filler.file.before)
+        filler.file, filler.conditional = filler.file.without(filler.file.gaps), {}
 
     # -- files --
 
@@ -419,6 +315,7 @@ class ProjectProver:
         for gap in filler.file.gaps:
             task = Task(path, gap, "", len(self.tasks))
             self.tasks.append(task)
+            self._by_axiom[filler.file.stand_in(gap)] = task
             if gap.skip_reason:
                 task.outcome, task.message = "left alone", gap.skip_reason
                 continue
@@ -429,7 +326,7 @@ class ProjectProver:
     def _recall(self, task: Task) -> None:
         """Begin where earlier runs have ended."""
         known = self.ledger.known(task.key)
-        task.proof, task.from_before = known.proof, bool(known.proof)
+        task.proof, task.from_before, task.axioms = known.proof, bool(known.proof), ()
         left = [each["tactics_left"] for each in known.tries if each.get("tactics_left") is not None]
         task.tactics_left = left[-1] if left else float("inf")
         if known.proof:
@@ -494,7 +391,7 @@ class ProjectProver:
         began = time.monotonic()
         attempt = rung.prover.prove(
             state.filler.trusting(session),
-            LeanFile.theorem(self._original(state), task.gap, "file", task.theorem_id),
+            self._theorem(state, task),
             rung.budget,
             rng,
             lambda: self.stopped or self._failure is not None,
@@ -503,7 +400,7 @@ class ProjectProver:
             raise LeanError(attempt.message)
         self._keep(task, rung, attempt, time.monotonic() - began)
         if attempt.outcome == "proven":
-            task.proof = attempt.proof
+            task.proof, task.axioms = attempt.proof, tuple((attempt.check or {}).get("rests_on", ()))
             return self._fit(session, task, state)
         task.message = state.filler.explain(task.gap, attempt)
         if attempt.refused:
@@ -520,17 +417,24 @@ class ProjectProver:
         return False
 
     @staticmethod
-    def _original(state: FileState) -> LeanFile:
-        """The file without the proofs found so far, so that a search depends on no other one."""
+    def _theorem(state: FileState, task: Task) -> Theorem:
+        """The theorem in the file without the proofs found so far, so that a search depends on no other one."""
         file = state.filler.file
-        return LeanFile(file.text, file.gaps, (), file.flipped, file.newline, file.before)
+        return file.without(file.gaps).theorem(task.gap, "file", task.theorem_id)
 
     def _fit(self, session: LeanCalls, task: Task, state: FileState) -> bool:
         """Put a proof into its file, which Lean has to accept; returns whether the task has to come again."""
+        if task.from_before and (reason := self._disbelief(session, task, state)):
+            self.tell(f"  {task.place} {task.gap.name}: the proof in {LOG} counts as nothing: {reason}")
+            self.ledger.write({**self._record(task), "outcome": "not believed", "message": reason, "proof": task.proof})
+            task.message = reason
+            self._recall(task)
+            return bool(task.proof) or (task.outcome == "not tried" and task.rung < len(self.rungs))
         with state.lock:
             reason = state.filler.accept(session, task.gap, task.proof)
         if not reason:
-            task.outcome, task.message = "proved", ""
+            task.rest = state.filler.rest_of(task.gap, self._open_now(task.axioms))
+            task.outcome, task.message = "conditional" if task.rest.is_conditional else "proved", ""
             self._say(task)
             return False
         self.ledger.write({**self._record(task), "outcome": "does not fit", "message": reason, "proof": task.proof})
@@ -541,6 +445,33 @@ class ProjectProver:
         task.outcome = "not proved"
         self._say(task)
         return False
+
+    def _disbelief(self, session: LeanCalls, task: Task, state: FileState) -> str:
+        """Check a proof of an earlier run as if it was found now; returns why it is none, empty if it is one."""
+        try:
+            verdict = check_proof(state.filler.trusting(session), self._theorem(state, task), task.proof)
+        except SourceError as error:
+            return " ".join(str(error).split())
+        task.axioms = verdict.rests_on
+        return "" if verdict.accepted else " ".join(verdict.reason.split())
+
+    def _open_now(self, axioms: Collection[str]) -> set[str]:
+        """Return the axioms of a search that stand for what is open by now: for what is proved, those of its own proof.
+
+        It is what a line can say while the work goes on; in the end Lean is asked.
+        """
+        todo, seen, found = list(axioms), set[str](), set[str]()
+        while todo:
+            axiom = todo.pop()
+            task = self._by_axiom.get(axiom)
+            if axiom in seen:
+                continue
+            seen.add(axiom)
+            if task is not None and task.outcome in PROVED:
+                todo += task.axioms
+            else:
+                found.add(axiom)
+        return found
 
     def _keep(self, task: Task, rung: Rung, attempt: Attempt, seconds: float) -> None:
         """Write a try to the log, and its tree to a page."""
@@ -569,7 +500,15 @@ class ProjectProver:
     def _say(self, task: Task) -> None:
         known = " (known from before)" if task.from_before else f" ({task.effort})" if task.effort else ""
         reason = f": {task.message}" if task.message else ""
-        self.tell(f"  {task.place} {task.gap.name}: {task.outcome}{known}{reason}")
+        self.tell(f"  {task.place} {task.gap.name}: {said_of(task.outcome, task.rest, task.path)}{known}{reason}")
+
+
+def said_of(outcome: str, rest: Rest, path: str) -> str:
+    """Return an outcome in words for a reader of the file: what a proof rests on is part of them."""
+    if outcome == "conditional":
+        return f"proved, {rest.condition(path)}"
+    by = f", by the axiom{'s' * (len(rest.axioms) > 1)} {', '.join(rest.axioms)} of the project" if rest.axioms else ""
+    return outcome + by
 
 
 def server_imports(options: LeanOptions) -> list[str]:

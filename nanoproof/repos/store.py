@@ -21,6 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import metadata as packages
 from pathlib import Path
@@ -28,64 +29,34 @@ from typing import Any
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import home
+from nanoproof.lean.lean_file import OpenPlace
+from nanoproof.repos.store_tables import (
+    APPLICATION_ID,
+    FROM,
+    SINCE_VERSION_1,
+    STATE_COLUMN,
+    TABLES,
+    THEOREM_COLUMNS,
+    VERSION,
+    json_text,
+    repository_columns,
+    stored_theorem,
+    tactic_row,
+)
 from nanoproof.repos.traced_files import (
     STATES,
     Position,
     Premise,
-    Provenance,
     Repository,
     State,
     StoredTheorem,
     TracedFile,
-    TracedTactic,
     TracedTheorem,
     open_places,
 )
 
-VERSION = 1
-"""Of the tables below; a store with a larger one was written by later code."""
-APPLICATION_ID = 0x6E505246
-"""What SQLite's header says of our stores, by which they are told from other files of SQLite."""
 BUSY_SECONDS = 60.0
 """How long to wait for another process that writes."""
-
-_TABLES = """
-CREATE TABLE repositories (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, url TEXT NOT NULL, commit_hash TEXT NOT NULL,
-    lean_version TEXT NOT NULL, tool TEXT NOT NULL, date TEXT NOT NULL, source TEXT, pr_url TEXT,
-    metadata TEXT NOT NULL, UNIQUE (url, commit_hash));
-CREATE TABLE files (
-    id INTEGER PRIMARY KEY, repository INTEGER NOT NULL REFERENCES repositories ON DELETE CASCADE,
-    path TEXT NOT NULL, imports TEXT NOT NULL, error TEXT, UNIQUE (repository, path));
-CREATE TABLE premises (
-    file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE, number INTEGER NOT NULL, full_name TEXT NOT NULL,
-    kind TEXT NOT NULL, start_line INTEGER, start_column INTEGER, end_line INTEGER, end_column INTEGER,
-    code TEXT NOT NULL, PRIMARY KEY (file, number)) WITHOUT ROWID;
-CREATE INDEX premises_by_name ON premises (full_name);
-CREATE TABLE theorems (
-    id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE, full_name TEXT NOT NULL,
-    start_line INTEGER, start_column INTEGER, end_line INTEGER, end_column INTEGER, occurrence INTEGER NOT NULL,
-    sorries INTEGER NOT NULL, num_tactics INTEGER NOT NULL, proof INTEGER REFERENCES proofs ON DELETE SET NULL,
-    statement TEXT NOT NULL,
-    premises TEXT NOT NULL, tactics TEXT NOT NULL);
-CREATE INDEX theorems_by_file ON theorems (file);
-CREATE INDEX theorems_by_name ON theorems (full_name);
-CREATE TABLE proofs (
-    id INTEGER PRIMARY KEY, repository INTEGER NOT NULL REFERENCES repositories ON DELETE CASCADE, path TEXT NOT NULL,
-    full_name TEXT NOT NULL, statement TEXT NOT NULL, occurrence INTEGER NOT NULL, proof TEXT NOT NULL,
-    how TEXT NOT NULL, time TEXT NOT NULL);
-CREATE INDEX proofs_by_theorem ON proofs (repository, path, full_name);
-CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-"""
-_STATE = "CASE WHEN t.sorries = 0 THEN 'proved' WHEN t.proof IS NULL THEN 'sorry' ELSE 'sorry_proved' END"
-_THEOREM = (
-    f"t.id, r.name, t.full_name, f.path, t.start_line, t.start_column, t.end_line, t.end_column, t.sorries, {_STATE}, "
-    "p.proof, p.how, p.time, t.num_tactics, t.statement, t.premises, t.tactics"
-)
-_FROM = (
-    "FROM theorems t JOIN files f ON f.id = t.file JOIN repositories r ON r.id = f.repository "
-    "LEFT JOIN proofs p ON p.id = t.proof"
-)
 
 
 def default_path() -> Path:
@@ -131,15 +102,17 @@ class Store:
     def _open(self) -> None:
         """Check what the file is before anything is written to it, and make the tables of a new one."""
         self._db.execute("BEGIN")  # so that all that is read of it is from one moment
-        made = self._is_made()
+        made, version = self._is_made(), self._version()
         self._db.execute("COMMIT")
-        if not made:
+        if made and version < VERSION:
+            with self._transaction():
+                if self._version() < VERSION:  # another process may have been faster
+                    self._run(SINCE_VERSION_1)
+        elif not made:
             with self._transaction():
                 if not self._is_made():  # another process may have been faster
-                    for statement in filter(str.strip, _TABLES.split(";")):
-                        self._db.execute(statement)
+                    self._run(TABLES)
                     self._db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                    self._db.execute(f"PRAGMA user_version = {VERSION}")
         self._write_ahead()
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute("PRAGMA foreign_keys = ON")
@@ -155,10 +128,19 @@ class Store:
                     raise
                 time.sleep(0.05)
 
+    def _run(self, statements: str) -> None:
+        """Run statements that bring the tables to the present version."""
+        for statement in filter(str.strip, statements.split(";")):
+            self._db.execute(statement)
+        self._db.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _version(self) -> int:
+        return int(self._db.execute("PRAGMA user_version").fetchone()[0])
+
     def _is_made(self) -> bool:
         """Tell whether the file has our tables; False if it is empty. Raises UserError if it is something else."""
         (application,) = self._db.execute("PRAGMA application_id").fetchone()
-        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        version = self._version()
         (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if not (application or version or tables):
             return False
@@ -302,7 +284,7 @@ class Store:
             self._db.execute(
                 "INSERT INTO repositories (name, url, commit_hash, lean_version, tool, date, source, pr_url, metadata) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (*_columns(added), _json(dict(added.metadata))),
+                (*repository_columns(added), json_text(dict(added.metadata))),
             )
             return added
 
@@ -313,7 +295,7 @@ class Store:
             self._db.execute(
                 "UPDATE repositories SET name = ?, url = ?, commit_hash = ?, lean_version = ?, tool = ?, date = ?, "
                 "source = ?, pr_url = ?, metadata = ? WHERE id = ?",
-                (*_columns(changed), _json(dict(changed.metadata)), key),
+                (*repository_columns(changed), json_text(dict(changed.metadata)), key),
             )
 
     def remove_repository(self, name: str) -> None:
@@ -329,16 +311,19 @@ class Store:
         return int(rows[0][0])
 
     def counts(self, repository: Repository | str) -> dict[str, int]:
-        """Count what a repository holds: `files`, `failed` files, `premises`, `theorems`, and theorems by state."""
+        """Count what a repository holds: `files`, `failed` files, `premises`, `theorems`, and theorems by state.
+
+        There is a count of `conditional` theorems only where there are such.
+        """
         key = self._key(repository)
         ((files, failed),) = self._rows("SELECT count(*), count(error) FROM files WHERE repository = ?", [key])
         ((premises,),) = self._rows(
             "SELECT count(*) FROM premises p JOIN files f ON f.id = p.file WHERE f.repository = ?", [key]
         )
-        by_state = dict(self._rows(f"SELECT {_STATE}, count(*) {_FROM} WHERE r.id = ? GROUP BY 1", [key]))
+        by_state = dict(self._rows(f"SELECT {STATE_COLUMN}, count(*) {FROM} WHERE r.id = ? GROUP BY 1", [key]))
         states = {state: by_state.get(state, 0) for state in STATES}
         counts = {"files": files, "failed": failed, "premises": premises, "theorems": sum(states.values())}
-        return counts | {str(state): count for state, count in states.items()}
+        return counts | {str(state): count for state, count in states.items() if count or state != "conditional"}
 
     # -- files -------------------------------------------------------------------------------------------------------
 
@@ -369,7 +354,9 @@ class Store:
     def _put(self, repository: int, file: TracedFile) -> int:
         """Write imports, error and premises of a file, and return its number."""
         key = self._file(repository, file.path)
-        self._db.execute("UPDATE files SET imports = ?, error = ? WHERE id = ?", (_json(file.imports), file.error, key))
+        self._db.execute(
+            "UPDATE files SET imports = ?, error = ? WHERE id = ?", (json_text(file.imports), file.error, key)
+        )
         self._db.execute("DELETE FROM premises WHERE file = ?", (key,))
         self._db.executemany(
             "INSERT INTO premises VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -435,11 +422,12 @@ class Store:
             key = (theorem.full_name, theorem.statement, occurrence)
             sorries = open_places(theorem)
             self._db.execute(
-                "INSERT INTO theorems VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO theorems VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     *(kept.get(key), file, theorem.full_name, *theorem.start, *theorem.end, occurrence, sorries),
                     *(len(theorem.tactics), proofs.get(key) if sorries else None, theorem.statement),
-                    *(_json(theorem.premises), _json([_tactic_row(each) for each in theorem.tactics])),
+                    *(json_text(theorem.premises), json_text([tactic_row(each) for each in theorem.tactics])),
+                    json_text([asdict(each) for each in theorem.rests_on]),
                 ),
             )
 
@@ -500,56 +488,67 @@ class Store:
                     yield from self._theorems_of(key, state, tactics)
 
     def _theorems_of(self, file: int, state: State | None, tactics: bool) -> list[StoredTheorem]:
-        chosen = _THEOREM if tactics else _THEOREM.replace("t.premises, t.tactics", "'[]', '[]'")
-        query = f"SELECT {chosen} {_FROM} WHERE t.file = ? AND (? IS NULL OR {_STATE} = ?)"
+        chosen = THEOREM_COLUMNS if tactics else THEOREM_COLUMNS.replace("t.premises, t.tactics", "'[]', '[]'")
+        query = f"SELECT {chosen} {FROM} WHERE t.file = ? AND (? IS NULL OR {STATE_COLUMN} = ?)"
         ordered = f"{query} ORDER BY t.start_line, t.start_column, t.id"
-        return [_stored(row) for row in self._rows(ordered, [file, state, state])]
+        return [stored_theorem(row) for row in self._rows(ordered, [file, state, state])]
 
     def theorem(self, theorem_id: int) -> StoredTheorem:
         """Return a theorem by its number. Raises UserError if it is not there."""
-        rows = self._rows(f"SELECT {_THEOREM} {_FROM} WHERE t.id = ?", [theorem_id])
+        rows = self._rows(f"SELECT {THEOREM_COLUMNS} {FROM} WHERE t.id = ?", [theorem_id])
         if not rows:
             raise UserError(f"no theorem number {theorem_id} in {self.path}")
-        return _stored(rows[0])
+        return stored_theorem(rows[0])
 
     def find_theorems(self, repository: Repository | str, full_name: str) -> list[StoredTheorem]:
         """Return the theorems of a repository that have a name."""
-        query = f"SELECT {_THEOREM} {_FROM} WHERE r.id = ? AND t.full_name = ? ORDER BY f.id, t.start_line"
-        return [_stored(row) for row in self._rows(query, [self._key(repository), full_name])]
+        query = f"SELECT {THEOREM_COLUMNS} {FROM} WHERE r.id = ? AND t.full_name = ? ORDER BY f.id, t.start_line"
+        return [stored_theorem(row) for row in self._rows(query, [self._key(repository), full_name])]
 
     def lengths(self, repository: Repository | str) -> Iterator[tuple[int, str, int, bool]]:
-        """Yield number, name, tactics and whether it has a `sorry`, of each theorem, by file and place."""
+        """Yield number, name, tactics and whether it or what it rests on is open, of each theorem, by place."""
         for key, _ in self._file_keys(self._key(repository)):
             yield from (
-                (number, name, tactics, bool(sorries))
-                for number, name, tactics, sorries in self._rows(
-                    "SELECT id, full_name, num_tactics, sorries FROM theorems WHERE file = ? "
+                (number, name, tactics, bool(is_open))
+                for number, name, tactics, is_open in self._rows(
+                    "SELECT id, full_name, num_tactics, sorries > 0 OR rests_on <> '[]' FROM theorems WHERE file = ? "
                     "ORDER BY start_line, start_column, id",
                     [key],
                 )
             )
 
-    def record_proof(self, theorem_id: int, proof: str, how: str, when: str | None = None) -> None:
+    def record_proof(
+        self,
+        theorem_id: int,
+        proof: str,
+        how: str,
+        when: str | None = None,
+        rests_on: Iterable[OpenPlace] = (),
+    ) -> None:
         """Record that what a theorem's file leaves open was proved: `proof` is its proof, `how` tells what found it.
 
-        Raises UserError if there is no such theorem, or it is not open. A later proof of the same is kept beside the
-        earlier one, and counts.
+        With `rests_on` it is proved if these hold. Raises UserError if there is no such theorem, or it is not open. A
+        later proof of the same is kept beside the earlier one, and counts; one that rests on something is not recorded
+        beside one that does not.
         """
+        places = json_text([asdict(each) for each in rests_on])
         with self._transaction():
             rows = self._rows(
-                "SELECT f.repository, f.path, t.full_name, t.statement, t.occurrence, t.sorries "
-                "FROM theorems t JOIN files f ON f.id = t.file WHERE t.id = ?",
+                "SELECT f.repository, f.path, t.full_name, t.statement, t.occurrence, t.sorries, "
+                f"{STATE_COLUMN} {FROM} WHERE t.id = ?",
                 [theorem_id],
             )
             if not rows:
                 raise UserError(f"no theorem number {theorem_id} in {self.path}")
-            *identity, sorries = rows[0]
+            *identity, sorries, state = rows[0]
             if not sorries:
                 raise UserError(f"{identity[2]} in {identity[1]} is proved there; there is nothing open to record")
+            if state == "sorry_proved" and places != "[]":
+                return
             added = self._db.execute(
-                "INSERT INTO proofs (repository, path, full_name, statement, occurrence, proof, how, time) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (*identity, proof, how, when or now()),
+                "INSERT INTO proofs (repository, path, full_name, statement, occurrence, proof, how, time, rests_on) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (*identity, proof, how, when or now(), places),
             )
             self._db.execute("UPDATE theorems SET proof = ? WHERE id = ?", (added.lastrowid, theorem_id))
 
@@ -560,35 +559,3 @@ def free_name(url: str, commit: str, taken: Iterable[str]) -> str:
     base = re.sub(r"[^\w.+-]+", "-", last).strip(".-") or "repository"
     names = [base, *([f"{base}-{commit[:8]}"] if commit else []), *(f"{base}-{number}" for number in range(2, 10_000))]
     return next(name for name in names if name not in set(taken))
-
-
-def _columns(repository: Repository) -> tuple[str | None, ...]:
-    each = repository
-    return (each.name, each.url, each.commit, each.lean_version, each.tool, each.date, each.source, each.pr_url)
-
-
-def _stored(row: tuple[Any, ...]) -> StoredTheorem:
-    number, repository, name, path, *places, sorries, state, proof, how, when, count, statement, premises, tactics = row
-    theorem = TracedTheorem(
-        *(name, path, Position(*places[:2]), Position(*places[2:]), statement),
-        *(tuple(_tactic(each) for each in json.loads(tactics)), tuple(json.loads(premises)), sorries),
-    )
-    return StoredTheorem(number, repository, theorem, state, count, proof, how, when)
-
-
-def _tactic_row(tactic: TracedTactic) -> list[Any]:
-    premises = [[each.full_name, each.path, each.start, each.end] for each in tactic.premises]
-    return [tactic.tactic, tactic.state_before, tactic.state_after, tactic.marked, premises]
-
-
-def _tactic(row: list[Any]) -> TracedTactic:
-    tactic, before, after, marked, premises = row
-    read = tuple(
-        Provenance(name, path, Position(*start) if start else None, Position(*end) if end else None)
-        for name, path, start, end in premises
-    )
-    return TracedTactic(tactic, before, after, marked, read)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -35,10 +35,11 @@ from nanoproof.lean import lexical
 from nanoproof.lean.client import LeanFleet, runs_nanolean
 from nanoproof.lean.declarations import Declaration, declarations, enclosed
 from nanoproof.lean.embedded import start_embedded
-from nanoproof.lean.lean_file import LeanFile
+from nanoproof.lean.lean_file import LeanFile, OpenPlace
 from nanoproof.lean.source import sorries
 from nanoproof.lean.transport import ClientConfig
 from nanoproof.lean.types import SourceError
+from nanoproof.prover.resting import UNKNOWN_PLACE
 from nanoproof.repos.elaborate import Elaborated, Elaborator, FileFailed
 from nanoproof.repos.project import Project, SourceFile, nanolean_library
 from nanoproof.repos.traced_files import (
@@ -207,6 +208,7 @@ def make_trace(project: Project, file: SourceFile, names: Names, found: Elaborat
             marked, premises = marks[id(each)]
             tactics.setdefault(key, TracedTactic(key[1], key[0], key[2], marked, premises))
         place = file.places.position
+        open_here = len([at for at in gaps if declaration.start <= at < declaration.end])
         theorems.append(
             TracedTheorem(
                 full_name=declaration.full_name,
@@ -216,7 +218,8 @@ def make_trace(project: Project, file: SourceFile, names: Names, found: Elaborat
                 statement=file.text[declaration.start : declaration.statement_end].rstrip(),
                 tactics=tuple(tactics.values()),
                 premises=_premises(file, declaration, names, found, ran),
-                sorries=len([at for at in gaps if declaration.start <= at < declaration.end]),
+                sorries=open_here,
+                rests_on=() if open_here else _rests_on(found, declaration.full_name),
             )
         )
         span = {"start": declaration.start, "finish": declaration.end}
@@ -228,6 +231,13 @@ def make_trace(project: Project, file: SourceFile, names: Names, found: Elaborat
     record = TracedFile(file.path, project.import_paths(file), file.premises(), tuple(theorems))
     leantree = {"path": file.path, "imports": list(file.imports), "theorems": rows}
     return FileTrace(record, leantree, _targets(project, file), exceptions, elaborated=True)
+
+
+def _rests_on(found: Elaborated, name: str) -> tuple[OpenPlace, ...]:
+    """Return the open places that a theorem without a `sorry` rests on; where Lean says nothing of it, that it may."""
+    if found.resting == {}:
+        return ()
+    return (found.resting or {}).get(name.replace("«", "").replace("»", ""), (OpenPlace(UNKNOWN_PLACE, "", 0),))
 
 
 def failed_trace(project: Project, file: SourceFile, reason: str, may_pass: bool = False) -> FileTrace:

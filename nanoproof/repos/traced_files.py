@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
+from nanoproof.lean.lean_file import OpenPlace
 from nanoproof.lean.lexical import mask
 from nanoproof.lean.source import sorries
 
-State = Literal["proved", "sorry", "sorry_proved"]
-"""Proved in its file; open in its file; open there, and proved by us."""
+State = Literal["proved", "sorry", "sorry_proved", "conditional"]
+"""Proved in its file; open in its file; open there, and proved by us; proved in its file or by us, if others hold."""
 STATES: tuple[State, ...] = get_args(State)
 
 
@@ -71,6 +72,8 @@ class TracedTheorem:
     """Full names of the constants that the whole declaration uses, statement and proof."""
     sorries: int = 0
     """How many places of the proof are open."""
+    rests_on: tuple[OpenPlace, ...] = ()
+    """The open declarations that it rests on besides, by the axioms that Lean reports."""
 
     @property
     def id(self) -> TheoremId:
@@ -136,6 +139,8 @@ class StoredTheorem:
     proof: str | None = None
     how: str | None = None
     time: str | None = None
+    rests_on: tuple[OpenPlace, ...] = ()
+    """What is open that its proof rests on: the one in its file, or where that is open, ours."""
 
 
 def open_places(theorem: TracedTheorem) -> int:
@@ -183,7 +188,13 @@ def _theorem(value: Any) -> TracedTheorem:
         ),
         premises=tuple(value["premises"]),
         sorries=value["sorries"],
+        rests_on=places_from_json(value.get("rests_on", [])),
     )
+
+
+def places_from_json(value: Any) -> tuple[OpenPlace, ...]:
+    """Read a list of `{name, file, line}`; one without a place has no file and line 0."""
+    return tuple(OpenPlace(str(each["name"]), str(each["file"] or ""), int(each["line"] or 0)) for each in value)
 
 
 def _provenance(value: Any) -> Provenance:

@@ -70,18 +70,35 @@ def test_what_is_no_proof_is_left_alone(text: str) -> None:
 def test_the_prover_is_given_all_before_a_sorry_and_no_other_sorry(file: LeanFile) -> None:
     source = file.theorem(file.gaps[2], "user", "both").source
     assert "import" not in source and "variable (p q : Prop)" in source
-    assert f"theorem swap (h : p ∧ q) : q ∧ p := by\n  exact {PLACEHOLDER}" in source
-    assert f"noncomputable def two : Nat := {PLACEHOLDER}" in source
-    assert source.endswith(f"  constructor\n  · sorry\n  · exact {PLACEHOLDER}")
+    swap, two, _, both, _ = map(file.stand_in, file.gaps)
+    assert f"theorem swap (h : p ∧ q) : q ∧ p := by\n  exact {swap}\n" in source
+    assert f"noncomputable def two : Nat := {two}\n" in source
+    assert source.endswith(f"  constructor\n  · sorry\n  · exact {both}")
+    assert source.startswith("".join(f"axiom {name}.{{u}} {{α : Sort u}} : α\n" for name in (swap, two, both)))
+
+
+def test_each_sorry_has_an_axiom_of_its_own_also_beside_those_of_other_files(file: LeanFile) -> None:
+    same = LeanFile.parse(TEXT, path="Same.lean")
+    names = [*map(file.stand_in, file.gaps), *map(same.stand_in, same.gaps)]
+    assert len(set(names)) == 10 and all(name.startswith(f"{PLACEHOLDER}_") for name in names)
+    together = LeanFile.parse(TEXT, same.imported(), "Other.lean", same.places)
+    assert [place.described("Other.lean") for place in together.places.values()][3:7] == [
+        "`both` (Same.lean, line 13)",
+        "`last` (Same.lean, line 19)",
+        "`swap` (line 7)",
+        "`two` (line 10)",
+    ]
+    assert list(together.declaration_numbers().values()) == [4, 5, 6, 6, 7], "of both files, in order"
 
 
 def test_definitions_behind_one_that_is_not_complete_are_no_code() -> None:
     defs = ["def a := 1", "private partial def f : Nat := sorry", "@[simp] abbrev g := f", "noncomputable def h := g"]
     file = LeanFile.parse("\n".join([*defs, "scoped instance : I := ⟨h⟩", "theorem t : p := by sorry"]))
+    stand_in = file.stand_in(file.gaps[0])
     lines = file.theorem(file.gaps[1], "user", "t").source.split("\n")[1:]
     assert lines == [
         "def a := 1",
-        f"private noncomputable partial def f : Nat := {PLACEHOLDER}",
+        f"private noncomputable partial def f : Nat := {stand_in}",
         "@[simp] noncomputable abbrev g := f",
         "noncomputable def h := g",
         "noncomputable scoped instance : I := ⟨h⟩",
@@ -92,10 +109,11 @@ def test_definitions_behind_one_that_is_not_complete_are_no_code() -> None:
 def test_a_sorry_that_is_not_what_it_looks_like_is_spelled_out() -> None:
     text = "theorem s : p := by\n  exact have h := i; sorry\n\ntheorem t : p := by\n  iterate 1 sorry"
     file = LeanFile.parse(text)
-    assert f"i; exact {PLACEHOLDER}" in file.assuming(file.gaps) and f"1 {PLACEHOLDER}" in file.assuming(file.gaps)
+    one, two = map(file.stand_in, file.gaps)
+    assert f"i; exact {one}" in file.assuming(file.gaps) and f"1 {two}" in file.assuming(file.gaps)
     for gap in file.gaps:
         file = file.with_flipped(gap)
-    assert f"i; {PLACEHOLDER}" in file.assuming(file.gaps) and f"1 exact {PLACEHOLDER}" in file.assuming(file.gaps)
+    assert f"i; {one}" in file.assuming(file.gaps) and f"1 exact {two}" in file.assuming(file.gaps)
     assert file.theorem(file.gaps[0], "user", "s").source.endswith("i; (by sorry)")
     assert file.proved() == text
     file = file.with_proof(file.gaps[0], "rfl").with_proof(file.gaps[1], "left\nrfl")

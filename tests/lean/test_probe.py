@@ -10,6 +10,8 @@ import pytest
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.lean.probe import Finding, Probe, ProbeOptions, find_problem, main
 from nanoproof.lean.server.backend import Backend
+from nanoproof.lean.types import ServerUnavailable
+from scripts import prove
 from tests.fakes.leantree_server import LeanTreeServer
 from tests.helpers import FORK_REPL, NANOLEAN
 from tests.lean.conftest import start_server
@@ -260,3 +262,11 @@ def test_a_broken_server_is_exit_code_1_and_one_that_is_not_there_too(
     assert "→ no result of this server can be trusted" in capsys.readouterr().out
     assert main(["--lean-servers", "127.0.0.1:9", "--transcript", "none", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["what"] == "answers"
+
+
+def test_a_server_that_lies_is_asked_for_no_proof(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    server.defect = DEFECTS["axioms hidden"][0]
+    words = ["--policy", "solver-only", "--num-simulations", "2", "--lean-servers", server.address]
+    with pytest.raises(ServerUnavailable, match="`lie` is said to rest on no axiom"):
+        prove.main(["theorem t : 1 = 1", *words])
+    assert "prove" not in capsys.readouterr().out

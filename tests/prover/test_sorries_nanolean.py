@@ -10,7 +10,7 @@ import pytest
 from nanoproof.actors.actor import ActorPool
 from nanoproof.actors.tasks import Task
 from nanoproof.lean.client import FleetServer
-from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile
+from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.types import LeanSession, SourceError, Theorem
 from nanoproof.policy.factory import SOLVERS
 from nanoproof.prover.attempt import Attempt
@@ -137,6 +137,45 @@ def test_a_theorem_that_uses_one_with_a_sorry_does_not_make_the_file_complete(se
     text = "theorem wrong : 1 = 2 := by sorry\ntheorem uses : 2 = 1 := by sorry"
     filler, complete = filled(session, text, "exact wrong.symm")
     assert not complete and filler.file.proved().endswith("2 = 1 := by\n  exact wrong.symm")
+    assert filler.settled.proved() == text, "and it is not written"
+
+
+RESTING = """\
+def a : Nat := sorry
+def b : Nat := sorry
+theorem differ : a = b := by sorry
+theorem same : a = a := by sorry
+theorem closed : 1 = 1 := by sorry
+namespace N
+theorem wrong : 1 = 2 := sorry
+theorem wrapper : 1 = 2 := wrong
+end N
+theorem uses : 1 = 2 := by sorry
+theorem parts : 1 = 1 ∧ 1 = 2 := by
+  constructor
+  · sorry
+  · sorry
+axiom mine : 3 = 4
+theorem by_axiom : 3 = 4 := by sorry
+"""
+
+
+def test_a_proof_says_what_it_rests_on(session: LeanSession, capsys: pytest.CaptureFixture[str]) -> None:
+    filler, complete = filled(session, RESTING, "rfl", "exact N.wrapper", "exact mine")
+    said = re.sub(r"(?<=\w) +", " ", capsys.readouterr().out)
+    assert not complete and "3 of 10 proved, 3 if others hold, 7 left in the file" in said, said
+    for line in (
+        "line 3 differ not proved: no proof found",
+        "line 4 same proved, if `a` (line 1) holds, in 1 tactic",
+        "line 10 uses proved, if `wrong` (line 7) holds, in 1 tactic",
+        "line 10 uses is not written: it is proved if `wrong` (line 7) holds, by\n    exact N.wrapper\n",
+    ):
+        assert line in said, said
+    assert re.search(r"line 16 by_axiom proved in 1 tactic .*, by the axiom mine of the file", said)
+    filled_places = [gap.name for gap, _ in filler.settled.filled]
+    assert filled_places == ["closed", "parts", "by_axiom"], (
+        "the second part of `parts` rests on `wrong`, not the first"
+    )
 
 
 OPEN_LEMMA = """\
@@ -181,13 +220,14 @@ class Leased:
     [
         ("exact a n", "collect", "proven"),
         ("exact a n", "evaluate", "unproven"),
-        (f"exact {PLACEHOLDER}", "collect", "unproven"),
+        ("exact {stand_in}", "collect", "unproven"),
     ],
 )
 def test_what_is_learned_may_rest_on_an_open_lemma_and_what_is_scored_may_not(
     session: LeanSession, tactic: str, purpose: Literal["collect", "evaluate"], outcome: str
 ) -> None:
     file = LeanFile.parse(OPEN_LEMMA)
+    tactic = tactic.format(stand_in=file.stand_in(file.gaps[0]))
     source = OneTheorem(file.theorem(file.gaps[1], "repo-x", "b"), purpose)
 
     def make(_: str, policy: Policy) -> Prover:
@@ -202,4 +242,5 @@ def test_what_is_learned_may_rest_on_an_open_lemma_and_what_is_scored_may_not(
         pool.join()
     [attempt] = source.attempts
     assert attempt.outcome == outcome
-    assert outcome == "proven" or PLACEHOLDER in attempt.message
+    assert outcome == "proven" or file.stand_in(file.gaps[0]) in attempt.message
+    assert outcome == "unproven" or attempt.check["rests_on"] == [file.stand_in(file.gaps[0])]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.lean.lean_file import PLACEHOLDER
-from nanoproof.repos.project import Project, SourceFile, read_source, whole_text
+from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile
+from nanoproof.repos.project import Project, SourceFile, imported_into, read_source, whole_text
 
 
 def folder(root: Path, files: dict[str, str]) -> Path:
@@ -122,3 +122,14 @@ def test_lines_may_end_as_on_windows(tmp_path):
     file = read_source(tmp_path, tmp_path / "A.lean", "A")
     (premise,) = file.premises()
     assert (premise.code, premise.start, premise.end) == ("theorem t :\n  True", (1, 1), (3, 10))
+
+
+def test_a_file_with_an_import_that_cannot_be_read_is_refused_by_its_name(tmp_path: Path) -> None:
+    write(
+        tmp_path, A="import Latin\ntheorem a : True := by sorry", B="import C\ntheorem b : True := sorry", C="import B"
+    )
+    (tmp_path / "Latin.lean").write_bytes(b"-- \xe9\ntheorem c : 1 = 2 := sorry\n")
+    for name, reason in (("A", r"it imports Latin\.lean, which is not UTF-8 text"), ("B", "it imports itself: ")):
+        path = tmp_path / f"{name}.lean"
+        with pytest.raises(UserError, match=f"{name}.lean: {reason}"):
+            imported_into(path, LeanFile.parse(path.read_text()))

@@ -20,9 +20,10 @@ from nanoproof.prover.attempt import Attempt
 from nanoproof.repos import prove
 from nanoproof.repos.__main__ import main
 from nanoproof.repos.project import Project
-from nanoproof.repos.proving import FileCheck, Ledger, ProjectProver, Rung, Task, gap_key, rising
+from nanoproof.repos.proving import FileCheck, ProjectProver, rising
 from nanoproof.repos.store import Store
 from nanoproof.repos.traced_files import Position, TracedFile, TracedTheorem
+from nanoproof.repos.tries import Ledger, Rung, Task, gap_key
 from nanoproof.search.node import or_node
 from nanoproof.search.tree_json import tree_to_json
 from tests.helpers import page_data, wait_for
@@ -367,3 +368,106 @@ def test_the_store_learns_of_theorems_of_which_nothing_is_left_open(
         found = {each.theorem.full_name: (each.state, each.proof) for each in store.theorems("mine")}
     assert found == {"a": ("sorry_proved", "trivial"), "N.b": ("sorry_proved", "trivial\ndecide")}
     assert prove.record_in_store(repository, prover) == []
+
+
+# -- What a proof rests on -------------------------------------------------------------------------------------------
+
+
+def prove_here(root: Path, tmp_path: Path, *flags: str, lines: dict[str, str]) -> int:
+    """Write a project and prove it with solver tactics and its own lemmas, its report in `tmp_path/report`."""
+    root.mkdir(exist_ok=True)
+    for path, text in lines.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    words = ["--policy", "solver-only", "--num-simulations", "4", "--lean-processes", "1"]
+    return main(["prove", str(root), *words, "--report", str(tmp_path / "report"), *flags])
+
+
+def reported(tmp_path: Path) -> dict[str, dict[str, Any]]:
+    return {gap["name"]: gap for gap in json.loads((tmp_path / "report" / "report.json").read_text())["gaps"]}
+
+
+CONDITIONAL = {
+    "Bad.lean": "theorem bad (n : Nat) : n = n + 1 := by\n  sorry\n",
+    "Uses.lean": (
+        "import Bad\n\ntheorem wrapper (n : Nat) : n = n + 1 := bad n\n\n"
+        "theorem uses (n : Nat) : n = n + 1 := by\n  sorry\n\ntheorem fine (n : Nat) : n + 0 = n := by sorry\n"
+    ),
+}
+
+
+def test_a_proof_by_an_open_lemma_of_another_file_is_told_apart_everywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "mine"
+    assert prove_here(root, tmp_path, lines=CONDITIONAL) == 1
+    said = capsys.readouterr().out
+    assert "1 of 3 proved, 1 if others hold, 1 not proved" in said
+    assert said.count("Uses.lean:6 uses: proved, if `bad` (Bad.lean, line 1) holds") == 2
+    uses = reported(tmp_path)["uses"]
+    assert uses["outcome"] == "conditional"
+    assert uses["rests_on"] == [{"name": "bad", "file": "Bad.lean", "line": 1}]
+    page = (tmp_path / "report" / "report.html").read_text()
+    assert "proved, if `bad` (Bad.lean, line 1) holds" in page and "1 of 3 sorries proved" in page
+    patch = (tmp_path / "report" / "proofs.patch").read_text()
+    assert "fine" in patch and "bad" not in patch.replace("import Bad", "")
+    assert "wrapper" in (tmp_path / "report" / "conditional.patch").read_text()
+
+    capsys.readouterr()
+    right = CONDITIONAL["Bad.lean"].replace("n = n + 1", "n = n + 0")
+    right_uses = CONDITIONAL["Uses.lean"].replace("n = n + 1", "n = n + 0")
+    assert prove_here(root, tmp_path, lines={"Bad.lean": right, "Uses.lean": right_uses}) == 0
+    assert "3 of 3 proved" in capsys.readouterr().out, "what it rests on is proved in the same run"
+    assert not (tmp_path / "report" / "conditional.patch").exists()
+
+
+def test_what_the_log_says_is_proved_is_checked_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root, log = tmp_path / "mine", tmp_path / "report" / "attempts.jsonl"
+    lines = {"A.lean": "theorem no : 1 = 2 := by\n  sorry\n\ntheorem yes (n : Nat) : n = n := by sorry\n"}
+    assert prove_here(root, tmp_path, lines=lines) == 1
+    keys = {record["name"]: record["key"] for record in records(tmp_path / "report")}
+    for proof in ("sorry", "exact no", "admit", "exact sorryAx _ false", "rfl\ntheorem x : 1 = 2 := sorry", ""):
+        record = {"key": keys["no"], "outcome": "proved", "proof": proof, "method": "m", "budget": 99}
+        log.write_text(json.dumps(record) + "\n")
+        capsys.readouterr()
+        assert prove_here(root, tmp_path, lines={}) == 1, proof
+        said = capsys.readouterr().out
+        assert "1 of 2 proved" in said and "A.lean:2 no: not proved" in said, said
+        assert not proof or "the proof in attempts.jsonl counts as nothing" in said
+        tried = [each["name"] for each in records(tmp_path / "report") if "simulations" in each]
+        assert "no" in tried, "it is tried anew, as if nothing was known"
+
+
+def test_a_file_that_could_not_be_read_is_counted_and_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "mine"
+    lines = {
+        "A.lean": "theorem yes (n : Nat) : n = n := by sorry\n",
+        "Here.lean": "import There\ntheorem x : 1 = 2 := by sorry\n",
+        "There.lean": "import Here\n",
+    }
+    root.mkdir()
+    (root / "Latin.lean").write_bytes("-- é\ntheorem y : 1 = 2 := by sorry\n".encode("latin-1"))
+    assert prove_here(root, tmp_path, lines=lines) == 1
+    said = capsys.readouterr().out
+    assert "1 of 1 proved, 3 files not worked on" in said
+    for name in ("Latin.lean is left alone: is not UTF-8", "Here.lean is left alone: imports itself", "There.lean"):
+        assert name in said
+    assert len(json.loads((tmp_path / "report" / "report.json").read_text())["left_alone"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("gaps", "filled", "after", "fault"),
+    [
+        ((3, 2), 1, 2, ""),
+        ((3, 3), 1, 3, "3 sorries, there were 3, and 1 of them have proofs"),
+        ((3, 2), 1, 3, "3 sorries, there were 3, and 1 of them have proofs"),
+        ((3, 1), 1, 1, "1 sorries, there were 3, and 1 of them have proofs"),
+    ],
+)
+def test_the_count_of_sorries_falls_by_what_was_filled(
+    gaps: tuple[int, int], filled: int, after: int, fault: str
+) -> None:
+    before, now = CheckReport((), 3, ()), CheckReport((), after, ())
+    assert FileCheck("A.lean", before, now, frozenset(), filled, gaps).fault == fault

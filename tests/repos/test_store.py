@@ -7,11 +7,13 @@ import sqlite3
 import subprocess
 import sys
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nanoproof.common.errors import UserError
+from nanoproof.lean.lean_file import OpenPlace
 from nanoproof.repos.manage import AddOptions, add_repository, split_target
 from nanoproof.repos.store import APPLICATION_ID, Store, default_path, free_name
 from nanoproof.repos.traced_files import TracedFile
@@ -94,6 +96,43 @@ def test_a_theorem_with_sorry_in_its_tactics_is_open_whatever_tracing_counted(st
         "x", file("A.lean", [theorem(f"t{i}", line=3 * i + 1, tactics=chain(t)) for i, t in enumerate(texts)])
     )
     assert [each.state for each in store.theorems("x")] == ["sorry", "proved", "proved", "sorry"]
+
+
+BAD = OpenPlace("bad", "A.lean", 1)
+
+
+def test_a_proof_that_rests_on_something_open_is_not_among_the_proved(store):
+    repository = store.add_repository("x")
+    wrapper = replace(theorem("wrapper", line=7), rests_on=(BAD,))
+    store.put_file(repository, file("A.lean", [theorem("bad", sorries=1), OPEN, wrapper]))
+    _, uses, _ = store.theorems("x")
+    store.record_proof(uses.id, "exact bad", "test", rests_on=[BAD])
+    assert [(each.theorem.full_name, each.rests_on) for each in store.theorems("x", "conditional")] == [
+        ("b", (BAD,)),
+        ("wrapper", (BAD,)),
+    ]
+    counts = store.counts("x")
+    assert [counts[state] for state in ("proved", "sorry", "sorry_proved", "conditional")] == [0, 1, 0, 2]
+    assert [is_open for *_, is_open in store.lengths("x")] == [True, True, True]
+    store.put_file(repository, file("A.lean", [OPEN, wrapper]))
+    assert store.theorem(uses.id).state == "conditional", "it is still so after another trace"
+    store.record_proof(uses.id, "rfl", "test")
+    store.record_proof(uses.id, "exact bad", "test", rests_on=[BAD])
+    assert (store.theorem(uses.id).state, store.theorem(uses.id).proof) == ("sorry_proved", "rfl")
+
+
+def test_a_store_of_the_first_version_is_read(filled):
+    filled.close()
+    with sqlite3.connect(filled.path) as db:
+        db.execute("ALTER TABLE theorems DROP COLUMN rests_on")
+        db.execute("ALTER TABLE proofs DROP COLUMN rests_on")
+        db.execute("PRAGMA user_version = 1")
+    with Store(filled.path) as again:
+        assert [each.state for each in again.theorems("algebra")] == ["proved", "sorry", "proved"]
+        again.record_proof(again.find_theorems("algebra", "b")[0].id, "rfl", "test", rests_on=[BAD])
+        assert again.counts("algebra")["conditional"] == 1
+    with Store(filled.path) as third:
+        assert third.counts("algebra")["conditional"] == 1
 
 
 def test_reading_goes_on_while_proofs_are_recorded(filled):

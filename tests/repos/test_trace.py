@@ -22,6 +22,7 @@ from nanoproof.data.transitions.leantree import load_split
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.declarations import enclosed
 from nanoproof.lean.embedded import start_embedded
+from nanoproof.lean.lean_file import OpenPlace
 from nanoproof.lean.lexical import without_header
 from nanoproof.lean.transport import TOKEN_VARIABLE
 from nanoproof.lean.types import ProofState, ProtocolError, TacticApplied, Theorem
@@ -226,6 +227,25 @@ def test_what_imports_a_file_with_errors_is_told(chain, options, tmp_path):
     assert summary.theorems == 0 and reasons[0].startswith("2:")
     assert reasons[1].startswith("it imports Mathlib, which NanoLean does not have")
     assert reasons[2:] == ["it imports A.lean, which has errors"] * 2
+
+
+def test_a_theorem_says_which_open_ones_it_rests_on(options, tmp_path):
+    project = {
+        "A.lean": "theorem bad : 1 = 2 := by\n  sorry\n\ndef data : Nat := sorry\n\ntheorem plain : 1 = 1 := rfl\n",
+        "B.lean": (
+            "import A\nnamespace N\ntheorem wrapper : 1 = 2 := bad\ntheorem twice : 1 = 2 := wrapper\n"
+            "theorem own : 1 = 2 := sorry\ntheorem same : data = data := rfl\ntheorem plain : 2 = 2 := rfl\nend N\n"
+        ),
+    }
+    for name, text in project.items():
+        (tmp_path / name).write_text(text)
+    trace_project(Project.read(tmp_path), tmp_path / "out", options)
+    found = {each.full_name: each.rests_on for file in by_path(tmp_path / "out").values() for each in file.theorems}
+    bad, data = OpenPlace("bad", "A.lean", 1), OpenPlace("data", "A.lean", 4)
+    assert found == {
+        **{"bad": (), "plain": (), "N.own": (), "N.plain": ()},
+        **{"N.wrapper": (bad,), "N.twice": (bad,), "N.same": (data,)},
+    }
 
 
 def test_a_killed_trace_goes_on(chain, options, tmp_path):

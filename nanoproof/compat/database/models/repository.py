@@ -11,7 +11,7 @@ from nanoproof.compat.database.models.annotations import require
 from nanoproof.compat.database.models.premises import PremiseFile
 from nanoproof.compat.database.models.theorems import Theorem
 from nanoproof.repos import traced_files as records
-from nanoproof.repos.database_json import LISTS, counts_json
+from nanoproof.repos.database_json import LISTS, counts_json, list_of
 from nanoproof.repos.leandojo import json_items
 from nanoproof.repos.store import Store
 from nanoproof.repos.traced_files import TracedFile, TracedTheorem
@@ -193,9 +193,8 @@ class Repository:
         date = datetime.fromisoformat(repository.date)
         metadata = {**repository.metadata, "date_processed": date}
         found = cls(url, name, commit, repository.lean_version, repository.tool, metadata, pr_url=repository.pr_url)
-        lists = {state: getattr(found, name) for name, state in LISTS.items()}
         for stored in store.theorems(repository):
-            lists[stored.state].append(Theorem.from_record(stored.theorem, url, commit))
+            getattr(found, list_of(stored.state)).append(Theorem.from_record(stored.theorem, url, commit))
         for file in store.files(repository, theorems=False):
             found.premise_files.append(PremiseFile.from_record(file))
             if file.error is None:
