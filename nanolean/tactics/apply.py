@@ -127,7 +127,17 @@ def _left_over(mctx: MetaContext, value: Expr, known: list[str], others: Sequenc
 
 @tactic(ApplyStx)
 def apply_tactic(ctx: TacticContext, stx: ApplyStx) -> None:
-    """`apply e`: arguments of `e` that unification does not find become goals."""
+    """`apply e`: prove the goal by the conclusion of `e`; premises that are left become goals.
+
+    An argument that the goal does not determine is a goal as well: it comes last, and the others show it as `?m`.
+
+    ```lean
+    example (a c : Nat) : a ≤ c := by
+      apply Nat.le_trans
+    ```
+
+    Not here: `apply?`, and Mathlib's `apply .. at ..`.
+    """
     ctx.replace_main(apply_term(ctx, stx.term))
 
 

@@ -48,7 +48,23 @@ from nanolean.tactics.goals import (
 
 @tactic(IntroStx)
 def intro_tactic(ctx: TacticContext, stx: IntroStx) -> None:
-    """`intro x y`: name the next binders of the goal."""
+    """`intro x y`: move the next variables or premises of the goal into the context, under these names.
+
+    It unfolds `¬` and definitions to find them. `_`, or no name at all, leaves an inaccessible name; `intro ⟨a, b⟩`
+    takes apart as `match` does. It is refused where there is nothing to introduce.
+
+    ```lean
+    example (p q : Prop) : p → q → p := by
+      intro hp hq
+    ```
+
+    ```lean
+    example (p q : Prop) : p ∧ q → q := by
+      intro ⟨hp, hq⟩
+    ```
+
+    Not here: `intro | .inl h => ..`; use `rintro`.
+    """
     goal = ctx.main
     for name in stx.names or ("_",):
         _, goal = intro(ctx.mctx, goal, None if name == "_" else name)
@@ -57,7 +73,15 @@ def intro_tactic(ctx: TacticContext, stx: IntroStx) -> None:
 
 @tactic(IntrosStx)
 def intros_tactic(ctx: TacticContext, stx: IntrosStx) -> None:
-    """`intros`: introduce all binders that the goal shows; with names, as `intro`."""
+    """`intros`: introduce everything that the goal shows, under inaccessible names; `intros x y` is `intro x y`.
+
+    It unfolds nothing and never fails.
+
+    ```lean
+    example : ∀ a b : Nat, a = b → b = a := by
+      intros
+    ```
+    """
     if stx.names:
         intro_tactic(ctx, IntroStx(stx.names))
         return
@@ -69,13 +93,59 @@ def intros_tactic(ctx: TacticContext, stx: IntrosStx) -> None:
 
 @tactic(ExactStx)
 def exact_tactic(ctx: TacticContext, stx: ExactStx) -> None:
-    """`exact e`: close the goal with a term of its type."""
+    """`exact e`: close the goal with a term whose type is the goal, up to what is equal by definition.
+
+    Everything in the term must be determined: a `_` that nothing determines is an error.
+
+    ```lean
+    example (p q : Prop) (h : p ∧ q) : q ∧ p := by
+      exact ⟨h.right, by exact h.left⟩
+    ```
+
+    ```lean
+    example (p q : Prop) (hp : p) : p ∧ q := by
+      exact hp
+    ```
+
+    Not here: `exact?`.
+    """
     ctx.close(elab_term(ctx.session, ctx.lctx, stx.term, ctx.target, recover=True).term)
 
 
 @tactic(RefineStx)
 def refine_tactic(ctx: TacticContext, stx: RefineStx) -> None:
-    """`refine e`: close the goal with a term whose `?_` become goals."""
+    """`refine e`: `exact e` where each `?_` becomes a new goal, and each `?name` one with that tag.
+
+    ```lean
+    example (p q : Prop) : p ∧ q := by
+      refine ⟨?first, ?second⟩
+    ```
+
+    `if h : p then t else u`: prove the goal by `t` with `h : p` and by `u` with `h : ¬p`; `?_` in their place is a
+    goal.
+
+    ```lean
+    example (n : Nat) : n = 3 ∨ n ≠ 3 := by
+      if h : n = 3 then
+        left
+        exact h
+      else ?_
+    ```
+
+    Differs from Lean: the hypothesis needs a name and the proposition must be decidable; `by_cases` has neither
+    limit.
+
+    `match e with | pattern => tactics | ..`: take `e` apart, each alternative proved by its tactics.
+
+    The alternatives must cover all cases. `e` is replaced in the goal, not in hypotheses: match on those too.
+
+    ```lean
+    example (n : Nat) : n = 0 ∨ 0 < n := by
+      match n with
+      | 0 => exact .inl rfl
+      | k + 1 => ?_
+    ```
+    """
     refine_main(ctx, stx.term)
 
 
@@ -100,7 +170,17 @@ def tag_goals(ctx: TacticContext, goals: list[str], parent: str, suffix: str) ->
 
 @tactic(HaveStx)
 def have_tactic(ctx: TacticContext, stx: HaveStx) -> None:
-    """`have h : T := e`: prove something on the way; `?_` in `e` become goals after the main one."""
+    """`have h : T := e`: add the hypothesis `h : T`, proved by `e`; without a name it is called `this`.
+
+    `T` may be left out where `e` determines it. A `?_` in `e` becomes a goal. A pattern in place of the name takes
+    apart.
+
+    ```lean
+    example (p q : Prop) (h : p ∧ q) : q ∧ p := by
+      have hp : p := h.left
+      have ⟨_, hq⟩ := h
+    ```
+    """
     goal, lctx = ctx.main, ctx.lctx
     said = len(ctx.session.notes)
     type_ = None if stx.type is None else elab_type(ctx.session, lctx, stx.type, recover=True)
@@ -124,7 +204,15 @@ def tag_definition_goals(ctx: TacticContext, new: str, holes: Sequence[str]) -> 
 
 @tactic(ShowStx)
 def show_tactic(ctx: TacticContext, stx: ShowStx) -> None:
-    """`show T`: the first goal that is `T` by definition becomes the main goal, stated as `T`."""
+    """`show T`: state the goal as `T`, which must be equal to it by definition; the first goal that fits moves to the
+    front.
+
+    ```lean
+    example (p q : Prop) (hp : p) (hq : q) : p ∧ q := by
+      constructor
+      show q
+    ```
+    """
     first = ctx.main
     for place, goal in enumerate(ctx.goals):
         mark = ctx.mctx.save()
@@ -144,7 +232,14 @@ def show_tactic(ctx: TacticContext, stx: ShowStx) -> None:
 
 @tactic(ChangeStx)
 def change_tactic(ctx: TacticContext, stx: ChangeStx) -> None:
-    """`change T`, `change T at h`: restate the goal or a hypothesis by something definitionally equal."""
+    """`change T`: put `T` in the place of the goal, or with `at h` of the type of `h`; equal by definition, `_` fits
+    anything.
+
+    ```lean
+    example (a b : Nat) (h : Nat.succ a = Nat.succ b) : a = b := by
+      change a + 1 = b + 1 at h
+    ```
+    """
     hyps, goal_too = hyps_and_goal(ctx, stx.location)
     for name in hyps:
         decl = ctx.hyp(name)
@@ -169,7 +264,13 @@ def _changed(ctx: TacticContext, stx: Term, old: Expr, what: str) -> Expr:
 
 @tactic(SpecializeStx)
 def specialize_tactic(ctx: TacticContext, stx: SpecializeStx) -> None:
-    """`specialize h a b`: replace a hypothesis by its application."""
+    """`specialize h a b`: apply the hypothesis `h` to arguments and put the result in its place.
+
+    ```lean
+    example (p q : Prop) (h : p → q) (hp : p) : q := by
+      specialize h hp
+    ```
+    """
     found = elab_term(ctx.session, ctx.lctx, stx.term, None, holes="goals")
     head = get_app_fn(found.term)
     decl = ctx.lctx.get(head.id) if isinstance(head, FVar) else None
@@ -188,7 +289,13 @@ def specialize_tactic(ctx: TacticContext, stx: SpecializeStx) -> None:
 
 @tactic(RevertStx)
 def revert_tactic(ctx: TacticContext, stx: RevertStx) -> None:
-    """`revert x h`: move hypotheses, and what depends on them, into the goal."""
+    """`revert h x`: move hypotheses back in front of the goal; what depends on them goes along.
+
+    ```lean
+    example (n : Nat) (h : n = 0) : n + n = 0 := by
+      revert n
+    ```
+    """
     ids = [ctx.hyp(name).fvar_id for name in stx.names]
     _, goal = revert(ctx.mctx, ctx.main, ids)
     ctx.replace_main([goal])
@@ -196,7 +303,14 @@ def revert_tactic(ctx: TacticContext, stx: RevertStx) -> None:
 
 @tactic(RenameIStx)
 def rename_i_tactic(ctx: TacticContext, stx: RenameIStx) -> None:
-    """`rename_i x y`: name the last inaccessible hypotheses."""
+    """`rename_i x y`: give names to the last inaccessible hypotheses, in their order; `_` leaves one as it is.
+
+    ```lean
+    example : ∀ a b : Nat, a = b → b = a := by
+      intros
+      rename_i x y h
+    ```
+    """
     ctx.replace_main([rename_inaccessible(ctx, ctx.main, list(stx.names))])
 
 
@@ -226,7 +340,19 @@ def _inaccessible_ids(lctx: LocalContext) -> list[str]:
 
 @tactic(SorryStx)
 def sorry_tactic(ctx: TacticContext, stx: SorryStx) -> None:
-    """`sorry`: close the goal with the axiom `sorryAx`, on record."""
+    """`sorry`, `admit`: close the goal with the axiom `sorryAx`; what uses it never counts as proved.
+
+    ```lean
+    example (p q : Prop) (hp : p) : p ∧ q := by
+      constructor
+      sorry
+    ```
+
+    ```lean
+    example (p q : Prop) (hp : p) : p ∧ q := by
+      admit
+    ```
+    """
     goal = ctx.main
     decl = ctx.mctx.decl(goal)
     target = goal_target(ctx.mctx, goal)
@@ -235,7 +361,16 @@ def sorry_tactic(ctx: TacticContext, stx: SorryStx) -> None:
 
 @tactic(CalcStx)
 def calc_tactic(ctx: TacticContext, stx: CalcStx) -> None:
-    """`calc a = b := p` and further steps; where the goal ends elsewhere, `b = c` is left as `calc.step`."""
+    """`calc`: prove a chain of `=`, `<` and `≤`, step after step; `_` is the right side of the step above.
+
+    A chain that ends elsewhere leaves the rest as the goal `calc.step`.
+
+    ```lean
+    example (a b c : Nat) (h : a < b) (h1 : b ≤ c) : a < c := by
+      calc a < b := h
+        _ ≤ c := h1
+    ```
+    """
     mctx, goal, target = ctx.mctx, ctx.main, ctx.target
     elaborator, known = Elaborator(ctx.session, ctx.lctx), len(mctx.decls)
     chain = elab_calc_steps(elaborator, Calc(stx.steps, pos=stx.pos, end=stx.end))

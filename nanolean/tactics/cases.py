@@ -51,7 +51,23 @@ from nanolean.tactics.rcases import as_local, run_alternatives, target_local
 
 @tactic(CasesStx)
 def cases_tactic(ctx: TacticContext, stx: CasesStx) -> None:
-    """`cases h with | inl h => .. | inr h => ..`: one goal for each constructor."""
+    """`cases h with | inl h => .. | inr h => ..`: split by the constructors of a type, one goal each, tagged by them.
+
+    Without `with` the goals follow one another. Impossible cases are closed, equations substituted. `cases h : e`
+    keeps the equation, `| _ =>` stands for the constructors that are left.
+
+    ```lean
+    example (p q : Prop) (h : p ∨ q) : q ∨ p := by
+      cases h with
+      | inl hp => exact Or.inr hp
+      | inr hq => exact Or.inl hq
+    ```
+
+    ```lean
+    example (p q : Prop) (h : p ∨ q) : q ∨ p := by
+      cases h
+    ```
+    """
     if stx.using is not None or len(stx.targets) != 1:
         raise TacticError("`cases` with several targets or `using` is not supported")
     fvar_id = target_local(ctx, stx.targets[0])
@@ -62,7 +78,13 @@ def cases_tactic(ctx: TacticContext, stx: CasesStx) -> None:
 
 @tactic(ByCasesStx)
 def by_cases_tactic(ctx: TacticContext, stx: ByCasesStx) -> None:
-    """`by_cases h : p`: the goals `pos` with `h : p` and `neg` with `h : ¬p`."""
+    """`by_cases h : p`: prove the goal once with `h : p` and once with `h : ¬p`.
+
+    ```lean
+    example (p q : Prop) (h1 : p → q) (h2 : ¬p → q) : q := by
+      by_cases hp : p
+    ```
+    """
     mctx, goal = ctx.mctx, ctx.main
     prop = elab_type(ctx.session, ctx.lctx, stx.prop)
     if not mctx.is_prop(prop):
@@ -106,7 +128,16 @@ def _by_cases_value(ctx: TacticContext, prop: Expr, target: Expr, sides: list[Ex
 
 @tactic(SubstStx)
 def subst_tactic(ctx: TacticContext, stx: SubstStx) -> None:
-    """`subst h`: eliminate a variable by an equation; `subst x` looks for the equation."""
+    """`subst h`: with `h : x = e` or `h : e = x` replace the variable `x` by `e` everywhere; `subst x` looks for such
+    an `h`.
+
+    Of two variables the right one goes.
+
+    ```lean
+    example (a b : Nat) (h : b = a + 2) (h1 : b < 5) : a < 3 := by
+      subst h
+    ```
+    """
     for term in stx.terms:
         value = elab_term(ctx.session, ctx.lctx, term).term
         if isinstance(value, FVar) and not ctx.mctx.is_proof(value):
@@ -134,9 +165,15 @@ def _subst_variable(ctx: TacticContext, var: FVar) -> str:
 
 @tactic(InjectionStx)
 def injection_tactic(ctx: TacticContext, stx: InjectionStx) -> None:
-    """`injection h with h₁ h₂`: equal constructor applications have equal fields; different ones close the goal.
+    """`injection h with h1 h2`: replace an equation of applications of one constructor by the equations of the
+    arguments.
 
-    The equation is replaced by those of the fields, and the goal is closed if it is one of them, or another hypothesis.
+    It closes the goal when the constructors differ, or when the new hypotheses have it among them.
+
+    ```lean
+    example (a b : Nat) (h : a + 1 = b + 1) : b = a := by
+      injection h with h1
+    ```
     """
     mctx = ctx.mctx
     proof = elab_term(ctx.session, ctx.lctx, stx.term).term
@@ -167,7 +204,13 @@ def injection_tactic(ctx: TacticContext, stx: InjectionStx) -> None:
 
 @tactic(SubstVarsStx)
 def subst_vars_tactic(ctx: TacticContext, stx: SubstVarsStx) -> None:
-    """`subst_vars`: eliminate every variable for which a hypothesis is an equation."""
+    """`subst_vars`: substitute by every hypothesis that is an equation with a variable.
+
+    ```lean
+    example (a b c : Nat) (h : a = b) (h1 : b = c) : a = c := by
+      subst_vars
+    ```
+    """
     goal = ctx.main
     progress = True
     while progress:
@@ -182,7 +225,13 @@ def subst_vars_tactic(ctx: TacticContext, stx: SubstVarsStx) -> None:
 
 @tactic(InjectionsStx)
 def injections_tactic(ctx: TacticContext, stx: InjectionsStx) -> None:
-    """`injections h₁ h₂`: take all equations between applications of constructors apart, then try what closes."""
+    """`injections h1 h2`: apply `injection` to every such equation, again and again.
+
+    ```lean
+    example (a b : Nat) (h : a + 2 = b + 2) : b = a := by
+      injections
+    ```
+    """
     names = list(stx.names)
     todo = [decl.fvar_id for decl in ctx.lctx]
     while todo:
@@ -357,7 +406,26 @@ def _branch(ctx: TacticContext, binder: Pi, mvar: MVar, lctx: LocalContext, tag:
 
 @tactic(InductionStx)
 def induction_tactic(ctx: TacticContext, stx: InductionStx) -> None:
-    """`induction n generalizing m with | zero => .. | succ n ih => ..`: cases with induction hypotheses."""
+    """`induction n with | zero => .. | succ k ih => ..`: `cases` with an induction hypothesis for each such argument.
+
+    Hypotheses that mention `n` go into the statement by themselves; `generalizing m` makes the induction hypothesis
+    hold for every `m`, `using` takes another principle. It works on lists and inductive propositions too.
+
+    ```lean
+    example (n m : Nat) : n + m = m + n := by
+      induction n generalizing m with
+      | zero => exact Nat.zero_add m
+      | succ k ih => ?_
+    ```
+
+    ```lean
+    example (p : Nat → Prop) (n : Nat) (h : ∀ k, (∀ m, m < k → p m) → p k) : p n := by
+      induction n using Nat.strongRecOn with
+      | ind k ih => ?_
+    ```
+
+    Not here: a tactic between `with` and the first alternative.
+    """
     eliminator = None if stx.using is None else find_eliminator(ctx, stx.using)
     if eliminator is None and len(stx.targets) != 1:
         raise TacticError("Unexpected number of targets: several need `using`")
@@ -385,7 +453,13 @@ def _by_recursor(ctx: TacticContext, fvar_id: str, extra: list[str]) -> list[Bra
 
 @tactic(NomatchStx)
 def nomatch_tactic(ctx: TacticContext, stx: NomatchStx) -> None:
-    """`nomatch h`: close the goal by a term that no constructor can have made."""
+    """`nomatch h`: close the goal when no constructor can have made `h`, or when the given terms cannot be together.
+
+    ```lean
+    example (p : Prop) (n : Nat) (h : n + 1 = 0) : p := by
+      nomatch h
+    ```
+    """
     main, rest = ctx.main, ctx.goals[1:]
     for term in stx.terms:
         mark = ctx.save()
@@ -400,7 +474,13 @@ def nomatch_tactic(ctx: TacticContext, stx: NomatchStx) -> None:
 
 @tactic(NofunStx)
 def nofun_tactic(ctx: TacticContext, stx: NofunStx) -> None:
-    """`nofun`: close a goal that is a function on something which cannot be."""
+    """`nofun`: introduce everything, then close the goal as `nomatch` does.
+
+    ```lean
+    example (n : Nat) : n + 1 ≠ 0 := by
+      nofun
+    ```
+    """
     goal, rest = ctx.main, ctx.goals[1:]
     ids = []
     while isinstance(ctx.mctx.whnf(goal_target(ctx.mctx, goal), "default"), Pi):

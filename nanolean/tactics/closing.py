@@ -68,7 +68,25 @@ def evaluate(mctx: MetaContext, instance: Expr) -> bool | None:
 
 @tactic(DecideStx)
 def decide_tactic(ctx: TacticContext, stx: DecideStx) -> None:
-    """`decide`: close a goal that evaluates to true."""
+    """`decide`: close a proposition without variables that evaluates to true; the kernel evaluates it again.
+
+    Decidable are comparisons of numbers and Booleans, `∣`, membership in a list, what `∧ ∨ ¬ → ↔` make of them, and
+    quantifiers over numbers below a bound, elements of a list and Booleans. Powers with exponents above 256 are not
+    evaluated (nor by `rfl`, `simp`, `omega`, `grind`) unless `set_option exponentiation.threshold` says so.
+
+    ```lean
+    example : ∀ n, n < 5 → n * n < 20 := by
+      decide
+    ```
+
+    ```lean
+    example : 2 + 2 = 5 := by
+      decide
+    ```
+
+    Differs from Lean: the forms above are built in, where Lean asks type classes; above the threshold Lean unfolds
+    powers until it is out of recursion depth. No options such as `+revert`.
+    """
     target = ctx.target
     if target.has_mvar:
         raise ctx.with_goal(
@@ -114,7 +132,15 @@ REFLEXIVE = {"Iff": "Iff.refl", "Nat.le": "Nat.le_refl"}
 
 @tactic(RflStx)
 def rfl_tactic(ctx: TacticContext, stx: RflStx) -> None:
-    """`rfl`: both sides of a reflexive relation are equal by definition."""
+    """`rfl`: close `a = a`, `p ↔ p`, `n ≤ n` where both sides are equal by definition; it computes.
+
+    Addition computes on its second argument, so `0 + n = n` needs induction.
+
+    ```lean
+    example (n : Nat) : n + 2 = Nat.succ (n + 1) := by
+      rfl
+    ```
+    """
     close_by_rfl(ctx, "default")
 
 
@@ -156,7 +182,14 @@ def _is_reflexive(relation: Expr, args: list[Expr]) -> bool:
 
 @tactic(AssumptionStx)
 def assumption_tactic(ctx: TacticContext, stx: AssumptionStx) -> None:
-    """`assumption`: close the goal with the latest hypothesis of its type."""
+    """`assumption`: close the goal with the latest hypothesis of its type, inaccessible ones too.
+
+    ```lean
+    example (p q : Prop) : p → q → p := by
+      intros
+      assumption
+    ```
+    """
     target = ctx.target
     for decl in reversed(list(ctx.lctx)):
         if ctx.mctx.is_def_eq(ctx.type_of(decl), target):
@@ -167,7 +200,13 @@ def assumption_tactic(ctx: TacticContext, stx: AssumptionStx) -> None:
 
 @tactic(ExfalsoStx)
 def exfalso_tactic(ctx: TacticContext, stx: ExfalsoStx) -> None:
-    """`exfalso`: prove `False` instead."""
+    """`exfalso`: prove `False` instead.
+
+    ```lean
+    example (p q : Prop) (hp : p) (h : ¬p) : q := by
+      exfalso
+    ```
+    """
     decl = ctx.mctx.decl(ctx.main)
     new = new_goal(ctx.mctx, Const("False"), decl.lctx, decl.user_name)
     ctx.mctx.assign(ctx.main, mk_false_elim(ctx.mctx, ctx.target, MVar(new)))
@@ -176,7 +215,16 @@ def exfalso_tactic(ctx: TacticContext, stx: ExfalsoStx) -> None:
 
 @tactic(ContradictionStx)
 def contradiction_tactic(ctx: TacticContext, stx: ContradictionStx) -> None:
-    """`contradiction`: close the goal by hypotheses that cannot be."""
+    """`contradiction`: close the goal by hypotheses that visibly cannot be.
+
+    These are `False`, `p` beside `¬p`, `a ≠ a`, an equation of two constructors, and what evaluates to false. It
+    does not reason: `p ∧ ¬p` is not seen.
+
+    ```lean
+    example (n : Nat) (h : n + 1 = 0) : n = 5 := by
+      contradiction
+    ```
+    """
     target = ctx.target
     for decl in reversed(list(ctx.lctx)):
         absurdity = refute_hyp(ctx, decl)
@@ -265,7 +313,13 @@ def _refute_by_decide(ctx: TacticContext, decl: LocalDecl, type_: Expr) -> Expr 
 
 @tactic(TrivialStx)
 def trivial_tactic(ctx: TacticContext, stx: TrivialStx) -> None:
-    """`trivial`: one of the simple finishing tactics."""
+    """`trivial`: try `assumption`, `rfl`, `contradiction`, `decide`, `True.intro`, and both sides of a conjunction.
+
+    ```lean
+    example (p : Prop) (hp : p) : p ∧ 2 + 2 = 4 := by
+      trivial
+    ```
+    """
     trivial(ctx)
 
 
@@ -298,7 +352,13 @@ def _both_trivial(ctx: TacticContext) -> None:
 
 @tactic(SymmStx)
 def symm_tactic(ctx: TacticContext, stx: SymmStx) -> None:
-    """`symm`, `symm at h`: turn an equation, an equivalence or `≠` around."""
+    """`symm`: turn `a = b`, `p ↔ q` or `a ≠ b` around, in the goal or with `at h` in a hypothesis.
+
+    ```lean
+    example (a b : Nat) (h : a ≠ b) : b ≠ a := by
+      symm at h
+    ```
+    """
     hyps, goal_too = hyps_and_goal(ctx, stx.location)
     for name in hyps:
         decl = ctx.hyp(name)
@@ -334,7 +394,15 @@ def _constructors(ctx: TacticContext, name: str) -> list[Expr]:
 
 @tactic(ConstructorStx)
 def constructor_tactic(ctx: TacticContext, stx: ConstructorStx) -> None:
-    """`constructor`: apply the first constructor that fits."""
+    """`constructor`: apply the first constructor that fits; its arguments become goals, tagged with their names.
+
+    The witness of `∃` becomes a goal that the other one mentions.
+
+    ```lean
+    example (p q : Prop) (hp : p) (hq : q) : p ∧ q := by
+      constructor
+    ```
+    """
     for ctor in _constructors(ctx, "constructor"):
         mark = ctx.save()
         try:
@@ -355,19 +423,37 @@ def _one_of_two(ctx: TacticContext, name: str, place: int) -> None:
 
 @tactic(LeftStx)
 def left_tactic(ctx: TacticContext, stx: LeftStx) -> None:
-    """`left`: apply the first of two constructors."""
+    """`left`: apply the first constructor of a type that has two.
+
+    ```lean
+    example (p q : Prop) (hp : p) : p ∨ q := by
+      left
+    ```
+    """
     _one_of_two(ctx, "left", 0)
 
 
 @tactic(RightStx)
 def right_tactic(ctx: TacticContext, stx: RightStx) -> None:
-    """`right`: apply the second of two constructors."""
+    """`right`: apply the second constructor of a type that has two.
+
+    ```lean
+    example (p q : Prop) (hq : q) : p ∨ q := by
+      right
+    ```
+    """
     _one_of_two(ctx, "right", 1)
 
 
 @tactic(ExistsStx)
 def exists_tactic(ctx: TacticContext, stx: ExistsStx) -> None:
-    """`exists a, b`: `refine ⟨a, b, ?_⟩`, then `trivial` where that closes the goal."""
+    """`exists a, b`: give witnesses (or first components) and close what is left by `trivial` where that does it.
+
+    ```lean
+    example (f : Nat → Nat) (h : ∀ x : Nat, f x = x) : ∃ a b : Nat, f a = b := by
+      exists 2, 2
+    ```
+    """
     hole = SyntheticHole("_", pos=stx.pos, end=stx.end)
     refine_main(ctx, AnonCtor((*stx.terms, hole), pos=stx.pos, end=stx.end))
     if ctx.goals:

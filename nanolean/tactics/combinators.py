@@ -70,32 +70,65 @@ def close_main_with(ctx: TacticContext, seq: TacticSeq, blame: tuple[int, int] |
 
 @tactic(ParenStx)
 def paren_tactic(ctx: TacticContext, stx: ParenStx) -> None:
-    """`(t; u)`."""
+    """`(t; u)`: make one tactic of several; what is left open stays open, and if one is refused the whole is.
+
+    ```lean
+    example (p q r : Prop) (hp : p) : q → p ∨ r := by
+      (intro hq; left)
+    ```
+    """
     run_seq(ctx, stx.tactics)
 
 
 @tactic(BulletStx)
 def bullet_tactic(ctx: TacticContext, stx: BulletStx) -> None:
-    """`· tactics`: close the main goal."""
+    """`· tactics`: work on the first goal alone, which must be closed.
+
+    ```lean
+    example (p q : Prop) (h : p ∧ q) : q ∧ p := by
+      constructor
+      · exact h.right
+    ```
+    """
     close_main_with(ctx, stx.tactics, (stx.pos, stx.end))
 
 
 @tactic(BraceStx)
 def brace_tactic(ctx: TacticContext, stx: BraceStx) -> None:
-    """`{ tactics }`: close the main goal; Lean blames the closing brace for goals that are left."""
+    """`{ tactics }`: work on the first goal alone, which must be closed; Lean blames the closing brace for goals left.
+
+    ```lean
+    example (p q : Prop) (hp : p) (hq : q) : p ∧ q := by
+      constructor
+      { exact hp }
+    ```
+    """
     close_main_with(ctx, stx.tactics, (stx.end - 1, stx.end))
 
 
 @tactic(FocusStx)
 def focus_tactic(ctx: TacticContext, stx: FocusStx) -> None:
-    """`focus tactics`: work on the main goal alone; what is left of it comes before the other goals."""
+    """`focus t`: run `t` as if the first goal were the only one; what is left of it comes before the other goals.
+
+    ```lean
+    example (p q : Prop) (hp : p) (hq : q) : (p ∧ q) ∧ q := by
+      constructor
+      focus all_goals constructor
+    ```
+    """
     with ctx.focus():
         run_seq(ctx, stx.tactics)
 
 
 @tactic(AndThenStx)
 def and_then_tactic(ctx: TacticContext, stx: AndThenStx) -> None:
-    """`t <;> u`: run `u` on every goal that `t` makes of the main goal."""
+    """`<;> u`: behind a tactic, run `u` on every goal that it leaves.
+
+    ```lean
+    example (p q : Prop) (hp : p) (hq : q) : p ∧ q := by
+      constructor <;> assumption
+    ```
+    """
     with ctx.focus():
         run_tactic_node(ctx, stx.first)
         on_all_goals(ctx, lambda: run_tactic_node(ctx, stx.then))
@@ -103,7 +136,16 @@ def and_then_tactic(ctx: TacticContext, stx: AndThenStx) -> None:
 
 @tactic(AllGoalsStx)
 def all_goals_tactic(ctx: TacticContext, stx: AllGoalsStx) -> None:
-    """`all_goals tactics`: run them on every goal."""
+    """`all_goals t`: run `t` on every goal; refused when `t` is refused on one of them.
+
+    At the top of a proof in a whole text Lean records the errors, admits those goals and goes on; so does NanoLean.
+
+    ```lean
+    example (n : Nat) : n = 0 ∨ n ≠ 0 := by
+      cases n
+      all_goals try (left; rfl)
+    ```
+    """
     on_all_goals(ctx, lambda: run_seq(ctx, stx.tactics))
 
 
@@ -131,7 +173,14 @@ def on_all_goals(ctx: TacticContext, work: Callable[[], None]) -> None:
 
 @tactic(AnyGoalsStx)
 def any_goals_tactic(ctx: TacticContext, stx: AnyGoalsStx) -> None:
-    """`any_goals tactics`: run them on every goal; they must succeed on at least one."""
+    """`any_goals t`: run `t` on every goal and keep those that refuse it; refused when all do.
+
+    ```lean
+    example (p q : Prop) (hp : p) : p ∧ q := by
+      constructor
+      any_goals assumption
+    ```
+    """
     left: list[str] = []
     success = False
     for goal in list(ctx.goals):
@@ -147,7 +196,15 @@ def any_goals_tactic(ctx: TacticContext, stx: AnyGoalsStx) -> None:
 
 @tactic(FirstStx)
 def first_tactic(ctx: TacticContext, stx: FirstStx) -> None:
-    """`first | t | u`: the first alternative that succeeds."""
+    """`first | t | u`: run the first alternative that is not refused.
+
+    ```lean
+    example (p q : Prop) (hq : q) : p ∨ q := by
+      first
+      | left; assumption
+      | right; assumption
+    ```
+    """
     mark = ctx.save()
     for place, alternative in enumerate(stx.alts):
         last = place == len(stx.alts) - 1
@@ -163,13 +220,25 @@ def first_tactic(ctx: TacticContext, stx: FirstStx) -> None:
 
 @tactic(TryStx)
 def try_tactic(ctx: TacticContext, stx: TryStx) -> None:
-    """`try tactics`: run them, or leave everything as it is."""
+    """`try t`: run `t`, or do nothing where it is refused.
+
+    ```lean
+    example (p q : Prop) (hp : p) : p ∧ q := by
+      constructor <;> try assumption
+    ```
+    """
     ctx.attempt(lambda: run_seq(ctx, stx.tactics))
 
 
 @tactic(RepeatStx)
 def repeat_tactic(ctx: TacticContext, stx: RepeatStx) -> None:
-    """`repeat tactics`: run them on the main goal until they fail."""
+    """`repeat t`: run `t` on the first goal until it is refused, and then on what it has left.
+
+    ```lean
+    example (a b c d : Nat) : a + b + c + d = a + (b + (c + d)) := by
+      repeat rw [Nat.add_assoc]
+    ```
+    """
     while ctx.attempt(lambda: run_seq(ctx, stx.tactics)):
         ctx.mctx.budget.spend(REPEAT_COST)
 
@@ -179,7 +248,16 @@ def repeat_tactic(ctx: TacticContext, stx: RepeatStx) -> None:
 
 @tactic(CaseStx)
 def case_tactic(ctx: TacticContext, stx: CaseStx) -> None:
-    """`case tag x y => tactics`: close the goal of that tag, with names for its last inaccessible hypotheses."""
+    """`case tag x y => tactics`: close the goal with that tag, with names for its last inaccessible hypotheses.
+
+    `_` stands for any tag; several tags with the same proof are separated by `|`.
+
+    ```lean
+    example (p q : Prop) (hp : p) (hq : q) : p ∧ q := by
+      constructor
+      case right => exact hq
+    ```
+    """
     for tag, names in stx.tags:
         goal = find_case(ctx, tag)
         rest = [other for other in ctx.goals if other != goal]
@@ -207,19 +285,39 @@ def find_case(ctx: TacticContext, tag: str) -> str:
 
 @tactic(NextStx)
 def next_tactic(ctx: TacticContext, stx: NextStx) -> None:
-    """`next x y => tactics`: close the main goal, with names for its last inaccessible hypotheses."""
+    """`next x y => tactics`: close the first goal, with names for its last inaccessible hypotheses.
+
+    ```lean
+    example (p q : Prop) (h : p ∨ q) : q ∨ p := by
+      cases h
+      next hp => exact Or.inr hp
+    ```
+    """
     ctx.replace_main([rename_inaccessible(ctx, ctx.main, list(stx.names))])
     close_main_with(ctx, stx.tactics)
 
 
 @tactic(SkipStx)
 def skip_tactic(ctx: TacticContext, stx: SkipStx) -> None:
-    """`skip`: do nothing."""
+    """`skip`: do nothing.
+
+    ```lean
+    example (p : Prop) (hp : p) : p := by
+      skip
+    ```
+    """
 
 
 @tactic(DoneStx)
 def done_tactic(ctx: TacticContext, stx: DoneStx) -> None:
-    """`done`: no goal may be left."""
+    """`done`: be refused unless no goals are left.
+
+    ```lean
+    example (p q : Prop) (hp : p) : p ∧ q := by
+      constructor
+      done
+    ```
+    """
     ctx.prune()
     if ctx.goals:
         raise unsolved_goals(ctx)
@@ -227,13 +325,27 @@ def done_tactic(ctx: TacticContext, stx: DoneStx) -> None:
 
 @tactic(RotateLeftStx)
 def rotate_left_tactic(ctx: TacticContext, stx: RotateLeftStx) -> None:
-    """`rotate_left n`: move the first `n` goals to the end."""
+    """`rotate_left n`: move the first `n` goals behind the others; without a number, one.
+
+    ```lean
+    example (p q r : Prop) : p ∧ q ∧ r := by
+      refine ⟨?a, ?b, ?c⟩
+      rotate_left
+    ```
+    """
     _rotate(ctx, stx.count)
 
 
 @tactic(RotateRightStx)
 def rotate_right_tactic(ctx: TacticContext, stx: RotateRightStx) -> None:
-    """`rotate_right n`: move the last `n` goals to the front."""
+    """`rotate_right n`: move the last `n` goals in front of the others.
+
+    ```lean
+    example (p q r : Prop) : p ∧ q ∧ r := by
+      refine ⟨?a, ?b, ?c⟩
+      rotate_right
+    ```
+    """
     _rotate(ctx, -stx.count)
 
 
@@ -249,7 +361,19 @@ ITERATE_COST = 50
 
 @tactic(RepeatPrimeStx)
 def repeat_prime_tactic(ctx: TacticContext, stx: RepeatPrimeStx) -> None:
-    """`repeat' t`: run `t` on every goal, and on the goals that it makes, until it fails on all of them."""
+    """`repeat' t`, `repeat1' t`: run `t` on every goal, and on the goals that this makes; `repeat1'` must succeed
+    once.
+
+    ```lean
+    example (p q r : Prop) (hp : p) (hq : q) (hr : r) : (p ∧ q) ∧ r := by
+      repeat' first | assumption | constructor
+    ```
+
+    ```lean
+    example (p : Prop) (hp : p) : p := by
+      repeat1' constructor
+    ```
+    """
     if not _exhaust(ctx, stx.tactics) and stx.once:
         raise TacticError("repeat1' made no progress")
 
@@ -275,7 +399,13 @@ def _exhaust(ctx: TacticContext, seq: TacticSeq) -> bool:
 
 @tactic(IterateStx)
 def iterate_tactic(ctx: TacticContext, stx: IterateStx) -> None:
-    """`iterate n t`: run `t` exactly `n` times; without a number as often as it succeeds."""
+    """`iterate n t`: run `t` exactly `n` times; without a number as long as it is not refused.
+
+    ```lean
+    example (p q r s : Prop) : p → q → r → s → p := by
+      iterate 2 intro
+    ```
+    """
     if stx.count is None:
         repeat_tactic(ctx, RepeatStx(stx.tactics))
         return
@@ -286,7 +416,14 @@ def iterate_tactic(ctx: TacticContext, stx: IterateStx) -> None:
 
 @tactic(SolveStx)
 def solve_tactic(ctx: TacticContext, stx: SolveStx) -> None:
-    """`solve | t | u`: the first alternative that closes the main goal."""
+    """`solve | t | u`: `first` where an alternative counts only if it closes the goal.
+
+    ```lean
+    example (p q : Prop) (hp : p) (hq : q) : p ∧ q := by
+      constructor
+      solve | assumption
+    ```
+    """
     *others, last = stx.alts
     for alternative in others:
         if ctx.attempt(partial(close_main_with, ctx, alternative)):
@@ -296,7 +433,14 @@ def solve_tactic(ctx: TacticContext, stx: SolveStx) -> None:
 
 @tactic(FailIfSuccessStx)
 def fail_if_success_tactic(ctx: TacticContext, stx: FailIfSuccessStx) -> None:
-    """`fail_if_success t`: do nothing where `t` fails."""
+    """`fail_if_success t`: be refused where `t` succeeds; otherwise do nothing.
+
+    ```lean
+    example (n : Nat) : 0 + n = n := by
+      fail_if_success rfl
+      exact Nat.zero_add n
+    ```
+    """
     mark = ctx.save()
     try:
         run_seq(ctx, stx.tactics)
@@ -308,7 +452,13 @@ def fail_if_success_tactic(ctx: TacticContext, stx: FailIfSuccessStx) -> None:
 
 @tactic(AndIntrosStx)
 def and_intros_tactic(ctx: TacticContext, stx: AndIntrosStx) -> None:
-    """`and_intros`: `repeat' refine And.intro ?_ ?_`."""
+    """`and_intros`: take a conjunction of any depth apart into its parts.
+
+    ```lean
+    example (p q r : Prop) (hp : p) (hq : q) (hr : r) : p ∧ q ∧ r := by
+      and_intros <;> assumption
+    ```
+    """
     hole = SyntheticHole("_", pos=stx.pos, end=stx.end)
     both = AppStx(Ident("And.intro", pos=stx.pos, end=stx.end), (hole, hole), pos=stx.pos, end=stx.end)
     refine = RefineStx(both, pos=stx.pos, end=stx.end)

@@ -47,7 +47,14 @@ from nanolean.tactics.rewrite import well_typed
 
 @tactic(LetStx)
 def let_tactic(ctx: TacticContext, stx: LetStx) -> None:
-    """`let x : T := v`: a local with a value; `?_` in `v` become goals after the main one."""
+    """`let x : T := v`: add a variable with a value that the goal may look into: `x` is `v` by definition.
+
+    ```lean
+    example (a b : Nat) : a + b = b + a := by
+      let s := a + b
+      show s = b + a
+    ```
+    """
     mctx, goal, lctx = ctx.mctx, ctx.main, ctx.lctx
     type_ = None if stx.type is None else elab_type(ctx.session, lctx, stx.type)
     found = elab_term(ctx.session, lctx, stx.value, type_, holes="goals")
@@ -63,7 +70,13 @@ def let_tactic(ctx: TacticContext, stx: LetStx) -> None:
 
 @tactic(SufficesStx)
 def suffices_tactic(ctx: TacticContext, stx: SufficesStx) -> None:
-    """`suffices h : T from e`: `e` proves the goal from `h`, and `T` is the new goal."""
+    """`suffices h : T from e`: prove the goal from `h : T` by `e` (or `by t`), and leave `T` to be proved.
+
+    ```lean
+    example (p q : Prop) (h : p → q) : q := by
+      suffices p from h this
+    ```
+    """
     mctx, goal, lctx = ctx.mctx, ctx.main, ctx.lctx
     type_ = elab_type(ctx.session, lctx, stx.type)
     local = mctx.fresh_local(local_name(stx.name), type_)
@@ -77,7 +90,14 @@ def suffices_tactic(ctx: TacticContext, stx: SufficesStx) -> None:
 
 @tactic(GeneralizeStx)
 def generalize_tactic(ctx: TacticContext, stx: GeneralizeStx) -> None:
-    """`generalize h : e = x`: replace `e` in the goal by a new variable `x`."""
+    """`generalize e = x`: replace the term `e` in the goal by a new variable; `generalize h : e = x` keeps the
+    equation.
+
+    ```lean
+    example (a b : Nat) : (a + b) * 2 = 2 * (a + b) := by
+      generalize a + b = n
+    ```
+    """
     mctx, goal = ctx.mctx, ctx.main
     decl = mctx.decl(goal)
     values = [elab_term(ctx.session, ctx.lctx, arg.term).term for arg in stx.args]
@@ -114,7 +134,13 @@ def _is_type_correct(ctx: TacticContext, target: Expr, ids: list[str]) -> bool:
 
 @tactic(ClearStx)
 def clear_tactic(ctx: TacticContext, stx: ClearStx) -> None:
-    """`clear h x`: remove hypotheses on which nothing else depends."""
+    """`clear h x`: remove hypotheses that nothing else mentions.
+
+    ```lean
+    example (a b : Nat) (h : a = b) : b = a := by
+      clear a
+    ```
+    """
     mctx, goal = ctx.mctx, ctx.main
     wanted = {ctx.hyp(name).fvar_id for name in stx.names}
     lctx = ctx.lctx
@@ -133,7 +159,14 @@ def clear_tactic(ctx: TacticContext, stx: ClearStx) -> None:
 
 @tactic(RenameStx)
 def rename_tactic(ctx: TacticContext, stx: RenameStx) -> None:
-    """`rename T => h`: give the last hypothesis of type `T` a name."""
+    """`rename T => h`: give the last hypothesis of type `T` the name `h`; `_` in `T` fits anything.
+
+    ```lean
+    example (p q : Prop) : p → q → p := by
+      intros
+      rename p => hp
+    ```
+    """
     mctx = ctx.mctx
     for decl in reversed(list(ctx.lctx)):
         mark = mctx.save()
@@ -149,7 +182,7 @@ def rename_tactic(ctx: TacticContext, stx: RenameStx) -> None:
 
 @tactic(IntroPatternsStx)
 def intro_patterns_tactic(ctx: TacticContext, stx: IntroPatternsStx) -> None:
-    """`intro x ⟨y, h⟩ (z : T)`."""
+    """Introduce and take apart: the forms of `intro` with patterns, `intro x ⟨y, h⟩ (z : T)`."""
     for pattern in stx.patterns:
         if isinstance(pattern, PatTyped):
             assert isinstance(pattern.pattern, PatName)
@@ -222,7 +255,7 @@ def _match(ctx: TacticContext, goal: str, fvar_id: str, pattern: RcasesPattern) 
 
 @tactic(HavePatternStx)
 def have_pattern_tactic(ctx: TacticContext, stx: HavePatternStx) -> None:
-    """`have ⟨x, h⟩ : T := e`: take `e` apart; a hypothesis `e` itself stays."""
+    """Take a value apart: `have ⟨x, h⟩ : T := e`. A hypothesis `e` itself stays."""
     mctx, goal, lctx = ctx.mctx, ctx.main, ctx.lctx
     type_ = None if stx.type is None else elab_type(ctx.session, lctx, stx.type)
     found = elab_term(ctx.session, lctx, stx.value, type_, holes="goals")
@@ -243,7 +276,18 @@ def have_pattern_tactic(ctx: TacticContext, stx: HavePatternStx) -> None:
 
 @tactic(RintroStx)
 def rintro_tactic(ctx: TacticContext, stx: RintroStx) -> None:
-    """`rintro x ⟨y, rfl⟩ (h | h)`."""
+    """`rintro p q`: introduce and take apart by patterns of `rcases`; alternatives stand in parentheses.
+
+    ```lean
+    example : ∀ a b : Nat, (∃ k, b = a + k) → a ≤ b := by
+      rintro a _ ⟨k, rfl⟩
+    ```
+
+    ```lean
+    example (p q : Prop) : p ∨ q → q ∨ p := by
+      rintro (hp | hq)
+    ```
+    """
     ctx.replace_main(rintro(ctx, ctx.main, list(stx.patterns)))
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "run_seq",
     "run_tactic_node",
     "tactic",
+    "tactic_functions",
 ]
 
 TacticFn = Callable[["TacticContext", Any], None]
@@ -49,6 +50,11 @@ def tactic(node_class: type[Node]) -> Callable[[Callable[[TacticContext, Node], 
         return fn
 
     return register
+
+
+def tactic_functions() -> tuple[TacticFn, ...]:
+    """Return the functions that are registered; `nanolean.tactics.load` registers all."""
+    return tuple(_REGISTRY.values())
 
 
 class TacticContext:

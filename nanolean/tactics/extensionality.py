@@ -34,7 +34,13 @@ MAX_EXT = 100
 
 @tactic(FunextStx)
 def funext_tactic(ctx: TacticContext, stx: FunextStx) -> None:
-    """`funext x y`: functions are equal that agree everywhere."""
+    """`funext x y`: prove that functions are equal by their values at every `x`.
+
+    ```lean
+    example : (fun n : Nat => n + 0) = fun n => n := by
+      funext n
+    ```
+    """
     for name in stx.names:
         _apply_lemma(ctx, "funext")
         _, goal = intro(ctx.mctx, ctx.main, None if name == "_" else name)
@@ -48,7 +54,19 @@ def _apply_lemma(ctx: TacticContext, name: str) -> None:
 
 @tactic(ExtStx)
 def ext_tactic(ctx: TacticContext, stx: ExtStx) -> None:
-    """`ext x y`: apply extensionality lemmas for functions and propositions as often as they apply, `ext1` once."""
+    """`ext x y`, `ext1 x`: prove an equation by lemmas marked `@[ext]` as long as names are left and lemmas apply,
+    `ext1` once.
+
+    ```lean
+    example (p q : Nat → Prop) (h : ∀ n, p n ↔ q n) : p = q := by
+      ext n
+    ```
+
+    ```lean
+    example (p q : Nat → Prop) (h : ∀ n, p n ↔ q n) : p = q := by
+      ext1 n
+    ```
+    """
     with ctx.focus():
         done: list[str] = []
         todo: list[tuple[str, Sequence[RcasesPattern]]] = []
@@ -96,7 +114,16 @@ def _ext_once(
 
 @tactic(CongrStx)
 def congr_tactic(ctx: TacticContext, stx: CongrStx) -> None:
-    """`congr`: from `f a = f b` to `a = b`, again and again; equations that hold by `rfl` or assumption are closed."""
+    """`congr`: reduce an equation of two applications to those of the parts that differ; `congr n` goes `n` levels
+    deep.
+
+    What `rfl` or an assumption closes is closed.
+
+    ```lean
+    example (f : Nat → Nat → Nat) (a b c d : Nat) (h : a = b) : f a c = f b d := by
+      congr
+    ```
+    """
     with ctx.focus():
         if _closed_at_once(ctx):
             return

@@ -199,7 +199,16 @@ KEEP = PatName("_")
 
 @tactic(RcasesStx)
 def rcases_tactic(ctx: TacticContext, stx: RcasesStx) -> None:
-    """`rcases h with ⟨x, hx⟩ | h`; several targets share one tuple."""
+    """`rcases h with p`: take `h` apart by a pattern, which may nest.
+
+    `⟨a, b⟩` has parts, `a | b` alternatives; `rfl` substitutes an equation, `-` throws away, `_` keeps without a
+    name.
+
+    ```lean
+    example (a b : Nat) (h : ∃ k, b = a + k ∧ k ≤ 3) : a ≤ b := by
+      rcases h with ⟨k, rfl, -⟩
+    ```
+    """
     patterns = _patterns_for_fields(stx.pattern or PatTuple(()), len(stx.targets))
     if len(stx.targets) == 1:
         patterns = [stx.pattern or KEEP]
@@ -209,7 +218,13 @@ def rcases_tactic(ctx: TacticContext, stx: RcasesStx) -> None:
 
 @tactic(ObtainStx)
 def obtain_tactic(ctx: TacticContext, stx: ObtainStx) -> None:
-    """`obtain ⟨x, hx⟩ : T := e`; without a value `T` becomes a goal of its own, the first one."""
+    """`obtain p := e`: `rcases e with p`; `obtain p : T` makes `T` a goal to be proved first.
+
+    ```lean
+    example (p q : Prop) (h : p ∧ q) : q := by
+      obtain ⟨hp, hq⟩ := h
+    ```
+    """
     mctx, goal, lctx = ctx.mctx, ctx.main, ctx.lctx
     type_ = None if stx.type is None else elab_type(ctx.session, lctx, stx.type)
     extra: list[str] = []

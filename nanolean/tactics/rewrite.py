@@ -59,7 +59,32 @@ class Rewritten(NamedTuple):
 
 @tactic(RwStx)
 def rw_tactic(ctx: TacticContext, stx: RwStx) -> None:
-    """`rw [a, ← b] at h`: rewrite by the rules in order, then try `rfl` (unless it is `rewrite`)."""
+    """`rw [e, ← f]`, `rwa [e]`, `rewrite [e]`: rewrite with equations and equivalences, in order, `←` from right to
+    left.
+
+    The first place that fits fixes the arguments; every instance of that is replaced. Premises become goals. `at h`
+    rewrites a hypothesis, `at h ⊢` the goal too; `(occs := .pos [2])` only the second instance, `.neg [1]` all but
+    the first; a defined name stands for its equations. `rw` tries `rfl` at the end, `rwa` then `assumption`,
+    `rewrite` neither. Nothing under `∀`, `∃` or `fun` that mentions their variable is rewritten; `simp only` does
+    that.
+
+    ```lean
+    example (a b : Nat) (h : a = b) (h1 : b = 3) : a = 3 := by
+      rw [← h] at h1
+    ```
+
+    ```lean
+    example (a b c : Nat) (h : a = b) (h1 : b = c) : a = c := by
+      rwa [h]
+    ```
+
+    ```lean
+    example (a b : Nat) (h : a = b) : a + a = b + b := by
+      rewrite [h]
+    ```
+
+    Not here: `rw .. at *`, and options other than `occs`.
+    """
     for rule in stx.rules:
         try:
             _rewrite_everywhere(ctx, stx, rule)
@@ -289,7 +314,15 @@ def _defining_equation(ctx: TacticContext, name: str, symm: bool) -> Equation:
 
 @tactic(UnfoldStx)
 def unfold_tactic(ctx: TacticContext, stx: UnfoldStx) -> None:
-    """`unfold f g at h`."""
+    """`unfold f g at h`: replace definitions by their bodies; of a recursive one the branch that fits.
+
+    ```lean
+    def square (n : Nat) : Nat := n * n
+
+    example (n : Nat) : square n = n * n := by
+      unfold square
+    ```
+    """
     hyps, goal_too = hyps_and_goal(ctx, stx.location)
     for written in stx.names:
         name = constant_name(ctx.state, written)

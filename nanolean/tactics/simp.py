@@ -41,7 +41,13 @@ TraceRewrite = Callable[[Rule | None, Expr, Expr], None]
 
 @tactic(TraceStx)
 def trace_tactic(ctx: TacticContext, stx: TraceStx) -> None:
-    """`trace "text"`: say something."""
+    """`trace "text"`: say a text as a message; the goals stay.
+
+    ```lean
+    example (p : Prop) (hp : p) : p := by
+      trace "now the hypothesis"
+    ```
+    """
     _say(ctx, stx, "trace", stx.text)
 
 
@@ -229,7 +235,26 @@ def _add_rules(result: SimpSet, rules: Iterable[Rule], lemma: SimpLemma) -> None
 
 @tactic(SimpStx)
 def simp_tactic(ctx: TacticContext, stx: SimpStx) -> None:
-    """`simp [h, ← g, -k] at l`."""
+    """`simp [h, ← g, -k] at l`: rewrite with all `@[simp]` lemmas and those in the list until nothing changes.
+
+    `True` closes the goal, `False` in a hypothesis too. `*` stands for all hypotheses, a definition is unfolded,
+    `-k` takes a lemma away. `simp only [..]` uses the list alone. It rewrites under binders and computes numbers;
+    lemmas that turn around apply only where the term becomes smaller in a fixed order. It is refused when it
+    changes nothing.
+
+    ```lean
+    example (a b : Nat) (p : Prop) (h : p) : a + 0 = b ∧ True := by
+      simp
+    ```
+
+    ```lean
+    example (a b c : Nat) : c + (b + a) = a + b + c := by
+      simp only [Nat.add_comm, Nat.add_left_comm]
+    ```
+
+    Differs from Lean: the simp set is this library's, so Lean may go further, above all on lists. No `+arith`,
+    `simp?`, `↓`.
+    """
     rules = make_set(ctx, stx.only, stx.lemmas, stx.star)
     rules.stx = stx
     location = stx.location
@@ -303,7 +328,13 @@ def simp_hyp(ctx: TacticContext, rules: SimpSet, fvar_id: str) -> bool | None:
 
 @tactic(SimpAllStx)
 def simp_all_tactic(ctx: TacticContext, stx: SimpAllStx) -> None:
-    """`simp_all`: simplify the hypotheses by each other and the goal by all, until nothing changes."""
+    """`simp_all`: simplify the goal and all hypotheses with each other until nothing changes.
+
+    ```lean
+    example (p q r : Prop) (h : p) (h1 : p → q) (h2 : q → r) : r := by
+      simp_all
+    ```
+    """
     rules = make_set(ctx, stx.only, stx.lemmas, star=True)
     progress = False
     for _ in range(MAX_ROUNDS):
@@ -343,7 +374,15 @@ AC_RULES = (
 
 @tactic(AcRflStx)
 def ac_rfl_tactic(ctx: TacticContext, stx: AcRflStx) -> None:
-    """`ac_rfl`: sort both sides of the goal by the laws of `+`, `*`, `∧`, `∨`; they must become the same."""
+    """`ac_rfl`: prove an equation whose sides differ in the order and brackets of `+`, `*`, `∧` or `∨`.
+
+    ```lean
+    example (a b c d : Nat) : a + b + (c + d) = d + (b + c) + a := by
+      ac_rfl
+    ```
+
+    Differs from Lean: Lean asks a type class which operations these are.
+    """
     infos = [ctx.state.env[name] for name in AC_RULES if name in ctx.state.env]
     index = RuleIndex(rule for info in infos for rule in rules_of_constant(info))
     target = ctx.target
@@ -357,7 +396,14 @@ def ac_rfl_tactic(ctx: TacticContext, stx: AcRflStx) -> None:
 
 @tactic(SimpaStx)
 def simpa_tactic(ctx: TacticContext, stx: SimpaStx) -> None:
-    """`simpa [..] using e`; without `using` the hypothesis `this`, or an assumption, must be the simplified goal."""
+    """`simpa [..] using e`: simplify the goal and the type of `e`, which must then agree; without `using` an
+    assumption closes.
+
+    ```lean
+    example (a b : Nat) (h : a + 0 = b) : a = b * 1 := by
+      simpa using h
+    ```
+    """
     rules = make_set(ctx, stx.only, stx.lemmas, stx.star)
     rest = len(ctx.goals) - 1
     simp_goal(ctx, rules)

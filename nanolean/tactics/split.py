@@ -55,7 +55,13 @@ IFS = {"ite", "dite"}
 
 @tactic(SplitStx)
 def split_tactic(ctx: TacticContext, stx: SplitStx) -> None:
-    """`split`, `split at h`."""
+    """`split`: make a goal for each branch of an `if` or `match` in the goal, or with `at h` in a hypothesis.
+
+    ```lean
+    example (n : Nat) : (if n = 0 then 1 else n) ≠ 0 := by
+      split
+    ```
+    """
     hyps, goal_too = hyps_and_goal(ctx, stx.location)
     if len(hyps) + goal_too != 1:
         raise TacticError("Tactic `split` failed: Select a single target to split")

@@ -1,65 +1,99 @@
-"""The manual is true: every example gives the answer it shows, and every tactic has an entry with examples."""
+"""The manual is true: the page of the tactics is the command's, every example gives the answer it shows."""
 
 import re
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from nanolean.__main__ import main
 from nanolean.commands.runner import run_text
 from nanolean.parser.parse_commands import _TACTICS
-from nanolean.tests import docs_examples
-from nanolean.tests.docs_examples import ANSWER, DOC, MANUAL, Example, examples, headings, run_example
 from nanolean.tests.library import base
+from nanolean.tools.tactics_page import (
+    CHAPTERS,
+    MANUAL,
+    PAGE,
+    Entry,
+    anchor,
+    entries,
+    index,
+    page,
+    run_tactics,
+    state_of,
+)
 from nanolean.tools.terminal import Session
 
 COMBINATORS = {"<;>"}
 """Forms of tactics that begin with another tactic."""
 
+ANSWER = re.compile(r"^/-(.*?)-/$", re.MULTILINE | re.DOTALL)
+EXAMPLES = Path(__file__).with_name("tactic_examples.lean")
+
+
+class Example(NamedTuple):
+    """The tactics it is about, the commands with the statement, and pairs of tactics and the answer to them."""
+
+    names: tuple[str, ...]
+    head: str
+    steps: tuple[tuple[str, str], ...]
+
 
 @cache
 def tactic_examples() -> list[Example]:
-    return examples(DOC.read_text(encoding="utf-8"))
+    examples = []
+    for block in EXAMPLES.read_text(encoding="utf-8").split("\n--- ")[1:]:
+        names, _, text = block.partition("\n")
+        head, _, rest = text.partition(" := by\n")
+        parts = ANSWER.split(rest)
+        steps = [(parts[i].strip("\n"), parts[i + 1].strip("\n ")) for i in range(0, len(parts) - 1, 2)]
+        examples.append(Example(tuple(names.split()), head, tuple(steps)))
+    return examples
 
 
 def fenced(path: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)\n```$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("example", tactic_examples(), ids=lambda example: example.title)
+@pytest.mark.parametrize("example", tactic_examples(), ids=lambda example: example.head.replace("\n", " "))
 def test_an_example_of_a_tactic_gives_what_it_shows(example: Example):
-    assert run_example(example) == [step.answer for step in example.steps]
+    state = state_of(example.head)
+    for tactics, answer in example.steps:
+        given, state = run_tactics(state, tactics)
+        assert given == answer
 
 
-def test_no_example_shows_what_is_no_answer_to_a_tactic():
-    answers = [step.answer for example in tactic_examples() for step in example.steps]
-    assert not [answer for answer in answers if "not available" in answer or answer.startswith("no statement")]
+def test_the_page_of_the_tactics_is_what_the_command_makes_of_the_docstrings():
+    assert PAGE.read_text(encoding="utf-8") == page()
 
 
-def test_every_tactic_has_an_entry_of_its_own():
-    names = [name for entry in headings(DOC.read_text(encoding="utf-8")) for name in entry]
+def test_every_tactic_has_an_entry_in_one_chapter():
+    first_names = [name for chapter in CHAPTERS.values() for name in chapter.split()]
+    assert sorted(first_names) == sorted(entries())
+    names = [name for entry in entries().values() for name in entry.names]
     assert sorted(names) == sorted(_TACTICS.keys() | COMBINATORS)
 
 
-@pytest.mark.parametrize("name", sorted(_TACTICS.keys() | COMBINATORS))
-def test_a_tactic_has_two_examples_that_use_it(name: str):
-    used = [example for example in tactic_examples() if name in example.entry and _uses(example, name)]
-    assert len(used) >= 2
+@pytest.mark.parametrize("entry", entries().values(), ids=lambda entry: entry.names[0])
+def test_a_tactic_has_an_example_that_uses_it(entry: Entry):
+    for name in entry.names:
+        assert any(_uses(example, name) for example in entry.examples), name
 
 
-def _uses(example: Example, name: str) -> bool:
+def _uses(example: str, name: str) -> bool:
     word = re.compile(rf"(?<![\w'?]){re.escape(name)}(?![\w'?])" if name[0].isalpha() else re.escape(name))
-    return any(word.search(step.text) for step in example.steps)
+    return word.search(example) is not None
 
 
-def test_refreshing_changes_nothing():
-    text = DOC.read_text(encoding="utf-8")
-    found = examples(text)
-    lines = text.splitlines()
-    for example, (_, first, last, _) in zip(found, docs_examples.blocks(text), strict=True):
-        shown = [step.answer for step in example.steps]
-        assert docs_examples.write_example(example, shown) == "\n".join(lines[first:last])
+def test_no_example_shows_what_is_no_answer_to_a_tactic():
+    answers = ANSWER.findall(PAGE.read_text(encoding="utf-8"))
+    assert answers and not [answer for answer in answers if "not available" in answer]
+
+
+def test_headings_have_anchors_of_their_own():
+    anchors = [anchor(entry.heading) for entry in entries().values()]
+    assert len(set(anchors)) == len(anchors)
 
 
 @pytest.mark.parametrize("block", fenced(MANUAL, "lean"))
@@ -70,7 +104,7 @@ def test_a_text_of_the_manual_gives_the_messages_it_shows(block: str):
 
 
 def test_the_manual_links_to_every_entry():
-    assert docs_examples.index(DOC.read_text(encoding="utf-8")) in MANUAL.read_text(encoding="utf-8")
+    assert index() in MANUAL.read_text(encoding="utf-8")
 
 
 def test_a_session_of_the_manual_gives_what_it_shows():

@@ -218,7 +218,19 @@ STEPS = 60_000
 
 @tactic(GrindStx)
 def grind_tactic(ctx: TacticContext, stx: GrindStx) -> None:
-    """`grind [h, ← g]`."""
+    """`grind [h, ← g]`: search for a contradiction from the hypotheses and the negated goal.
+
+    It splits cases, derives equations by congruence, uses the lemmas in brackets, multiplies out, and knows linear
+    arithmetic. A plain implication is not split: what is known must make its premise true.
+
+    ```lean
+    example (f : Nat → Nat) (a b : Nat) (h : a = b) (h1 : f b = 3) : f a < 4 := by
+      grind
+    ```
+
+    Differs from Lean: Lean knows more theories and has lemmas of its own (`@[grind]`, without effect here); this is
+    a bounded search that proves less, and its message names the goal alone.
+    """
     if ctx.target.has_mvar:
         raise ctx.with_goal("`grind` failed, the goal contains metavariables")
     lemmas = read_lemmas(ctx, stx.lemmas)

@@ -86,7 +86,23 @@ def solve(mctx: MetaContext, facts: Iterable[tuple[Expr, Expr]]) -> Expr | None:
 
 @tactic(OmegaStx)
 def omega_tactic(ctx: TacticContext, stx: OmegaStx) -> None:
-    """`omega`: close the goal by linear arithmetic from the hypotheses and the negated goal."""
+    """`omega`: decide linear arithmetic over natural numbers, from the hypotheses and for the goal.
+
+    It takes equations and order, `∧ ∨ ¬ → ↔` of them, sums, differences, products, `/`, `%` and `∣` with numerals.
+    A product of variables counts as one unknown.
+
+    ```lean
+    example (n : Nat) (h : n % 2 = 1) : (n + 1) / 2 * 2 = n + 1 := by
+      omega
+    ```
+
+    ```lean
+    example (a b : Nat) (h : a ≤ b) : a < b := by
+      omega
+    ```
+
+    Differs from Lean: no integers, no bit vectors; a counterexample need not be the one that Lean names.
+    """
     mctx = ctx.mctx
     ctx.replace_main([false_or_by_contra(mctx, ctx.main)])
     facts = [(ctx.type_of(ctx.lctx.by_id[i]), ctx.lctx.by_id[i].fvar) for i in proposition_ids(ctx)]
