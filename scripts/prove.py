@@ -57,7 +57,7 @@ from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.prover.whole_proof import Verifier, WholeProofProver
 from nanoproof.repos.project import imported_into
 from nanoproof.repos.proving import server_imports
-from nanoproof.search.config import ALGORITHM, SearchConfig
+from nanoproof.search.config import ALGORITHM, NOT_FLAGS, SearchConfig
 
 
 @dataclass(frozen=True)
@@ -105,11 +105,18 @@ class ProveOptions:
         check((self.dataset is None) == (self.id is None), "--dataset and --id go together")
 
 
+NOT_ASKED = (
+    *("keep_tree", "disprove_fraction", "simplification_tactics", "keep_unsolved_visits"),
+    *NOT_FLAGS,
+)
+"""Options that --html and --disprove decide here, that say what is stored for training, and limits."""
+
+
 def parse_args(argv: list[str] | None) -> argparse.Namespace:
     parser = Parser(prog="python -m scripts.prove", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("theorem", nargs="?", help="a theorem (`:= by sorry` may be left out) or a file with sorries")
     for prefix, each in (("", ProveOptions), ("", SamplingConfig), ("search-", SearchConfig), ("", ProverOptions)):
-        add_flags(parser, each, prefix, skip=("keep_tree", "disprove_fraction"))
+        add_flags(parser, each, prefix, skip=NOT_ASKED)
     parser.add_argument("--theorem", dest="named", metavar="THEOREM", help="The theorem or file, as without the flag.")
     parser.add_earlier({"--lean-server": "--lean-servers", "--num-samples": "--num-sampled-tactics"})
     parser.set_defaults(search_finishers=(AUTO,), search_algorithm=ALGORITHM)

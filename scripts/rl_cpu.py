@@ -29,10 +29,7 @@ ABLATIONS: dict[str, tuple[list[str], list[str]]] = {
     "failed tactics, a quarter": (["--negative-fraction", "0.25"], []),
     "disproofs, half": (["--disprove-fraction", "0.5"], []),
     "value loss by depth": (["--balance-value-by-depth"], []),
-    "tactics filtered, restarts": (
-        ["--replay-logprob-min", "-10", "--replay-logprob-max", "-0.05", "--restart-from-sft-every", "10"],
-        [],
-    ),
+    "tactics filtered": (["--replay-logprob-min", "-10", "--replay-logprob-max", "-0.05"], []),
 }
 """What is changed, as flags of RL and of the evaluation."""
 CURVE_POINTS = 4

@@ -198,11 +198,8 @@ def checkpoint_steps(run_dir: Path) -> list[int]:
 
 
 def updates_of(run_dir: Path, step: int) -> int:
-    """Count the optimizer updates of an RL run up to a step, with those after each restart from the first weights."""
-    options = read_json(run_dir / "args.json")
-    every = options.get("restart_from_sft_every")
-    restarts = (step - 1) // every if every and step else 0
-    return step * int(options["num_updates_per_step"]) + restarts * int(options.get("restart_updates", 0))
+    """Count the optimizer updates of an RL run up to a step."""
+    return step * int(read_json(run_dir / "args.json")["num_updates_per_step"])
 
 
 def read_metrics(run_dir: Path) -> list[dict[str, Any]]:

@@ -60,20 +60,22 @@ def opt(
     choices: Sequence[Any] | None = None,
     metavar: str | None = None,
     advanced: bool = False,
+    preset_only: bool = False,
     action: type[argparse.Action] | None = None,
     also: Sequence[str] = (),
 ) -> Any:
     """Declare a dataclass field as an option, with a sentence of help and the range of values it accepts.
 
     `min` and `max` are inclusive bounds, `above` an exclusive lower bound. Options that take several values are
-    declared with a tuple as their default. `advanced` options are shown by `--help-all` only. An option that is written
-    in a way of its own has an argparse `action`, and `also` more flags.
+    declared with a tuple as their default. `advanced` options are shown by `--help-all` only, `preset_only` ones not at
+    all: a preset sets them. An option that is written in a way of its own has an argparse `action`, and `also` more
+    flags.
     """
     return dataclasses.field(
         default=default,
         metadata={
             **{"help": help, "min": min, "max": max, "above": above, "choices": choices, "metavar": metavar},
-            **{"advanced": advanced, "action": action, "also": also},
+            **{"advanced": advanced, "preset_only": preset_only, "action": action, "also": also},
         },
     )
 
@@ -502,6 +504,8 @@ def _argument(option: Option) -> dict[str, Any]:
     """Return the keyword arguments of `add_argument` for an option."""
     rule = option.rule
     named: dict[str, Any] = {"dest": option.dest, "help": rule["help"].replace("%", "%%") or None}
+    if rule["preset_only"]:
+        named["help"] = argparse.SUPPRESS
     if option.default is dataclasses.MISSING:
         named["required"] = True
     else:

@@ -4,7 +4,7 @@ They were measured and gained nothing, or were never measured. docs/experiments.
 last revision that has it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from nanoproof.common.errors import UserError
@@ -33,8 +33,27 @@ RETIRED: Mapping[str, Any] = {
     "value_only_fraction": 0.0,
     "conjectures": 0.0,
     "guide": False,
+    "restart_from_sft_every": None,
+    "value_unsolved_visits": 4,
+    "value_unsolved_tactics": 16,
+    "unsolved_buffer_window_size": 20_000,
+    "lean_lost_proofs": 5,
+    "engine_reuse_share": 0.25,
+    "engine_kernels": "auto",
+    "search_max_nodes": 200_000,
+    "search_max_tree_mbytes": 1024,
+    "search_disprove_value": -12.0,
+    "search_disprove_visits": 8,
+    "search_disprove_simulations": 8,
+    "scalar_lr": 0.5,
+    "momentum": 0.95,
+    "momentum_warmup_steps": 0,
+    "warmup_frac": 0.0,
+    "final_lr_frac": 0.0,
+    "max_grad_norm": 1.0,
 }
-"""The name under which `args.json` and evaluations saved an option -> the value with which it did nothing."""
+"""The name under which `args.json` and evaluations saved an option -> the value with which it did nothing, or what a
+constant is in its place. Those that another command still has (pretraining `--momentum`) are gone from the others."""
 
 RETIRED_CHOICES: Mapping[str, tuple[str, ...]] = {"search_algorithm": ("ao-star",), "continuations": ("conjecture",)}
 """Values that are gone, of options that are not."""
@@ -43,17 +62,22 @@ WITHOUT_EFFECT_ALONE = frozenset(
     {
         *("hindsight_buffer_window_size", "hindsight_subgoals", "hindsight_tactics"),
         *("conjecture_fraction", "conjecture_tries", "conjecture_simulations", "conjecture_window"),
-        *("conjecture_tokens", "conjecture_temperature", "conjecture_batch", "conjecture_targets"),
+        *("conjecture_tokens", "conjecture_temperature", "conjecture_batch", "conjecture_targets", "restart_updates"),
+        *("timeline_minutes", "samples_per_step"),
     }
 )
-"""Retired options that only said how something was done that another one of `RETIRED` turned on."""
+"""Retired options that only said how something was done that another one of `RETIRED` turned on, or what was recorded
+for people to read: no result depends on them."""
 
 
 def is_retired(name: str, value: Any) -> bool:
     """Tell whether a saved option did something that can be done no more."""
-    if name in RETIRED:
-        # A file may have 1 where an option had 1.0, and equal is equal; True and 1 are no values of one option.
-        return bool(value != RETIRED[name])
+    # A file may have 1 where an option had 1.0, and equal is equal; True and 1 are no values of one option.
+    return name in RETIRED and bool(value != RETIRED[name])
+
+
+def is_retired_choice(name: str, value: Any) -> bool:
+    """Tell whether a saved option had a value that it can have no more."""
     return isinstance(value, str) and value in RETIRED_CHOICES.get(name, ())
 
 
@@ -69,9 +93,18 @@ def without_retired(saved: Mapping[str, Any]) -> dict[str, Any]:
 
 def refuse_retired(saved: Mapping[str, Any], origin: str) -> None:
     """Raise UserError that names the saved options which did what can be done no more; `origin` says whose they are."""
+    _refuse(saved, is_retired, origin)
+
+
+def refuse_retired_choices(saved: Mapping[str, Any], origin: str) -> None:
+    """Raise UserError that names the saved options with values that are gone; `origin` says whose they are."""
+    _refuse(saved, is_retired_choice, origin)
+
+
+def _refuse(saved: Mapping[str, Any], is_gone: Callable[[str, Any], bool], origin: str) -> None:
     used = []
     for name, value in saved.items():
-        if is_retired(name, value):
+        if is_gone(name, value):
             flag = "--" + name.replace("_", "-")
             used.append(f"{flag} {value}")
     if used:

@@ -44,7 +44,7 @@ from nanoproof.policy.factory import load_network, open_language_model, open_pol
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.prover.whole_proof import Verifier
-from nanoproof.search.config import ALGORITHM, SearchConfig
+from nanoproof.search.config import ALGORITHM, NOT_FLAGS, SearchConfig
 from nanoproof.search.policy import Policy
 from nanoproof.training.options import RunOptions
 from nanoproof.training.setup import start_ranks
@@ -75,19 +75,19 @@ class EvalCommandOptions:
 
     run: RunOptions = group(RunOptions, without=("run", "run_dir", "loggers"))
     evaluation: EvalOptions = group(EvalOptions)
-    fleet: FleetOptions = group(FleetOptions)
+    fleet: FleetOptions = group(FleetOptions, without=("lean_lost_proofs",))
     sampling: SamplingConfig = group(SamplingConfig)
     search: SearchConfig = group(
         SearchConfig,
         "search-",
-        without=("finisher_use",),  # evaluation has its own
+        without=("finisher_use", "disable_solvers", *NOT_FLAGS),  # evaluation has its own of the first two
         finishers=change(default=(AUTO,)),
         algorithm=change(default=ALGORITHM),
     )
     engine: EngineLimits = group(
         EngineLimits,
         "engine-",
-        without=("batch_invariant",),  # --cpu-dtype decides that
+        without=("batch_invariant", "reuse_share", "kernels"),  # --cpu-dtype decides the first
         cache_mbytes=change(advanced=True),
         max_rows=change(advanced=True),
     )

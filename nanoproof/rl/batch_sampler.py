@@ -21,7 +21,7 @@ from nanoproof.lean.types import Transition
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.proof import untagged
 from nanoproof.rl.learner import Learner
-from nanoproof.rl.options import RLConfig, RLOptions
+from nanoproof.rl.options import UNSOLVED_TACTICS, RLConfig, RLOptions
 from nanoproof.search.expand import solver_pattern
 from nanoproof.training.batches import EpochSampler, TransitionSet, balanced_depth_weights, load_transitions, shard
 
@@ -181,7 +181,7 @@ def buffers_of(options: RLOptions, solvers: Sequence[str], negative_window: int 
     """Make the empty buffers of a run; `negative_window` instead of the run's own."""
     negative = options.negative_window if negative_window is None else negative_window
     window = options.replay_buffer_window_size
-    return Buffers(window, negative, solvers, options.unsolved_window, options.value_unsolved_tactics)
+    return Buffers(window, negative, solvers, options.unsolved_window, UNSOLVED_TACTICS)
 
 
 # -- Batches ---------------------------------------------------------------------------------------------------------

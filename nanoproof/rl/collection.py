@@ -37,7 +37,7 @@ from nanoproof.rl.attempt_log import AttemptLog, attempt_of, logged_attempts, nu
 from nanoproof.rl.batch_sampler import Buffers, buffers_of
 from nanoproof.rl.learner import Learner
 from nanoproof.rl.matchmaker import Assignment, Matchmaker, event_of
-from nanoproof.rl.options import RLConfig
+from nanoproof.rl.options import UNSOLVED_VISITS, RLConfig
 from nanoproof.search.policy import Policy
 from nanoproof.training.setup import Stage
 
@@ -373,7 +373,7 @@ class Collection:
             proof_simplification=config.rl.prover.proof_simplification or not collect,
             disprove_fraction=config.rl.prover.disprove_fraction if collect else 0.0,
             keep_tree=False,
-            keep_unsolved_visits=config.rl.value_unsolved_visits if collect and config.rl.unsolved_window else 0,
+            keep_unsolved_visits=UNSOLVED_VISITS if collect and config.rl.unsolved_window else 0,
         )
         search = config.search if collect else replace(config.search, finisher_use="candidate")
         return ProverSpec(search, options)

@@ -15,7 +15,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_object
 from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
 from nanoproof.data.transitions.packing import Example
-from nanoproof.model.checkpoint import load_model, load_trained
+from nanoproof.model.checkpoint import load_model
 from nanoproof.model.gpt import GPT
 from nanoproof.model.optim import MuonAdamW
 from nanoproof.model.tokenizer import Tokenizer
@@ -123,8 +123,6 @@ class Learner(Trainer[RLState]):
         if start.resume_from is not None:
             run_path = resolve_run_dir(start.resume_from, "--resume-from")
             self._take_best(run_path / BEST)
-            if config.rl.restart_from_sft_every is not None and not (run_path / FIRST_WEIGHTS).exists():
-                raise UserError(f"--restart-from-sft-every: {run_path} has no {FIRST_WEIGHTS} (any more)")
 
     def _load_first(self) -> tuple[GPT, Tokenizer]:
         path = resolve_model_path(self.start.checkpoint.model_path or "")
@@ -162,24 +160,12 @@ class Learner(Trainer[RLState]):
 
         return self._micro_batches.run(compute)
 
-    def restart_due(self) -> bool:
-        """Return whether this step begins with `restart`."""
-        every = self._config.rl.restart_from_sft_every
-        return every is not None and self.state.step > 0 and self.state.step % every == 0
-
-    def restart(self, run_path: Path) -> None:
-        """Go back to the weights that the run began with, and forget what the optimizer knows of later ones."""
-        first, _, _ = load_trained(run_path / FIRST_WEIGHTS, torch.device("cpu"), self.dist.dtype)
-        self.model.load_state_dict(first.state_dict())
-        self.optimizer = self.fresh_optimizer()
-
     def save(self, run_path: Path) -> Path:
         """Save a checkpoint, and prune older ones but for the best. All ranks call it together."""
         return self.write_checkpoint(run_path, self._config.triggers.keep_checkpoints, self._protected())
 
     def _protected(self) -> set[int]:
-        first = {0} if self._config.rl.restart_from_sft_every is not None else set()
-        return {self.state.best_step} | first
+        return {self.state.best_step}
 
     def hand_over(self) -> None:
         """Overwrite the trained weights of all other ranks by those of rank 0 (a collective)."""

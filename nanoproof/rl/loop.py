@@ -274,8 +274,6 @@ class ReinforcementLearning:
     def _train(self) -> dict[str, float]:
         """Train with the policy paused while the weights change: requests wait meanwhile. With `--asynchronous` the
         policy has weights of its own, answers meanwhile, and takes those of the learner in the end."""
-        if self.learner.restart_due():
-            self.save()  # a signal in the midst of a restart leaves weights that are worth nothing
         self._enter("train")
         policy = self.collection.policy
         if self.options.asynchronous:

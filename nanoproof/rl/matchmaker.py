@@ -69,14 +69,14 @@ class MatchmakerConfig:
     recent_failures: Literal["trust", "trailing"] = opt(
         "trust",
         "Failures that raise the simulations: those among the last `trust` attempts, or all since the last proof.",
-        advanced=True,
+        preset_only=True,
     )
 
     rules: Literal["paper", "pseudocode"] = opt(
         "paper",
         "pseudocode: as AlphaProof's published pseudocode weighs (settled after `trust` attempts that were all proofs; "
         "a proof of one tactic settles nothing; a failed disproof counts, whatever was proved).",
-        advanced=True,
+        preset_only=True,
     )
 
     def __post_init__(self) -> None:

@@ -16,9 +16,13 @@ from nanoproof.prover.prover import ProverOptions
 from nanoproof.retrieval.premises import RetrieveOptions
 from nanoproof.rl.matchmaker import MatchmakerConfig
 from nanoproof.rl.recorder import RecordOptions
-from nanoproof.search.config import SearchConfig, SolverOption
+from nanoproof.search.config import NOT_FLAGS, SearchConfig, SolverOption
 from nanoproof.training import options
 from nanoproof.training.setup import parse_resumable
+
+UNSOLVED_WINDOW, UNSOLVED_VISITS, UNSOLVED_TACTICS = 20_000, 4, 16
+"""Of `--value-unsolved-fraction`: how many of the newest states are kept, after how many visits without a proof a state
+counts as worked on in vain, and how many tactics it is taken to need."""
 
 
 class EvalStart(argparse.Action):
@@ -84,15 +88,6 @@ class RLOptions:
         max=1,
         advanced=True,
     )
-    value_unsolved_visits: int = opt(
-        4, "Visits of a state, without a proof of it, after which it counts as such.", min=1, advanced=True
-    )
-    value_unsolved_tactics: int = opt(
-        16, "Tactics that are taken to be needed for such a state, the target of its value.", min=1, advanced=True
-    )
-    unsolved_buffer_window_size: int = opt(
-        20_000, "Newest such states that are kept, if any are used.", min=1, advanced=True
-    )
     replay_logprob_min: float | None = opt(
         None, "Replay no tactic that the network gives a lower log-probability (a lucky guess).", max=0, advanced=True
     )
@@ -101,15 +96,6 @@ class RLOptions:
         "Replay no tactic that the network gives a higher log-probability (it has learned that).",
         max=0,
         advanced=True,
-    )
-    restart_from_sft_every: int | None = opt(
-        None,
-        "Steps after which the weights go back to those that the run began with, to learn anew.",
-        min=1,
-        advanced=True,
-    )
-    restart_updates: int = opt(
-        100, "Optimizer updates, on SFT data and buffers, after each such return.", min=0, advanced=True
     )
     prover: ProverOptions = group(
         ProverOptions,
@@ -179,7 +165,7 @@ class RLOptions:
     @property
     def unsolved_window(self) -> int:
         """How many states that searches did not solve are kept: none where training has no use for them."""
-        return self.unsolved_buffer_window_size if self.value_unsolved_fraction > 0 else 0
+        return UNSOLVED_WINDOW if self.value_unsolved_fraction > 0 else 0
 
     def __post_init__(self) -> None:
         validate(self, "rl")
@@ -261,27 +247,31 @@ class RLConfig:
     start: options.StartOptions = group(options.StartOptions)
     triggers: options.TriggerOptions = group(options.TriggerOptions)
     rl: RLOptions = group(RLOptions)
-    fleet: FleetOptions = group(FleetOptions)
+    fleet: FleetOptions = group(FleetOptions, without=("lean_lost_proofs",))
     cluster: ClusterOptions = group(ClusterOptions)
     sampling: SamplingConfig = group(SamplingConfig, temperature=change(advanced=True))
     batch: options.BatchOptions = group(options.BatchOptions)
     lora: LoraOptions = group(LoraOptions)
     optim: options.OptimizerOptions = group(
-        options.OptimizerOptions, weight_decay=change(advanced=True), warmdown_frac=change(advanced=True)
+        options.OptimizerOptions,
+        # Those of pretraining, where they were measured; no run of RL ever set them.
+        without=("scalar_lr", "momentum", "momentum_warmup_steps", "warmup_frac", "final_lr_frac", "max_grad_norm"),
+        weight_decay=change(advanced=True),
+        warmdown_frac=change(advanced=True),
     )
     compute: options.ComputeOptions = group(options.ComputeOptions, compile=change(advanced=True))
     engine: EngineLimits = group(
         EngineLimits,
         "engine-",
-        without=("batch_invariant",),
+        without=("batch_invariant", "reuse_share", "kernels"),
         cache_mbytes=change(advanced=True),
         max_rows=change(advanced=True),
     )
-    records: RecordOptions = group(RecordOptions)
+    records: RecordOptions = group(RecordOptions, without=("timeline_minutes", "samples_per_step"))
     search: SearchConfig = group(
         SearchConfig,
         "search-",
-        without=("disable_solvers",),  # --disable-solvers does that and more
+        without=("disable_solvers", "value_weight", *NOT_FLAGS),  # --disable-solvers does that and more
         finishers=change(default=(AUTO,), advanced=True),
         finisher_use=change(
             help="In collection (evaluations always use candidate), leaf: a new leaf that a finisher closes is solved, "

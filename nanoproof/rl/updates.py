@@ -11,7 +11,6 @@ from typing import Self
 
 import torch
 
-from nanoproof.actors.tasks import Interrupted
 from nanoproof.common.distributed import DistInfo, StopSignal
 from nanoproof.inference.worker import cpu_threads
 from nanoproof.model.gpt import GPT
@@ -101,8 +100,6 @@ class Updates:
         All ranks call it together. Raises what `Trainer.failures_explained` does.
         """
         learner, state, metrics = self._learner, self._learner.state, []
-        if learner.restart_due():
-            self._restart(stage, progress)
         for update in range(self._config.rl.num_updates_per_step):
             if update > 0 and self._stop.agreed():
                 break
@@ -115,23 +112,6 @@ class Updates:
         state.sft_position = self._sampler.position()
         names = dict.fromkeys(name for one in metrics for name in one)  # a batch without replay has fewer
         return {name: statistics.fmean(one[name] for one in metrics if name in one) for name in names}
-
-    def _restart(self, stage: Stage, progress: float) -> None:
-        """Go back to the first weights and train them on what is known by now.
-
-        Raises Interrupted on all ranks if one was asked to end: the next part of the run restarts once more.
-        """
-        options, learner, step = self._config.rl, self._learner, self._learner.state.step
-        learner.restart(stage.run.path)
-        first = options.num_updates_per_step
-        for update in range(first, first + options.restart_updates):
-            if self._stop.agreed():
-                raise Interrupted
-            with learner.failures_explained(stage.run):
-                learner.update(self._sampler.batch(step, update).examples, progress)
-        if self._dist.is_main:
-            stage.run.event("restart", step=step, updates=options.restart_updates)
-            log.info("step %d: back to the first weights, trained on %d batches", step, options.restart_updates)
 
 
 def record_training(

@@ -15,6 +15,9 @@ OF_TREE_SEARCH = (
 )
 """Options that only `--search-algorithm mcts` knows."""
 
+NOT_FLAGS = ("max_nodes", "max_tree_mbytes", "disprove_value", "disprove_visits", "disprove_simulations")
+"""Options without a flag in the commands: limits that no search of 4,096 simulations came near, and how states are
+disproved (`disprove_inner`), of which no other values were ever measured. Benchmarks and tests set them."""
 PresetName = Literal["default", "alphaproof", "alphaproof-pseudocode", "nanolean"]
 
 SOLVER_IN_PLACE = "grind"
@@ -112,7 +115,7 @@ class SearchConfig:
         "paper",
         "pseudocode: as AlphaProof's published pseudocode has it where that differs (unvisited children score 0, "
         "scores may exceed 1, an AND node whose visited branches are solved passes on +1, cycles stay).",
-        advanced=True,
+        preset_only=True,
     )
     algorithm: Literal["mcts", "best-first"] = opt(
         "mcts",
@@ -125,7 +128,7 @@ class SearchConfig:
         min=0,
         advanced=True,
     )
-    merge_same_state: bool = opt(True, "Tactics of a node that lead to the same state are one edge.", advanced=True)
+    merge_same_state: bool = opt(True, "Tactics of a node that lead to the same state are one edge.", preset_only=True)
     use_value: bool = opt(
         True, "Believe the policy's value; without it every leaf is taken to need one tactic.", advanced=True
     )

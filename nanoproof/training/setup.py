@@ -20,7 +20,7 @@ from nanoproof.common.config import Parser, options_of, to_dict
 from nanoproof.common.distributed import DistInfo, broadcast_json, gather_json, init_distributed, on_all_ranks, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text, json_line, read_jsonl, read_object
-from nanoproof.common.retired import refuse_retired, without_retired
+from nanoproof.common.retired import refuse_retired, refuse_retired_choices, without_retired
 from nanoproof.model.checkpoint import load_model, read_manifest
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import Tokenizer
@@ -56,7 +56,7 @@ def parse_resumable(parser: Parser, argv: list[str] | None) -> argparse.Namespac
         raise UserError("--run-dir clashes with --resume-from: a resumed run keeps its own directory")
     run_path = run_dir.resolve_run_dir(args.resume_from, "--resume-from")
     origin = f"--resume-from {args.resume_from}"
-    saved = saved_options(run_path, origin)
+    saved = saved_options(run_path, origin, vars(args))
     for name in FIXED_OPTIONS:
         if name in given and name in saved and given[name] != saved[name]:
             raise UserError(f"{flag(name)} {given[name]} clashes with {origin}: that run has {saved[name]}")
@@ -69,8 +69,11 @@ def parse_resumable(parser: Parser, argv: list[str] | None) -> argparse.Namespac
     return args
 
 
-def saved_options(run_path: Path, origin: str) -> dict[str, Any]:
-    """Read the options that a run was started with. Raises UserError with the way to continue without them."""
+def saved_options(run_path: Path, origin: str, known: Collection[str]) -> dict[str, Any]:
+    """Read the options that a run was started with. Raises UserError with the way to continue without them.
+
+    `known` are the names of the options that its command has today: others may be retired.
+    """
     file = run_path / "args.json"
     if not file.exists():
         raise UserError(f"{origin}: no args.json there; its weights can start a new run")
@@ -80,8 +83,11 @@ def saved_options(run_path: Path, origin: str) -> dict[str, Any]:
             f"{origin}: {file} is damaged, which holds the options of the run; write {{}} into it and give the options "
             "that were not the defaults again (meta.json beside it has the command)"
         )
-    refuse_retired(saved, origin)
-    return without_retired(saved)
+    of_today = {name: value for name, value in saved.items() if name in known}
+    others = {name: value for name, value in saved.items() if name not in known}
+    refuse_retired(others, origin)
+    refuse_retired_choices(saved, origin)
+    return {**of_today, **without_retired(others)}
 
 
 def given_options(parser: Parser, argv: list[str] | None, names: Collection[str]) -> dict[str, Any]:
@@ -112,7 +118,7 @@ def check_stage(manifest: dict[str, object], stage: str, path: Path) -> None:
 
 def changes(path: Path, args: Mapping[str, Any], decisions: Mapping[str, str]) -> dict[str, tuple[Any, Any]]:
     """Compare with how the run in `path` was last started: `{"--eval-every": (before, now)}`."""
-    saved = saved_options(path, f"--resume-from {path}")
+    saved = saved_options(path, f"--resume-from {path}", args)
     changed = {
         flag(name): (saved[name], plain)
         for name, value in args.items()

@@ -54,7 +54,7 @@ DATA = {**SOLVERS, "sft_data": RL_DATA["sft_data"]}
 OF_RUN = (RLOptions, options.BatchOptions, options.OptimizerOptions, SamplingConfig)
 """Options whose defaults are those of the run that `--model-path` names, and those of the search."""
 LEFT_OUT = (
-    *("load_buffer", "datasets", "num_steps", "max_time", "restart_from_sft_every", "restart_updates"),
+    *("load_buffer", "datasets", "num_steps", "max_time"),
     *("eval_start", "eval_datasets", "num_simulations_eval", "max_eval_theorems", "memory_profile"),
     *("prover_processes", "asynchronous", "inference_gpus"),
 )

@@ -10,7 +10,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.lean.types import Transition
 from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.rl.batch_sampler import DRAWS, BatchSampler, Buffers, buffers_of
-from nanoproof.rl.learner import FIRST_WEIGHTS, Learner
+from nanoproof.rl.learner import Learner
 from nanoproof.rl.options import RLConfig, parse_args
 from nanoproof.training.batches import balanced_depth_weights
 from nanoproof.training.loss import tactic_logprobs
@@ -177,34 +177,6 @@ def test_limits_that_leave_nothing_are_refused(model):
 
 def weights_of(learner):
     return torch.cat([parameter.detach().flatten() for parameter in learner.model.parameters()])
-
-
-def test_a_restart_goes_back_to_the_first_weights_and_forgets_the_optimizer(model, tmp_path):
-    mixture, learner, _ = mixture_of(model, "--restart-from-sft-every", "3", "--keep-checkpoints", "1")
-    due = []
-    for step in range(5):
-        learner.state.step = step
-        due.append(learner.restart_due())
-        learner.save(tmp_path)
-        if step == 0:
-            first = weights_of(learner)
-        learner.update(mixture.batch(step, 0).examples, 0.0)
-    assert due == [False, False, False, True, False]
-    assert (tmp_path / FIRST_WEIGHTS).exists()
-    assert not torch.equal(weights_of(learner), first)
-    learner.restart(tmp_path)
-    assert torch.equal(weights_of(learner), first)
-    assert not any(learner.optimizer.state_dict()["state"].values())
-
-
-def test_a_run_without_its_first_weights_cannot_restart(model, tmp_path):
-    learner = Learner(config_of(model), small.ALONE)
-    learner.state.step = 1
-    learner.save(tmp_path)
-    (tmp_path / "args.json").write_text("{}")
-    line = ["--resume-from", str(tmp_path), "--restart-from-sft-every", "3"]
-    with pytest.raises(UserError, match=r"--restart-from-sft-every: .* has no model_0\.pt"):
-        Learner(RLConfig.from_args(parse_args(line)), small.ALONE)
 
 
 def test_who_collects_nothing_needs_something_to_learn_from() -> None:

@@ -21,7 +21,6 @@ from nanoproof.rl.attempt_log import AttemptLog, logged_attempts
 from nanoproof.rl.learner import Learner, Roles
 from nanoproof.training import step
 from nanoproof.training import step as not_finite
-from scripts.small_runs import updates_of
 from tests.rl import scripted_rl
 from tests.rl.scripted_rl import Policy, words
 
@@ -298,14 +297,6 @@ def test_the_best_checkpoint_is_chosen_anew_where_the_evaluation_changed(model, 
     assert rl.main(["--resume-from", str(path), "--num-steps", "2", "--max-eval-theorems", "3"]) == 0
     best = read_json(path / "best.json")
     assert (best["step"], best["solved"]) == (2, 3) and best["of"] != first["of"]
-
-
-def test_a_restart_leaves_a_checkpoint_of_the_weights_before_it(model, tmp_path):
-    path = tmp_path / "rl"
-    options = {"restart_from_sft_every": 2, "restart_updates": 1, "num_steps": 3, "keep_checkpoints": 9}
-    assert rl.main(words(model, path, **options)) == 0
-    assert sorted(finished_steps(path)) == [0, 2, 3]
-    assert updates_of(path, 2) == 4 and updates_of(path, 3) == 7
 
 
 def test_a_run_ends_when_every_theorem_is_disproved(model, tmp_path, monkeypatch):
