@@ -34,7 +34,6 @@ TREE_SEARCH = "--search-algorithm mcts"
 """What every arm begins with; one with another algorithm says so after it."""
 VARIANTS = {
     FULL: "",
-    "no-merging": "--no-search-merge-same-state",
     "no-value": "--no-search-use-value",
     "temperature-1": "--search-prior-temperature 1",
     "best-first": "--search-algorithm best-first",

@@ -75,7 +75,7 @@ class EvalCommandOptions:
 
     run: RunOptions = group(RunOptions, without=("run", "run_dir", "loggers"))
     evaluation: EvalOptions = group(EvalOptions)
-    fleet: FleetOptions = group(FleetOptions, without=("lean_lost_proofs",))
+    fleet: FleetOptions = group(FleetOptions)
     sampling: SamplingConfig = group(SamplingConfig)
     search: SearchConfig = group(
         SearchConfig,
@@ -87,7 +87,7 @@ class EvalCommandOptions:
     engine: EngineLimits = group(
         EngineLimits,
         "engine-",
-        without=("batch_invariant", "reuse_share", "kernels"),  # --cpu-dtype decides the first
+        without=("batch_invariant", "reuse_share"),  # --cpu-dtype decides the first
         cache_mbytes=change(advanced=True),
         max_rows=change(advanced=True),
     )

@@ -247,7 +247,7 @@ class RLConfig:
     start: options.StartOptions = group(options.StartOptions)
     triggers: options.TriggerOptions = group(options.TriggerOptions)
     rl: RLOptions = group(RLOptions)
-    fleet: FleetOptions = group(FleetOptions, without=("lean_lost_proofs",))
+    fleet: FleetOptions = group(FleetOptions)
     cluster: ClusterOptions = group(ClusterOptions)
     sampling: SamplingConfig = group(SamplingConfig, temperature=change(advanced=True))
     batch: options.BatchOptions = group(options.BatchOptions)

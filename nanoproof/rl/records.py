@@ -122,7 +122,7 @@ class RotatingJsonl:
 # -- The timeline ----------------------------------------------------------------------------------------------------
 
 MAX_BYTES = 64 << 20
-"""Of a part of the file, for any `--timeline-minutes`."""
+"""Of a part of the file, however many minutes are kept."""
 MAX_SPANS = 100_000
 """Between two lines; who has more of them loses the oldest."""
 IDLE = "idle"

@@ -77,7 +77,7 @@ def test_depths_are_balanced_over_the_replay_buffer(model):
 
 
 def test_unsolved_states_teach_their_value_alone(model):
-    flags = ("--value-unsolved-fraction", "0.4", "--value-unsolved-tactics", "12")
+    flags = ("--value-unsolved-fraction", "0.4")
     _, learner, config = mixture_of(model, *flags)
     buffers = buffers_of(config.rl, ())
     found = Attempt(theorems(1)[0], "proven", transitions=tuple(FOUND), unsolved_states=("⊢ hopeless",))
@@ -91,7 +91,7 @@ def test_unsolved_states_teach_their_value_alone(model):
             if batch.kind(number) == "value":
                 assert learner.tokenizer.decode(example.prefix[1:]).startswith("⊢ hopeless")
                 (only,) = example.continuations
-                assert only.tokens == [learner.tokenizer.value, learner.tokenizer.bins[11]]
+                assert only.tokens == [learner.tokenizer.value, learner.tokenizer.bins[15]]
     assert kinds["sft"] == 100 and abs(kinds["value"] / 300 - 0.4) < 0.09
     assert kinds["replay"] == 300 - kinds["value"]
 
