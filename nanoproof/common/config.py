@@ -371,7 +371,10 @@ class Parser(argparse.ArgumentParser):
         """This parser, and that of the command that was named on the command line."""
         nested = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
         names = [getattr(parsed, action.dest, None) for action in nested]
-        return [self, *(parser for name, parser in self._commands() if name in names)]
+        chosen = [parser for name, parser in self._commands() if name in names]
+        if not chosen:  # subparsers that were made without a `dest` leave no trace of what was named
+            chosen = [parser for _, parser in self._commands()]
+        return [self, *chosen]
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Raise ArgumentError for what is none of the choices, with the nearest of them."""
