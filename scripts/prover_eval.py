@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +24,22 @@ from nanoproof.actors.fleet import EARLIER_FLAGS_OF_CLUSTERS
 from nanoproof.actors.tasks import Interrupted
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_json
 from nanoproof.evaluation.command import EvalCommand, Job, add_eval_flags, opened, parse_eval_args
 from nanoproof.evaluation.plan import EvalOptions, Target, plan
-from nanoproof.evaluation.results import PROOFS, RESULTS
+from nanoproof.evaluation.results import PROOFS, RESULTS, SUMMARY
 from nanoproof.evaluation.sample_files import WholeProofOptions
 from nanoproof.evaluation.summary import report
+from nanoproof.lean import lean_kernel
+from nanoproof.lean.certificates import Checker, verdicts
 from nanoproof.rl.options import SpreadOptions
 from scripts import check_with_lean
 from scripts.lean_command import open_reader
 
 RECHECK = "recheck.json"
 TRIAL_SECONDS = 60.0
+VERDICT_SECONDS = 60.0
+"""Time for a checker with one certificate."""
 
 
 def add_recheck_flags(parser: Parser) -> None:
@@ -51,6 +57,14 @@ def try_recheck(args: argparse.Namespace) -> None:
         open_reader(args.recheck_with, args.recheck_cwd, args.recheck_header, TRIAL_SECONDS, "auto").close()
 
 
+def try_checker(checker: str) -> None:
+    """Raise UserError now if there is no such checker of certificates."""
+    if lean_kernel.is_meant(checker):
+        lean_kernel.judge([], lean_kernel.find_library(checker), TRIAL_SECONDS)
+    elif checker not in ("auto", "none"):
+        Checker(checker)
+
+
 def recheck(path: Path, args: argparse.Namespace) -> int:
     """Have the proofs of an evaluation confirmed; 1 if some are not, 0 if all are or there are none."""
     print(f"{path}: {args.recheck_with} checks the proofs again", flush=True)
@@ -62,8 +76,11 @@ def recheck(path: Path, args: argparse.Namespace) -> int:
     return check_with_lean.main([*words, *([] if args.recheck_cwd is None else ["--cwd", args.recheck_cwd])])
 
 
-def show(job: Job, summary: dict[str, Any]) -> None:
-    """Print the score of one evaluation."""
+def show(job: Job, summary: dict[str, Any], checker: str = "none") -> None:
+    """Print the score of one evaluation, once a checker has judged the certificates of its proofs."""
+    if "certificates" in summary:
+        summary["verdicts"] = verdicts(job.files.path / PROOFS, checker, VERDICT_SECONDS)
+        atomic_write_json(job.files.path / SUMMARY, summary)
     model = summary.get("model")
     if model is not None:
         print(model["path"] if model.get("step") is None else f"{model['path']} (step {model['step']})")
@@ -110,12 +127,16 @@ def main(argv: list[str] | None = None) -> int:
     add_flags(parser, WholeProofOptions)
     add_flags(parser, SpreadOptions)
     add_recheck_flags(parser)
+    words = "Who judges the proofs besides NanoLean: lean-kernel[:PATH], a command, none; auto: Lean's where installed."
+    parser.add_argument("--checker", default="auto", metavar="CHECKER", help=words)
     args = parse_eval_args(parser, argv)
     targets = targets_of(args)
     try_recheck(args)
+    try_checker(args.checker)
     try:
         with open_command(args, targets) as command:
-            summaries = command.run(targets, [args.seed] * len(targets), show)
+            show_judged = partial(show, checker=args.checker)
+            summaries = command.run(targets, [args.seed] * len(targets), show_judged)
             if command.dist.is_main and len(summaries) > 1:
                 print(f"\n{table(summaries)}")
             is_main = command.dist.is_main

@@ -100,7 +100,7 @@ class Quickstart:
         words += ["--num-simulations-eval", str(SIMULATIONS), "--max-eval-theorems", str(THEOREMS_DURING_RL)]
         return [*words, "--mm-base-simulations", str(SIMULATIONS // 2), "--mm-max-simulations", str(2 * SIMULATIONS)]
 
-    def recheck(self) -> dict[str, int]:
+    def recheck(self) -> dict[str, Any]:
         """Check the exported proofs in a process that sees only the files, and the record of what they should prove."""
         proofs = self.out / "proofs"
         evaluations = [self.evaluation("rl", dataset) for dataset in small_runs.SETS]
@@ -116,11 +116,21 @@ class Quickstart:
             "exported": found["files"],
             "rechecked": found["accepted"],
             "certificates": sum(score.get("certificates", 0) for score in scores),
+            **total_verdicts([score["verdicts"] for score in scores if score.get("verdicts")]),
         }
 
     def evaluation(self, stage: str, dataset: str) -> Path:
         """Return the directory of a stage's evaluation on a set."""
         return self.out / f"eval_{stage}" / small_runs.evaluation_name(dataset)
+
+
+def total_verdicts(found: list[dict[str, Any]]) -> dict[str, Any]:
+    """Add up how many proofs of several evaluations each checker accepts."""
+    outside: dict[str, int] = {}
+    for verdicts in found:
+        for name, count in verdicts["outside"].items():
+            outside[name] = outside.get(name, 0) + count
+    return {"nanolean": sum(verdicts["nanolean"] for verdicts in found), "outside": outside}
 
 
 def best_checkpoint(run_dir: Path) -> Path:
@@ -170,6 +180,8 @@ def run_all(options: QuickstartOptions, out: Path, started: float, page: Monitor
     print_table(quickstart.stages, commands.seconds, SIMULATIONS)
     counts = f"{proofs['exported']} exported, {proofs['rechecked']} rechecked, {proofs['certificates']} certificates"
     print(f"Proofs: {counts}")
+    outside = ", ".join(f"{count} by {name}" for name, count in proofs["outside"].items()) or "not checked outside"
+    print(f"Verdicts: {proofs['nanolean']} accepted by NanoLean's checker, {outside}")
     print(f"Peak memory: {summary['peak_rss_mb']} MB")
     print(f"Written: {out / 'summary.json'}, {out / 'learning_curve.png'}, {out / 'proofs'}")
     for line in what_next(out):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.lean.certificates import Checker, check_certificates
+from nanoproof.lean.certificates import Checker, check_certificates, verdict_line, verdicts
 from nanoproof.lean.embedded import write_certificates
 from scripts import check_with_lean
 
@@ -132,3 +132,11 @@ def test_old_certificates_go_and_a_warning_tells_of_those_that_are_missing(tmp_p
     assert write_certificates(tmp_path) == 0
     assert [file.name for file in tmp_path.iterdir()] == ["gap.lean"]
     assert "0 of 1 proofs have a certificate" in caplog.text
+
+
+def test_verdicts_count_what_each_checker_accepts(folder, tmp_path):
+    found = verdicts(folder, checker(tmp_path), 60)
+    assert found["proofs"] == len(NAMES) and found["nanolean"] == 4
+    assert list(found["outside"].values()) == [6]
+    assert {Path(file).name for file in found["refused"]} >= {"refuse.lean", "decline.lean", "swap.lean", "none.lean"}
+    assert "6 by " in verdict_line(found) and "not checked outside" in verdict_line(verdicts(folder, "none", 60))

@@ -49,7 +49,7 @@ _NAME = rf"{ATOM}(?:\.{ATOM})*"
 _SYMBOLS = _words(
     "<;> <-> |>. @[ .{ <| |> -> <- => := /\\ \\/ <= >= != == && || :: ++ .. "
     "→ ← ↔ ∧ ∨ ¬ ≠ ≤ ≥ ∣ ∀ ∃ ⟨ ⟩ ⦃ ⦄ ▸ ↦ ⊢ ∘ × λ ‹ › ↑ ↓ ∈ ∉ · "
-    "( ) [ ] { } , ; : | = < > + - * / % ^ ! @ $"
+    "( ) [ ] { } , ; : . | = < > + - * / % ^ ! @ $"
 )
 
 _INSIDE = r'[^"\\]*+(?:\\.[^"\\]*+)*+'
@@ -108,6 +108,17 @@ class Tokens:
             self.cols = self.starts
         else:
             self.cols = [start - self.lines[bisect_right(self.lines, start) - 1] for start in self.starts]
+
+    def split_dot(self, i: int) -> None:
+        """Make two tokens of a dot and the name or number behind it."""
+        start, text = self.starts[i], self.texts[i][1:]
+        kind = NUM if text[0].isdigit() else SYMBOL if text in RESERVED else IDENT
+        self.kinds[i : i + 1] = [SYMBOL, kind]
+        self.texts[i : i + 1] = [".", text]
+        self.ends[i : i + 1] = [start + 1, self.ends[i]]
+        if self.cols is not self.starts:
+            self.cols.insert(i + 1, self.cols[i] + 1)
+        self.starts.insert(i + 1, start + 1)
 
     def error(self, message: str, offset: int) -> ParseError:
         """Make a `ParseError` at a character offset."""
@@ -227,6 +238,8 @@ class Cursor:
         self.depth = 0
         # The column of the enclosing block: what belongs to one of its tactics stands to the right of it.
         self.column = NO_COLUMN
+        # Whether some tactic block is around what is read, so that a column 0 is that block's.
+        self.in_block = False
 
     def fail(self, expected: str) -> NoReturn:
         """Raise at the current token."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from nanolean import syntax as stx
-from nanolean.parser.lexer import COMMAND_WORDS, DOC, EOF, IDENT, NO_COLUMN, NUM, STRING, ParseError
+from nanolean.parser.lexer import COMMAND_WORDS, DOC, EOF, FIELD, IDENT, NO_COLUMN, NUM, STRING, ParseError
 from nanolean.parser.parse_forms import BRACKETS
 from nanolean.parser.parse_tactics import ContextParser
 
@@ -14,12 +14,10 @@ class TacticParser(ContextParser):
     # --- blocks
 
     def tactic_block(self) -> stx.TacticSeq:
-        """After `by`: nested blocks are indented; an empty block leaves its goal open."""
-        if self.texts[self.i] not in _TACTICS and self.kinds[self.i] != IDENT:
+        """After `by`: nested blocks are indented, the outermost need not be; an empty block leaves its goal open."""
+        if not self.at_tactic():
             return stx.TacticSeq((), pos=self.last_end(), end=self.last_end())
-        if not self.indented():
-            if self.column == 0:
-                return stx.TacticSeq((), pos=self.last_end(), end=self.last_end())
+        if not self.indented() and (self.in_block or self.column != 0):
             self.fail("'{' or an indented tactic sequence")
         return self.tactic_seq()
 
@@ -28,13 +26,14 @@ class TacticParser(ContextParser):
         self.enter()
         start = self.pos()
         column, self.column = self.column, self.cols[self.i]
+        in_block, self.in_block = self.in_block, True
         if self.texts[self.i] == "{":
             tactics = [self.tactic_form()]
         else:
             tactics = [self.tactic()]
             while self.accept(";") or (self.at_next_line() and self.at_tactic()):
                 tactics.append(self.tactic())
-        self.column = column
+        self.column, self.in_block = column, in_block
         self.depth -= 1
         return stx.TacticSeq(tuple(tactics), pos=start, end=self.last_end())
 
@@ -42,7 +41,7 @@ class TacticParser(ContextParser):
         return self.cols[self.i] == self.column and self.on_new_line()
 
     def at_tactic(self) -> bool:
-        return self.texts[self.i] in _TACTICS or self.kinds[self.i] == IDENT
+        return self.texts[self.i] in _TACTICS or self.kinds[self.i] in (IDENT, FIELD)
 
     def tactic(self) -> stx.Tactic:
         """Parse one tactic with the `<;>` behind it."""
@@ -56,7 +55,10 @@ class TacticParser(ContextParser):
         return tactic
 
     def tactic_form(self) -> stx.Tactic:
-        text, start = self.texts[self.i], self.pos()
+        start = self.pos()
+        if self.kinds[self.i] == FIELD:  # `.exact h`: a bullet without a space
+            self.tokens.split_dot(self.i)
+        text = self.texts[self.i]
         form = _TACTICS.get(text)
         if form is None:
             if text in UNSUPPORTED:
@@ -281,6 +283,7 @@ _TACTICS: dict[str, _Form] = {
     "iterate": TacticParser.iterate,
     "fail_if_success": _with_block(stx.FailIfSuccessStx),
     "·": _with_block(stx.BulletStx),
+    ".": _with_block(stx.BulletStx),
     "(": TacticParser.parenthesized,
     "{": TacticParser.braces,
 }
@@ -297,7 +300,7 @@ class CommandParser(TacticParser):
         """Parse all commands; after an error parsing resumes at the next word that starts a command."""
         while self.kinds[self.i] != EOF:
             first = self.i
-            self.depth, self.column = 0, 0
+            self.depth, self.column, self.in_block = 0, 0, False
             try:
                 yield self.command()
             except ParseError as error:

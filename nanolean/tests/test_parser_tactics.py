@@ -101,6 +101,7 @@ from nanolean.syntax import (
     TryStx,
     UnfoldStx,
 )
+from nanolean.tests.library import errors
 
 H, K, N, P, X = (Ident(name) for name in "hknpx")
 GOAL = Location()
@@ -432,3 +433,22 @@ def test_terms_that_stand_for_tactics() -> None:
 def test_the_term_suffices() -> None:
     assert parse_term("suffices h : p from k; x") == parse_term("have h : p := x; k")
     assert parse_term("suffices p by rfl\nx") == parse_term("have : p := x; by rfl")
+
+
+BULLETS = {
+    "a full stop": "  constructor\n  . exact h.2\n  . exact h.1",
+    "a full stop without a space": "  constructor\n  .exact h.2\n  .exact h.1",
+    "both kinds": "  constructor\n  . exact h.2\n  · exact h.1",
+    "a block in column 0": "constructor\n. exact h.2\n. exact h.1",
+    "alternatives in column 0": "cases h with\n| intro a b =>\n  constructor\n  . exact b\n  . exact a",
+}
+
+
+@pytest.mark.parametrize("block", BULLETS.values(), ids=BULLETS.keys())
+def test_older_files_write_bullets_and_columns_so(block: str) -> None:
+    assert errors(f"theorem t (p q : Prop) (h : p ∧ q) : q ∧ p := by\n{block}") == []
+
+
+def test_a_block_in_a_block_is_indented() -> None:
+    text = "theorem t (p : Prop) (h : p) : p := by\nhave g : p := by\nexact h\nexact g"
+    assert any("indented tactic sequence" in error for error in errors(text))

@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any
 
+from nanoproof.lean.certificates import verdict_line
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import ON_RETRY, Attempt
 
@@ -356,6 +357,8 @@ def report(summary: dict[str, Any]) -> str:
     lines += [*_report_lost(summary), *_report_timeouts(summary)]
     if "certificates" in summary:
         lines.append(f"  certificates for external checkers: {summary['certificates']} of {summary['solved']} proofs")
+    if summary.get("verdicts", {}).get("proofs"):
+        lines.append(verdict_line(summary["verdicts"]))
     lines += filter(None, [checked_by(summary)])
     lines += [f"  not in the score: {note}" for note in summary.get("skipped", {}).get("notes", ())]
     baseline = summary.get("baseline")

@@ -28,6 +28,7 @@ from nanoproof.lean.source import ALLOWED_AXIOMS
 NANOLEAN = (sys.executable, "-m", "nanolean")
 SUFFIXES = (".ndjson", ".ndjson.gz")
 REASON_LETTERS = 300
+SHOWN_REFUSALS = 5
 START_SECONDS = 300.0
 """Time for NanoLean to build its library, which it does once."""
 
@@ -100,6 +101,40 @@ def _ask(checker: str | None, found: list[Path], seconds: float, jobs: int) -> t
     with ThreadPoolExecutor(jobs) as pool:
         checks = {certificate: pool.submit(command.check, certificate, seconds) for certificate in found}
         return checker or "nanolean", {certificate: check.result() for certificate, check in checks.items()}
+
+
+def verdicts(folder: Path, checker: str, seconds: float) -> dict[str, Any]:
+    """Return how many of the proofs in a folder are accepted by NanoLean's checker, and by which other one.
+
+    `checker` is `auto` (Lean's own kernel where its library is installed), `none`, or what `check_certificates` takes.
+    Raises UserError if there is no such checker.
+    """
+    files = sorted(folder.rglob("*.lean"))
+    found = {file: certificate for file in files if (certificate := certificate_of(file)) is not None}
+    if checker == "auto":
+        checker = lean_kernel.NAME if lean_kernel.installed() is not None else "none"
+    if not files:
+        return {"proofs": 0, "nanolean": 0, "outside": {}, "refused": {}}
+    refused = compare(folder, START_SECONDS + seconds * len(files))
+    by_us = sum(str(file) not in refused for file in found) if str(folder) not in refused else 0
+    outside: dict[str, int] = {}
+    if checker != "none":
+        name, answers = _ask(checker, list(found.values()), seconds, 1)
+        outside[name] = sum(answer.outcome == "accepted" for answer in answers.values())
+        for file, certificate in found.items():
+            if answers[certificate].outcome != "accepted":
+                refused[str(file)] = f"{answers[certificate].outcome} by {name}: {answers[certificate].reason}"
+    return {"proofs": len(files), "nanolean": by_us, "outside": outside, "refused": refused}
+
+
+def verdict_line(found: dict[str, Any]) -> str:
+    """Say in a line what `verdicts` returned."""
+    counts = [f"{found['nanolean']} accepted by NanoLean's checker"]
+    counts += [f"{count} by {name}" for name, count in found["outside"].items()]
+    if not found["outside"]:
+        counts.append("not checked outside (pip install 'nanoproof[lean-kernel]')")
+    refused = [f"  refused: {file}: {reason}" for file, reason in list(found["refused"].items())[:SHOWN_REFUSALS]]
+    return "\n".join([f"  verdicts on {found['proofs']} proofs: {', '.join(counts)}", *refused])
 
 
 def certificate_of(file: Path) -> Path | None:
