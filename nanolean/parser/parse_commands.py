@@ -41,7 +41,7 @@ class TacticParser(ContextParser):
         return self.cols[self.i] == self.column and self.on_new_line()
 
     def at_tactic(self) -> bool:
-        return self.texts[self.i] in _TACTICS or self.kinds[self.i] in (IDENT, FIELD)
+        return self.texts[self.i] in _TACTICS or self.texts[self.i] == "." or self.kinds[self.i] in (IDENT, FIELD)
 
     def tactic(self) -> stx.Tactic:
         """Parse one tactic with the `<;>` behind it."""
@@ -59,7 +59,7 @@ class TacticParser(ContextParser):
         if self.kinds[self.i] == FIELD:  # `.exact h`: a bullet without a space
             self.tokens.split_dot(self.i)
         text = self.texts[self.i]
-        form = _TACTICS.get(text)
+        form = _TACTICS.get("·" if text == "." else text)  # older files write the bullet as a full stop
         if form is None:
             if text in UNSUPPORTED:
                 self.refuse(f"the tactic `{text}` is")
@@ -283,7 +283,6 @@ _TACTICS: dict[str, _Form] = {
     "iterate": TacticParser.iterate,
     "fail_if_success": _with_block(stx.FailIfSuccessStx),
     "·": _with_block(stx.BulletStx),
-    ".": _with_block(stx.BulletStx),
     "(": TacticParser.parenthesized,
     "{": TacticParser.braces,
 }
