@@ -38,7 +38,9 @@ log = logging.getLogger(__name__)
 READ_BYTES = 1 << 20
 _LOG_NAME = re.compile(r"attempts_r(\d+)\.jsonl")
 _PHASES = ("search", "simplify", "check")
+"""Of the seconds of an attempt, those that follow each other; others are counted within these."""
 _REASON = 300
+"""Letters of a reason: an index of all attempts is held in memory."""
 
 
 class IndexEntry(NamedTuple):
@@ -69,15 +71,18 @@ class IndexEntry(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON data of its line."""
-        found = {"n": list(self.number), "at": self.at, "len": self.size, "d": self.dataset, "id": self.id}
-        counts = {"o": self.outcome, "sims": self.simulations, "budget": self.budget, "tactics": self.tactics}
-        rest = {"s": self.seconds, "t": self.time, "tree": self.tree, "dis": self.disproving}
-        return {**found, **counts, **rest, **({"lost": self.lost, "why": self.reason} if self.lost else {})}
+        data = {"n": list(self.number), "at": self.at, "len": self.size, "d": self.dataset, "id": self.id}
+        data |= {"o": self.outcome, "sims": self.simulations, "budget": self.budget, "tactics": self.tactics}
+        data |= {"s": self.seconds, "t": self.time, "tree": self.tree, "dis": self.disproving}
+        if self.lost:
+            data |= {"lost": self.lost, "why": self.reason}
+        return data
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "IndexEntry":
         """Read the entry of a line. Raises KeyError, TypeError or ValueError if it is none."""
         step, rank, sequence = data["n"]
+        # Interned: a run of a million attempts has a few data sets and outcomes, and a million copies of their names.
         return cls(
             *(step, rank, sequence, data["at"], data["len"]),
             *(sys.intern(data["d"]), data["id"], sys.intern(data["o"])),
@@ -98,8 +103,8 @@ def index_file(run_path: Path, rank: int) -> Path:
 
 def logged_ranks(run_path: Path) -> list[int]:
     """List the ranks that have a log of attempts in a run."""
-    found = (_LOG_NAME.fullmatch(file.name) for file in run_path.glob("attempts_r*.jsonl"))
-    return sorted(int(match[1]) for match in found if match)
+    matches = (_LOG_NAME.fullmatch(file.name) for file in run_path.glob("attempts_r*.jsonl"))
+    return sorted(int(match[1]) for match in matches if match)
 
 
 def attempt_logs(run_path: Path) -> list[Path]:
@@ -111,15 +116,18 @@ def entry_of(record: dict[str, Any], at: int, size: int) -> IndexEntry:
     """Make the entry of a record of the log. Raises KeyError, TypeError or AttributeError if it is none."""
     number, theorem, counts = record["number"], record["theorem"], record.get("counts", {})
     seconds, check = record.get("seconds", {}), record.get("check")
-    check = check if isinstance(check, dict) else {}
-    lost = lost_in(check)
+    if not isinstance(check, dict):
+        check = {}
+    lost, reason = lost_in(check), ""
+    if lost:
+        reason = str(check.get("reason", ""))[:_REASON]
     return IndexEntry(
         *(number["step"], number["rank"], number["sequence"], at, size),
         *(sys.intern(theorem["dataset"]), theorem["id"], sys.intern(record["outcome"])),
         *(counts.get("simulations", 0), record.get("budget", 0), record.get("num_tactics", 0)),
         *(round(sum(seconds.get(phase, 0.0) for phase in _PHASES), 3), record.get("time")),
         *(bool(record.get("tree")), bool(record.get("disproving"))),
-        *((lost, str(check.get("reason", ""))[:_REASON]) if lost else ()),
+        *(lost, reason),
     )
 
 
@@ -140,8 +148,12 @@ def read_record(run_path: Path, entry: IndexEntry) -> dict[str, Any]:
 def last_entry(index: Path) -> IndexEntry | None:
     """Read the last entry of an index; None if there is none, or if that line is damaged."""
     end = _last_line_end(index)
-    lines = [line for _, line in whole_lines(index, _last_line_end(index, end - 1), end)] if end else []
-    return _parse(lines[0]) if lines else None
+    if not end:
+        return None
+    start = _last_line_end(index, end - 1)
+    for _, line in whole_lines(index, start, end):
+        return _parse(line)
+    return None
 
 
 def whole_lines(file: Path, start: int, max_bytes: float = float("inf")) -> Iterator[tuple[int, bytes]]:
@@ -198,25 +210,30 @@ class IndexReader:
         Who gets none and finds `covered` short of `size` has met a line that is not written to its end.
         """
         size = self.size
-        if size < self._covered or _size(self._index) < self._position:
-            self.resets += size < self._covered
-            self._covered, self._position = (0, 0) if size < self._covered else (self._covered, 0)
+        if size < self._covered:  # the run was made anew in the same place: the log only ever grows
+            self.resets += 1
+            self._covered = self._position = 0
+        elif _size(self._index) < self._position:  # a resumed run has made its index anew
+            self._position = 0
         entries: list[IndexEntry] = []
         budget = max_bytes
         lines = list(whole_lines(self._index, self._position, max_bytes))
         for (at, line), entry in zip(lines, _parse_all([line for _, line in lines]), strict=True):
             self._position = at + len(line)
             budget -= len(line)
+            # Damaged, or of what was read from the log itself while the index was behind.
             if entry is None or entry.at < self._covered:
                 continue
             if entry.at + entry.size > size:  # of another log
                 break
-            if entry.at > self._covered:
+            if entry.at > self._covered:  # attempts between this one and the last have no line in the index
                 entries += self._scan(entry.at - self._covered)
                 budget -= entry.at - self._covered
             if entry.at == self._covered:
                 entries.append(entry)
                 self._covered = entry.at + entry.size
+        # Only behind the last line of the index: listing a log by its index takes a sixth of the time of listing it by
+        # its records (experiments.md, logs, indexes and sampled trees).
         if budget > 0 and self._covered < size and self._position >= _last_line_end(self._index):
             entries += self._scan(min(budget, size - self._covered))
         return entries
@@ -237,7 +254,7 @@ class AttemptIndex:
         self._path = Path(run_path)
         self._readers: dict[int, IndexReader] = {}
         self.entries: list[IndexEntry] = []
-        """As they were found: of each rank in the order of its log."""
+        """In the order in which they were read: of each rank in the order of its log."""
 
     def poll(self, max_bytes: float = float("inf")) -> int:
         """Take in new attempts; returns how many there were. `max_bytes` is for each rank."""
@@ -248,7 +265,7 @@ class AttemptIndex:
             new = reader.poll(max_bytes)
             if reader.resets > resets:
                 self.entries = [entry for entry in self.entries if entry.rank != rank]
-                before = min(before, len(self.entries))
+                before = min(before, len(self.entries))  # what is returned is never negative
             self.entries += new
         return len(self.entries) - before
 
@@ -256,7 +273,8 @@ class AttemptIndex:
         self, number: int, size: int, wants: Callable[[IndexEntry], bool] = lambda entry: True
     ) -> tuple[list[IndexEntry], int]:
         """Return a page (from 1 on) of the wanted attempts, last ones first, and how many are wanted in all."""
-        chosen = sorted((entry for entry in self.entries if wants(entry)), key=lambda entry: entry.number, reverse=True)
+        chosen = [entry for entry in self.entries if wants(entry)]
+        chosen.sort(key=lambda entry: entry.number, reverse=True)
         return chosen[(number - 1) * size : number * size], len(chosen)
 
     def record(self, entry: IndexEntry) -> dict[str, Any]:
@@ -271,7 +289,7 @@ def _parse(line: bytes) -> IndexEntry | None:
 
 
 def _parse_all(lines: list[bytes]) -> Iterator[IndexEntry | None]:
-    """The entries of lines, parsed together where none is damaged."""
+    """Parse the entries of lines, all in one JSON list where none is damaged: the calls cost more than the parsing."""
     with suppress(ValueError):
         records = json.loads(b"[%s]" % b",".join(lines))
         if len(records) == len(lines):
@@ -294,10 +312,12 @@ def _size(file: Path) -> int:
 
 
 def _last_line_end(file: Path, before: int | None = None) -> int:
-    """Where the last ended line of a file ends, of those that end at byte `before` or earlier."""
+    """Find where the last ended line of a file ends, of those that end at byte `before` or earlier (default: all)."""
     try:
         with open(file, "rb") as source:
-            end = source.seek(0, 2) if before is None else before
+            end = source.seek(0, os.SEEK_END)
+            if before is not None:
+                end = before
             while end > 0:
                 start = max(0, end - READ_BYTES)
                 source.seek(start)
@@ -325,7 +345,9 @@ class AttemptLog:
         self._lock = threading.Lock()
         try:
             run_path.mkdir(parents=True, exist_ok=True)
+            # Of a run that was killed while it wrote; the next record would become a part of that line.
             drop_torn_line(self._file)
+            # Not buffered: what is in a buffer is lost with the process, and the attempt has counted by then.
             self._log = open(self._file, "ab", buffering=0)
             self._size = self._log.seek(0, os.SEEK_END)
         except OSError as error:
@@ -345,6 +367,7 @@ class AttemptLog:
             except OSError as error:
                 raise UserError(f"{self._file} cannot be written, the attempt is lost: {error}") from error
             at, self._size = self._size, self._size + len(line)
+            # After the log: an entry of a record that is not there would be wrong, a record without one is read itself.
             if self._index is not None:
                 entry = entry_of(record, at, len(line))
                 try:
@@ -362,9 +385,11 @@ class AttemptLog:
         """Add to the index what the log has besides; make it anew if it is not of this log."""
         drop_torn_line(self._index_file)
         last = last_entry(self._index_file)
-        known = last.at + last.size if last is not None and _agrees(run_path, last) else 0
-        index = open(self._index_file, "ab" if known else "wb", buffering=0)
-        for entry, _ in scan(self._file, known):
+        covered, mode = 0, "wb"
+        if last is not None and _agrees(run_path, last):
+            covered, mode = last.at + last.size, "ab"
+        index: IO[bytes] = open(self._index_file, mode, buffering=0)
+        for entry, _ in scan(self._file, covered):
             if entry is not None:
                 index.write(_line(entry))
         return index
@@ -379,12 +404,13 @@ def _line(entry: IndexEntry) -> bytes:
 
 
 def _agrees(run_path: Path, entry: IndexEntry) -> bool:
-    """Whether an entry is about what the log has there."""
+    """Tell whether an entry is about what the log has there."""
     try:
-        found = entry_of(read_record(run_path, entry), entry.at, entry.size)
+        logged = entry_of(read_record(run_path, entry), entry.at, entry.size)
     except (UserError, KeyError, TypeError, AttributeError):
         return False
-    return found.number == entry.number and entry.at + entry.size <= attempts_file(run_path, entry.rank).stat().st_size
+    log_size = attempts_file(run_path, entry.rank).stat().st_size
+    return logged.number == entry.number and entry.at + entry.size <= log_size
 
 
 # -- Reading the logs of all ranks -----------------------------------------------------------------------------------
@@ -393,6 +419,7 @@ LONG_BYTES = 100_000_000
 """A reader of this much shows how far it is."""
 
 _FAULTS = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""What reading a line of any JSON can raise; a RecursionError is that of brackets nested too deeply."""
 
 
 def number_of(record: dict[str, Any]) -> Number:
@@ -415,46 +442,56 @@ def logged_attempts(run_path: Path, show: bool = False) -> Iterator[tuple[int, A
     logs = attempt_logs(run_path)
     size = sum(file.stat().st_size for file in logs)
     with Progress(size >> 20, f"attempts of {run_path.name}", "MB", show=show and size >= LONG_BYTES) as progress:
-        last, read = (-1, 0, 0), 0
-        for number, attempt, length in heapq.merge(*map(_attempts, logs), key=lambda found: found[0]):
-            read += length
-            progress.update((read >> 20) - progress.count)
-            if number > last:
-                last = number
-                yield number[0], attempt
+        last, num_bytes = (-1, 0, 0), 0
+        # Merged, not one log after another: what a matchmaker and buffers come to depends on the order of attempts.
+        for logged in heapq.merge(*map(_attempts, logs), key=lambda logged: logged.number):
+            num_bytes += logged.num_bytes
+            progress.update((num_bytes >> 20) - progress.count)
+            if logged.number > last:
+                last = logged.number
+                yield logged.number[0], logged.attempt
 
 
-def _attempts(file: Path) -> Iterator[tuple[Number, Attempt, int]]:
-    """The attempts of one log with their numbers, which only ever grow, and the bytes of their lines."""
+class _Logged(NamedTuple):
+    """An attempt of a log, and the bytes of its line."""
+
+    number: Number
+    attempt: Attempt
+    num_bytes: int
+
+
+def _attempts(file: Path) -> Iterator[_Logged]:
+    """Yield the attempts of one log, whose numbers only ever grow."""
     last: Number = (-1, 0, 0)
-    left_out = faulty = 0
-    first = ""
+    num_repeated = num_faulty = 0
+    first_fault = ""
     for at, line in whole_lines(file, 0):
         if not line.strip():
             continue
         try:
-            found = _read(line)
+            logged = _read(line)
         except _FAULTS as error:
-            faulty += 1
-            first = first or f"the first begins at byte {at}: {str(error) or type(error).__name__}"
+            num_faulty += 1
+            first_fault = first_fault or f"the first begins at byte {at}: {str(error) or type(error).__name__}"
             continue
-        if found[0] > last:
-            last = found[0]
-            yield found
+        if logged.number > last:
+            last = logged.number
+            yield logged
         else:
-            left_out += 1
-    if left_out:
-        log.warning("%s: %d attempts are left out, whose numbers came before", file, left_out)
-    if faulty:
-        log.warning("%s: %d lines are left out that are no attempts to learn from; %s", file, faulty, first)
+            num_repeated += 1
+    if num_repeated:
+        log.warning("%s: %d attempts are left out, whose numbers came before", file, num_repeated)
+    if num_faulty:
+        log.warning("%s: %d lines are left out that are no attempts to learn from; %s", file, num_faulty, first_fault)
 
 
-def _read(line: bytes) -> tuple[Number, Attempt, int]:
-    """The attempt of a line, with its number and its bytes; raises one of `_FAULTS` if it is none to learn from."""
+def _read(line: bytes) -> _Logged:
+    """Read the attempt of a line. Raises one of `_FAULTS` if it is none to learn from."""
     record = json.loads(line)
     number, attempt = number_of(record), attempt_of(record)
     if not all(isinstance(index, int) and index >= 0 for index in number):
         raise ValueError(f"its number is {number}")
-    if fault := fault_of(attempt):
+    fault = fault_of(attempt)
+    if fault:
         raise ValueError(fault)
-    return number, attempt, len(line)
+    return _Logged(number, attempt, len(line))

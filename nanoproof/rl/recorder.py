@@ -31,7 +31,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from nanoproof.actors.live_tree import LiveTree
 from nanoproof.actors.pool import WatchedActor
@@ -70,8 +70,9 @@ class RecordOptions:
 
 
 REPEAT_SECONDS = 60.0
-"""A warning of one kind is reported once in this time."""
+"""A warning of one kind is reported once in this time: a server that is down is warned of by each of its actors."""
 MAX_LENGTH = 500
+"""Letters of a warning in `events.jsonl`, which the monitor reads as a whole; the log has all."""
 
 
 class WarningEvents(logging.Handler):
@@ -83,6 +84,7 @@ class WarningEvents(logging.Handler):
         self._last: dict[tuple[str, str], float] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
+        # By the text before its arguments are filled in: those of the same kind name different theorems.
         kind, now = (record.name, str(record.msg)), time.monotonic()
         if now - self._last.get(kind, float("-inf")) < REPEAT_SECONDS:
             return
@@ -121,18 +123,18 @@ class StatusFile:
 
     def write(self, snapshot: dict[str, Any]) -> None:
         """Write the present status."""
-        remaining = self._pace.remaining(**{name: snapshot.get(name) for name in _PACE_OF})
+        remaining = self._pace.remaining(
+            snapshot.get("step"), snapshot.get("seconds"), snapshot.get("num_steps"), snapshot.get("max_seconds")
+        )
         status = {"time": round(time.time(), 3), "pid": os.getpid(), **snapshot, "remaining": remaining}
         status["memory"] = resident_bytes()
         try:
+            # Not synced: it is worth nothing a second later, and a sync may hold the thread up for longer than that.
             atomic_write(self._path, lambda file: file.write(json_line(status).encode()), sync=False)
         except OSError as error:
             if not self._failed:
                 log.warning("cannot write %s: %s; the run continues without it", self._path, error)
             self._failed = True
-
-
-_PACE_OF = ("step", "seconds", "num_steps", "max_seconds")
 
 
 class Pace:
@@ -150,10 +152,16 @@ class Pace:
         if not self._steps or step != self._steps[-1][0]:
             self._steps.append((step, seconds))
         (first, began), (last, ended) = self._steps[0], self._steps[-1]
-        ends = [] if max_seconds is None else [max(0.0, max_seconds - seconds)]
+        ends = []
+        if max_seconds is not None:
+            ends.append(max(0.0, max_seconds - seconds))
         if last > first and num_steps is not None:
-            ends.append(max(0.0, (num_steps - step) * (ended - began) / (last - first) - (seconds - ended)))
-        return round(min(ends), 1) if ends else None
+            of_steps_left = (num_steps - step) * (ended - began) / (last - first)
+            into_this_step = seconds - ended
+            ends.append(max(0.0, of_steps_left - into_this_step))
+        if not ends:
+            return None
+        return round(min(ends), 1)
 
 
 # -- The recorder ----------------------------------------------------------------------------------------------------
@@ -165,6 +173,7 @@ MAX_WAITING = 4
 """Attempts whose trees and samples are waiting to be written; more are not kept in memory."""
 SAMPLES_BYTES = 16 << 20
 SAMPLES_OF_ATTEMPT = 2
+"""States of one attempt at most, so that those of a step come from several theorems."""
 TRAIN_SAMPLE_SECONDS = 5.0
 """Training examples are recorded as often as this, and take no more than `TRAIN_SAMPLE_SHARE` of the time."""
 TRAIN_SAMPLE_SHARE = 0.01
@@ -185,21 +194,31 @@ class Load(Protocol):
     def waiting(self) -> int: ...
 
 
+class _Ended(NamedTuple):
+    """An attempt that has ended: whether its tree is to be written, and how many of its states are."""
+
+    number: Number
+    attempt: Attempt
+    trace: Trace
+    tree: bool
+    num_samples: int
+
+
 class Recorder:
     """Records one rank; use it as a context manager. An `Observer` for actors and task sources."""
 
     def __init__(self, run: RunDir, rank: int, options: RecordOptions) -> None:
         self._run, self._rank, self._options = run, rank, options
         self._trees = records.TreeStore(run.path, rank, options.keep_trees)
-        self._timeline = (
-            records.Timeline(run.path, rank, options.timeline_minutes) if options.timeline_minutes else None
-        )
+        self._timeline: records.Timeline | None = None
+        if options.timeline_minutes:
+            self._timeline = records.Timeline(run.path, rank, options.timeline_minutes)
         self._samples = records.RotatingJsonl(records.samples_file(run.path, rank), SAMPLES_BYTES)
         self._train_samples = records.RotatingJsonl(records.train_samples_file(run.path), SAMPLES_BYTES)
         self._status = StatusFile(run.path, rank)
         self._live = LiveTree(run.path, rank)
         self._warnings = WarningEvents(run)
-        self._ended: deque[tuple[Number, Attempt, Trace, bool, int]] = deque()
+        self._ended: deque[_Ended] = deque()
         self._trained: deque[list[dict[str, Any]]] = deque()
         self._step, self._step_samples = -1, 0
         self._next_train_sample = 0.0
@@ -214,23 +233,30 @@ class Recorder:
     # -- Observing actors and task sources: others wait meanwhile, so that only notes are taken --------------------
 
     def trace(self) -> AttemptObserver:
-        return Trace() if self._options.keep_trees or self._options.samples_per_step else NULL_ATTEMPT_OBSERVER
+        if self._options.keep_trees or self._options.samples_per_step:
+            return Trace()
+        return NULL_ATTEMPT_OBSERVER
 
     def finished(self, number: Number, attempt: Attempt, trace: AttemptObserver) -> bool:
+        # Rather a record less than a tree more in memory, where attempts end faster than the thread writes.
         if not isinstance(trace, Trace) or trace.root is None or len(self._ended) >= MAX_WAITING or self._stop.is_set():
             return False
-        if number[0] != self._step:
-            self._step, self._step_samples = number[0], 0
+        step, _, sequence = number
+        if step != self._step:
+            self._step, self._step_samples = step, 0
         proven = attempt.outcome == "proven"
-        share = self._options.samples_per_step if proven else (self._options.samples_per_step + 1) // 2
-        samples = max(0, min(SAMPLES_OF_ATTEMPT, share - self._step_samples))
-        self._step_samples += samples
+        # Half of the samples are left to proofs, as most attempts may fail.
+        most_samples = self._options.samples_per_step
+        if not proven:
+            most_samples = (most_samples + 1) // 2
+        num_samples = max(0, min(SAMPLES_OF_ATTEMPT, most_samples - self._step_samples))
+        self._step_samples += num_samples
         watched = self._live.shows(trace)
         tree = self._trees.wants(proven, attempt.counts.get("nodes", 0), watched)
-        if tree or samples:
-            self._ended.append((number, attempt, trace, tree, samples))
+        if tree or num_samples:
+            self._ended.append(_Ended(number, attempt, trace, tree, num_samples))
         if watched:
-            self._live.logged(number[0], number[2], tree)
+            self._live.logged(step, sequence, tree)
         return tree
 
     def span(self, actor: int, state: str, began: float, ended: float) -> None:
@@ -250,7 +276,7 @@ class Recorder:
         """Note that a phase begins."""
         if self._timeline is not None:
             self._timeline.phase(name)
-        if self._rank == 0:
+        if self._rank == 0:  # the phases of all ranks are the same, and they share `events.jsonl`
             self._run.event("phase", phase=name, step=step)
 
     @property
@@ -278,7 +304,7 @@ class Recorder:
         """Write what is left, and the last status."""
         self._warnings.__exit__()
         self._stop.set()
-        if self._thread.is_alive():
+        if self._thread.is_alive():  # it was never started where the run failed before `watch`
             self._thread.join()
         self._safely(self._write)
         self._safely(self._live.close)
@@ -294,6 +320,7 @@ class Recorder:
         while not self._stop.wait(LOOK_SECONDS):
             now = time.monotonic()
             last, began = self._look(last, now - began), now
+            # One at a time: a large tree takes longer than the time between two looks.
             self._safely(lambda: self._write_attempts(limit=1))
             self._safely(lambda: self._live.poll(self._actors))
             if now >= next_write:
@@ -314,6 +341,7 @@ class Recorder:
             return None
         load = self._load()
         if last is not None and load.steps > last.steps:
+            # A step that ended now may have begun before the last look, and counts for all its seconds at once.
             busy = min(seconds, load.busy_seconds - last.busy_seconds)
             span = records.ModelSpan(time.monotonic() - busy, busy, load.rows, load.states, load.waiting)
             self._timeline.model_spans.append(span)
@@ -326,17 +354,20 @@ class Recorder:
         if self._snapshot is None:
             return
         if self._timeline is not None:
-            states = ((one.number, records.IDLE if one.paused else one.state, one.since) for one in self._actors)
+            states = []
+            for actor in self._actors:
+                # A wait for a model that trains is none for one that is slow, and would fill the picture of who waits.
+                state = records.IDLE if actor.paused else actor.state
+                states.append((actor.number, state, actor.since))
             self._timeline.flush(states)
         self._status.write(self._snapshot())
 
     def _write_attempts(self, limit: int = MAX_WAITING) -> None:
         for _ in range(min(limit, len(self._ended))):
-            number, attempt, trace, tree, count = self._ended.popleft()
-            step, rank, sequence = number
+            ended = self._ended.popleft()
+            step, rank, sequence = ended.number
             about = {"rank": rank, "step": step, "sequence": sequence}
-            self._samples.write(
-                [{**about, **sample} for sample in records.samples_of(attempt, trace, count, self._rng)]
-            )
-            if tree and trace.root is not None:
-                self._trees.write(number, trace.root)
+            samples = records.samples_of(ended.attempt, ended.trace, ended.num_samples, self._rng)
+            self._samples.write([{**about, **sample} for sample in samples])
+            if ended.tree and ended.trace.root is not None:
+                self._trees.write(ended.number, ended.trace.root)

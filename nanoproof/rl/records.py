@@ -38,7 +38,7 @@ import random
 import re
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -124,8 +124,9 @@ class RotatingJsonl:
 MAX_BYTES = 64 << 20
 """Of a part of the file, however many minutes are kept."""
 MAX_SPANS = 100_000
-"""Between two lines; who has more of them loses the oldest."""
+"""Spans between two lines; if there are more, the oldest are lost. A bound for a recorder that cannot write."""
 IDLE = "idle"
+"""The state of an actor that gets no span: searching by itself, or without a task."""
 
 
 class ActorSpan(NamedTuple):
@@ -172,14 +173,16 @@ class Timeline:
         """Write the line up to now. `open_spans` are the states that actors are in, and since when."""
         now = time.monotonic()
         line = {"from": round(time.time() - (now - self._from), 4), "to": round(time.time(), 4)}
+        # What is open is written up to now; the rest of it comes in the next line, cut at the beginning of that one.
+        spans = [*_drain(self.actor_spans), *(ActorSpan(*span, now) for span in open_spans)]
         actors = []
-        for actor, state, began, ended in (*_drain(self.actor_spans), *(ActorSpan(*span, now) for span in open_spans)):
-            if state != IDLE and ended > self._from:
-                actors.append((actor, state, *self._cut(began, ended)))
-        steps = [
-            [*self._cut(span.began, span.began + span.seconds), span.rows, span.states, span.waiting]
-            for span in _drain(self.model_spans)
-        ]
+        for span in spans:
+            if span.state != IDLE and span.ended > self._from:
+                actors.append((span.actor, span.state, *self._cut(span.began, span.ended)))
+        steps = []
+        for step in _drain(self.model_spans):
+            start_and_length = self._cut(step.began, step.began + step.seconds)
+            steps.append([*start_and_length, step.rows, step.states, step.waiting])
         self._file.write([{**line, "actors": actors, "steps": steps, "phases": self._cut_phases(now)}])
         self._from = now
 
@@ -188,9 +191,10 @@ class Timeline:
         self._file.close()
 
     def _cut(self, began: float, ended: float) -> tuple[float, float]:
-        """Start and length in milliseconds of what of a span is in the present line."""
-        start = began - self._from if began > self._from else 0.0
-        return int(10_000 * start) / 10, int(10_000 * max(0.0, ended - self._from - start)) / 10
+        """Return start and length, in milliseconds, of what of a span is in the present line."""
+        start = max(0.0, began - self._from)
+        length = max(0.0, ended - self._from - start)
+        return int(10_000 * start) / 10, int(10_000 * length) / 10
 
     def _cut_phases(self, now: float) -> list[list[Any]]:
         spans, began = [], self._from
@@ -202,7 +206,7 @@ class Timeline:
 
 
 def _drain(spans: deque[Any]) -> list[Any]:
-    """All that is in a deque, and others may append to meanwhile."""
+    """Empty a deque that other threads append to meanwhile: iterating over it would raise."""
     return [spans.popleft() for _ in range(len(spans))]
 
 
@@ -227,16 +231,16 @@ def samples_of(attempt: Attempt, trace: Trace, count: int, rng: random.Random) -
     if trace.root is None:
         return
     depths = {transition.state: transition.depth for transition in attempt.transitions}
-    asked = dict(trace.suggestions)  # of a state that was asked about again, the newest
-    on_the_way = [state for state in asked if state in depths]
-    others = [state for state in asked if state not in depths]
+    suggestions = dict(trace.suggestions)  # of a state that the model was asked about again, the newest
+    on_the_way = [state for state in suggestions if state in depths]
+    others = [state for state in suggestions if state not in depths]
     chosen = rng.sample(on_the_way, min(count, len(on_the_way)))
     chosen += rng.sample(others, min(count - len(chosen), len(others)))
     nodes = {node.state: node for node in walk(trace.root) if node.kind is Kind.OR and node.state in chosen}
     refused = _refusals(trace, chosen)
     theorem = attempt.theorem
     for state in chosen:
-        suggestion = asked[state]
+        suggestion = suggestions[state]
         yield {
             "time": round(time.time(), 3),
             "dataset": theorem.dataset,
@@ -252,37 +256,52 @@ def samples_of(attempt: Attempt, trace: Trace, count: int, rng: random.Random) -
 
 def _refusals(trace: Trace, states: list[str]) -> dict[str, dict[str, TacticFailed]]:
     """Collect Lean's answers to the tactics of some states that it did not apply."""
-    found: dict[str, dict[str, TacticFailed]] = {}
+    refused: dict[str, dict[str, TacticFailed]] = {}
     for state, tactics, results in trace.results:
-        if state in states:
-            failed = {tactic: result for tactic, result in zip(tactics, results) if isinstance(result, TacticFailed)}
-            found.setdefault(state, {}).update(failed)
-    return found
+        if state not in states:
+            continue
+        of_state = refused.setdefault(state, {})
+        for tactic, result in zip(tactics, results):
+            if isinstance(result, TacticFailed):
+                of_state[tactic] = result
+    return refused
 
 
 def outcomes_of(suggestion: Suggestion, node: Node | None, refused: dict[str, TacticFailed]) -> list[dict[str, Any]]:
     """List the tactics of a suggestion, most likely ones first, with what became of them."""
     entries = zip(suggestion.tactics, suggestion.logprobs, suggestion.counts, strict=True)
-    known = node.known if node is not None else {}
-    found = []
+    tried: Mapping[str, Node | None] = {}
+    if node is not None:
+        tried = node.known
+    outcomes = []
     for tactic, logprob, count in sorted(entries, key=lambda entry: -entry[1]):
-        failed, child = refused.get(tactic), known.get(tactic)
-        if child is not None:
-            outcome = "solved" if child.solved else "applied"
-        elif failed is not None:
-            outcome = failed.kind
-        else:
-            outcome = "cycle" if tactic in known else "untried"
-        found.append(
+        refusal, child = refused.get(tactic), tried.get(tactic)
+        message = ""
+        if refusal is not None:
+            message = refusal.message[:MAX_MESSAGE]
+        outcomes.append(
             {
                 "tactic": tactic,
                 "logprob": round(logprob, 4),
                 "count": count,
-                "outcome": outcome,
-                "message": failed.message[:MAX_MESSAGE] if failed is not None else "",
+                "outcome": _outcome(refusal, child, tactic in tried),
+                "message": message,
             }
         )
-    return found
+    return outcomes
+
+
+def _outcome(refusal: TacticFailed | None, child: Node | None, is_tried: bool) -> str:
+    # The child first: a tactic that ran out of time when it was tried first may have been applied later.
+    if child is not None and child.solved:
+        return "solved"
+    if child is not None:
+        return "applied"
+    if refusal is not None:
+        return refusal.kind
+    if is_tried:  # applied without an error, but to a state above
+        return "cycle"
+    return "untried"
 
 
 # -- Search trees of the newest attempts -----------------------------------------------------------------------------
@@ -290,6 +309,7 @@ def outcomes_of(suggestion: Suggestion, node: Node | None, refused: dict[str, Ta
 SHARE = 0.01
 """A tree is written when at least 1 / SHARE of the time that the last one took has gone by."""
 LEAST_SECONDS = 0.5
+"""Between two trees at least; and so long a second one of the same outcome waits for one of the other."""
 MAX_NODES = 20_000
 """Larger trees are not written: people could not read them, and they would hold up the actors."""
 _NAME = re.compile(r"(\d+)_(\d+)_(\d+)\.json\.gz")
@@ -303,10 +323,10 @@ def tree_file(run_path: Path, number: Number) -> Path:
 def kept_trees(run_path: Path) -> list[Number]:
     """List the attempts whose trees are kept, in order."""
     try:
-        found = [_NAME.fullmatch(file.name) for file in (run_path / "trees").iterdir()]
+        matches = [_NAME.fullmatch(file.name) for file in (run_path / "trees").iterdir()]
     except OSError:
         return []
-    return sorted((int(match[1]), int(match[2]), int(match[3])) for match in found if match)
+    return sorted((int(match[1]), int(match[2]), int(match[3])) for match in matches if match)
 
 
 def read_tree(run_path: Path, number: Number) -> dict[str, Any]:
@@ -346,14 +366,18 @@ class TreeStore:
             return True
         if self._pending:
             return False
-        patience = LEAST_SECONDS if proven == self._last_proven else 0.0
-        wanted = time.monotonic() >= self._not_before + patience
+        # Most attempts end alike, and people want to see both.
+        not_before = self._not_before
+        if proven == self._last_proven:
+            not_before += LEAST_SECONDS
+        wanted = time.monotonic() >= not_before
         if wanted:
             self._pending, self._last_proven = True, proven
         return wanted
 
     def write(self, number: Number, root: Node) -> None:
         """Write a tree, and remove those that are too many."""
+        # Its cost is processor time, which is what the actors of the same interpreter lose.
         began, busy = time.monotonic(), time.thread_time()
         try:
             content = json.dumps(tree_to_json(root), ensure_ascii=False, separators=(",", ":")).encode()
