@@ -29,6 +29,7 @@ from nanoproof.inference.hf_loading import HFOptions
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel
 from nanoproof.inference.open_model import LanguageModelOptions, is_foreign, open_model
 from nanoproof.inference.openai_model import TOKEN_VARIABLE
+from nanoproof.lean.answers import written_proof
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.forbidden import banned_reason
@@ -41,7 +42,6 @@ from nanoproof.policy.text_policy import RetrievingPolicy, TextPolicy
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.cli_input import parse_theorem
 from nanoproof.prover.prover import Prover, ProverOptions
-from nanoproof.prover.whole_proof import written_proof
 from nanoproof.retrieval.corpus import Corpus
 from nanoproof.retrieval.encoders import open_encoder, retriever_folder
 from nanoproof.retrieval.index import INDEX_FOLDER, Index
@@ -287,8 +287,9 @@ class _ModelProver(BaseProver):
         options = GenerationOptions(
             max_new_tokens=self.proof_tokens, temperature=self.sampling.temperature, top_p=self.sampling.top_p
         )
-        prompt = render(theorem_of(None, theorem))
-        return written_proof(self.model.generate([prompt], options, [self.seed + self._asked])[0][0].text)
+        given = theorem_of(None, theorem)
+        ((sample,),) = self.model.generate([render(given)], options, [self.seed + self._asked])
+        return written_proof(given, sample.text)
 
     def close(self) -> None:
         """Free the model."""

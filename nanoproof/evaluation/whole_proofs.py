@@ -25,6 +25,7 @@ from nanoproof.evaluation.results import Mode
 from nanoproof.evaluation.sample_files import SampleFiles, WholeProofOptions
 from nanoproof.evaluation.summary import theorem_key
 from nanoproof.inference.language_model import LanguageModel, TextSample, batches_at_once
+from nanoproof.lean.answers import written_proof
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.whole_proof import (
@@ -34,7 +35,6 @@ from nanoproof.prover.whole_proof import (
     RepairRenderer,
     Verification,
     Verifier,
-    written_proof,
 )
 from nanoproof.search.policy import PolicyError, PolicyUnavailable
 
@@ -384,7 +384,7 @@ class Generation(threading.Thread):
             written = samples[sample - piece.first]
             candidate = Candidate(
                 theorem,
-                written_proof(written.text),
+                written_proof(theorem, written.text),
                 sample,
                 seed,
                 written.num_tokens + (before.num_tokens if before else 0),

@@ -13,6 +13,7 @@ from typing import Literal
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_object
+from nanoproof.lean.answers import read_tactic
 from nanoproof.lean.lexical import mask, without_header
 from nanoproof.lean.types import Theorem
 from nanoproof.policy.prompt import before_state, prefix_text, statement_to_prove
@@ -31,8 +32,6 @@ STP_HEADER = "import Mathlib\nimport Aesop\nset_option maxHeartbeats 0\nopen Big
 _COMPLETE = "Complete the following Lean 4 code:\n\n```lean4\n"
 _ENDS_WITH_BY = re.compile(r"(?<![\w.'])by\Z")
 _MARK = re.compile(r"</?a>")
-_FENCE = re.compile(r"```(?:lean4?|tactics?)?[ \t]*\n?(.*?)(?:\n?```|\Z)", re.DOTALL)
-_THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -130,25 +129,13 @@ def _leandojo_text(state: str, premises: Sequence[str]) -> str:
 
 def first_line(text: str) -> str:
     """Return the first line of an answer, up to a `<;>`: what LeanDojo-v2 takes as the tactic."""
-    lines = without_thoughts(text).splitlines()
+    lines = read_tactic(text).splitlines()
     return lines[0].partition("<;>")[0].strip() if lines else ""
 
 
 def without_marks(text: str) -> str:
     """Remove the marks `<a>` and `</a>` around names of premises, as ReProver's tactics have them."""
-    return _MARK.sub("", text).strip()
-
-
-def without_thoughts(text: str) -> str:
-    """Remove what a model thinks before its answer, between `<think>` and `</think>`; all of it if it never ends."""
-    return _THOUGHT.sub("", text, count=1).strip()
-
-
-def in_block(text: str) -> str:
-    """Return what is in the first code block of a chat's answer, or the answer where there is none."""
-    text = without_thoughts(text)
-    found = _FENCE.search(text)
-    return (text if found is None else found[1]).strip()
+    return _MARK.sub("", read_tactic(text)).strip()
 
 
 # -- Headers ---------------------------------------------------------------------------------------------------------
@@ -247,17 +234,17 @@ FORMATS: dict[str, PromptFormat] = {
         # Networks of this project: the state's text, a line break and the marker, as `encode_transitions` trains it.
         PromptFormat("nanoproof", "tactic", _own, special=True),
         # BFS-Prover (Xin et al. 2025, arXiv 2502.03438), the card of ByteDance-Seed/BFS-Prover-V1-7B: state, `:::`.
-        PromptFormat("bfs-prover", "tactic", _bfs_prover),
+        PromptFormat("bfs-prover", "tactic", _bfs_prover, read_tactic),
         # ReProver of LeanDojo (Yang et al. 2023, arXiv 2306.15626), `generator/model.py`: the state alone, or premises
         # before it, the best last; names of premises come in marks.
         PromptFormat("reprover", "tactic", _reprover, without_marks, marked=True),
         # LLMSTEP (Welleck and Saha 2023, arXiv 2310.18457), `python/server.py` of wellecks/llmstep.
-        PromptFormat("llmstep", "tactic", _llmstep),
+        PromptFormat("llmstep", "tactic", _llmstep, read_tactic),
         # REAL-Prover (arXiv 2505.20613), `PromptManage.build_local_prompt_str` with the template `deepseek`.
-        PromptFormat("real-prover", "tactic", _real_prover, target=" {}".format),
+        PromptFormat("real-prover", "tactic", _real_prover, read_tactic, target=" {}".format),
         # The tactic `reap` of frenzymath/reap, `mkPrompt` of `Reap/Tactic/Generator.lean`: REAL-Prover as a chat.
-        PromptFormat("reap", "tactic", _reap, without_thoughts, chat=True),
-        PromptFormat("chat", "tactic", _chat, in_block, chat=True, target="```lean4\n{}\n```".format),
+        PromptFormat("reap", "tactic", _reap, read_tactic, chat=True),
+        PromptFormat("chat", "tactic", _chat, read_tactic, chat=True, target="```lean4\n{}\n```".format),
         # LeanDojo-v2, `prover/hf_prover.py`: rules, state and answer under headings in one text.
         PromptFormat("leandojo-text", "tactic", _leandojo_text, first_line),
         # Networks of this project that were finetuned for whole proofs.
@@ -268,7 +255,7 @@ FORMATS: dict[str, PromptFormat] = {
         _completion("deepseek-v1.5-cot", _deepseek_cot, LEAN_HEADER),
         # STP (Dong and Ma 2025, arXiv 2502.00212): the same words, another header, blanks around the statement removed.
         _completion("stp", _stp, STP_HEADER, as_written=True),
-        PromptFormat("chat-proof", "proof", _chat_proof, in_block, chat=True, target="```lean4\n{}\n```".format),
+        PromptFormat("chat-proof", "proof", _chat_proof, read_tactic, chat=True, target="```lean4\n{}\n```".format),
     )
 }
 

@@ -1,9 +1,10 @@
 """Whole proofs: a text that a model wrote in one go becomes an attempt whose one edge is that text.
 
 A model may write the tactics after `:= by`, the theorem once more with its proof, a whole file, or any of these in a
-fenced block. From all of them only the proof is taken, and put into the theorem as it was given: so no text can prove
-another statement, and whatever else a text declares is no part of what is checked. It has to state the given theorem,
-though, and nothing else: a text that proves something else is refused, and its attempt says why.
+fenced block (`lean/answers.py` reads them). Only the proof is taken from them, and put into the theorem as it was
+given: so no text can prove another statement, and whatever else a text declares is no part of what is checked. It has
+to state the given theorem, though, and nothing that its source does not hold: a text that proves something else is
+refused, and its attempt says why.
 
 The check is the one that every proof has to pass (`prover/check.py`). A verdict, accepted or refused, is an attempt
 with outcome `proven` or `unproven`; where Lean gave none (its server was lost, it ran out of time) that is `error`.
@@ -12,7 +13,6 @@ with outcome `proven` or `unproven`; where Lean gave none (its server was lost, 
 import hashlib
 import random
 import re
-import textwrap
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample
-from nanoproof.lean.lexical import WORD, find_top_level, mask, spans
-from nanoproof.lean.source import parse_declaration
+from nanoproof.lean.answers import LONGEST_TEXT, Unreadable, read_proofs, written_proof
+from nanoproof.lean.lexical import WORD, mask
 from nanoproof.lean.types import (
     CheckReport,
     LeanCalls,
@@ -42,193 +42,10 @@ RepairRenderer = Callable[[Theorem, str, Sequence[str]], str]
 
 PATIENCE = 4.0
 """How many times as long as before a text may take that is verified once more, as it got no verdict."""
-LONGEST_TEXT = 100_000
-"""Characters of the longest text that Lean is asked about; the longest proofs of Mathlib have a tenth of that."""
 KEPT_TEXT = 2_000
 """Characters that are kept of a longer one."""
 UNREADABLE = "unreadable"
 """Why an attempt ended of whose text no proof could be taken; else it is the rung of the check that did not hold."""
-
-# -- From what a model wrote to a proof ------------------------------------------------------------------------------
-
-_FENCE = re.compile(r"^[ \t]*```+[ \t]*(?P<tag>[\w+#.-]*)[ \t]*$", re.MULTILINE)
-_LEAN_TAGS = ("lean", "lean4", "tactics", "")
-_END_OF_THOUGHT = "</think>"
-_HEAD = re.compile(
-    r"^(?:(?:private|protected|public|noncomputable|nonrec)[ \t]+)*(?:theorem|lemma|example)(?![\w.'])",
-    re.MULTILINE,
-)
-_HEADER_LINE = re.compile(
-    r"(?:import|universe|set_option|open)[ \t][^\n]*|noncomputable[ \t]+section|(?:public[ \t]+)?section"
-)
-_COMMANDS = (
-    *(
-        "import ",
-        "open ",
-        "set_option ",
-        "universe ",
-        "namespace ",
-        "section",
-        "noncomputable ",
-        "variable ",
-        "@[",
-        "#",
-    ),
-    *(
-        "theorem ",
-        "lemma ",
-        "example ",
-        "def ",
-        "abbrev ",
-        "instance ",
-        "axiom ",
-        "local ",
-        "macro ",
-        "notation ",
-        "end ",
-    ),
-)
-_IMPORTED = re.compile(r"^[ \t]*import[ \t]+(?P<modules>[^\n]*)$", re.MULTILINE)
-_LIBRARIES = ("Init", "Lean", "Std", "Batteries", "Aesop", "Mathlib", "Qq", "ProofWidgets", "Plausible", "Canonical")
-"""Libraries that a text may name: its imports are left out, as those of the server count."""
-_VALUE = re.compile(r"\s*:=")
-_BY = re.compile(r"\s*by(?![\w.'!?])")
-
-
-class Unreadable(Exception):
-    """No proof of the given theorem can be taken from a text; the message says why."""
-
-
-def written_proof(text: str) -> str:
-    """Cut what a model wrote down to the part that is Lean.
-
-    A text that begins in Lean, after a prompt that ended within a fenced block, ends at the first fence. Of an answer
-    with fenced blocks of its own, which begins with words or with a fence, the last block of Lean counts. What was
-    thought aloud before `</think>` is left out.
-    """
-    text = text.replace("\r\n", "\n").rpartition(_END_OF_THOUGHT)[2]
-    fences = list(_FENCE.finditer(text))
-    if not fences:
-        return text
-    if not fences[0]["tag"] and text[: fences[0].start()].strip():
-        return text[: fences[0].start()].rstrip()
-    blocks: list[tuple[str, str]] = []
-    opened: re.Match[str] | None = None
-    for fence in fences:
-        if opened is None:
-            opened = fence
-        elif not fence["tag"]:
-            blocks.append((opened["tag"].lower(), text[opened.end() : fence.start()]))
-            opened = None
-    if opened is not None:
-        blocks.append((opened["tag"].lower(), text[opened.end() :]))
-    lean = [body for tag, body in blocks if tag in _LEAN_TAGS]
-    return (lean or [blocks[-1][1]])[-1].strip("\n")
-
-
-def read_proofs(theorem: Theorem, text: str) -> list[str]:
-    """Return the blocks of tactics that a text may stand for, likeliest first; `text` is that of `written_proof`.
-
-    There are two where the first line began on the line of the prompt, and so does not show how far it is indented.
-    Raises Unreadable where there is none: the text is empty or too long, states another theorem or several, or imports
-    what is no known library.
-    """
-    if len(text) > LONGEST_TEXT:
-        raise Unreadable(f"the text has {len(text):,} characters; a proof may have {LONGEST_TEXT:,}")
-    if not mask(text).strip():
-        raise Unreadable("the text is empty")
-    value = _restated(theorem, text)
-    if value is None:
-        begun = _VALUE.match(text)
-        value, is_value = (text, False) if begun is None else (text[begun.end() :], True)
-    else:
-        is_value = True
-    block = _BY.match(value)
-    if block is not None:
-        proof = value[block.end() :]
-    elif is_value:
-        return [f"exact ({textwrap.dedent(value).strip()}\n)"]
-    else:
-        proof = value
-    if not mask(proof).strip():
-        raise Unreadable("the proof is empty")
-    return _layouts(proof)
-
-
-def _layouts(proof: str) -> list[str]:
-    """Return the ways in which the lines of a proof may belong together."""
-    first, newline, rest = proof.rstrip().partition("\n")
-    if not mask(first).strip():
-        return [textwrap.dedent(rest)]
-    if not newline:
-        return [first.strip()]
-    lines = [line for line in mask(rest).split("\n") if line.strip()]
-    margin = min((len(line) - len(line.lstrip()) for line in lines), default=0)
-    inner = len(first) - len(first.lstrip())
-    if margin == 0 or (inner == margin and proof[:1] == " " and margin > 1):
-        return [textwrap.dedent(f"{' ' * margin}{first.strip()}\n{rest}")]
-    aligned, nested = f"{' ' * margin}{first.strip()}\n{rest}", f"{first.strip()}\n{rest}"
-    return [textwrap.dedent(aligned), nested]
-
-
-def _restated(theorem: Theorem, text: str) -> str | None:
-    """Return what stands after the `:=` of a text that states the theorem again; None if it states none.
-
-    Raises Unreadable if it states another one, and if it does more than that before.
-    """
-    code = _without_comments(text)
-    head = _HEAD.search(code)
-    if head is None or not _begins_like_a_file(code, head.start()):
-        return None
-    given = parse_declaration(theorem.source, whole=False)
-    if not given.whole:
-        raise Unreadable("the text states a theorem, and was to fill a gap within a proof")
-    _check_context(code[: head.start()], _without_comments(theorem.source)[: given.start])
-    assign = find_top_level(mask(text), ":=", head.end())
-    if assign < 0:
-        raise Unreadable("the text states a theorem and has no proof of it")
-    stated = "".join(code[head.end() : assign].split())
-    wanted = re.sub(r"^\w+", "", _without_comments(theorem.source)[given.keyword : given.assign])
-    if stated != "".join(wanted.split()):
-        shown = " ".join(code[head.start() : assign].split())
-        raise Unreadable(f"the text states another theorem than the given one: {shown[:200]}")
-    return text[assign + 2 :]
-
-
-def _begins_like_a_file(code: str, head: int) -> bool:
-    """Tell whether only commands stand before the head of a declaration: tactics are indented, or begin otherwise."""
-    before = [line for line in code[:head].split("\n") if line.strip()]
-    return not before or before[0].startswith(_COMMANDS)
-
-
-def _check_context(before: str, given: str) -> None:
-    """Check that nothing but a usual header, and what the source has there as well, precedes the theorem."""
-    for found in _IMPORTED.finditer(before):
-        for module in found["modules"].split():
-            if module.split(".")[0] not in _LIBRARIES:
-                raise Unreadable(f"the text imports {module}, which is none of {', '.join(_LIBRARIES)}")
-    own, ours = (
-        [
-            " ".join(line.split())
-            for line in part.split("\n")
-            if line.strip() and not _HEADER_LINE.fullmatch(line.strip())
-        ]
-        for part in (before, given)
-    )
-    if own and own != ours:
-        line = next((line for line in own if line not in ours), own[0])
-        raise Unreadable(f"the text holds more than the theorem and its proof: `{line[:100]}`")
-
-
-def _without_comments(text: str) -> str:
-    """Replace comments by spaces; offsets stay the same."""
-    pieces, position = [], 0
-    for kind, start, end in spans(text):
-        if kind in ("line", "block"):
-            pieces += [text[position:start], re.sub(r"[^\n]", " ", text[start:end])]
-            position = end
-    return "".join([*pieces, text[position:]])
-
 
 # -- Premises --------------------------------------------------------------------------------------------------------
 
@@ -483,7 +300,13 @@ class WholeProofProver:
                 texts = self._ask(self._render(theorem), count, seed + spent["simulations"])
             for text in texts:
                 candidate = Candidate(
-                    theorem, written_proof(text.text), spent["simulations"], seed, text.num_tokens, 0, text.finished
+                    theorem,
+                    written_proof(theorem, text.text),
+                    spent["simulations"],
+                    seed,
+                    text.num_tokens,
+                    0,
+                    text.finished,
                 )
                 last = self._try(session, candidate, observer, known, sampling)
                 spent.update({name: last.counts.get(name, 0) for name in ("tactic_samples", "tokens", "repairs")})
@@ -528,7 +351,7 @@ class WholeProofProver:
             tokens = candidate.num_tokens + text.num_tokens
             candidate = replace(
                 candidate,
-                text=written_proof(text.text),
+                text=written_proof(candidate.theorem, text.text),
                 num_tokens=tokens,
                 repairs=candidate.repairs + 1,
                 finished=text.finished,

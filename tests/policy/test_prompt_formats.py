@@ -7,7 +7,7 @@ from nanoproof.data.transitions.packing import ExampleLimits, encode_transition
 from nanoproof.lean.types import Transition
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.prompt import prompt_tokens
-from nanoproof.policy.prompt_formats import FORMATS, find_format, formats_of, in_block, known_format, without_thoughts
+from nanoproof.policy.prompt_formats import FORMATS, find_format, formats_of, known_format
 
 STATE = "p q : Prop\nh : p ∧ q\n⊢ q ∧ p"
 STATEMENT = "theorem t (p : Prop) (h : p) : p := by\n"
@@ -108,29 +108,6 @@ def test_premises_stand_where_each_model_learned_them() -> None:
 
 def test_marks_around_premises_are_removed() -> None:
     assert FORMATS["reprover"].answer("rw [<a>Nat.add_comm</a>, <a>h</a>]") == "rw [Nat.add_comm, h]"
-
-
-@pytest.mark.parametrize(
-    ("said", "read"),
-    [
-        ("```lean4\nsimp\n```", "simp"),
-        ("Sure!\n```lean\nrw [h]\nsimp\n```\nThis works because", "rw [h]\nsimp"),
-        ("```\nsimp```", "simp"),
-        ("```tactic\nsimp", "simp"),
-        ("  simp ", "simp"),
-        ("<think>try ```lean\nrfl\n```</think>\n```lean4\nsimp\n```", "simp"),
-        ("<think>it never ends", ""),
-        ("by_contra h", "by_contra h"),
-        ("", ""),
-    ],
-)
-def test_the_first_code_block_of_a_chat_counts(said: str, read: str) -> None:
-    assert in_block(said) == read
-
-
-def test_thoughts_before_an_answer_are_left_out() -> None:
-    assert without_thoughts("<think>\nhm\n</think>\n\nsimp") == "simp"
-    assert without_thoughts("simp <think>") == "simp <think>"
 
 
 def test_names_that_are_none_are_refused_with_those_of_the_kind() -> None:

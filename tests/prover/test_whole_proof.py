@@ -2,17 +2,10 @@
 
 import pytest
 
+from nanoproof.lean.answers import LONGEST_TEXT, Unreadable, read_proofs, written_proof
 from nanoproof.lean.types import LeanSession, ProcessLost, Theorem
 from nanoproof.prover.attempt import Attempt, fault_of
-from nanoproof.prover.whole_proof import (
-    LONGEST_TEXT,
-    Candidate,
-    Unreadable,
-    Verifier,
-    named_premises,
-    read_proofs,
-    written_proof,
-)
+from nanoproof.prover.whole_proof import Candidate, Verifier, named_premises
 from tests.fakes.lean import ScriptedLean
 from tests.prover.red_team import table
 
@@ -26,27 +19,7 @@ def indented(text: str, by: str = "  ") -> str:
     return "\n".join(by + line for line in text.split("\n"))
 
 
-# -- the text ----------------------------------------------------------------------------------------------------
-
-WRITTEN = {
-    "plain text stays": ("\n  simp\n  rfl", "\n  simp\n  rfl"),
-    "a closing fence ends it": ("\n  simp\n```\nThis works because ...", "\n  simp"),
-    "only the first closing fence counts": ("  simp\n```\nor:\n```lean4\nrfl\n```", "  simp"),
-    "a fenced block is taken out of words": ("Here it is:\n```lean4\n  simp\n```\nDone.", "  simp"),
-    "a block without a tag, at the beginning": ("```\nsimp\n```", "simp"),
-    "the last block of Lean is the answer": ("```lean\nrfl\n```\nNo, rather:\n```lean\nsimp\n```\n", "simp"),
-    "other blocks are no answer": ("```lean4\nsimp\n```\nwhich prints\n```text\nok\n```", "simp"),
-    "a block that was cut off": ("Proof:\n```lean4\nsimp\nrf", "simp\nrf"),
-    "thoughts are left out": ("I try ```lean4\nrfl\n``` first</think>\n```lean4\nsimp\n```", "simp"),
-    "line ends of other systems": ("simp\r\nrfl", "simp\nrfl"),
-}
-
-
-@pytest.mark.parametrize("name", WRITTEN)
-def test_what_of_an_answer_is_lean(name: str) -> None:
-    text, expected = WRITTEN[name]
-    assert written_proof(text) == expected
-
+# -- the text --------------------------------------------------------------------------------------------------------
 
 READ = {
     "tactics": (PROOF, [PROOF]),
@@ -111,7 +84,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "the theorem, and another one first": (
         f"theorem lie : False := by\n  sorry\n{WHOLE}\n  exact lie",
         "unreadable",
-        "another theorem",
+        "holds more than the theorem and its proof: `theorem lie : False := by`",
     ),
     "a definition that shadows": (f"def False := True\n{WHOLE}\n  trivial", "unreadable", "`def False := True`"),
     "a notation": (f'notation "False" => True\n{WHOLE}\n  trivial', "unreadable", "notation"),
@@ -131,13 +104,13 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "an import": ("import Mathlib\nexact lie", "words", "`import` begins a command"),
     "an import of what nobody knows": (
         f"import Evil.Axioms\n{WHOLE}\n  exact lie",
-        "unreadable",
-        "imports Evil.Axioms",
+        "whole_text",  # imports are left out
+        "Lean refuses the finished text",
     ),
     "a command after the proof": ("trivial\n#eval 1", "words", "`#eval` begins a command"),
     "a theorem after the proof": ("trivial\ntheorem x : True := trivial", "words", "`theorem` begins a command"),
     "a macro": ('macro "cheat" : tactic => `(tactic| sorry)\n' + f"{WHOLE}\n  cheat", "unreadable", "macro"),
-    "an attribute": ("@[simp] theorem x : False = True := by simp", "words", "`@[` begins a command"),
+    "an attribute": ("@[simp] theorem x : False = True := by simp", "unreadable", "another theorem"),
     "a megabyte": ("simp\n" * 200_000, "unreadable", "the text has 1,000,000 characters"),
     "a megabyte of one line": ("(" * 1_000_000, "unreadable", "a proof may have 100,000"),
     "a megabyte of a theorem": (f"{WHOLE}\n" + "  simp\n" * 150_000, "unreadable", "a proof may have 100,000"),
@@ -156,7 +129,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_fakes_are_refused_by_name(session: LeanSession, name: str) -> None:
     text, rung, reason = REFUSED[name]
-    attempt, errors = Verifier().verify(session, Candidate(FALSE, written_proof(text)))
+    attempt, errors = Verifier().verify(session, Candidate(FALSE, written_proof(FALSE, text)))
     assert (attempt.outcome, attempt.stop_reason) == ("unproven", rung)
     assert reason in attempt.message and errors
     assert not (attempt.proof or attempt.source or attempt.transitions or attempt.check)
@@ -167,7 +140,7 @@ def test_fakes_are_refused_by_name(session: LeanSession, name: str) -> None:
 def test_no_trick_of_the_final_check_works_as_a_whole_proof(session: LeanSession, trick: dict[str, str]) -> None:
     theorem = Theorem(trick.get("source", FALSE.source), "red team", trick["id"])
     for text in (trick["proof"], f"import Mathlib\n{theorem.source.replace('sorry', trick['proof'].strip())}"):
-        attempt, _ = Verifier().verify(session, Candidate(theorem, written_proof(text)))
+        attempt, _ = Verifier().verify(session, Candidate(theorem, written_proof(theorem, text)))
         assert attempt.outcome in ("unproven", "error") and not attempt.source
 
 

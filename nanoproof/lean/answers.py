@@ -1,0 +1,461 @@
+"""What a language model answered: its thoughts left out, the code block that is meant, and the tactic or proof in it.
+
+One reader for all who ask models: policies, served candidates, rewards, and evaluations by whole proofs. No proof is
+sound because it read well: a tactic is run by Lean, and of a whole text only the tactics are taken and put into the
+theorem as it was given. Reading wrongly costs a proof that the model had found.
+"""
+
+import re
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nanoproof.lean.lexical import find_top_level, mask, spans
+from nanoproof.lean.source import SORRY, parse_declaration
+from nanoproof.lean.types import Theorem
+
+LONGEST_TEXT = 100_000
+"""Characters of the longest text that Lean is asked about; the longest proofs of Mathlib have a tenth of that."""
+
+MOST_SEARCHED = 20 * LONGEST_TEXT
+"""Characters of the longest answer in which code blocks are looked for."""
+MOST_COPIES = 8
+"""Times that a text may state the theorem, from its end, to be looked at."""
+LONGEST_COMMENT = 3_000
+"""Characters of the longest comment in a code block that may hold fences of its own."""
+
+# -- Thoughts --------------------------------------------------------------------------------------------------------
+
+# How models mark where their thoughts begin, and where an answer does. An answer's own end is where thoughts begin
+# again: nothing behind it counts.
+_THOUGHTS_BEGIN = (
+    r"<(?:think|thinking|thought|thoughts|reasoning|seed:think)>",  # DeepSeek-R1, Qwen3, EXAONE, Seed-OSS
+    r"</(?:answer|response|solution)>",
+    r"<\|(?:begin_of_thought|end_of_solution)\|>",  # Sky-T1, OpenThinker
+    r"<\|(?:START_THINKING|END_RESPONSE)\|>",  # Command A Reasoning
+    r"\[THINK\]",  # Magistral
+    r"◁think▷",  # Kimi
+    r"<\|channel\|>(?:analysis|commentary)\b[^<]*<\|message\|>",  # gpt-oss
+    r"<\|(?:end|return)\|>",
+)
+_ANSWER_BEGINS = (
+    r"</(?:think|thinking|thought|thoughts|reasoning|seed:think)>",
+    r"<(?:answer|response|solution)>",
+    r"<\|(?:end_of_thought|begin_of_solution)\|>",
+    r"<\|(?:END_THINKING|START_RESPONSE)\|>",
+    r"\[/THINK\]",
+    r"◁/think▷",
+    r"<\|channel\|>final\b[^<]*<\|message\|>",
+    r"assistantfinal",  # gpt-oss, where its special tokens were left out of the text
+)
+_MARKER = re.compile(f"(?P<thoughts>{'|'.join(_THOUGHTS_BEGIN)})|(?P<answer>{'|'.join(_ANSWER_BEGINS)})", re.I)
+
+
+def without_thoughts(text: str) -> str:
+    """Return the answer behind a model's thoughts, stripped; empty where the thoughts never end.
+
+    Many templates put the opening marker into the prompt, so that only the closing one is in the text: all before it is
+    thought. Of several answers the last that says something counts.
+    """
+    markers = list(_MARKER.finditer(text))
+    if not markers:
+        return text
+    answers: list[str] = []
+    thinking, begin = False, 0
+    for marker in markers:
+        if marker["thoughts"]:
+            if not thinking:
+                answers.append(text[begin : marker.start()])
+            thinking = True
+            continue
+        if not thinking:  # what stood before was thought, with its opening marker in the prompt
+            answers.clear()
+        thinking, begin = False, marker.end()
+    if not thinking:
+        answers.append(text[begin:])
+    said = [answer for answer in answers if answer.strip()]
+    return said[-1] if said else ""
+
+
+# -- Code blocks -----------------------------------------------------------------------------------------------------
+
+_FENCE = re.compile(r"(?P<mark>(?<!`)`{3,}|^[ \t>]*~{3,})(?P<info>[^\n`]*)", re.MULTILINE)
+_NO_SPAN = ("", sys.maxsize, sys.maxsize)
+_LEAN_TAGS = frozenset({"lean", "lean4", "lean3", "tactic", "tactics", "proof"})
+_TEXT_TAGS = frozenset({"", "text", "txt", "plain", "plaintext", "code"})
+_TAG = re.compile(r"\s*(?P<tag>[\w+#.-]*)[ \t]*(?P<rest>.*)")
+_ATTRIBUTES = re.compile(r"(?:[({\[].*[)}\]]|\w+=\S+(?:\s+\w+=\S+)*)\s*\Z")
+"""What may follow a tag that is none of the code: `lean (name := x)`, `lean title="x"`."""
+_INLINE_CODE = re.compile(r"(?<![`\w])`([^`\s](?:[^`\n]*[^`\s])?)`(?![`\w])")
+_LABEL = re.compile(r"\A(?:the[ \t]+)?(?:next[ \t]+)?tactic(?:[ \t]+is)?[ \t]*:\s*", re.IGNORECASE)
+_LIST_MARK = re.compile(r"\A(?:[-*+]|\d+[.)])[ \t]+(?=\S)")
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A fenced block: the tag in lower case, the code, where its opening fence begins, and whether it was closed."""
+
+    tag: str
+    code: str
+    start: int
+    closed: bool = True
+
+    @property
+    def is_lean(self) -> bool:
+        return self.tag in _LEAN_TAGS
+
+
+def _blocks(text: str) -> list[_Block]:
+    """Find the fenced blocks of a text, in order."""
+    blocks: list[_Block] = []
+    if _FENCE.search(text) is None or len(text) > MOST_SEARCHED:
+        return blocks
+    comments = iter([span for span in spans(text) if span[0] == "block" and text.endswith("-/", *span[1:])])
+    _, start, end = next(comments, _NO_SPAN)
+    position = 0
+    while fence := _FENCE.search(text, position):
+        while end <= fence.start():
+            _, start, end = next(comments, _NO_SPAN)
+        if start < fence.start():  # an example in a doc comment of a file that no fence surrounds
+            position = end
+            continue
+        block, position = _block(text, fence)
+        blocks.append(block)
+    return blocks
+
+
+def _block(text: str, fence: re.Match[str]) -> tuple[_Block, int]:
+    """Read the block that a fence opens; also returns where the text goes on."""
+    mark = fence["mark"].strip(" \t>")
+    same_line = text.find(mark, fence.end("mark"), _line_end(text, fence.end("mark")))
+    if same_line >= 0:  # ```exact h```
+        tag, code = _tag_and_code(text[fence.end("mark") : same_line], "")
+        return _Block(tag, code, fence.start()), same_line + len(mark)
+    closing = re.compile(rf"(?<!{mark[0]}){mark[0]}{{{len(mark)},}}[ \t]*$", re.MULTILINE)
+    end = _outside_comments(text, fence.end(), closing)
+    body = text[fence.end() : len(text) if end is None else end.start()]
+    line = text.rfind("\n", 0, fence.start()) + 1
+    margin = len(text[line : fence.start()]) - len(text[line : fence.start()].lstrip(" \t"))
+    body = "\n".join(_unindented(row, margin) for row in body.removeprefix("\n").split("\n"))
+    tag, code = _tag_and_code(fence["info"], body)
+    return _Block(tag, code, fence.start(), end is not None), len(text) if end is None else end.end()
+
+
+def _tag_and_code(info: str, body: str) -> tuple[str, str]:
+    """Tell the tag on the line of a fence from code that begins on it."""
+    parts = _TAG.match(info)
+    assert parts is not None, "it matches the empty text"
+    tag, rest = parts["tag"].lower(), parts["rest"].strip()
+    if tag in _LEAN_TAGS or tag in _TEXT_TAGS:
+        code = "" if _ATTRIBUTES.match(rest) and body.strip() else rest
+        return tag, f"{code}\n{body}" if code and body else code or body
+    if body.strip() and (not rest or _ATTRIBUTES.match(rest)):
+        return tag, body
+    return "", f"{info.strip()}\n{body}" if body else info.strip()
+
+
+def _outside_comments(text: str, begin: int, closing: re.Pattern[str]) -> re.Match[str] | None:
+    """Find the first closing fence outside of comments, as doc comments hold fences of their own; else the first."""
+    first = closing.search(text, begin)
+    fence, position = first, begin
+    while fence is not None:
+        last = ("", 0, 0)
+        for span in spans(text[position : fence.start()]):
+            last = span
+        if last[0] != "block" or position + last[2] < fence.start() or text.endswith("-/", position, fence.start()):
+            return fence
+        comment = position + last[1]
+        _, _, length = next(spans(text[comment : comment + LONGEST_COMMENT]))
+        position = comment + length
+        if not text.endswith("-/", comment, position):  # it never ends
+            return first
+        fence = closing.search(text, position)
+    return first
+
+
+def _line_end(text: str, position: int) -> int:
+    end = text.find("\n", position)
+    return len(text) if end < 0 else end
+
+
+def _unindented(line: str, margin: int) -> str:
+    return line[min(margin, len(line) - len(line.lstrip(" \t"))) :]
+
+
+def _may_be_meant(block: _Block) -> bool:
+    """Tell whether a block may be an answer: a state, commands that only ask Lean, and their output are none."""
+    code = mask(block.code)
+    lines = [line.strip() for line in code.split("\n") if line.strip()]
+    return bool(lines) and "⊢" not in code and not all(line.startswith("#") for line in lines)
+
+
+def _chosen(blocks: list[_Block]) -> list[_Block]:
+    """Return the blocks that may be meant: those tagged as Lean, else those without a telling tag, else all others."""
+    usable = [block for block in blocks if _may_be_meant(block)]
+    lean = [block for block in usable if block.is_lean]
+    return lean or [block for block in usable if block.tag in _TEXT_TAGS] or usable
+
+
+# -- One tactic ------------------------------------------------------------------------------------------------------
+
+
+def read_tactic(text: str) -> str:
+    """Return the tactic of an answer: what is in the first code block that may be meant, or all of it.
+
+    The first, and not the last: several blocks are the steps of a proof, and the first is for the state that was asked
+    about. Without a block, code between single backticks in a sentence, or what follows a label or a list mark.
+    """
+    text = without_thoughts(text.replace("\r\n", "\n")).strip()
+    if "```" in text or "~~~" in text:
+        blocks = _blocks(text)
+        if blocks:
+            chosen = _chosen(blocks)
+            return textwrap.dedent(chosen[0].code.strip("\n")).strip() if chosen else ""
+    inline = _INLINE_CODE.findall(mask(text))
+    if len(inline) == 1:
+        return str(inline[0]).strip()
+    return _LIST_MARK.sub("", _LABEL.sub("", text)).strip()
+
+
+# -- A whole proof: from the answer to the text that is Lean ---------------------------------------------------------
+
+
+class Unreadable(Exception):
+    """No proof of the given theorem can be taken from a text; the message says why."""
+
+
+def written_proof(theorem: Theorem, text: str) -> str:
+    """Cut what a model wrote down to the part that is Lean: the last part that states the theorem, if any does.
+
+    A text that begins in Lean, after a prompt that ended within a fenced block, ends at the first fence. Else the last
+    of its blocks that may be meant counts; a text without blocks is taken whole.
+    """
+    text = without_thoughts(text.replace("\r\n", "\n"))
+    blocks = _blocks(text)
+    if not blocks:
+        return text
+    before = text[: blocks[0].start].rstrip()
+    parts = [_Block("", before, 0), *blocks]
+    begun = _ends_a_block(text, blocks)
+    if begun:  # its first fence is a closing one, so the others pair up otherwise
+        parts += _blocks(text[_line_end(text, blocks[0].start) :])
+    stated = [part for part in parts if _states(theorem, part.code)]
+    proofs = [part for part in stated if not SORRY.search(mask(part.code))]
+    if proofs:
+        return proofs[-1].code.strip("\n")
+    if begun:
+        return before
+    chosen = _chosen([block for block in blocks if block not in stated])  # those only repeat the question
+    return (chosen or stated or blocks)[-1].code.strip("\n")
+
+
+def _ends_a_block(text: str, blocks: list[_Block]) -> bool:
+    """Tell whether the first fence of a text ends a block that the prompt had opened."""
+    first = blocks[0]
+    fence = _FENCE.match(text, first.start)
+    before = text[: first.start].rstrip()
+    if fence is None or fence["info"].strip() or not before or before.endswith(":"):
+        return False
+    # Taken for an opening one, it leaves a block without an end or has a tagged fence inside: or Lean came before it.
+    nested = any(inner["info"].strip() for inner in _FENCE.finditer(first.code))
+    indented = before.lstrip("\n")[:1].isspace()
+    return nested or not blocks[-1].closed or indented
+
+
+_KEYWORD = re.compile(r"(?<![\w.'«])(?:theorem|lemma|example|def|instance|abbrev)(?![\w.'»])")
+_HEADER_LINE = re.compile(
+    r"(?:import|universe|set_option|open)[ \t][^\n]*|(?:public[ \t]+)?(?:meta[ \t]+)?import[ \t][^\n]*|module|prelude|"
+    r"(?:(?:noncomputable|public|meta)[ \t]+)*section"
+)
+_COMMAND_LINE = re.compile(
+    r"(?:import|public|open|set_option|universe|namespace|section|noncomputable|variable|theorem|lemma|example|def|"
+    r"abbrev|instance|axiom|local|macro|notation|end|private|protected|nonrec|structure|inductive|class|attribute|"
+    r"include|omit|mutual|syntax|scoped|infixl?|infixr|prefix|postfix)(?![\w.'])|@\[|#\w"
+)
+_VALUE = re.compile(r"\s*:=")
+_BY = re.compile(r"\s*by(?![\w.'!?])")
+_SCOPE = re.compile(r"(?<![\w.'])(?:namespace|section|mutual)(?![\w.'])")
+_MODIFIERS = re.compile(r"(?:(?<![\w.'])(?:private|protected|public|noncomputable|nonrec)\s+)+\Z")
+_END = re.compile(r"end(?![\w.'])[^\n]*")
+
+
+@dataclass(frozen=True)
+class _Head:
+    """A declaration in a text: its keyword's offset, its statement without blanks, and where its value begins."""
+
+    start: int
+    statement: str
+    value: int
+
+
+def _heads(text: str) -> Iterator[_Head]:
+    """Yield the declarations of a text, the last first."""
+    code, masked = _without_comments(text), mask(text)
+    end = len(text)
+    for keyword in reversed(list(_KEYWORD.finditer(masked))):
+        assign = find_top_level(masked[:end], ":=", keyword.end())
+        end = keyword.start()
+        if assign >= 0:
+            yield _Head(end, _compact(code[keyword.end() : assign]), assign + 2)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What a source holds before the keyword of its theorem, its statement without blanks, and what follows."""
+
+    before: str
+    statement: str
+    after: str
+
+
+def _given(theorem: Theorem) -> _Given | None:
+    """Return the parts of a theorem's source, without comments; None where its `sorry` is not the whole proof."""
+    given = parse_declaration(theorem.source, whole=False)
+    if not given.whole:
+        return None
+    code = _without_comments(theorem.source)
+    statement = re.sub(r"^\w+", "", code[given.keyword : given.assign])
+    return _Given(code[: given.keyword], _compact(statement), code[given.sorry_end :])
+
+
+def _states(theorem: Theorem, text: str) -> bool:
+    """Tell whether a text states the theorem."""
+    if len(text) > LONGEST_TEXT or _KEYWORD.search(text) is None:
+        return False
+    given = _given(theorem)
+    return given is not None and any(head.statement == given.statement for head in _heads(text))
+
+
+# -- A whole proof: from the text to the tactics ---------------------------------------------------------------------
+
+
+def read_proofs(theorem: Theorem, text: str) -> list[str]:
+    """Return the blocks of tactics that a text may stand for, likeliest first; `text` is that of `written_proof`.
+
+    There are two where the first line began on the line of the prompt, and so does not show how far it is indented.
+    Raises Unreadable where there is none: the text is empty or too long, or states another theorem or several.
+    """
+    if len(text) > LONGEST_TEXT:
+        raise Unreadable(f"the text has {len(text):,} characters; a proof may have {LONGEST_TEXT:,}")
+    if not mask(text).strip():
+        raise Unreadable("the text is empty")
+    value = _restated(theorem, text)
+    if value is None:
+        begun = _VALUE.match(text)
+        value, is_value = (text, False) if begun is None else (text[begun.end() :], True)
+    else:
+        is_value = True
+    block = _BY.match(value)
+    if block is not None:
+        proof = value[block.end() :]
+    elif is_value:
+        return [f"exact ({textwrap.dedent(value).strip()}\n)"]
+    else:
+        proof = value
+    if not mask(proof).strip():
+        raise Unreadable("the proof is empty")
+    return _layouts(proof)
+
+
+def _layouts(proof: str) -> list[str]:
+    """Return the ways in which the lines of a proof may belong together."""
+    first, newline, rest = proof.rstrip().partition("\n")
+    if not mask(first).strip():
+        return [textwrap.dedent(rest)]
+    if not newline:
+        return [first.strip()]
+    lines = [line for line in mask(rest).split("\n") if line.strip()]
+    margin = min((len(line) - len(line.lstrip()) for line in lines), default=0)
+    inner = len(first) - len(first.lstrip())
+    if margin == 0 or (inner == margin and proof[:1] == " " and margin > 1):
+        return [textwrap.dedent(f"{' ' * margin}{first.strip()}\n{rest}")]
+    aligned, nested = f"{' ' * margin}{first.strip()}\n{rest}", f"{first.strip()}\n{rest}"
+    return [textwrap.dedent(aligned), nested]
+
+
+def _restated(theorem: Theorem, text: str) -> str | None:
+    """Return what stands after the `:=` of a text that states the theorem again; None if it states none.
+
+    Raises Unreadable if it states another one, and if it does more than the source does before it.
+    """
+    code = _without_comments(text)
+    if _KEYWORD.search(mask(text)) is None or not _begins_like_a_file(code):
+        return None
+    given = _given(theorem)
+    if given is None:
+        raise Unreadable("the text states a theorem, and was to fill a gap within a proof")
+    heads = list(_heads(text))
+    if not heads:
+        raise Unreadable("the text states a theorem and has no proof of it")
+    same = [head for head in heads if head.statement == given.statement]
+    if not same:
+        words = " ".join(code[heads[0].start : heads[0].value - 2].split())
+        raise Unreadable(f"the text states another theorem than the given one: {words[:200]}")
+    # The last one whose context is the source's: a statement may occur twice, as a first try or as an `example`.
+    extra = ""
+    for head in same[:MOST_COPIES]:
+        before = code[: head.start]
+        extra = _more_than(before, given.before)
+        if not extra:
+            return _without_end(text[head.value :], given.after, before)
+    raise Unreadable(f"the text holds more than the theorem and its proof: `{extra[:100]}`")
+
+
+def _begins_like_a_file(code: str) -> bool:
+    """Tell whether a text begins with a command: tactics begin otherwise."""
+    first = next((line.strip() for line in code.split("\n") if line.strip()), "")
+    return _COMMAND_LINE.match(first) is not None
+
+
+def _more_than(before: str, given: str) -> str:
+    """Return the first line before a theorem that neither its source has there nor a usual header; else "".
+
+    A model may leave out some of what the source holds, or break its lines elsewhere: none of this is taken over.
+    """
+    ours, own = _lines(_MODIFIERS.sub("", given)), _lines(_MODIFIERS.sub("", before))
+    whole = _compact("\n".join(ours))
+    if whole.endswith(_compact("\n".join(own))):
+        return ""
+    rest = iter(ours)
+    for line in own:
+        if line not in rest:  # takes lines up to this one: what follows must come after it in the source as well
+            return next((other for other in own if other not in ours), line)
+    return ""
+
+
+def _lines(code: str) -> list[str]:
+    """List the lines of code that are not blank and no header, with single blanks."""
+    lines = [" ".join(line.split()) for line in code.split("\n") if line.strip()]
+    return [line for line in lines if not _HEADER_LINE.fullmatch(line)]
+
+
+def _without_end(value: str, after_source: str, before: str) -> str:
+    """Remove from a proof what comes after the theorem: the `end`s of scopes, and what the source has there, too."""
+    after = _lines(after_source)
+    scoped = _SCOPE.search(before) is not None
+    if not scoped and not after:
+        return value
+    lines = value.rstrip().split("\n")
+    while len(lines) > 1:
+        code = mask("\n".join(lines)).rsplit("\n", 1)[-1].strip()
+        if after and " ".join(code.split()) == after[-1]:
+            after.pop()
+        elif code and not (scoped and _END.fullmatch(code)):
+            break
+        lines.pop()
+    return "\n".join(lines)
+
+
+def _compact(code: str) -> str:
+    return "".join(code.split())
+
+
+def _without_comments(text: str) -> str:
+    """Replace comments by spaces; offsets stay the same."""
+    pieces, position = [], 0
+    for kind, start, end in spans(text):
+        if kind in ("line", "block"):
+            pieces += [text[position:start], re.sub(r"[^\n]", " ", text[start:end])]
+            position = end
+    return "".join([*pieces, text[position:]])

@@ -1,0 +1,262 @@
+"""What is taken from a model's answer: thoughts, code blocks, one tactic, and the text that is a whole proof."""
+
+import time
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nanoproof.lean.answers import Unreadable, read_proofs, read_tactic, without_thoughts, written_proof
+from nanoproof.lean.types import Theorem
+
+SWAP = Theorem("theorem swap (p q : Prop) (h : p ∧ q) : q ∧ p := by\n  sorry", "made", "swap")
+STATED = "theorem swap (p q : Prop) (h : p ∧ q) : q ∧ p := by"
+
+# -- thoughts ----------------------------------------------------------------------------------------------------
+
+TRIED = "Maybe:\n```lean4\nexact absurd\n```\nNo."
+MARKED = {
+    "tags": f"<think>{TRIED}</think>\n\n{{}}",
+    "the opening tag was in the prompt": f"{TRIED}\n</think>\n\n{{}}",
+    "thoughts in capitals": f"<Think>{TRIED}</Think>{{}}",
+    "nested mention of the tag": f"<think>The tag <think> is odd. {TRIED}</think>{{}}",
+    "the tag twice": f"<think>{TRIED}</think> hm </think>\n{{}}",
+    "another word": f"<thinking>{TRIED}</thinking>\n{{}}",
+    "Sky-T1": f"<|begin_of_thought|>{TRIED}<|end_of_thought|>\n<|begin_of_solution|>{{}}<|end_of_solution|>",
+    "Magistral": f"[THINK]{TRIED}[/THINK]{{}}",
+    "Kimi": f"◁think▷{TRIED}◁/think▷{{}}",
+    "Command A": f"<|START_THINKING|>{TRIED}<|END_THINKING|><|START_RESPONSE|>{{}}<|END_RESPONSE|>",
+    "gpt-oss": f"<|channel|>analysis<|message|>{TRIED}<|end|><|start|>assistant"
+    f"<|channel|>final<|message|>{{}}<|return|>",
+    "gpt-oss without special tokens": f"analysis{TRIED}assistantfinal{{}}",
+    "an answer in tags": f"<think>{TRIED}</think>It is: <answer>{{}}</answer>\nGood luck!",
+    "thoughts after the answer": f"{{}}\n<think>{TRIED}",
+    "none": "{}",
+}
+
+
+@pytest.mark.parametrize("name", MARKED)
+@pytest.mark.parametrize("answer", ["simp", "```lean4\nsimp\n```", "```\nsimp\n```"])
+def test_no_tactic_is_taken_from_thoughts(name: str, answer: str) -> None:
+    assert read_tactic(MARKED[name].format(answer)) == "simp"
+
+
+@pytest.mark.parametrize("name", MARKED)
+def test_no_proof_is_taken_from_thoughts(name: str) -> None:
+    block = f"```lean4\n{STATED}\n  exact ⟨h.2, h.1⟩\n```"
+    assert read_proofs(SWAP, written_proof(SWAP, MARKED[name].format(block))) == ["exact ⟨h.2, h.1⟩"]
+
+
+@pytest.mark.parametrize(
+    "text", ["<think>it never ends\n```lean4\nsimp\n```", "<|channel|>analysis<|message|>hm", "a</think>"]
+)
+def test_thoughts_without_an_answer_are_no_tactic(text: str) -> None:
+    assert read_tactic(text) == "" == without_thoughts(text).strip()
+
+
+# -- one tactic --------------------------------------------------------------------------------------------------
+
+TACTICS = {
+    "nothing": ("", ""),
+    "alone": ("  simp ", "simp"),
+    "a name with a word of a tag": ("by_contra h", "by_contra h"),
+    "in words": ("Sure!\n```lean\nrw [h]\nsimp\n```\nThis works because", "rw [h]\nsimp"),
+    "a fence on the line of its end": ("```\nsimp```", "simp"),
+    "cut off": ("```tactic\nsimp", "simp"),
+    "on one line": ("Take ```lean4 exact h``` here.", "exact h"),
+    "on one line without a tag": ("```exact h```", "exact h"),
+    "begun on the line of the fence": ("```lean4 intro x\nsimp\n```", "intro x\nsimp"),
+    "one word on the line of the fence": ("```simp\n```", "simp"),
+    "a tag with attributes": ('```lean4 title="x"\nsimp\n```', "simp"),
+    "tildes": ("~~~lean\nsimp\n~~~", "simp"),
+    "four marks around three": ("````lean\nsimp -- ```\n````", "simp -- ```"),
+    "in a list": ("1. First:\n   ```lean\n   intro x\n     simp\n   ```", "intro x\n  simp"),
+    "the steps after it": ("```lean4\nintro x\n```\nThen:\n```lean4\nsimp\n```", "intro x"),
+    "after the state": ("```\nh : p\n⊢ q\n```\nTactic:\n```lean4\nsimp\n```", "simp"),
+    "after a question to Lean": ("```lean4\n#check h\n```\n```lean4\nsimp\n```", "simp"),
+    "before the output": ("```\nno goals\n```\nof\n```lean4\nsimp\n```", "simp"),
+    "only a state": ("```lean\n⊢ q\n```", ""),
+    "between backticks": ("The next tactic is `exact h`.", "exact h"),
+    "backticks in a comment": ("simp -- `rfl` fails", "simp -- `rfl` fails"),
+    "names in backticks": ("run `a and `b", "run `a and `b"),
+    "a label": ("TACTIC: simp", "simp"),
+    "a list mark": ("- simp", "simp"),
+    "a bullet of Lean": ("· simp", "· simp"),
+    "a minus": ("```lean\n- simp\n```", "- simp"),
+    "line ends of other systems": ("```lean\r\nsimp\r\nrfl\r\n```", "simp\nrfl"),
+}
+
+
+@pytest.mark.parametrize("name", TACTICS)
+def test_the_tactic_of_an_answer(name: str) -> None:
+    said, tactic = TACTICS[name]
+    assert read_tactic(said) == tactic
+
+
+@pytest.mark.parametrize(
+    "tag", ["", "lean", "lean4", "Lean4", "LEAN", "text", "tactics", "tactic", "plaintext", "coq", "lean-4", " lean4 "]
+)
+@pytest.mark.parametrize("fence", ["```", "````", "~~~"])
+def test_the_tag_of_a_fence_is_no_part_of_the_tactic(tag: str, fence: str) -> None:
+    assert read_tactic(f"Here:\n{fence}{tag}\nexact h\n{fence}\nDone.") == "exact h"
+    assert written_proof(SWAP, f"Here:\n{fence}{tag}\n  exact h\n{fence}\nDone.") == "  exact h"
+
+
+CODE = st.lists(
+    st.sampled_from(["simp", "rw [h]", "exact ⟨a, b⟩", "  rfl", "-- `x`", "· intro x", "", "'"]), min_size=1
+)
+
+
+@given(
+    CODE,
+    st.sampled_from(["", "lean4", "Lean", "text", "tactics"]),
+    st.sampled_from(["", "Sure:\n", "\n"]),
+    st.booleans(),
+)
+def test_what_is_in_a_block_is_read_as_it_stands(lines: list[str], tag: str, before: str, think: bool) -> None:
+    code = "\n".join(["exact x", *lines, "done"])
+    thought = "I try ```lean\nrfl\n```</think>" if think else ""
+    answer = f"{thought}{before}```{tag}\n{code}\n```\nBye."
+    assert read_tactic(answer) == code
+    assert written_proof(SWAP, answer) == code
+
+
+@settings(max_examples=200)
+@given(st.text(alphabet="`~ \n#⊢leansorrythm:=<>/k-|«»'\"(", max_size=80))
+def test_readers_take_any_text(text: str) -> None:
+    read_tactic(text)
+    with suppress(Unreadable):
+        read_proofs(SWAP, written_proof(SWAP, text))
+
+
+HEAVY = ("```\n", "`", "/- ```\n", "theorem ", "theorem a := ", "<think>", "(", "~~~\n/-- ", f"{STATED}\n", "`x` ")
+
+
+@pytest.mark.parametrize("text", HEAVY)
+def test_long_texts_are_read_in_time(text: str) -> None:
+    text *= 100_000 // len(text)
+    began = time.process_time()
+    read_tactic(text)
+    with suppress(Unreadable):
+        read_proofs(SWAP, written_proof(SWAP, text))
+    assert time.process_time() - began < 5
+
+
+# -- which part of an answer is the proof ------------------------------------------------------------------------
+
+WRITTEN = {
+    "plain text stays": ("\n  simp\n  rfl", "\n  simp\n  rfl"),
+    "a closing fence ends it": ("\n  simp\n```\nThis works because ...", "\n  simp"),
+    "only the first closing fence counts": ("  simp\n```\nor:\n```lean4\nrfl\n```", "  simp"),
+    "the output after a closing fence": ("  simp\n```\nLean says\n```\nno errors\n```", "  simp"),
+    "a fenced block is taken out of words": ("Here it is:\n```lean4\n  simp\n```\nDone.", "  simp"),
+    "a block without a tag in words": ("Here it is:\n```\nsimp\n```\nDone.", "simp"),
+    "a block without a tag, at the beginning": ("```\nsimp\n```", "simp"),
+    "the last block of Lean is the answer": ("```lean\nrfl\n```\nNo, rather:\n```lean\nsimp\n```\n", "simp"),
+    "other blocks are no answer": ("```lean4\nsimp\n```\nwhich prints\n```text\nok\n```", "simp"),
+    "output without a tag is no answer": ("```lean4\nsimp\n```\nLean prints:\n```\nno errors\n```", "simp"),
+    "a question to Lean is no answer": (
+        "```lean4\nsimp\n```\nCheck:\n```lean4\n#check swap\n#print axioms swap\n```",
+        "simp",
+    ),
+    "the block that states it": (f"```lean4\n{STATED} simp\n```\nUsed:\n```lean4\nrfl\n```", f"{STATED} simp"),
+    "the last block that states it": (f"```\n{STATED} rfl\n```\nNo:\n```\n{STATED} simp\n```", f"{STATED} simp"),
+    "the question once more": (f"Given\n```lean4\n{STATED}\n  sorry\n```\nthe proof is\n```lean4\nsimp\n```", "simp"),
+    "a block that was cut off": ("Proof:\n```lean4\nsimp\nrf", "simp\nrf"),
+    "fences in a doc comment": (
+        f"```lean4\n/-- As in\n```\nfoo\n```\n-/\n{STATED} simp\n```",
+        f"/-- As in\n```\nfoo\n```\n-/\n{STATED} simp",
+    ),
+    "a file with such a comment and no fence": (
+        f"/-- ```\nfoo\n``` -/\n{STATED} simp",
+        f"/-- ```\nfoo\n``` -/\n{STATED} simp",
+    ),
+    "line ends of other systems": ("simp\r\nrfl", "simp\nrfl"),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_of_an_answer_is_lean(name: str) -> None:
+    text, expected = WRITTEN[name]
+    assert written_proof(SWAP, text) == expected
+
+
+# -- a source that is written once more --------------------------------------------------------------------------
+
+CONTEXT = """\
+/-! # A file -/
+universe u v
+open Nat List in
+set_option maxHeartbeats 400 in
+@[simp]
+theorem first : 1 = 1 := rfl
+namespace A.B
+section
+variable {α : Type u} (x : α)
+private def two : Nat := 2 -- even
+end
+@[inline, specialize] def helper (n : Nat := 0) : Nat :=
+  n
+example : True := by
+  trivial
+end A.B
+mutual
+end
+namespace C
+"""
+DECLARATIONS = {
+    "plain": "theorem t (n : Nat) : n = n := by\n  sorry",
+    "an attribute on its line": "@[simp]\ntheorem t (n : Nat) : n = n := by\n  sorry",
+    "an attribute beside it": "@[simp, aesop safe apply] theorem t (n : Nat) : n = n := by\n  sorry",
+    "attributes with values": '@[deprecated foo (since := "2024-01-01")]\nlemma t : 1 = 1 := sorry',
+    "documented": "/-- A theorem t : False := by nothing. -/\ntheorem t (n : Nat) : n = n := by\n  sorry",
+    "open in": "open Nat in\ntheorem t (n : Nat) : n = n := by\n  sorry",
+    "open in, beside it": "open Nat in theorem t (n : Nat) : n = n := by\n  sorry",
+    "omit in": "omit [Foo α] in\nvariable (y : α) in\n@[simp] private theorem t : y = y := by\n  sorry",
+    "indented": "  theorem t (n : Nat) :\n      n = n := by\n    sorry",
+    "private": "protected theorem A.t.{u} (α : Sort u) : α = α := by\n  sorry",
+    "let and default": "theorem t (h : 1 = 1 := by decide) : let x := 1; x = 1 := by\n  sorry",
+    "an example": "example (n : Nat) : n = n := by\n  sorry",
+    "a comment within": "theorem t -- all\n  /- n -/ (n : Nat) : n = n := by\n  sorry",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("declaration", DECLARATIONS)
+@pytest.mark.parametrize("context", ["", CONTEXT])
+@pytest.mark.parametrize("wrapped", ["{}", "Sure:\n```lean4\n{}\n```\nDone.", "<think>hm</think>```\n{}\n```"])
+def test_a_source_that_is_written_once_more_states_the_theorem(declaration: str, context: str, wrapped: str) -> None:
+    theorem = Theorem(context + DECLARATIONS[declaration])
+    whole = theorem.source.replace("sorry", "rfl")
+    forms = [
+        whole,
+        DECLARATIONS[declaration].replace("sorry", "rfl"),  # without what comes before
+        f"import Mathlib\nimport Aesop\n\nset_option maxHeartbeats 0\nopen Real\n\n{whole}",
+        f"{whole}\n\nend C\n" if context else whole,
+        whole.replace("\n", "\n\n").replace("@[simp]\n", "@[simp] "),
+    ]
+    for form in forms:
+        proofs = read_proofs(theorem, written_proof(theorem, wrapped.format(form)))
+        assert [proof.strip() for proof in proofs] in (["rfl"], ["exact (rfl\n)"]), form
+
+
+@pytest.mark.parametrize(
+    "extra", ["def two := 3", "axiom lie : False", 'notation "x" => 1', "end C", "@[simp] def y := 1"]
+)
+def test_what_the_source_does_not_hold_is_refused(extra: str) -> None:
+    theorem = Theorem(CONTEXT + DECLARATIONS["plain"])
+    text = CONTEXT + extra + "\n" + DECLARATIONS["plain"].replace("sorry", "rfl")
+    with pytest.raises(Unreadable, match="holds more than the theorem"):
+        read_proofs(theorem, written_proof(theorem, text))
+
+
+def test_of_equal_statements_the_last_one_is_the_theorem() -> None:
+    theorem = Theorem("example : 1 = 1 := by rfl\nexample : 1 = 1 := by\n  sorry")
+    text = "example : 1 = 1 := by rfl\nexample : 1 = 1 := by\n  simp"
+    assert read_proofs(theorem, text) == ["  simp".strip()]
+
+
+def test_what_follows_the_theorem_in_its_source_is_no_part_of_the_proof() -> None:
+    theorem = Theorem("namespace A\ntheorem t : True := by\n  sorry\n\nend A\n")
+    assert read_proofs(theorem, "namespace A\ntheorem t : True := by\n  trivial\n\nend A") == ["trivial"]
+    assert read_proofs(theorem, "theorem t : True := by\n  trivial\n\nend A") == ["trivial"]
