@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nanoproof.lean.lexical import find_top_level, mask, spans
+from nanoproof.lean.lexical import find_top_level, mask, spans, without_header
 from nanoproof.lean.source import SORRY, parse_declaration
 from nanoproof.lean.types import Theorem
 
@@ -265,7 +265,7 @@ def _ends_a_block(text: str, blocks: list[_Block]) -> bool:
 
 _KEYWORD = re.compile(r"(?<![\w.'«])(?:theorem|lemma|example|def|instance|abbrev)(?![\w.'»])")
 _HEADER_LINE = re.compile(
-    r"(?:import|universe|set_option|open)[ \t][^\n]*|(?:public[ \t]+)?(?:meta[ \t]+)?import[ \t][^\n]*|module|prelude|"
+    r"(?:import|universe|set_option|open)[ \t][^\n]*|"
     r"(?:(?:noncomputable|public|meta)[ \t]+)*section"
 )
 _COMMAND_LINE = re.compile(
@@ -379,6 +379,7 @@ def _restated(theorem: Theorem, text: str) -> str | None:
 
     Raises Unreadable if it states another one, and if it does more than the source does before it.
     """
+    text = without_header(text)  # what a text imports is no matter: nothing but its proof is taken over
     code = _without_comments(text)
     if _KEYWORD.search(mask(text)) is None or not _begins_like_a_file(code):
         return None

@@ -232,6 +232,7 @@ def test_a_source_that_is_written_once_more_states_the_theorem(declaration: str,
         whole,
         DECLARATIONS[declaration].replace("sorry", "rfl"),  # without what comes before
         f"import Mathlib\nimport Aesop\n\nset_option maxHeartbeats 0\nopen Real\n\n{whole}",
+        f"/- Copyright -/\nmodule\n\npublic import My.Lib\nimport all B.C\n\n{whole}",
         f"{whole}\n\nend C\n" if context else whole,
         whole.replace("\n", "\n\n").replace("@[simp]\n", "@[simp] "),
     ]
