@@ -5,26 +5,29 @@ one text whatever `n` says. Requests are repeated when a connection breaks, a se
 sense: after pauses that double and vary, or as long as `Retry-After` says, which holds for all threads.
 """
 
-import json
 import logging
 import os
 import random
+import re
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 import numpy as np
 
 from nanoproof.common.config import opt, validate
 from nanoproof.common.errors import UserError
-from nanoproof.common.web.http_client import MAX_ANSWER_BYTES, on_loopback, seconds_to_wait
-from nanoproof.inference.language_model import GenerationOptions, TextSample, cut_at, unit_vectors
+from nanoproof.common.web.http_client import on_loopback, seconds_to_wait
+from nanoproof.inference.language_model import GenerationOptions, TextSample, unit_vectors
+from nanoproof.inference.openai_answers import Answer, Choice, Garbled, echoed, error_message, list_of
 from nanoproof.search import policy
 
 log = logging.getLogger(__name__)
@@ -70,16 +73,22 @@ class EndpointOptions:
         return text or None
 
 
+_OF_COUNT = re.compile(
+    r"[`'\"]n[`'\"]|(?<![\w.])n\s*(?:=|>|<|≤|must|has|should|is|may|value|parameter|argument|greater)|"
+    r"(?:parameter|field|argument|value|invalid|unsupported|value of|value for)\s*:?\s*n(?![\w])|\bbest_of\b|"
+    r"(?:only one|multiple|more than one|number of|at most \d+) (?:completion|choice|candidate|sample|sequence)|"
+    r"candidateCount|num_return_sequences|completion choice",
+    re.IGNORECASE,
+)
+"""Matches an error that is about how many texts were asked for at once."""
+
+
 class _Repeat(Exception):
     """A request failed in a way that may pass; `error` is raised when patience is over."""
 
     def __init__(self, error: policy.PolicyError, seconds: float | None = None) -> None:
         super().__init__(str(error))
         self.error, self.seconds = error, seconds
-
-
-class _Garbled(Exception):
-    """An answer is not what the API promises."""
 
 
 class OpenAIModel:
@@ -111,7 +120,9 @@ class OpenAIModel:
         if self._token and token is None and self._base.startswith("http:") and not on_loopback(host):
             log.warning("the token travels to %s unencrypted: use https", host)
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        self._proxy = "" if on_loopback(host) else proxy_for(self._base)
         self._client = httpx2.Client(
+            trust_env=not on_loopback(host),  # what listens on this machine is not reached through a proxy
             headers={**headers, "Accept-Encoding": "identity"},
             timeout=httpx2.Timeout(self._silence, connect=CONNECT_SECONDS, pool=None),
             limits=httpx2.Limits(max_connections=self._options.requests, max_keepalive_connections=None),
@@ -122,7 +133,8 @@ class OpenAIModel:
         self._threads = ThreadPoolExecutor(self._options.requests, "openai-model")
         self._lock = threading.Lock()
         self._next_start = self._resume_at = 0.0
-        self._with_logprobs = True
+        self._refused: list[str] = []
+        self._most_at_once = sys.maxsize
         try:
             self._model = self._find_model(model)
         except BaseException:
@@ -135,7 +147,7 @@ class OpenAIModel:
         try:
             answer = self._client.get(f"{self._base}/models")
         except httpx2.TransportError as error:
-            raise policy.PolicyUnreachable(f"{self._base} cannot be reached: {self._clean(error)}") from None
+            raise policy.PolicyUnreachable(self._unreachable(self._base, error)) from None
         if answer.status_code in (401, 403):
             raise self._denied(answer.status_code)
         try:
@@ -180,45 +192,83 @@ class OpenAIModel:
         while len(samples) < options.num_samples:
             body = self._body(prompt, options.num_samples - len(samples), _seed(seed, len(samples)), options)
             path = "/chat/completions" if self._chat else "/completions"
-            samples += self._ask(path, body, lambda lines: self._read_samples(lines, options))
+            try:
+                samples += self._ask(path, body, lambda lines: self._read_samples(lines, options))
+            except policy.BadState as error:
+                self._ask_otherwise(str(error), body, options)
         return samples[: options.num_samples]
 
     def _body(self, prompt: str, count: int, seed: int, options: GenerationOptions) -> dict[str, Any]:
+        count = min(count, self._most_at_once)
         body: dict[str, Any] = {"model": self._model, "n": count, "max_tokens": options.max_new_tokens, "seed": seed}
         body |= {"temperature": options.temperature, "top_p": options.top_p}
         if self._chat:
             body["messages"] = [{"role": "user", "content": prompt}]
         else:
             body["prompt"] = prompt
-        if self._with_logprobs:
-            body["logprobs"] = True if self._chat else 1
+        body["logprobs"] = True if self._chat else 1
         if options.stop:
             body["stop"] = list(options.stop)
         if self._options.stream:
             body["stream"] = True
+        for name in self._refused:
+            value = body.pop(name, None)
+            if name == "max_tokens":
+                body["max_completion_tokens"] = value
         return body | self._special_field()
+
+    def _ask_otherwise(self, said: str, body: Mapping[str, Any], options: GenerationOptions) -> None:
+        """Leave out of all requests what the endpoint refuses by name. Raises BadState if that is not possible.
+
+        `seed` and `stop` change nothing that is drawn (texts are cut at `stop` here as well), nor do the temperature
+        and `top_p` that endpoints have anyway.
+        """
+        what = {
+            "logprobs": "it gives no log-probabilities, counts of samples stand for them",
+            "seed": "it heeds no seed",
+            "stop": "texts are cut at the ends that were asked for after they are written",
+        }
+        words = said.partition(": ")[2]  # behind the address, which may hold the names of parameters
+        what |= {"max_tokens": "it wants max_completion_tokens"} if "max_completion_tokens" in words else {}
+        what |= {} if options.temperature != 1.0 else {"temperature": "it draws with its own, and 1 was asked for"}
+        what |= {} if options.top_p != 1.0 else {"top_p": "it draws with its own, and 1 was asked for"}
+        count = body.get("n", 1)
+        with self._lock:
+            named = [name for name in what if name in body and _names(words, name)]
+            if named:
+                if named[0] not in self._refused:  # another thread may have learned it in the meantime
+                    self._refused.append(named[0])
+                    log.warning("%s: %s (%s)", self.name, what[named[0]], words)
+            elif count > 1 and (not words or _OF_COUNT.search(words)):
+                if count <= self._most_at_once:
+                    self._most_at_once = count // 2
+                    log.warning("%s: asked for %d texts at a time (%s)", self.name, self._most_at_once, words)
+            elif "n" in body and _OF_COUNT.search(words):
+                self._refused.append("n")
+            else:
+                raise policy.BadState(said)
 
     def _special_field(self) -> dict[str, Any]:
         """The field of our own server, which others may refuse."""
         return {"parse_special": True, "truncate_prompt_tokens": -1} if self.special else {}
 
-    def _read_samples(self, answer: "_Answer", options: GenerationOptions) -> list[TextSample]:
-        """Read the texts of an answer: those that are whole. Raises _Garbled if there are none."""
+    def _read_samples(self, answer: "Answer", options: GenerationOptions) -> list[TextSample]:
+        """Read the texts of an answer but those that the server failed at. Raises Garbled if there are none."""
         whole = answer.events() if answer.is_stream else iter([answer.json()])
-        choices: dict[int, _Choice] = {}
+        choices: dict[int, Choice] = {}
         num_tokens = None
         for event in whole:
-            for number, given in enumerate(_list(event, "choices")):
+            for number, given in enumerate(list_of(event, "choices")):
                 if not isinstance(given, Mapping):
-                    raise _Garbled("`choices` must hold objects")
+                    raise Garbled("`choices` must hold objects")
                 index = given.get("index", number)
-                choices.setdefault(index if isinstance(index, int) else number, _Choice()).add(given)
+                choices.setdefault(index if isinstance(index, int) else number, Choice()).add(given)
             usage = event.get("usage")
             counted = usage.get("completion_tokens") if isinstance(usage, Mapping) else None
             num_tokens = counted if isinstance(counted, int) else num_tokens
-        ended = [choice for _, choice in sorted(choices.items()) if choice.reason is not None and choice.has_text]
+        ended = [choice for _, choice in sorted(choices.items()) if choice.ending != "failed"]
         if not ended:
-            raise _Garbled("there is no whole text in it")
+            raise Garbled("there is no text in it")
         share = 0 if num_tokens is None else round(num_tokens / len(ended))
         return [choice.sample(options.stop, share) for choice in ended]
 
@@ -234,7 +284,7 @@ class OpenAIModel:
         body = {"model": self._model, "prompt": prompt + continuation, "max_tokens": 0, "echo": True, "logprobs": 1}
         body |= self._special_field()
         try:
-            return self._ask("/completions", body, lambda answer: _echoed(answer.json(), len(prompt)))
+            return self._ask("/completions", body, lambda answer: echoed(answer.json(), len(prompt)))
         except policy.BadState as error:
             raise UserError(f"{self.name} scores no texts: {error}") from error
 
@@ -247,11 +297,11 @@ class OpenAIModel:
         if not texts:
             return np.zeros((0, 1), dtype=np.float32)
 
-        def read(answer: _Answer) -> np.ndarray:
-            rows = sorted(_list(answer.json(), "data"), key=lambda row: int(row["index"]))
+        def read(answer: Answer) -> np.ndarray:
+            rows = sorted(list_of(answer.json(), "data"), key=lambda row: int(row["index"]))
             vectors_NC = np.array([row["embedding"] for row in rows], dtype=np.float64)
             if vectors_NC.ndim != 2 or len(vectors_NC) != len(texts) or not np.isfinite(vectors_NC).all():
-                raise _Garbled("there must be a vector of numbers for each text")
+                raise Garbled("there must be a vector of numbers for each text")
             return vectors_NC
 
         try:
@@ -261,7 +311,7 @@ class OpenAIModel:
 
     # -- requests --------------------------------------------------------------------------------------------------
 
-    def _ask(self, path: str, body: dict[str, Any], read: "Callable[[_Answer], T]") -> T:
+    def _ask(self, path: str, body: dict[str, Any], read: "Callable[[Answer], T]") -> T:
         """POST until there is an answer that `read` can read, or patience is over."""
         started, pause = time.monotonic(), FIRST_PAUSE_SECONDS
         while True:
@@ -280,12 +330,6 @@ class OpenAIModel:
                 log.debug("%s, again in %.1f s", problem, seconds)
                 self._sleep(seconds)
                 pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
-            except policy.BadState as error:
-                if not (self._with_logprobs and "logprob" in str(error) and "logprobs" in body and "echo" not in body):
-                    raise
-                log.warning("%s gives no log-probabilities: counts of samples stand for them", self.name)
-                self._with_logprobs = False
-                body = {name: value for name, value in body.items() if name != "logprobs"}
 
     def _wait_for_turn(self) -> None:
         """Wait while the endpoint asks all to, and as long as the limit on requests in a minute demands."""
@@ -300,33 +344,34 @@ class OpenAIModel:
         if self._closed.wait(seconds) if seconds > 0 else self._closed.is_set():
             raise policy.PolicyClosed("the model was closed")
 
-    def _post(self, path: str, body: dict[str, Any], read: "Callable[[_Answer], T]") -> T:
+    def _post(self, path: str, body: dict[str, Any], read: "Callable[[Answer], T]") -> T:
         deadline = time.monotonic() + self._options.timeout
         where = f"{self._base}{path}"
         try:
             with self._client.stream("POST", where, json=body) as response:
-                answer = _Answer(response, deadline)
+                answer = Answer(response, deadline)
                 if response.status_code == 200:
                     return read(answer)
                 raise self._refusal(where, response, answer)
         except httpx2.TimeoutException as error:
             message = f"{where} did not answer in {self._silence:g} s"
             if isinstance(error, httpx2.ConnectTimeout):
-                raise _Repeat(policy.PolicyUnreachable(f"{where} cannot be reached in {CONNECT_SECONDS:g} s")) from None
+                message = self._unreachable(where, f"no connection in {CONNECT_SECONDS:g} s")
+                raise _Repeat(policy.PolicyUnreachable(message)) from None
             raise _Repeat(policy.PolicyTimeout(message)) from None
         except httpx2.TransportError as error:
-            raise _Repeat(policy.PolicyUnreachable(f"{where} cannot be reached: {self._clean(error)}")) from None
-        except (_Garbled, KeyError, TypeError, ValueError) as error:
+            raise _Repeat(policy.PolicyUnreachable(self._unreachable(where, error))) from None
+        except (Garbled, KeyError, TypeError, ValueError) as error:
             message = f"{where} answered nonsense: {self._clean(error)}"
             raise _Repeat(policy.PolicyServerError(message)) from None
 
-    def _refusal(self, where: str, response: httpx2.Response, answer: "_Answer") -> Exception:
+    def _refusal(self, where: str, response: httpx2.Response, answer: "Answer") -> Exception:
         code = response.status_code
         if code in (401, 403):
             return self._denied(code)
         try:
-            said = _message(answer.json())
-        except _Garbled:
+            said = error_message(answer.json())
+        except Garbled:
             said = None
         message = f"{where} answered {code}" + (f": {self._clean(said)}" if said else "")
         if code in REPEATED_STATUSES:
@@ -340,6 +385,9 @@ class OpenAIModel:
         hint = f"give one in {TOKEN_VARIABLE} or --model-token-file" if self._token is None else "it refuses our token"
         return policy.PolicyAccessDenied(f"{self._base} answered {code}: {hint}")
 
+    def _unreachable(self, where: str, error: object) -> str:
+        return f"{where} cannot be reached{self._proxy}: {self._clean(error)}"
+
     def _clean(self, said: object) -> str:
         """Return one line of what a server or library says, without our token."""
         text = " ".join(str(said).split())
@@ -352,121 +400,6 @@ class OpenAIModel:
         self._closed.set()
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._client.close()
-
-
-# -- Answers ---------------------------------------------------------------------------------------------------------
-
-
-class _Answer:
-    """The body of a response, which must be there before the deadline and of a sane size."""
-
-    def __init__(self, response: httpx2.Response, deadline: float) -> None:
-        self._response, self._deadline = response, deadline
-        self.is_stream = response.headers.get("Content-Type", "").startswith("text/event-stream")
-
-    def _blocks(self) -> Iterator[bytes]:
-        size = 0
-        for block in self._response.iter_bytes():
-            size += len(block)
-            if size > MAX_ANSWER_BYTES:
-                raise _Garbled(f"it has more than {MAX_ANSWER_BYTES >> 20} MB")
-            if time.monotonic() > self._deadline:
-                raise httpx2.ReadTimeout("the answer trickles")
-            yield block
-
-    def json(self) -> dict[str, Any]:
-        """Return the JSON object that the body is. Raises _Garbled."""
-        return _object(b"".join(self._blocks()))
-
-    def events(self) -> Iterator[dict[str, Any]]:
-        """Yield the objects of a stream of events. Raises _Garbled if it breaks off before its end is said."""
-        rest = b""
-        for block in self._blocks():
-            *lines, rest = (rest + block).split(b"\n")
-            for line in lines:
-                data = line.strip()
-                if not data.startswith(b"data:"):
-                    continue
-                data = data[len(b"data:") :].strip()
-                if data == b"[DONE]":
-                    return
-                yield _object(data)
-        raise _Garbled("the stream breaks off")
-
-
-@dataclass
-class _Choice:
-    """One text of an answer, put together from one piece or many."""
-
-    text: list[str] = field(default_factory=list)
-    logprobs: list[float] = field(default_factory=list)
-    reason: str | None = None
-    num_tokens: int | None = None
-    has_text: bool = False
-    has_logprobs: bool = True
-
-    def add(self, given: Mapping[str, Any]) -> None:
-        """Add a piece: of completions, of a chat, or of a stream of either. Raises _Garbled for what is none."""
-        said = given.get("message", given.get("delta"))
-        text = said.get("content") if isinstance(said, Mapping) else given.get("text")
-        if isinstance(text, str):
-            self.text.append(text)
-            self.has_text = True
-        elif text is not None:
-            raise _Garbled("a text must be a string")
-        counted = given.get("num_tokens")  # a field of our own server: it knows the sum, not each token's
-        self.num_tokens = counted if isinstance(counted, int) else self.num_tokens
-        reason = given.get("finish_reason")
-        self.reason = reason if isinstance(reason, str) else self.reason
-        logprobs = given.get("logprobs")
-        if isinstance(logprobs, Mapping):
-            listed = logprobs.get("token_logprobs")
-            if listed is None:
-                listed = [each.get("logprob") for each in logprobs.get("content") or ()]
-            numbers = [number for number in listed if isinstance(number, int | float)]
-            self.has_logprobs &= len(numbers) == len(listed)
-            self.logprobs += map(float, numbers)
-
-    def sample(self, stop: Sequence[str], num_tokens: int) -> TextSample:
-        """Return it as a sample; `num_tokens` is what to believe of its length where its tokens were not listed."""
-        text, stopped = cut_at("".join(self.text), stop)
-        known = bool(self.logprobs) and self.has_logprobs
-        length = len(self.logprobs) if known else num_tokens
-        length = length if self.num_tokens is None else self.num_tokens
-        return TextSample(text, sum(self.logprobs) if known else None, length, stopped or self.reason == "stop")
-
-
-def _object(data: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        raise _Garbled("it is no JSON") from None
-    if not isinstance(found, dict):
-        raise _Garbled("it is no JSON object")
-    return found
-
-
-def _list(found: Mapping[str, Any], name: str) -> list[Any]:
-    listed = found.get(name)
-    if not isinstance(listed, list):
-        raise _Garbled(f"`{name}` must be a list")
-    return listed
-
-
-def _message(found: Mapping[str, Any]) -> object:
-    """Return what an error answer says: servers of different makes put it in different places."""
-    error = found.get("error", found)
-    if isinstance(error, Mapping):
-        return error.get("message") or error.get("detail") or ""
-    return error
-
-
-def _echoed(found: Mapping[str, Any], border: int) -> float:
-    """Add up the log-probabilities of the tokens that reach beyond a character of the text."""
-    logprobs = _list(found, "choices")[0]["logprobs"]
-    starts, values = logprobs["text_offset"], logprobs["token_logprobs"]
-    ends = [*starts[1:], float("inf")]
-    return float(sum(value for end, value in zip(ends, values, strict=True) if end > border and value is not None))
 
 
 def _seed(seed: int, drawn: int) -> int:
@@ -488,6 +421,21 @@ def _checked_base(base: str) -> tuple[str, str]:
     if parts.scheme not in ("http", "https") or not host:
         raise UserError(f"openai:{base}: expected http://host:port/v1#model, or https")
     return base.rstrip("/"), host
+
+
+def _names(said: str, parameter: str) -> bool:
+    return re.search(rf"(?<![a-z_]){parameter}(?![a-z_])", said, re.IGNORECASE) is not None
+
+
+def proxy_for(address: str) -> str:
+    """Say which proxy of the environment requests to an address go through, without its password; "" for none."""
+    parts = urlsplit(address)
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(parts.hostname or ""):
+        return ""
+    shown = re.sub(r"//[^/@]*@", "//", proxy)
+    return f" through the proxy {shown} (of {parts.scheme.upper()}_PROXY or ALL_PROXY)"
 
 
 def _among(listed: list[str]) -> str:

@@ -3,13 +3,16 @@
 import logging
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from nanoproof.common.errors import UserError
 from nanoproof.inference.language_model import GenerationOptions, TextSample
@@ -303,3 +306,172 @@ def test_many_threads_and_a_bad_server_end_with_the_right_texts_and_no_word_of_t
     written = capfd.readouterr()
     assert KEY not in caplog.text and KEY not in written.out + written.err
     assert caplog.records  # what was repeated is said to those who ask for it
+
+
+# -- servers of other makes --------------------------------------------------------------------------------------
+
+
+def writing(*choices: tuple[str | None, str | None]):  # type: ignore[no-untyped-def]
+    """Write texts that end for given reasons, as often as is asked for."""
+
+    def write(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+        chosen = [choices[index % len(choices)] for index in range(body.get("n", 1))]
+        return [{"index": i, "text": text, "logprobs": [], "reason": why} for i, (text, why) in enumerate(chosen)]
+
+    return write
+
+
+@pytest.mark.parametrize("chat", [False, True])
+@pytest.mark.parametrize(
+    ("reason", "finished"),
+    [(why, True) for why in ("stop", "eos_token", "end_turn", "stop_sequence", "complete", "EOS", "something new")]
+    + [(why, False) for why in ("length", "max_tokens", "model_length", "content_filter", None)],
+)
+def test_what_a_reason_means_is_in_one_table(
+    server: OpenAIServer, chat: bool, reason: str | None, finished: bool
+) -> None:
+    server.writer = writing(("simp", reason))
+    ((sample,),) = OpenAIModel(server.base, "tiny", QUICK, chat=chat).generate(["a"], GenerationOptions(), [1])
+    assert (sample.text, sample.finished) == ("simp", finished) and len(server.requests) == 1
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_a_text_that_was_cut_off_is_a_sample_though_there_is_nothing_of_it(server: OpenAIServer, chat: bool) -> None:
+    server.writer = writing(("simp", "stop"), (None, "length"))
+    (samples,) = OpenAIModel(server.base, "tiny", QUICK, chat=chat).generate(["a"], replace(THREE, num_samples=8), [1])
+    assert [(sample.text, sample.finished) for sample in samples] == [("simp", True), ("", False)] * 4
+    assert len(server.requests) == 1
+
+
+def test_an_unknown_reason_is_said_once(server: OpenAIServer, caplog: pytest.LogCaptureFixture) -> None:
+    server.writer = writing(("simp", "sat down"), ("", "sat down"))
+    (samples,) = OpenAIModel(server.base, "tiny", QUICK).generate(["a"], THREE, [1])
+    assert [sample.finished for sample in samples] == [True, False, True]
+    assert caplog.text.count("sat down") == 1
+
+
+def test_a_text_that_the_server_failed_at_is_asked_for_again(server: OpenAIServer) -> None:
+    good, bad = writing(("simp", "stop")), writing(("half", "error"))
+    server.writer = lambda body: bad(body) if len(server.requests) == 1 else good(body)
+    (samples,) = OpenAIModel(server.base, "tiny", QUICK).generate(["a"], THREE, [1])
+    assert len(server.requests) == 2 and {sample.text for sample in samples} == {"simp"}
+
+
+def test_the_parts_of_a_message_are_its_text(server: OpenAIServer) -> None:
+    parts = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "simp"}]
+    server.writer = lambda body: [{"index": 0, "text": parts, "logprobs": [], "reason": "stop"}]
+    ((sample,),) = OpenAIModel(server.base, "tiny", QUICK, chat=True).generate(["a"], GenerationOptions(), [1])
+    assert sample.text == "simp"
+
+
+ONE = "Invalid n value (currently only n = 1 is supported)"
+
+
+@pytest.mark.parametrize(
+    ("most", "said"),
+    [
+        (1, ONE),
+        (1, "Only one completion choice is allowed"),
+        (2, "n must be at most 2"),
+        (3, "`n` must be <= 3"),
+        (1, ""),
+    ],
+)
+def test_a_server_that_takes_few_texts_at_a_time_is_asked_for_few(
+    server: OpenAIServer, caplog: pytest.LogCaptureFixture, most: int, said: str
+) -> None:
+    server.refusal = lambda body: (400, {"error": {"message": said}}) if body.get("n", 1) > most else None
+    model = OpenAIModel(server.base, "tiny", QUICK)
+    for prompt in ("a", "b"):
+        (samples,) = model.generate([prompt], replace(THREE, num_samples=8), [1])
+        assert len({sample.text for sample in samples}) == 8
+    assert all(body["n"] <= most for body in server.requests)
+    assert 1 <= len(caplog.records) <= 3
+
+
+@pytest.mark.parametrize(
+    "refused", [["seed"], ["logprobs"], ["stop"], ["temperature"], ["seed", "logprobs", "stop", "top_p", "n"]]
+)
+def test_parameters_that_a_server_refuses_by_name_are_left_out(
+    server: OpenAIServer, caplog: pytest.LogCaptureFixture, refused: list[str]
+) -> None:
+    def refuse(body: Mapping[str, Any]) -> tuple[int, Any] | None:
+        for name in refused:
+            if name in body:
+                return 422, {"detail": [{"loc": ["body", name], "msg": "extra fields not permitted"}]}
+        return None
+
+    server.refusal = refuse
+    model = OpenAIModel(server.base, "tiny", QUICK)
+    options = GenerationOptions(stop=("h",))
+    for prompt in ("a", "b"):
+        ((sample,),) = model.generate([prompt], options, [1])
+        assert sample.text == "exact "  # the texts of `stop` hold all the same
+    assert len(server.requests) == 2
+    assert len(caplog.records) == len([name for name in refused if name != "n"])
+
+
+def test_a_temperature_that_was_asked_for_is_not_left_out(server: OpenAIServer) -> None:
+    server.refusal = lambda body: (400, {"error": {"message": "temperature: only the default is supported"}})
+    with pytest.raises(policy.BadState, match="only the default is supported"):
+        OpenAIModel(server.base, "tiny", QUICK).generate(["a"], replace(THREE, temperature=0.6), [1])
+
+
+def test_what_a_server_refuses_for_another_reason_is_raised_at_once(server: OpenAIServer) -> None:
+    server.refusal = lambda body: (400, {"error": {"message": "maximum context length is 9; 4 in the completion"}})
+    with pytest.raises(policy.BadState, match="maximum context length"):
+        OpenAIModel(server.base, "tiny", QUICK).generate(["a"], THREE, [1])
+
+
+@given(st.integers(0, 2**32), st.sampled_from([1, 2, 3, 8]), st.booleans())
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_samples_are_what_was_drawn_whatever_the_endpoint_does(
+    server: OpenAIServer, seed: int, most: int, ignores_n: bool
+) -> None:
+    """Nothing chooses among texts: of texts of which half are proofs the samples are those that came, in order.
+
+    So k-of-n is unbiased. The server gives fewer texts than asked for, none at all, cuts off, and fails for a while.
+    """
+    rng = random.Random(seed)
+    drawn: list[str] = []
+
+    def write(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+        count = 1 if ignores_n else rng.randint(1, body.get("n", 1))
+        choices = []
+        for index in range(count):
+            text, reason = rng.choice([("good", "stop"), ("bad", "eos_token"), (None, "length"), ("go", "length")])
+            choices.append({"index": index, "text": text, "logprobs": [], "reason": reason})
+            drawn.append(text or "")
+        return choices
+
+    def refuse(body: Mapping[str, Any]) -> tuple[int, Any] | None:
+        if body["n"] > most:
+            return 400, {"error": ONE}
+        return (503, {"error": "later"}) if rng.random() < 0.2 else None
+
+    server.writer, server.refusal, server.retry_after = write, refuse, "0"
+    (samples,) = OpenAIModel(server.base, "tiny", QUICK, chat=True).generate(["a"], replace(THREE, num_samples=8), [1])
+    assert [sample.text for sample in samples] == drawn[:8]
+    assert all(sample.finished == (sample.text in ("good", "bad")) for sample in samples)
+
+
+# -- proxies -----------------------------------------------------------------------------------------------------
+
+
+def test_an_endpoint_on_this_machine_is_reached_past_a_proxy(
+    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert len(OpenAIModel(server.base, "tiny", QUICK).generate(["a"], THREE, [1])[0]) == 3
+
+
+def test_a_proxy_is_named_where_a_connection_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, "http://user:secret@127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    with pytest.raises(
+        policy.PolicyUnreachable, match=r"through the proxy http://127.0.0.1:9 \(of HTTP_PROXY"
+    ) as caught:
+        OpenAIModel("http://models.example:8000/v1", "tiny", QUICK)
+    assert "secret" not in str(caught.value)
