@@ -4,7 +4,7 @@ import argparse
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from nanoproof.data.theorems.theorem_sets import list_theorems, set_name, skippe
 from nanoproof.data.theorems.whitelists import choose_lean
 from nanoproof.evaluation.evaluate import evaluate
 from nanoproof.evaluation.plan import DEFAULT_SPLIT, EvalOptions, Target, baseline_dir
-from nanoproof.evaluation.results import SUMMARY, EvalSettings, EvaluationFiles, refuse_earlier
+from nanoproof.evaluation.results import SUMMARY, EvalSettings, EvaluationFiles, locked, refuse_earlier
 from nanoproof.evaluation.sample_files import SampleFiles, WholeProofOptions
 from nanoproof.evaluation.whole_proofs import WholeWork, evaluate_whole
 from nanoproof.inference.batch_invariance import check_rows
@@ -172,9 +172,26 @@ class EvalCommand:
 
         on_main(check)
         about = on_main(self._about)
+        with self._locked(jobs):
+            return self._run(jobs, about, done)
+
+    @contextmanager
+    def _locked(self, jobs: Sequence["Job"]) -> Iterator[None]:
+        """Lock the directories of the results, by rank 0 for all ranks."""
+        with ExitStack() as stack:
+
+            def lock() -> None:
+                stack.enter_context(locked(list(dict.fromkeys(job.files.path for job in jobs))))
+
+            on_main(lock)
+            yield
+
+    def _run(
+        self, jobs: Sequence["Job"], about: dict[str, Any], done: Callable[["Job", dict[str, Any]], None]
+    ) -> list[dict[str, Any]]:
         over = [self.options.continue_ and on_main(job.files.complete) for job in jobs]
         summaries = []
-        for model in dict.fromkeys(target.model for target in targets):
+        for model in dict.fromkeys(job.target.model for job in jobs):
             mine = [(job, is_over) for job, is_over in zip(jobs, over, strict=True) if job.target.model == model]
             with nullcontext() if all(is_over for _, is_over in mine) else self._actors(model) as pool:
                 for job, is_over in mine:

@@ -239,6 +239,9 @@ def read_tables(paths: Sequence[Path]) -> list[SampleTable]:
         _require_all(source, len(seen))
     if not tables:
         raise UserError(f"{', '.join(map(str, paths))}: there are no samples")
+    for name, table in tables.items():
+        if table.num_samples == table.count("none") + table.count("refused"):
+            raise UserError(f"{name}: there is no score, as Lean gave no verdict on any of the samples")
     return list(tables.values())
 
 

@@ -17,6 +17,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +27,7 @@ from nanoproof.common import files
 from nanoproof.common.config import to_dict
 from nanoproof.common.errors import UserError
 from nanoproof.common.retired import without_retired
+from nanoproof.common.run_dir import RunLock, read_lock
 from nanoproof.evaluation.summary import plot_curve, summarize, theorem_key, theorem_set_hash
 from nanoproof.lean.embedded import write_certificates
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
@@ -39,6 +41,7 @@ log = logging.getLogger(__name__)
 SUMMARY, SETTINGS, RESULTS, PROOFS, CURVE = "summary.json", "settings.json", "results.jsonl", "proofs", "curve.png"
 TREES, MAX_TREES, MAX_TREE_NODES = "trees", 100, 20_000
 PARTS = "results_r*.jsonl"
+SILENT_SECONDS = 180.0
 NO_FLAGS = {
     "theorem_set": "set of theorems",
     "theorems": "number of theorems",
@@ -218,18 +221,31 @@ class EvaluationFiles:
         missing = [key for key in self._keys if key not in found]
         assert not missing, f"{len(missing)} theorems have no result"
         attempts = [found[key] for key in self._keys]
-        self._write_proofs(attempts)
+        self._require_verdicts(attempts)
+        with aside("the proofs"):
+            self._write_proofs(attempts)
         self._record["parts"][-1]["seconds"] = round(seconds, 1)
         files.atomic_write_json(self.path / SETTINGS, self._record)
         total_seconds = sum(part.get("seconds", 0.0) for part in self._record["parts"])
         numbers = self._numbers(attempts, total_seconds)
         names = {name: self.plain[name] for name in ("dataset", "split", "seed")}
         if self.settings.lean == EMBEDDED_LEAN:
-            numbers["certificates"] = write_certificates(self.path / PROOFS)
+            with aside("certificates"):
+                numbers["certificates"] = write_certificates(self.path / PROOFS)
         summary = {**names, **numbers, **(extra or {}), **self._record}
-        plot_curve(summary, self.path / CURVE)
+        with aside(CURVE):
+            plot_curve(summary, self.path / CURVE)
         files.atomic_write_json(self.path / SUMMARY, summary)
         return summary
+
+    def _require_verdicts(self, attempts: Sequence[Attempt]) -> None:
+        """Raise UserError if every attempt ended in an error: a score of nothing would look like one of 0%."""
+        if not all(attempt.outcome == "error" for attempt in attempts):
+            return
+        (message, count), *_ = Counter(attempt.message for attempt in attempts).most_common()
+        of_all = "" if count == len(attempts) else f" ({count} of them)"
+        what = f"{self.settings.dataset} {self.settings.split} has no score"
+        raise UserError(f"{what}, as all attempts ended in errors{of_all}: {message}")
 
     def _numbers(self, attempts: Sequence[Attempt], seconds: float) -> dict[str, Any]:
         return summarize(attempts, self.settings.num_simulations, seconds)
@@ -317,19 +333,48 @@ class ResultWriter:
         self._writer.write(record)
         if proven and key not in self._written:
             self._written.add(key)
-            files.atomic_write_text(self._proofs / self._names[key], attempt.source + "\n")
+            with aside(self._names[key]):
+                files.atomic_write_text(self._proofs / self._names[key], attempt.source + "\n")
         if tree is not None and self._kept[proven] < MAX_TREES and len(tree["kind"]) <= MAX_TREE_NODES:
             self._kept[proven] += 1
             content = files.json_line({"theorem": record["theorem"], "tree": tree}).encode("utf-8", "replace")
             file = self._trees / f"{self._names[key].removesuffix('.lean')}.json.gz"
-            file.parent.mkdir(exist_ok=True)
-            files.atomic_write(file, lambda out: out.write(gzip.compress(content, 6)), sync=False)
+            with aside(file.name):
+                file.parent.mkdir(exist_ok=True)
+                files.atomic_write(file, lambda out: out.write(gzip.compress(content, 6)), sync=False)
 
     def __enter__(self) -> "ResultWriter":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self._writer.close()
+
+
+@contextmanager
+def aside(what: str) -> Iterator[None]:
+    """Go on with a warning where a file cannot be written that others can be made from, as on a full disk."""
+    try:
+        yield
+    except OSError as error:
+        log.warning("%s cannot be written, the evaluation goes on: %s", what, error.strerror or error)
+
+
+@contextmanager
+def locked(paths: Sequence[Path]) -> Iterator[None]:
+    """Keep other processes from evaluating into directories meanwhile, which are made. Raises UserError if one does.
+
+    The lock of another machine is taken over once it has been silent for some minutes: its process is gone.
+    """
+    with ExitStack() as stack:
+        for path in paths:
+            try:
+                path.mkdir(parents=True, exist_ok=True)
+                signs = read_lock(path)
+                silent = signs is not None and time.time() - signs.heartbeat > SILENT_SECONDS
+                stack.callback(RunLock(path, force=silent).release)
+            except OSError as error:
+                raise UserError(f"cannot write to {path}: {error.strerror}") from error
+        yield
 
 
 def proof_names(theorems: Sequence[Theorem]) -> dict[str, str]:

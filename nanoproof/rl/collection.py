@@ -50,8 +50,8 @@ TELL_SECONDS = 15.0
 
 BEFORE_THIS_RUN = -1
 """The step of attempts of an earlier run."""
-REFUSALS_AT_LEAST, REFUSALS_PER_ACTOR = 50, 10
-"""So many refused statements in a row mean that none will be accepted. Other attempts take longer: where half of a data
+ERRORS_AT_LEAST, ERRORS_PER_ACTOR = 50, 10
+"""So many errors in a row mean that nothing else will come. Other attempts take longer: where half of a data
 set is refused, each actor meets one refusal before it is at work."""
 LEARNED_FIELDS = (
     *("number", "theorem", "outcome", "disproving", "stop_reason", "num_tactics", "transitions", "counts"),
@@ -117,7 +117,7 @@ class CollectSource:
         buffers = experience.buffers
         self._shared = LEARNED_FIELDS + (("failed_tactics",) if buffers.negative.window else ())
         self._shared += ("unsolved_states",) if buffers.unsolved.window else ()
-        self._refusals, self._refusal = 0, ""
+        self._errors, self._error = 0, ""
         self._observer = observer
         self._log = AttemptLog(run_path, dist.rank)
         self._rng = Random(f"{seed}/{dist.rank}/{first_step}")
@@ -160,7 +160,11 @@ class CollectSource:
         names = (*self._shared, "check") if attempt.lost else self._shared
         self._fresh.append({name: record[name] for name in names if name in record})
         self.collected = self._transitions.add(len(attempt.transitions))
-        self._refusals, self._refusal = (self._refusals + 1, attempt.message) if attempt.refused else (0, "")
+        if attempt.outcome == "error" and not attempt.lost:
+            refusal = "Lean refuses the statement; do the servers import what the theorems of --datasets need? "
+            self._errors, self._error = self._errors + 1, (refusal if attempt.refused else "") + attempt.message
+        else:
+            self._errors = 0
 
     @property
     def progress(self) -> str:
@@ -179,13 +183,10 @@ class CollectSource:
     def enough(self) -> bool:
         """Return whether the ranks together have the transitions of this step, or one of them ran out of time.
 
-        Raises UserError if Lean refuses statement after statement.
+        Raises UserError if attempt after attempt ends in an error: nothing would ever be learned.
         """
-        if self._refusals >= max(REFUSALS_AT_LEAST, REFUSALS_PER_ACTOR * len(self._under_way)):
-            raise UserError(
-                f"Lean refused the statements of the last {self._refusals} attempts; do the servers import what "
-                f"the theorems of --datasets need? It said: {self._refusal}"
-            )
+        if self._errors >= max(ERRORS_AT_LEAST, ERRORS_PER_ACTOR * len(self._under_way)):
+            raise UserError(f"the last {self._errors} attempts ended in errors: {self._error}")
         if time.monotonic() > self._deadline:
             self._transitions.add(self._target)
         self.collected = self._transitions.add(0)

@@ -185,8 +185,10 @@ def test_generated_proofs_without_numbers_follow_each_other(tmp_path: Path) -> N
 
 
 def test_a_test_that_failed_has_no_verdict(tmp_path: Path) -> None:
-    path = write(tmp_path / "g.jsonl", [stp("a", 0, False, system_errors="test failed")])
-    assert read_tables([path])[0].count("none") == 1
+    failed = stp("a", 0, False, system_errors="test failed")
+    assert read_tables([write(tmp_path / "g.jsonl", [failed, stp("a", 1, False)])])[0].count("none") == 1
+    with pytest.raises(UserError, match="there is no score, as Lean gave no verdict on any"):
+        read_tables([write(tmp_path / "none.jsonl", [failed])])
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """`scripts.prover_eval` as a user runs it, over a scripted Lean."""
 
+import errno
 import json
 import os
 import subprocess
@@ -10,8 +11,10 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
+from nanoproof.common.run_dir import RunLock, read_lock
 from nanoproof.data.theorems import theorem_sets as sets
 from nanoproof.evaluation import command as eval_command
+from nanoproof.evaluation.results import locked
 from nanoproof.lean.types import ServerUnavailable
 from scripts import prover_eval, test_eval
 from tests.evaluation import scripted_eval
@@ -74,6 +77,37 @@ def test_a_directory_that_cannot_be_written_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=r"^cannot write to .*/file/out: "):
         prover_eval.main(words(tmp_path / "file" / "out", "--max-theorems", 2))
+
+
+def test_a_second_process_does_not_write_into_the_directory_of_a_live_evaluation(tmp_path):
+    (tmp_path / "out").mkdir()
+    lock = RunLock(tmp_path / "out")
+    for more in ((), ("--continue",), ("--force",)):
+        with pytest.raises(UserError, match=f"out is in use by process {os.getpid()} on"):
+            prover_eval.main(words(tmp_path / "out", *more))
+    lock.release()
+    assert prover_eval.main(words(tmp_path / "out")) == 0
+    assert not (tmp_path / "out" / "run.lock").exists()
+
+
+def test_the_lock_of_another_machine_is_taken_over_once_it_is_silent(tmp_path):
+    (tmp_path / "run.lock").write_text(json.dumps({"host": "elsewhere", "pid": 1, "machine": "other"}))
+    with pytest.raises(UserError, match="in use by process 1 on elsewhere"), locked([tmp_path]):
+        pass
+    os.utime(tmp_path / "run.lock", (0, 0))
+    with locked([tmp_path]):
+        assert read_lock(tmp_path).pid == os.getpid()
+
+
+def test_a_full_disk_at_what_can_be_made_again_is_a_warning(tmp_path, monkeypatch, capsys):
+    def full(file, *args, **kwargs):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("nanoproof.evaluation.results.plot_curve", full)
+    monkeypatch.setattr("nanoproof.evaluation.results.gzip.compress", full)
+    assert prover_eval.main(words(tmp_path / "out", "--log-level", "warning")) == 0
+    assert "curve.png cannot be written, the evaluation goes on: No space left" in capsys.readouterr().err
+    assert read_json(tmp_path / "out" / "summary.json")["total"] == COUNT
 
 
 def test_other_settings_are_refused_by_name(tmp_path):

@@ -180,8 +180,10 @@ def test_refused_proofs_are_repaired_with_the_errors(tmp_path: Path) -> None:
 def test_a_text_that_is_verified_later_may_be_repaired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     monkeypatch.setenv("DEAD", "-- ")
-    assert prover_eval.main(words(out, "--samples", 4, "--repair", 1)) == 0
+    with pytest.raises(UserError, match="has no score, as all attempts ended in errors: scripted crash; 0 of 20"):
+        prover_eval.main(words(out, "--samples", 4, "--repair", 1))
     assert {record["outcome"] for record in samples(out).values()} == {"error"}
+    assert not (out / "summary.json").exists() and not (out / "run.lock").exists()
     monkeypatch.setenv("DEAD", "")
     assert prover_eval.main(words(out, "--samples", 4, "--repair", 1, "--continue")) == 0
     assert {record["outcome"] for record in samples(out).values()} == {"proven"} and len(samples(out)) == 20
@@ -325,7 +327,7 @@ def test_whole_proofs_over_nanolean_are_certified_and_hold_when_checked_again(
     monkeypatch.setattr(eval_command, "open_language_model", open_writer)
     monkeypatch.setattr(eval_command, "whole_proof_prompts", scripted_whole.prompts)
     monkeypatch.setattr(prover_eval, "targets_of", lambda args: [eval_command.Target(None, str(file), out)])
-    more: Sequence[str] = ["--samples", "4", "--lean-processes", "2", "--device-type", "cpu", "--log-level", "error"]
+    more: Sequence[str] = ["--samples", "4", "--lean-processes", "2", "--device-type", "cpu", "--log-level", "warning"]
     assert prover_eval.main(["--whole-proofs", "--policy", "uniform", "--datasets", str(file), *more]) == 0
     found = {key: (record["outcome"], record["stop_reason"]) for key, record in samples(out).items()}
     assert [found["swap", k][0] for k in range(4)] == ["proven", "proven", "unproven", "unproven"]

@@ -13,7 +13,7 @@ from nanoproof.lean.types import Theorem, Transition
 from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.rl.attempt_log import logged_attempts
 from nanoproof.rl.batch_sampler import Buffers
-from nanoproof.rl.collection import REFUSALS_AT_LEAST, Collection, CollectSource, Experience, relearn
+from nanoproof.rl.collection import ERRORS_AT_LEAST, Collection, CollectSource, Experience, relearn
 from nanoproof.rl.matchmaker import Matchmaker, MatchmakerConfig
 from tests.rl.small import CHECKED, ScriptedClient, make_prover, policy, theorems
 
@@ -93,16 +93,16 @@ def test_a_lean_that_refuses_every_statement_ends_the_run(tmp_path):
     source = CollectSource(experience(), tmp_path, ALONE, seed=0, first_step=0)
     source.begin(4, None)
     busy = [source.next() for _ in range(3)]
-    for _ in range(REFUSALS_AT_LEAST - 1):
+    for _ in range(ERRORS_AT_LEAST - 1):
         source.finish(busy[0], Attempt(busy[0].theorem, **REFUSED))
     assert not source.enough()
     source.finish(busy[1], Attempt(busy[1].theorem, "unproven"))
-    for _ in range(REFUSALS_AT_LEAST):
+    for _ in range(ERRORS_AT_LEAST):
         assert not source.enough()
         source.finish(busy[0], Attempt(busy[0].theorem, **REFUSED))
-    with pytest.raises(UserError, match=r"the last 50 attempts; do the servers import .* unknown identifier 'Finset'"):
+    with pytest.raises(UserError, match=r"the last 50 attempts ended in errors: .* import .* identifier 'Finset'"):
         source.enough()
-    assert len(list(logged_attempts(tmp_path))) == 2 * REFUSALS_AT_LEAST
+    assert len(list(logged_attempts(tmp_path))) == 2 * ERRORS_AT_LEAST
     source.close()
 
 
@@ -110,7 +110,7 @@ def test_refusals_are_no_reason_to_end_while_many_actors_are_at_work(tmp_path):
     source = CollectSource(experience(60), tmp_path, ALONE, seed=0, first_step=0)
     source.begin(4, None)
     busy = [source.next() for _ in range(30)]
-    for _ in range(2 * REFUSALS_AT_LEAST):
+    for _ in range(2 * ERRORS_AT_LEAST):
         source.finish(busy[0], Attempt(busy[0].theorem, **REFUSED))
     assert not source.enough()
     source.close()
