@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nanoproof.lean.lexical import find_top_level, mask, spans, without_header
-from nanoproof.lean.source import SORRY, parse_declaration
+from nanoproof.lean.source import parse_declaration, sorries
 from nanoproof.lean.types import Theorem
 
 LONGEST_TEXT = 100_000
@@ -241,7 +241,7 @@ def written_proof(theorem: Theorem, text: str) -> str:
     if begun:  # its first fence is a closing one, so the others pair up otherwise
         parts += _blocks(text[_line_end(text, blocks[0].start) :])
     stated = [part for part in parts if _states(theorem, part.code)]
-    proofs = [part for part in stated if not SORRY.search(mask(part.code))]
+    proofs = [part for part in stated if not sorries(mask(part.code))]
     if proofs:
         return proofs[-1].code.strip("\n")
     if begun:
