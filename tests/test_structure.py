@@ -1,6 +1,8 @@
 """The project as a whole: who imports whom, pinned packages, a true README, quiet imports, no private addresses."""
 
 import ast
+import dataclasses
+import importlib
 import importlib.util
 import os
 import re
@@ -21,6 +23,7 @@ from packaging.version import Version
 
 from nanoproof.common.errors import UserError
 from scripts.check_flags import check_commands
+from tests.density import density
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -315,6 +318,78 @@ def test_no_name_of_a_file_occurs_more_than_twice() -> None:
     files = [file for package in ("nanoproof", "nanolean") for file in modules_of(package).values()]
     names = Counter(file.name for file in files if file.name not in ("__init__.py", "__main__.py"))
     assert [name for name, count in names.items() if count > 2] == []
+
+
+# -- how dense the code is, and how much of it there is ------------------------------------------------------------
+
+MOST_LINES = {"nanoproof": 74_000, "nanolean": 35_000}
+"""All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets, said here."""
+MOST_FLAGS = {"nanoproof.rl": 116, "scripts.prover_eval": 94, "scripts.prove": 77}
+"""Flags that `--help-all` shows."""
+WRITTEN_OUT = ("search",)
+"""Packages whose code says why: at least 30 comments in 1,000 lines, few dense expressions, plain names."""
+
+
+@pytest.mark.parametrize("package", sorted(MOST_LINES))
+def test_packages_do_not_grow_without_a_reason(package: str) -> None:
+    lines = sum(file.read_text(encoding="utf-8").count("\n") for file in modules_of(package).values())
+    assert lines <= MOST_LINES[package]
+
+
+@pytest.mark.parametrize("package", WRITTEN_OUT)
+def test_code_says_why_in_plain_steps(package: str) -> None:
+    counts = density(sorted((ROOT / "nanoproof" / package).rglob("*.py")))
+    assert counts.per_1000(counts.comments) >= 30
+    assert counts.per_1000(counts.conditional_expressions) <= 15
+    assert counts.per_1000(counts.comprehensions) <= 25
+    assert len(counts.vague) / counts.bindings <= 0.005, counts.vague
+
+
+def test_density_is_measured() -> None:
+    file = ROOT / "tests" / "density.py"
+    counts = density([file], longest_function=20)
+    assert counts.conditional_expressions == 2 and counts.comprehensions == 1
+    assert counts.long_functions == ["density.py:density"] and counts.vague == []
+
+
+@pytest.mark.parametrize("module", sorted(MOST_FLAGS))
+def test_commands_do_not_gain_flags_without_a_reason(module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = help_of(module, [], capsys)
+    flags = set(re.findall(r"^  (--[a-z0-9-]+)", shown, re.MULTILINE))
+    assert 50 < len(flags) <= MOST_FLAGS[module]
+
+
+OPTIONS_PAGE = ROOT / "docs" / "options.md"
+WITH_SWITCHES = (
+    *("search", "rl", "training", "prover", "policy", "inference", "model", "retrieval", "ttrl", "selfplay"),
+    *("evaluation", "actors", "repos", "lean"),
+)
+"""Packages whose options change what is proved or learned."""
+
+
+def options_off_by_default() -> set[str]:
+    """`Class.field` of every option that is false, zero, "off" or "none" unless a user says otherwise."""
+    names = set()
+    for package in WITH_SWITCHES:
+        for file in sorted((ROOT / "nanoproof" / package).rglob("*.py")):
+            if "opt(" not in file.read_text(encoding="utf-8"):
+                continue
+            module = importlib.import_module(module_name(file))
+            for config in vars(module).values():
+                if not (isinstance(config, type) and dataclasses.is_dataclass(config)):
+                    continue
+                for option in dataclasses.fields(config):
+                    is_zero = option.default == 0 and isinstance(option.default, int | float)
+                    if "help" in option.metadata and (is_zero or option.default in ("off", "none")):
+                        names.add(f"{config.__name__}.{option.name}")
+    return names
+
+
+def test_every_option_that_is_off_has_a_reason() -> None:
+    rows = OPTIONS_PAGE.read_text(encoding="utf-8").split("|---|---|\n")[1].splitlines()
+    listed = {name for row in rows for name in re.findall(r"`(\w+\.\w+)`", row.split("|")[1])}
+    assert all(row.split("|")[2].strip() for row in rows)
+    assert options_off_by_default() == listed
 
 
 # -- pinned packages ---------------------------------------------------------------------------------------------
