@@ -324,8 +324,8 @@ def test_no_name_of_a_file_occurs_more_than_twice() -> None:
 
 MOST_LINES = {"nanoproof": 74_000, "nanolean": 35_000}
 """All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets, said here."""
-MOST_FLAGS = {"nanoproof.rl": 116, "scripts.prover_eval": 94, "scripts.prove": 77}
-"""Flags that `--help-all` shows."""
+MOST_FLAGS = {"nanoproof.rl": 116, "scripts.prover_eval": 95, "scripts.prove": 77}
+"""Flags that `--help-all` shows. `--checker` of evaluations: every score has the verdict of an outside checker."""
 WRITTEN_OUT = ("search",)
 """Packages whose code says why: at least 30 comments in 1,000 lines, few dense expressions, plain names."""
 
