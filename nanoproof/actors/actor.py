@@ -42,6 +42,7 @@ MAX_RETURNS = 4
 LEASE_TIMEOUT_SECONDS = 30.0
 FIRST_BACKOFF_SECONDS = 0.5
 MAX_BACKOFF_SECONDS = 30.0
+"""How long an actor waits at most before it tries a lost server again; doubled from the first each time."""
 MAX_DEFECTS = 3
 """So many attempts of each actor that end in errors of ours, with none in between that ends well, end the run."""
 JOIN_SECONDS = 10.0
@@ -95,7 +96,9 @@ class Actor(threading.Thread, AttemptObserver):
         """Note that the actor is now in `state`; returns the state that it left."""
         now = time.monotonic()
         previous = self.state
-        spans = self._pool.pauses.outside(self.since, now) if previous == "model" else [(self.since, now)]
+        spans = [(self.since, now)]
+        if previous == "model":
+            spans = self._pool.pauses.outside(self.since, now)
         seconds = sum(end - began for began, end in spans)
         self.seconds[previous] += seconds
         self.seconds["paused"] += now - self.since - seconds
@@ -150,7 +153,7 @@ class Actor(threading.Thread, AttemptObserver):
                         continue
                 self._begin(source.purpose, task)
                 attempt = self._attempt(session, source.purpose, task)
-                viewer = self.viewer
+                viewer = self.viewer  # once: another thread takes it away
                 if viewer is not None:
                     viewer.ended(self, attempt)
                 self.theorem, self.root = "", None
@@ -160,8 +163,10 @@ class Actor(threading.Thread, AttemptObserver):
                     self._pool.put_back(source, replace(task, returns=task.returns + 1))
                 else:
                     self._pool.finish(source, task, attempt, self._client.address)
+                # After the task is given on, as it may take long if its server does. A process in which something went
+                # wrong may be what is wrong.
                 if attempt.outcome == "error":
-                    self._drop_session()  # may take long, if its server does
+                    self._drop_session()
                 if out_of_reach:
                     self._wait_before_retry(attempt.message)
         except Stopped:
@@ -261,11 +266,12 @@ class Actor(threading.Thread, AttemptObserver):
 
     def _drop_session(self) -> None:
         session, self._session = self._session, None
-        if session is not None:
-            try:
-                session.close()
-            except types.LeanError as error:
-                log.info("actor %d: returning its process failed: %s", self.number, error)
+        if session is None:
+            return
+        try:
+            session.close()
+        except types.LeanError as error:
+            log.info("actor %d: returning its process failed: %s", self.number, error)
 
 
 def _failed(task: Task, error: Exception) -> Attempt:
@@ -372,7 +378,7 @@ def wait_together(pool: AttemptPool, done: Callable[[], bool]) -> None:
         pool.blame()
         if not interrupted:
             raise
-        endings = [{"interrupted": True, "lost": None}]
+        endings = [{"interrupted": True, "lost": None}]  # nobody was found to be gone: it is the user's signal
     reasons = [ending["lost"] for ending in endings if ending["lost"] is not None]
     if reasons:
         raise ProofsLost(max(reasons, key=len))  # it is empty on ranks that know it from others

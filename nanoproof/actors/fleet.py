@@ -54,8 +54,15 @@ EVAL_DATA: Mapping[str, Followed] = {"datasets": BENCHMARKS, **SOLVERS}
 
 def real_data(data: Mapping[str, Followed]) -> tuple[str, ...]:
     """Name all data that options take with real Lean."""
-    values = (value.real for name, value in data.items() if name not in SOLVERS)
-    return tuple(name for value in values for name in ([value] if isinstance(value, str) else value))
+    names: list[str] = []
+    for option, followed in data.items():
+        if option in SOLVERS:
+            continue
+        if isinstance(followed.real, str):
+            names.append(followed.real)
+        else:
+            names += followed.real
+    return tuple(names)
 
 
 _BATCHES = "leave it out: batches of the network are as large as there is work and memory for"
@@ -100,11 +107,11 @@ class FleetOptions:
 OUTAGES = frozenset(
     error.__name__ for error in (ServerTimeout, ProcessLost, ServerUnavailable, ServerBusy, AccessDenied)
 )
-"""How a server loses at one moment whatever is in its final check."""
+"""How a server loses at one moment whatever is in its final check: eight proofs at once are one loss, not eight."""
 REST_SECONDS = 300.0
 """How long a server that loses proofs is left alone, where others do not lose them."""
 ASK_SECONDS = 1.0
-"""How often a rank asks whether another one has seen enough."""
+"""How often a rank asks whether another one has seen enough: each time is a request to the rendezvous store."""
 MAX_REASON = 400
 
 Reach = Literal["up", "down", "gone"]
@@ -114,10 +121,13 @@ Reach = Literal["up", "down", "gone"]
 @dataclass(slots=True)
 class _Server:
     actors: int
+    """How many actors it has."""
     cut_off: set[int] = field(default_factory=set)
+    """The numbers of those that cannot reach it."""
     down_since: float | None = None
     reason: str = ""
     returns: int = 0
+    """How often an actor that was cut off got a process again."""
 
 
 class ServerWatch:
@@ -155,16 +165,18 @@ class ServerWatch:
 
     def snapshot(self) -> list[dict[str, Any]]:
         """Return address, state, actors and how many of them are cut off, of each server."""
-        return [
-            {
-                "address": address,
-                "state": "up" if server.down_since is None else "down",
-                "actors": server.actors,
-                "cut_off": len(server.cut_off),
-                "error": server.reason if server.cut_off else "",
-            }
-            for address, server in self._servers.items()
-        ]
+        servers = []
+        for address, server in self._servers.items():
+            state, error = "up", ""
+            if server.down_since is not None:
+                state = "down"
+            if server.cut_off:
+                error = server.reason
+            cut_off = len(server.cut_off)
+            servers.append(
+                {"address": address, "state": state, "actors": server.actors, "cut_off": cut_off, "error": error}
+            )
+        return servers
 
     def failed(self, address: str, actor: int, reason: str) -> None:
         """Note that an actor could not reach its server, or got no process of it."""
@@ -185,7 +197,7 @@ class ServerWatch:
     def reached(self, address: str, actor: int) -> None:
         """Note that an actor got a process of its server: all that wait for it may try."""
         server = self._servers[address]
-        if not server.cut_off:
+        if not server.cut_off:  # without the lock: it is so at nearly every lease
             return
         with self._changed:
             server.cut_off.discard(actor)
@@ -218,7 +230,11 @@ class ServerWatch:
 
 
 class Streak:
-    """Counts failures in a row over all ranks, without a collective."""
+    """Counts failures in a row over all ranks, without a collective.
+
+    A shared counter can only be added to. So each row of failures has a counter of its own, and another one, `turn`,
+    says which: a success adds one to it.
+    """
 
     def __init__(self, name: str) -> None:
         self._name, self._turn = name, SharedCounter(f"{name}/turn")
@@ -231,6 +247,7 @@ class Streak:
     def succeeded(self) -> None:
         """Count from 0 again."""
         turn = self._turn.add(0)
+        # Only the first success, and one after failures: a counter for each proof would fill the store.
         if turn == 0 or self._count(turn).add(0) > 0:
             self._turn.add(1)
 
@@ -294,10 +311,11 @@ class ProofWatch:
             return self._streaks.setdefault(address, Streak(f"{self._name}/{address}"))
 
     def _is_news(self, address: str, attempt: Attempt) -> bool:
-        """Whether a loss counts: of those in the final check when a server breaks down only the first does."""
+        """Tell whether a loss counts: of those in the final check when a server breaks down only the first does."""
         if attempt.lost not in OUTAGES:
             return True
         now = time.monotonic()
+        # When its proof was found: shortening it and checking it are what an outage interrupts.
         began = now - attempt.seconds.get("simplify", 0.0) - attempt.seconds.get("check", 0.0)
         with self._lock:
             if began < self._outages.get(address, -math.inf):
@@ -307,29 +325,39 @@ class ProofWatch:
 
     def _note_loss(self, address: str, reason: str) -> None:
         count = self._streak(address).failed()
-        standings = {name: streak.standing() for name, streak in tuple(self._streaks.items())}
-        lost = {name: times for name, (_, times) in standings.items() if times}
-        ever = [name for name, (accepted, _) in standings.items() if accepted]
+        lost: dict[str, int] = {}
+        ever_accepted: list[str] = []
+        for name, streak in tuple(self._streaks.items()):  # a copy: other threads add servers
+            accepted, failures = streak.standing()
+            if failures:
+                lost[name] = failures
+            if accepted:
+                ever_accepted.append(name)
+        # Servers on which no proof was found yet say nothing of themselves.
+        all_lose = all(lost.get(name, 0) >= self._limit for name in {*lost, *ever_accepted})
+        # Where nothing was ever accepted it is no fault of one server: the limit is for all together.
+        none_accepts = not ever_accepted and sum(lost.values()) >= self._limit
         with self._lock:
-            if all(lost.get(name, 0) >= self._limit for name in {*lost, *ever}) or (
-                not ever and sum(lost.values()) >= self._limit
-            ):
+            if all_lose or none_accepts:
                 self._over = self._over or _verdict(lost, reason)
                 self._over_anywhere.add(1)
             elif count >= self._limit:
                 self._rests[address] = time.monotonic() + REST_SECONDS
-                level = logging.WARNING if count == self._limit else logging.INFO
+                level = logging.INFO
+                if count == self._limit:  # once for each row of losses
+                    level = logging.WARNING
                 verdict = _verdict({address: count}, reason)
                 log.log(level, "%s; it rests for %.0f s, as other servers do not lose them", verdict, REST_SECONDS)
 
 
 def _verdict(lost: dict[str, int], reason: str) -> str:
     """Describe servers that lost so many proofs each."""
-    total = sum(lost.values())
-    where = ", ".join(name if len(lost) == 1 else f"{name} ({times})" for name, times in lost.items())
+    total, servers = sum(lost.values()), f"server {next(iter(lost))}"
+    if len(lost) > 1:
+        servers = "servers " + ", ".join(f"{name} ({times})" for name, times in lost.items())
     return (
         f"the final check lost the last {total} proofs that were found, through no fault of theirs: "
-        f"Lean server{'s' if len(lost) > 1 else ''} {where}, last with {reason}; to see what is wrong: "
+        f"Lean {servers}, last with {reason}; to see what is wrong: "
         f"python -m nanoproof.lean.probe --lean-servers {' '.join(lost)}"
     )
 
@@ -355,7 +383,9 @@ class Fleet:
         """`lean` is the version of Lean that the servers report, None if they report none; `is_real` is whether all of
         them run real Lean, by default as `lean` has it."""
         self.slots, self._embedded, self.description, self.lean = slots, embedded, description, lean
-        self.is_real = lean not in (None, EMBEDDED_LEAN) if is_real is None else is_real
+        if is_real is None:
+            is_real = lean not in (None, EMBEDDED_LEAN)
+        self.is_real = is_real
 
     def check(self) -> None:
         """Raise ServerUnavailable if the embedded server has died; servers of others are waited for by their actors."""
@@ -391,10 +421,12 @@ def open_fleet(options: FleetOptions, dist: DistInfo) -> Fleet:
     config = ClientConfig(tactic_seconds=options.lean_tactic_seconds)
     fleet = LeanFleet(options.lean.servers, token=options.lean.token, config=config)
     reports = fleet.check()
+    # A server may answer and still fail at what every proof needs; rank 0 alone asks, as it takes seconds.
     on_main(lambda: require_working([server.address for server in fleet.servers], options.lean.token))
     lean = _lean_version(reports)
     if lean == EMBEDDED_LEAN:
         fleet = LeanFleet(options.lean.servers, token=options.lean.token, config=STEPS_NOT_SECONDS)
+    # Rank 0's: a server that is started anew meanwhile may offer others, and each slot must be dealt once.
     counts = broadcast_json([report.status["max_processes"] for report in reports if report.status is not None])
     dealt = deal_slots(counts, dist.rank, dist.world_size)
     if not dealt:
@@ -414,42 +446,67 @@ def follow_lean(args: argparse.Namespace, data: Mapping[str, Followed] = SOLVERS
     if not followed:
         return
     flags = ["--" + name.replace("_", "-") for name in followed]
-    reports = LeanFleet(args.lean_servers, token=args.lean_token).check() if args.lean_servers else []
+    reports: list[ServerReport] = []
+    if args.lean_servers:
+        reports = LeanFleet(args.lean_servers, token=args.lean_token).check()
     is_real = bool(reports) and _all_are_real(reports, flags)
     has_mathlib = is_real and all("Mathlib" in ((report.status or {}).get("imports") or ()) for report in reports)
-    for name, value in followed.items():
-        chosen = value.real if is_real else value.nanolean
-        setattr(args, name, value.mathlib if has_mathlib and value.mathlib is not None else chosen)
+    settings = []
+    for flag, (name, by_lean) in zip(flags, followed.items()):
+        value = by_lean.nanolean
+        if is_real:
+            value = by_lean.real
+        if has_mathlib and by_lean.mathlib is not None:
+            value = by_lean.mathlib
+        setattr(args, name, value)
+        if isinstance(value, str):
+            settings.append(f"{flag} {value}")
+        else:
+            settings.append(f"{flag} {' '.join(value)}")
+    # Before the ranks know each other: torchrun tells each its number.
     if reports and os.environ.get("RANK", "0") == "0":
-        kind = "real Lean" if is_real else "NanoLean"
-        values = [getattr(args, name) for name in followed]
-        words = [f"{flag} {text if isinstance(text, str) else ' '.join(text)}" for flag, text in zip(flags, values)]
-        said = f"{kind} at {', '.join(args.lean_servers)}, so by default {', '.join(words)}"
-        print(said, file=sys.stderr, flush=True)
+        kind = "NanoLean"
+        if is_real:
+            kind = "real Lean"
+        text = f"{kind} at {', '.join(args.lean_servers)}, so by default {', '.join(settings)}"
+        print(text, file=sys.stderr, flush=True)
 
 
 def _all_are_real(reports: Sequence[ServerReport], flags: Sequence[str]) -> bool:
-    """Whether all servers run real Lean; False if none does. Raises UserError that asks for `flags` if some do."""
-    kinds = {report.address: runs_nanolean(report.status or {}) for report in reports}
-    if len(set(kinds.values())) > 1:
-        nanolean, real = (", ".join(at for at, found in kinds.items() if found is kind) for kind in (True, False))
+    """Tell whether all servers run real Lean, or none does. Raises UserError that asks for `flags` if some do."""
+    nanolean, real = [], []
+    for report in reports:
+        if runs_nanolean(report.status or {}):
+            nanolean.append(report.address)
+        else:
+            real.append(report.address)
+    if nanolean and real:
         raise UserError(
-            f"--lean-servers: {nanolean} run NanoLean and {real} real Lean; say for which: {' '.join(flags)}"
+            f"--lean-servers: {', '.join(nanolean)} run NanoLean and {', '.join(real)} real Lean; "
+            f"say for which: {' '.join(flags)}"
         )
-    return False in kinds.values()
+    return bool(real)
 
 
 def _lean_version(reports: list[ServerReport]) -> str | None:
-    """Return the version that the servers report. Raises UserError if they run different versions of Lean."""
-    versions = {report.address: (report.status or {}).get("versions") for report in reports}
-    reported = {address: found.get("lean") if isinstance(found, dict) else None for address, found in versions.items()}
-    known = sorted({str(version) for version in reported.values() if version})
-    if len(known) > 1:
-        texts = ", ".join(f"{address} has {version}" for address, version in reported.items() if version)
+    """Return the version that the servers report, None if none does. Raises UserError if they report several."""
+    version_of: dict[str, str] = {}
+    for report in reports:
+        versions = (report.status or {}).get("versions")  # LeanTree's own server reports none
+        if isinstance(versions, dict) and versions.get("lean"):
+            version_of[report.address] = str(versions["lean"])
+    distinct = sorted(set(version_of.values()))
+    if len(distinct) > 1:
+        texts = ", ".join(f"{address} has {version}" for address, version in version_of.items())
         raise UserError(f"--lean-servers run different versions of Lean: {texts}")
-    return known[0] if known else None
+    if not distinct:
+        return None
+    return distinct[0]
 
 
 def deal_slots(counts: list[int], rank: int, world_size: int) -> list[int]:
     """Return the servers of this rank's slots: every `world_size`-th slot, so each rank has some of each server."""
-    return [server for server, count in enumerate(counts) for _ in range(count)][rank::world_size]
+    slots: list[int] = []
+    for server, count in enumerate(counts):
+        slots += [server] * count
+    return slots[rank::world_size]

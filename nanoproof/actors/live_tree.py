@@ -39,8 +39,9 @@ LEAST_SECONDS = 0.4
 SHARE = 0.03
 """Taking snapshots costs no more of the time of the search that is watched, and writing them no more of a processor."""
 ASKED_SECONDS = 4.0
-"""So long after the last question a search is still watched."""
+"""So long after the last question a search is still watched: some questions may be late."""
 MAX_NODES = 20_000
+"""Of a larger tree only the numbers are shown; people could not read it, and it would hold up the actor."""
 
 
 def watch_file(run_path: Path, rank: int) -> Path:
@@ -102,7 +103,14 @@ class LiveTree:
 
     def _take(self, actor: Searching, attempt: Attempt | None) -> None:
         began, nodes = time.thread_time(), actor.search.counts.nodes
-        tree = tree_to_json(actor.root) if actor.root is not None and nodes <= MAX_NODES else None
+        tree: dict[str, Any] | None = None
+        if actor.root is not None and nodes <= MAX_NODES:
+            tree = tree_to_json(actor.root)
+            nodes = len(tree["kind"])
+        outcome: str | None = None
+        message = ""
+        if attempt is not None:
+            outcome, message = attempt.outcome, attempt.message
         shown = {
             "time": round(time.time(), 3),
             "actor": actor.number,
@@ -112,9 +120,9 @@ class LiveTree:
             "purpose": actor.purpose,
             "simulations": actor.search.counts.simulations,
             "budget": actor.budget,
-            "nodes": nodes if tree is None else len(tree["kind"]),
-            "outcome": None if attempt is None else attempt.outcome,
-            "message": "" if attempt is None else attempt.message,
+            "nodes": nodes,
+            "outcome": outcome,
+            "message": message,
             "attempt": None,
             "tree": tree,
         }
@@ -155,7 +163,8 @@ class LiveTree:
         if fresh and shown is not None:
             began = time.thread_time()
             self._write(shown)
-            self._not_before = max(self._not_before, time.monotonic() + (time.thread_time() - began) / SHARE)
+            busy = time.thread_time() - began
+            self._not_before = max(self._not_before, time.monotonic() + busy / SHARE)
 
     def close(self) -> None:
         """Show nothing any more, and leave neither question nor answer behind."""
@@ -166,8 +175,8 @@ class LiveTree:
 
     def _answer(self, question: dict[str, Any], actors: Sequence[object]) -> None:
         number, after = question.get("actor"), question.get("after")
-        actor: Any = next((one for one in actors if getattr(one, "number", None) == number), None)
-        if actor is not None and not hasattr(actor, "viewer"):
+        actor: Any = next((actor for actor in actors if getattr(actor, "number", None) == number), None)
+        if actor is not None and not hasattr(actor, "viewer"):  # a `RemoteActor`, whose tree is in another process
             self._turn_to(None)
             self._write({"time": round(time.time(), 3), "actor": number, "elsewhere": True})
             return
@@ -190,11 +199,12 @@ class LiveTree:
 
     def _stamp_now(self) -> tuple[int, int] | None:
         try:
-            found = os.stat(self._watch)
+            status = os.stat(self._watch)
         except OSError:
             return None
-        return found.st_mtime_ns, found.st_ino
+        # The number of the file, too: it is replaced by each question, and clocks of file systems are coarse.
+        return status.st_mtime_ns, status.st_ino
 
     def _write(self, shown: dict[str, Any]) -> None:
-        content = gzip.compress(json_line(shown).encode("utf-8", "replace"), 1)
+        content = gzip.compress(json_line(shown).encode("utf-8", "replace"), 1)  # a lone surrogate of a model's text
         atomic_write(self._live, lambda file: file.write(content), sync=False)

@@ -22,7 +22,9 @@ from nanoproof.lean import types
 from nanoproof.prover.attempt import Attempt
 
 IDLE_POLL_SECONDS = 0.1
+"""How often an actor without a task asks for one: a task that another rank hands over comes without a word."""
 BLAME_SECONDS = 5.0
+"""How long the watch over ranks may take to see that one is gone."""
 
 
 class WatchedActor(Protocol):
@@ -43,6 +45,7 @@ class Pauses:
     """
 
     def __init__(self) -> None:
+        # Of the newest pauses, begin and end. No wait for the model is as long as 64 steps of training.
         self._times: deque[tuple[float, float]] = deque(maxlen=64)
 
     @contextmanager
@@ -62,13 +65,15 @@ class Pauses:
     def outside(self, began: float, ended: float) -> list[tuple[float, float]]:
         """Return the parts of a span that lie in no pause, in order."""
         parts = []
-        for start, end in tuple(self._times):
+        for start, end in tuple(self._times):  # a copy: another thread begins pauses
             if end <= began or start >= ended:
                 continue
             if start > began:
                 parts.append((began, start))
             began = min(end, ended)
-        return [*parts, (began, ended)] if began < ended else parts
+        if began < ended:
+            parts.append((began, ended))
+        return parts
 
 
 class AttemptPool(ABC):
@@ -104,7 +109,9 @@ class AttemptPool(ABC):
         """The revision before, while new weights are on their way to those who answer with them."""
         self._error: Exception | None = None
         self._defects = 0
-        self.proofs = ProofWatch((name for share in gather_json([*addresses]) for name in share), lost_proofs)
+        """Attempts in a row that met errors of ours."""
+        all_addresses = [address for of_rank in gather_json([*addresses]) for address in of_rank]
+        self.proofs = ProofWatch(all_addresses, lost_proofs)
 
     # -- What kinds of pools differ in -----------------------------------------------------------------------------
 
@@ -152,8 +159,9 @@ class AttemptPool(ABC):
         """Wait for a task. Raises Stopped when the pool closes."""
         with self._condition:
             while not self.closing:
-                if (found := self.take_now()) is not None:
-                    return found
+                taken = self.take_now()
+                if taken is not None:
+                    return taken
                 self._condition.wait(IDLE_POLL_SECONDS)
         raise Stopped
 
@@ -161,12 +169,18 @@ class AttemptPool(ABC):
         """Take a task without waiting; None if there is none at present."""
         with self._condition:
             source, task = self._source, None
+            # First what was put back: an evaluation waits for the last of its theorems.
             if self._put_back:
                 source, task = self._put_back.pop(0)
             elif source is not None:
                 task = source.next()
-            revision = self.revision if self.older is None else self.older
-            return None if source is None or task is None else (source, replace(task, revision=revision))
+            if source is None or task is None:
+                return None
+            # While some replicas answer with old weights, an attempt counts as made with these.
+            revision = self.revision
+            if self.older is not None:
+                revision = self.older
+            return source, replace(task, revision=revision)
 
     def put_back(self, source: TaskSource, task: Task) -> None:
         """Leave a task to whoever is free next, as it cannot be done where it was."""
@@ -185,18 +199,22 @@ class AttemptPool(ABC):
             attempt = replace(attempt, check={**attempt.check, "server": address})
         self.proofs.note(address, attempt)
         with self._condition:
-            collected = source.purpose == "collect" and task.work is None
-            most, age = self.max_staleness, self.revision - task.revision
-            kept = not collected or most is None or age <= most or attempt.outcome == "error"
-            if kept:
-                if collected:
+            is_collected = source.purpose == "collect" and task.work is None
+            age = self.revision - task.revision
+            # An error is not learned from, whatever its age: the theorem would only meet it once more. Evaluations are
+            # made while no weights change.
+            is_stale = is_collected and self.max_staleness is not None and age > self.max_staleness
+            is_taken = not is_stale or attempt.outcome == "error"
+            if is_taken:
+                if is_collected:
                     attempt = replace(attempt, revisions=(task.revision, self.revision))
                 source.finish(task, attempt)
             else:
                 self.stale += 1
+                # The theorem again, not a new one: it is long searches that become too old, those of hard theorems.
                 self._put_back.append((source, task))
             self._condition.notify_all()
-        return kept
+        return is_taken
 
     # -- Waiting, and the end --------------------------------------------------------------------------------------
 
@@ -217,7 +235,8 @@ class AttemptPool(ABC):
             if seconds > self._patience_seconds:
                 patience = f"{self._patience_seconds:g} s"
                 raise types.ServerUnavailable(f"no Lean process was to be had for {patience} ({reason})")
-            if (lost := self.proofs.over()) is not None:
+            lost = self.proofs.over()
+            if lost is not None:  # it may be empty, where another rank knows why
                 raise ProofsLost(lost)
             if self._asked_to_end():
                 raise Interrupted

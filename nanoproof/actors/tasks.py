@@ -46,6 +46,7 @@ class Trace(AttemptObserver):
         self.results: list[tuple[str, Sequence[str], Sequence[TacticApplied | TacticFailed]]] = []
 
     def begin(self, root: Node, log: SearchLog) -> None:
+        # Anew: a task that was given back to others begins once more with the same trace.
         self.root, self.suggestions, self.results = root, [], []
 
     def suggested(self, state: str, suggestion: Suggestion) -> None:
@@ -84,22 +85,22 @@ class Work(Protocol):
         ...
 
     def to_json(self) -> dict[str, Any]:
-        """Tell what a `Worker` elsewhere needs to make it again, besides the theorem."""
+        """Return what a `Worker` elsewhere needs to make it again, besides the theorem."""
         ...
 
     def found(self) -> Any:
         """Return what came of it besides the attempt, as plain JSON data."""
         ...
 
-    def take(self, found: Any) -> None:
+    def take(self, result: Any) -> None:
         """Take what `found` returned where it was done."""
         ...
 
 
 class Worker(Protocol):
-    """Makes the works that another process was told of. Safe for many threads."""
+    """Makes `Work` of the JSON data that another process sent. Safe for many threads."""
 
-    def work(self, theorem: Theorem, told: Mapping[str, Any]) -> Work:
+    def work(self, theorem: Theorem, data: Mapping[str, Any]) -> Work:
         """Make the work on a theorem of what its `to_json` wrote."""
         ...
 

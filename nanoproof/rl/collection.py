@@ -6,6 +6,7 @@ buffers are functions of the attempts in that order, so every rank holds the sam
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -50,14 +51,19 @@ TELL_SECONDS = 15.0
 
 BEFORE_THIS_RUN = -1
 """The step of attempts of an earlier run."""
+DRAWS_OF_TASK = 20
+"""How often a theorem is drawn for a task, until one is that nobody attempts."""
 ERRORS_AT_LEAST, ERRORS_PER_ACTOR = 50, 10
 """So many errors in a row mean that nothing else will come. Other attempts take longer: where half of a data
 set is refused, each actor meets one refusal before it is at work."""
-LEARNED_FIELDS = (
+LEARNED_FIELDS: tuple[str, ...] = (
     *("number", "theorem", "outcome", "disproving", "stop_reason", "num_tactics", "transitions", "counts"),
     "revisions",
 )
-"""What ranks must know of each other's attempts; also how a proof was lost, if one was."""
+"""What ranks must know of each other's attempts; also how a proof was lost, if one was.
+
+All else stays in the log of the rank that made the attempt.
+"""
 
 
 class Experience:
@@ -114,12 +120,16 @@ class CollectSource:
         observer: Observer = NULL_OBSERVER,
     ) -> None:
         self._experience, self._dist, self.step = experience, dist, first_step
-        buffers = experience.buffers
-        self._shared = LEARNED_FIELDS + (("failed_tactics",) if buffers.negative.window else ())
-        self._shared += ("unsolved_states",) if buffers.unsolved.window else ()
+        self._shared = LEARNED_FIELDS
+        if experience.buffers.negative.window:
+            self._shared += ("failed_tactics",)
+        if experience.buffers.unsolved.window:
+            self._shared += ("unsolved_states",)
+        # Errors in a row, and the message of the last one.
         self._errors, self._error = 0, ""
         self._observer = observer
         self._log = AttemptLog(run_path, dist.rank)
+        # Of the step, too: a resumed run must not draw again what the part before it drew.
         self._rng = Random(f"{seed}/{dist.rank}/{first_step}")
         self._fresh: list[dict[str, Any]] = []
         self._under_way: set[int] = set()
@@ -130,7 +140,8 @@ class CollectSource:
 
     def next(self) -> Task | None:
         """Return a task: a theorem that no other actor of this rank attempts."""
-        for _ in range(20):
+        # Where nearly all theorems left are under way, actors ask again a little later: they hold the pool's lock here.
+        for _ in range(DRAWS_OF_TASK):
             assignment = self.choose(self._rng)
             if assignment is None:
                 return None
@@ -140,8 +151,10 @@ class CollectSource:
                     self._experience.theorem(assignment.index),
                     assignment.num_simulations,
                     assignment.index,
+                    # Of the attempt alone: its samples then do not depend on what other actors ask the policy about.
                     self._rng.getrandbits(48),
-                    may_disprove=not assignment.proven,  # it cannot be had, and would be half of the work
+                    # What is proved has no disproof, and trying would be half of the work.
+                    may_disprove=not assignment.proven,
                     trace=self._observer.trace(),
                 )
         return None
@@ -156,13 +169,19 @@ class CollectSource:
         number = {"step": self.step, "rank": self._dist.rank, "sequence": self._sequence}
         self._sequence += 1
         record = {"number": number, "time": round(time.time(), 3), **attempt.to_json()}
+        # Before it counts: a rank that dies now has it in its log, and a resumed run learns from it.
         self._log.write(record, self._observer.finished(number_of(record), attempt, task.trace))
-        names = (*self._shared, "check") if attempt.lost else self._shared
-        self._fresh.append({name: record[name] for name in names if name in record})
+        shared = self._shared
+        if attempt.lost:
+            shared += ("check",)
+        self._fresh.append({name: record[name] for name in shared if name in record})
         self.collected = self._transitions.add(len(attempt.transitions))
+        # Proofs that the final check loses have a watch of their own (`ProofWatch`).
         if attempt.outcome == "error" and not attempt.lost:
-            refusal = "Lean refuses the statement; do the servers import what the theorems of --datasets need? "
-            self._errors, self._error = self._errors + 1, (refusal if attempt.refused else "") + attempt.message
+            self._errors, self._error = self._errors + 1, attempt.message
+            if attempt.refused:
+                refusal = "Lean refuses the statement; do the servers import what the theorems of --datasets need?"
+                self._error = f"{refusal} {attempt.message}"
         else:
             self._errors = 0
 
@@ -177,8 +196,9 @@ class CollectSource:
 
     def begin(self, target: int, max_seconds: float | None) -> None:
         """Begin a collection of `target` transitions over all ranks, for at most so many seconds."""
-        self._target = target
-        self._deadline = time.monotonic() + max_seconds if max_seconds is not None else float("inf")
+        self._target, self._deadline = target, float("inf")
+        if max_seconds is not None:
+            self._deadline = time.monotonic() + max_seconds
 
     def enough(self) -> bool:
         """Return whether the ranks together have the transitions of this step, or one of them ran out of time.
@@ -188,6 +208,7 @@ class CollectSource:
         if self._errors >= max(ERRORS_AT_LEAST, ERRORS_PER_ACTOR * len(self._under_way)):
             raise UserError(f"the last {self._errors} attempts ended in errors: {self._error}")
         if time.monotonic() > self._deadline:
+            # So that all ranks see enough: each waits by itself, and no collective tells them of this rank's clock.
             self._transitions.add(self._target)
         self.collected = self._transitions.add(0)
         return self.collected >= self._target
@@ -196,6 +217,7 @@ class CollectSource:
         """End the step and return its attempts: later ones count for the next. Call it under the pool's lock."""
         fresh, self._fresh = self._fresh, []
         self.step += 1
+        # A counter of its own for each step: set back to 0 it would lose what faster ranks have added for the next one.
         self._transitions = SharedCounter(f"transitions/{self.step}")
         return fresh
 
@@ -240,23 +262,25 @@ def relearn_other(experience: Experience, run_path: Path, show: bool = False) ->
 
 def _compare(experience: Experience, run_path: Path) -> None:
     """Raise UserError if not all ranks have learned from as many attempts (a collective)."""
-    found = gather_json(experience.attempts)
-    if len(set(found)) > 1:
-        numbers = ", ".join(map(str, found))
+    counts = gather_json(experience.attempts)
+    if len(set(counts)) > 1:
+        numbers = ", ".join(map(str, counts))
         raise UserError(f"the ranks must see the same run directory {run_path}; they found {numbers} attempts in it")
 
 
 def training_theorems(config: RLConfig, lean: LeanChoice) -> list[Theorem]:
     """List the theorems of `--datasets`. Raises UserError if there is none to train on."""
     datasets = parse_set_names(config.rl.datasets)
-    theorems = [item for name in datasets for item in list_theorems(name, "train", lean.version_for(name))]
+    theorems = []
+    for name in datasets:
+        theorems += list_theorems(name, "train", lean.version_for(name))
     if not theorems:
         raise UserError(f"--datasets {' '.join(datasets)}: no theorem is left to train on")
     return theorems
 
 
 class NoPolicy(TacticPolicy):
-    """That of a rank that only learns: it has no engine, and nobody asks it."""
+    """The policy of a rank that only learns: it has no engine, and nobody asks it."""
 
     def __init__(self) -> None: ...
 
@@ -281,7 +305,10 @@ class Collection:
         self._config, self._learner, self._dist = config, learner, dist
         self._staleness: dict[str, float] = {}
         self._stale = 0
-        self._retriever = Retriever.open(config.retrieving, dist.device) if config.retrieving.premise_tactics else None
+        """Attempts that the pool had dropped as too old, when it was last asked."""
+        self._retriever: Retriever | None = None
+        if config.retrieving.premise_tactics:
+            self._retriever = Retriever.open(config.retrieving, dist.device)
         self.experience = experience
         self.pool_maker: Callable[..., AttemptPool] = self._local_pool
         """Makes what works on the attempts: of a fleet, `report` for events, and what an `AttemptPool` takes."""
@@ -310,10 +337,14 @@ class Collection:
         """
         run_path = stage.run.path
         config, learner = self._config, self._learner
-        own_weights = config.rl.asynchronous
         if self.serves:
+            # Weights of its own: an engine that answers while the network trains would see them half updated.
             self.policy = model_policy(
-                learner.model, learner.tokenizer, config.sampling, config.engine, own_weights=own_weights
+                learner.model,
+                learner.tokenizer,
+                config.sampling,
+                config.engine,
+                own_weights=config.rl.asynchronous,
             )
         first_step = self._relearn(run_path)
         self.source = self.make_source(run_path, first_step, observer)
@@ -338,6 +369,7 @@ class Collection:
         try:
             yield
         finally:
+            # The policy between the two, as actors that wait for it could not end; the log last, as they write it.
             self.pool.stop()
             self.policy.close()
             self.pool.join(JOIN_SECONDS)
@@ -364,7 +396,7 @@ class Collection:
         return ActorPool(fleet.slots, self.policy, self._make_prover, **waits)
 
     def worker(self) -> Callable[[], Worker] | None:
-        """Return what makes the one who does, on other machines, what is no search; None if all is search."""
+        """Return what makes the `Worker` of a host of a cluster; None, as all tasks of RL are searches."""
         return None
 
     def spec(self, purpose: Purpose) -> ProverSpec:
@@ -394,8 +426,8 @@ class Collection:
         target = self._config.rl.collect_transitions
         self.source.begin(target, max_seconds)
         self.pool.set_source(self.source)
-        title, main = f"step {self._learner.state.step + 1} collects", self._dist.is_main
-        with Progress(target, title, "transitions", TELL_SECONDS, main, say=log.info) as progress:
+        title, shown = f"step {self._learner.state.step + 1} collects", self._dist.is_main
+        with Progress(target, title, "transitions", TELL_SECONDS, shown, say=log.info) as progress:
 
             def enough() -> bool:
                 progress.reach(min(self.source.collected, target), target, self.source.progress)
@@ -405,48 +437,57 @@ class Collection:
 
     def exchange(self) -> dict[str, float]:
         """Learn from the attempts of all ranks in the step that was gathered (a collective); returns its metrics."""
+        # Not locked in between: the collective waits for the slowest rank, and the actors of this one go on meanwhile.
         with self.pool.locked():
             fresh = self.source.drain()
         step, attempts = self.source.exchange(fresh)
-        with self.pool.locked():
+        with self.pool.locked():  # actors draw from the matchmaker
             transitions = self.experience.learn(step, attempts)
         buffers = self.experience.buffers
         self._staleness = {"replay": buffers.replay.staleness(step), "negative": buffers.negative.staleness(step)}
-        return {
+        outcomes = Counter(attempt.outcome for attempt in attempts)
+        metrics: dict[str, float] = {
             "attempts": len(attempts),
-            "proofs": sum(attempt.outcome == "proven" for attempt in attempts),
-            "errors": sum(attempt.outcome == "error" for attempt in attempts),
+            "proofs": outcomes["proven"],
+            "errors": outcomes["error"],
             **self._lost(attempts),
             **self._ages(attempts),
             "transitions": transitions,
             "simulations": sum(attempt.simulations for attempt in attempts),
             "theorems_proven": len(self.experience.ever_proven),
-            "replay": len(self.experience.buffers.replay),
+            "replay": len(buffers.replay),
             "staleness": self._staleness["replay"],
-            **({"unsolved_states": len(buffers.unsolved)} if buffers.unsolved.window else {}),
         }
+        if buffers.unsolved.window:
+            metrics["unsolved_states"] = len(buffers.unsolved)
+        return metrics
 
     def _lost(self, attempts: Sequence[Attempt]) -> dict[str, float]:
         """Count found proofs that the final check lost or refused; logs the first of each."""
         lost = [attempt for attempt in attempts if attempt.lost_by_server]
         refused = [attempt for attempt in attempts if attempt.lost and not attempt.lost_by_server]
-        for how, found in (("lost", lost), ("refused", refused)):
-            if found and self._dist.is_main:
-                first, check = found[0], found[0].check or {}
+        for how, of_kind in (("lost", lost), ("refused", refused)):
+            if of_kind and self._dist.is_main:
+                first, check = of_kind[0], of_kind[0].check or {}
                 reason = f"{first.lost} on {check.get('server')}, {check.get('reason')}"
-                log.info(
-                    "found proofs %s by the final check: %d; that of %s: %s", how, len(found), first.theorem.id, reason
-                )
+                text = "found proofs %s by the final check: %d; that of %s: %s"
+                log.info(text, how, len(of_kind), first.theorem.id, reason)
         return {"lost_proofs": len(lost), "refused_proofs": len(refused)}
 
     def _ages(self, attempts: Sequence[Attempt]) -> dict[str, float]:
         """Tell how often the weights changed during attempts, and how many were dropped for that (a collective)."""
-        ages = [ended - began for began, ended in (attempt.revisions for attempt in attempts if attempt.revisions)]
-        found = {"attempt_staleness": fmean(ages), "attempt_staleness_max": max(ages)} if ages else {}
-        if self.pool.max_staleness is None:
-            return found
-        before, self._stale = self._stale, self.pool.stale
-        return {**found, "stale": sum(gather_json(self._stale - before))}
+        ages = []
+        for attempt in attempts:
+            if attempt.revisions:  # evaluations and older logs have none
+                began, ended = attempt.revisions
+                ages.append(ended - began)
+        metrics: dict[str, float] = {}
+        if ages:
+            metrics = {"attempt_staleness": fmean(ages), "attempt_staleness_max": max(ages)}
+        if self.pool.max_staleness is not None:
+            before, self._stale = self._stale, self.pool.stale
+            metrics["stale"] = sum(gather_json(self._stale - before))
+        return metrics
 
     def resume(self) -> None:
         """Give the actors theorems to train on again after an evaluation, if the run collects at all."""

@@ -1,11 +1,11 @@
-"""The learner of reinforcement learning: the trainer of its policy network, with the best checkpoint and restarts."""
+"""The learner of reinforcement learning: the trainer of its policy network, and which checkpoint is the best so far."""
 
 import hashlib
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import torch
 from torch.distributed import ProcessGroup
@@ -26,8 +26,6 @@ from nanoproof.training.trainer import LoopState, Trainer
 
 BEST = "best.json"
 """File of a run: which step solved most in evaluations."""
-FIRST_WEIGHTS = "model_0.pt"
-"""File of a run: the weights that it began with."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +44,11 @@ class Roles:
         if not serving:
             return cls(dist)
         if serving >= dist.world_size:
-            hint = "torchrun starts them" if dist.world_size == 1 else "one has to learn"
+            hint = "one has to learn"
+            if dist.world_size == 1:
+                hint = "torchrun starts them"
             raise UserError(f"--inference-gpus {serving} needs more ranks than the {dist.world_size} here: {hint}")
+        # The last, not the first: rank 0 writes metrics and checkpoints, and so has to know the losses.
         return cls(dist, serving, first_ranks(dist.world_size - serving))
 
     @property
@@ -131,10 +132,10 @@ class Learner(Trainer[RLState]):
 
     def _take_best(self, file: Path) -> None:
         """Read which step was best so far: the file may be newer than the checkpoint."""
-        best = read_object(file)
-        known = best is not None and type(best.get("step")) is int and type(best.get("solved")) is int
-        self.best_is_damaged = file.exists() and not known
-        if best is not None and known:
+        best: dict[str, Any] = read_object(file) or {}
+        is_readable = type(best.get("step")) is int and type(best.get("solved")) is int
+        self.best_is_damaged = file.exists() and not is_readable
+        if is_readable:
             self.state.best_step, self.state.best_solved = best["step"], best["solved"]
             self.state.best_of = str(best.get("of", ""))
 
@@ -173,6 +174,7 @@ class Learner(Trainer[RLState]):
 
     def digests(self) -> list[str]:
         """Hash the weights of each rank (a collective)."""
+        # By bytes: the ranks have to agree to the last bit.
         digest = hashlib.sha256()
         for parameter in self.model.parameters():
             digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())

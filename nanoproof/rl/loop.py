@@ -7,7 +7,7 @@ import logging
 import shlex
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ import torch
 
 from nanoproof.actors.fleet import Fleet
 from nanoproof.actors.tasks import Interrupted, ProofsLost
-from nanoproof.common.distributed import DistInfo, SharedCounter, StopSignal, broadcast_json, gather_json
+from nanoproof.common.distributed import DistInfo, SharedCounter, StopSignal, broadcast_json
 from nanoproof.common.errors import UserError, is_full_disk
 from nanoproof.common.process import freeze_gc, gpu_status
 from nanoproof.common.run_dir import FINISHED, SCRIPTS, run_name
@@ -41,7 +41,7 @@ class EvalAndSaveTriggers:
     """When to evaluate and to save. All ranks ask together, once after each step, and get the same answers."""
 
     def __init__(self, config: RLConfig) -> None:
-        """Raises UserError that names the option which cannot be read."""
+        """Read the options. Raises UserError that names the one which cannot be read."""
         triggers = config.triggers
         self._evaluation = Trigger.parse(triggers.eval_every, "--eval-every")
         self._save = Trigger.parse(triggers.save_every, "--save-every")
@@ -67,10 +67,11 @@ class EvalAndSaveTriggers:
         return evaluation, save
 
     def _has_come(self, step: int, seconds: float) -> bool:
-        """Whether it is time for the first evaluation, by rank 0's clock."""
+        """Tell whether it is time for the first evaluation."""
         assert self._first is not None
         if self._first.every_steps is not None:
             return step >= self._first.every_steps
+        # By rank 0's clock: a rank that goes into an evaluation alone waits there for the others.
         return bool(broadcast_json(seconds >= (self._first.every_seconds or 0.0)))
 
     def elapsed(self) -> tuple[float, float]:
@@ -87,14 +88,17 @@ def what_next(run_path: Path, state: RLState, config: RLConfig) -> list[str]:
     lines = [f"checkpoint: {run_path / f'model_{state.step}.pt'}"]
     if not (run_path / FINISHED).exists():
         return [*lines, f"to resume: python -m nanoproof.rl --resume-from {run}"]
-    best = f"{run}/model_{state.best_step}.pt" if state.best_step >= 0 else run
+    best = run
+    if state.best_step >= 0:
+        best = f"{run}/model_{state.best_step}.pt"
     datasets = parse_set_names(config.rl.eval_datasets)
-    words = ["--model-path", best, "--datasets", *datasets]
+    flags = ["--model-path", best, "--datasets", *datasets]
+    # A score on valid, by which the checkpoint was chosen, would be too good.
     if all("test" in splits_of(name) for name in datasets):
-        words += ["--split", "test"]
+        flags += ["--split", "test"]
     if config.fleet.lean.servers:
-        words += ["--lean-servers", *config.fleet.lean.servers]
-    return [*lines, f"next: {SCRIPTS}prover_eval {shlex.join(words)}"]
+        flags += ["--lean-servers", *config.fleet.lean.servers]
+    return [*lines, f"next: {SCRIPTS}prover_eval {shlex.join(flags)}"]
 
 
 @contextmanager
@@ -103,7 +107,10 @@ def full_disk_explained(run_path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, UserError) as error:
-        cause = error if isinstance(error, OSError) else error.__cause__
+        # Writers of logs and checkpoints turn an OSError into a UserError that names the file.
+        cause: BaseException | None = error
+        if isinstance(error, UserError):
+            cause = error.__cause__
         if not is_full_disk(cause):
             raise
         advice, flags = f"make room on the disk of {run_path}", resume_flags(run_path)
@@ -116,20 +123,21 @@ def full_disk_explained(run_path: Path) -> Iterator[None]:
 
 def resume_flags(run_path: Path) -> str:
     """Return the flags that resume a run; empty if it has no checkpoint."""
-    return f"--resume-from {run_name(run_path)}" if run_path.is_dir() and finished_steps(run_path) else ""
+    if run_path.is_dir() and finished_steps(run_path):
+        return f"--resume-from {run_name(run_path)}"
+    return ""
 
 
 TRAINED_POLL_SECONDS = 0.05
 """How often ranks that only prove ask whether the others have trained."""
 _ASIDE = {"errors": "errors", "stale": "more too old"}
-"""What the line of a step says of attempts, where there are any."""
+"""By metric: what the line of a step says of attempts, where there are any."""
 
 # -- The loop --------------------------------------------------------------------------------------------------------
 
 
 class ReinforcementLearning:
-    """One rank of a run. Everything that can be wrong with the options is found in the constructor, before any file
-    is written."""
+    """One rank of a run. What is wrong with the options is an error of the constructor, before any file is written."""
 
     learner_class: ClassVar[type[Learner]] = Learner
 
@@ -143,6 +151,7 @@ class ReinforcementLearning:
         self.whitelists = lean.reason
         self.roles = Roles.choose(config.rl.inference_gpus, dist)
         if self.roles.learns:
+            # Its optimizer is sharded, and its batches are shared, over the ranks that learn alone.
             with self.roles.learning():
                 self.learner = self.learner_class(config, self.roles.learners)
         else:
@@ -155,7 +164,7 @@ class ReinforcementLearning:
         self.batch_sampler = BatchSampler(config, self.learner, self.collection.experience.buffers, self.roles.learners)
         self.stop = StopSignal()
         self.memory = GPUMemory.of(dist.device)
-        self.updates = Updates(config, self.learner, self.batch_sampler, self.stop, self.roles.learners)
+        self.updates = Updates(config, self.learner, self.batch_sampler, self.stop)
         self.phase = "starting"
         self._evaluated_step = -1
         self._started, self._seconds_before = time.monotonic(), self.state.seconds
@@ -193,12 +202,17 @@ class ReinforcementLearning:
         self._started = time.monotonic()
         self.recorder = Recorder(stage.run, self.dist.rank, self.config.records)
         working = self.collection.working(stage, fleet, self.stop.asked, self.check, self.recorder)
-        shared = self.options.asynchronous and not self.roles.serving
-        threads = training_threads(self.dist.device) if shared else nullcontext()
+        threads: AbstractContextManager[None] = nullcontext()
+        if self.options.asynchronous and not self.roles.serving:
+            threads = training_threads(self.dist.device)
+        # In this order: signals are caught first, so that none is lost while actors start; the recorder ends before the
+        # actors do, whose states it writes.
         with self.stop, full_disk_explained(stage.run.path), threads, working, self.recorder:
             if self.learner.best_is_damaged and self.dist.is_main:
                 self.evaluations.restore_best(stage, self.state)
             self.recorder.watch(self._snapshot, self.collection.pool.watched(), self.collection.policy.load)
+            # 1.5 million objects of model and data made collections so seldom that cycles piled up: memory grew by 2.3%
+            # over 1,500 steps (experiments.md, memory over thousands of steps).
             freeze_gc()
             try:
                 self._run()
@@ -218,7 +232,7 @@ class ReinforcementLearning:
         except Interrupted:
             if self.dist.is_main:
                 log.warning("stopped by a signal after step %d", self.state.step)
-            self.collection.pool.stop()  # actors wind up their work meanwhile
+            self.collection.pool.stop()  # they end their calls of Lean while the checkpoint is written
             self.save()
         except ProofsLost as error:
             if self.dist.is_main:
@@ -240,6 +254,7 @@ class ReinforcementLearning:
         while not self._is_over():
             self.step()
             evaluation, save = self.triggers.due(self.state.step, self._seconds())
+            # Saved first: the best checkpoint must be there when it is named, and an evaluation may be cut short.
             if evaluation or save:
                 self.save()
             if evaluation:
@@ -252,7 +267,9 @@ class ReinforcementLearning:
         if self.stop.agreed():
             raise Interrupted
         started = time.monotonic()
-        collected = self._collect() if self._collects() else {}
+        collected: dict[str, float] = {}
+        if self._collects():
+            collected = self._collect()
         middle = time.monotonic()
         losses = self._train()
         self.state.step += 1
@@ -266,8 +283,12 @@ class ReinforcementLearning:
 
     def _collect(self) -> dict[str, float]:
         self._enter("collect")
-        limits = [self.collect_seconds, None if self.max_seconds is None else self.max_seconds - self._seconds()]
-        self.collection.gather(min((limit for limit in limits if limit is not None), default=None))
+        limit = self.collect_seconds
+        if self.max_seconds is not None:
+            left = self.max_seconds - self._seconds()
+            if limit is None or left < limit:
+                limit = left
+        self.collection.gather(limit)
         self._enter("exchange")
         return self.collection.exchange()
 
@@ -277,7 +298,10 @@ class ReinforcementLearning:
         self._enter("train")
         policy = self.collection.policy
         if self.options.asynchronous:
-            losses = self._train_apart() if self.roles.serving else self._update()
+            if self.roles.serving:
+                losses = self._train_apart()
+            else:
+                losses = self._update()
             if self.dist.device.type == "cuda":
                 torch.cuda.synchronize(self.dist.device)  # the engine's thread copies, on whatever stream it has
             policy.renew()
@@ -285,7 +309,10 @@ class ReinforcementLearning:
             return losses
         with self.collection.pool.pauses.paused():
             policy.pause(release=self.memory is not None and self.memory.too_short())
-            with nullcontext() if self.memory is None else self.memory.measured():
+            measured: AbstractContextManager[None] = nullcontext()
+            if self.memory is not None:
+                measured = self.memory.measured()
+            with measured:
                 losses = self._update()
             policy.resume()
             self.collection.pool.weights_changed(self.state.step + 1)
@@ -295,25 +322,17 @@ class ReinforcementLearning:
         return self.updates.run(self.stage, self.recorder, self._progress())
 
     def _train_apart(self) -> dict[str, float]:
-        """Train on the ranks that learn, and hand the weights to those that prove, which go on with it meanwhile.
-
-        Raises Interrupted on all ranks if one was asked to end in a restart. No collective is pending on the ranks that
-        wait: it would time out.
-        """
+        """Train on the ranks that learn, and hand the weights to those that prove, which go on with it meanwhile."""
         progress, trained = self._progress(), SharedCounter(f"trained/{self.state.step}")
-        losses, interrupted = dict[str, float](), False
+        losses = dict[str, float]()
         if self.roles.learns:
-            try:
-                with self.roles.learning():
-                    losses = self.updates.run(self.stage, self.recorder, progress)
-            except Interrupted:
-                interrupted = True
+            with self.roles.learning():
+                losses = self.updates.run(self.stage, self.recorder, progress)
             trained.add(1)
+        # By a counter: a collective that is pending while others train for long would time out.
         while trained.add(0) < self.roles.learners.world_size:
             self.check()
             time.sleep(TRAINED_POLL_SECONDS)
-        if any(gather_json(interrupted)):
-            raise Interrupted
         self.learner.hand_over()
         return losses
 
@@ -334,6 +353,7 @@ class ReinforcementLearning:
         if self.learner.saved or not self.roles.learns:
             return
         self._enter("save")
+        # Durations, not times: the clock of the part of the run that resumes this one is another.
         self.state.seconds = self._seconds()
         self.state.since_evaluation, self.state.since_save = self.triggers.elapsed()
         with self.roles.learning():
@@ -343,7 +363,7 @@ class ReinforcementLearning:
             log.info("saved %s", path)
 
     def _summarize(self) -> None:
-        """The last lines: what was done, the best checkpoint, and what comes next."""
+        """Log the last lines: what was done, the best checkpoint, and what comes next."""
         experience, path = self.collection.experience, self.stage.run.path
         log.info("steps: %d in %s", self.state.step, clock(self._seconds()))
         log.info("theorems: %d of %d proved at some time", len(experience.ever_proven), len(experience.theorems))
@@ -356,6 +376,10 @@ class ReinforcementLearning:
             return
         self.stage.run.metrics(self.state.step, **metrics)
         self.stage.tracker.log(metrics, self.state.step)
+        aside = ""
+        for name, text in _ASIDE.items():
+            if metrics.get(name):
+                aside += f" ({metrics[name]:.0f} {text})"
         log.info(
             "step %d: loss %.3f, %d of %d attempts proved%s, %d theorems so far, replay %d, "
             "collected in %.1f s, trained in %.1f s",
@@ -363,7 +387,7 @@ class ReinforcementLearning:
             metrics["loss"],
             metrics.get("proofs", 0),
             metrics.get("attempts", 0),
-            "".join(f" ({metrics[name]:.0f} {word})" for name, word in _ASIDE.items() if metrics.get(name)),
+            aside,
             len(self.collection.experience.ever_proven),
             len(self.collection.experience.buffers.replay),
             metrics["seconds/collect"],
@@ -377,11 +401,11 @@ class ReinforcementLearning:
         assert len(set(digests)) == 1, f"the ranks' weights differ after step {self.state.step}"
 
     def _seconds(self) -> float:
-        """Seconds of the whole run so far, evaluations and saving too."""
+        """Return the seconds of the whole run so far, evaluations and saving too."""
         return self._seconds_before + time.monotonic() - self._started
 
     def _is_over(self) -> bool:
-        """Whether the last step is done or time is over, by rank 0's clock."""
+        """Tell whether the last step is done or time is over, by rank 0's clock."""
         out_of_time = self.max_seconds is not None and self._seconds() >= self.max_seconds
         if self.collection.experience.matchmaker.exhausted:
             if self.dist.is_main:
@@ -390,9 +414,14 @@ class ReinforcementLearning:
         return self.state.step >= self.options.num_steps or bool(broadcast_json(out_of_time))
 
     def _progress(self) -> float:
-        """How much of the run is over, 0 to 1: by steps or by time, whichever is further; the same on all ranks."""
-        by_time = self._seconds() / self.max_seconds if self.max_seconds is not None else 0.0
-        return min(1.0, float(broadcast_json(max(by_time, self.state.step / self.options.num_steps))))
+        """Return how much of the run is over, 0 to 1: by steps or by time, whichever is further.
+
+        Learning rates depend on it, so that it has to be the same on all ranks.
+        """
+        progress = self.state.step / self.options.num_steps
+        if self.max_seconds is not None:
+            progress = max(progress, self._seconds() / self.max_seconds)
+        return min(1.0, float(broadcast_json(progress)))
 
     def _snapshot(self) -> dict[str, Any]:
         return {

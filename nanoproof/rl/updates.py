@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import torch
 
-from nanoproof.common.distributed import DistInfo, StopSignal
+from nanoproof.common.distributed import StopSignal
 from nanoproof.inference.worker import cpu_threads
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
@@ -61,7 +61,7 @@ class GPUMemory:
 
     def too_short(self) -> bool:
         """Return whether training may not fit beside what is allocated now."""
-        if self.training is None:
+        if self.training is None:  # out of memory in the first step would cost more than making the engine's again
             return True
         return self.allocated() + self.training > (1 - SPARE_MEMORY) * self.total
 
@@ -89,10 +89,8 @@ def training_threads(device: torch.device) -> Iterator[None]:
 class Updates:
     """Trains the learner. The network must not be used by others meanwhile."""
 
-    def __init__(
-        self, config: RLConfig, learner: Learner, sampler: BatchSampler, stop: StopSignal, dist: DistInfo
-    ) -> None:
-        self._config, self._learner, self._sampler, self._stop, self._dist = config, learner, sampler, stop, dist
+    def __init__(self, config: RLConfig, learner: Learner, sampler: BatchSampler, stop: StopSignal) -> None:
+        self._config, self._learner, self._sampler, self._stop = config, learner, sampler, stop
 
     def run(self, stage: Stage, recorder: Recorder, progress: float) -> dict[str, float]:
         """Make the updates of a step at `progress` (0 to 1) through the run, fewer after a signal; returns mean losses.
@@ -101,6 +99,7 @@ class Updates:
         """
         learner, state, metrics = self._learner, self._learner.state, []
         for update in range(self._config.rl.num_updates_per_step):
+            # One update is made in any case: a step without a loss could not be recorded.
             if update > 0 and self._stop.agreed():
                 break
             with learner.failures_explained(stage.run):
@@ -110,8 +109,11 @@ class Updates:
             metrics.append({**losses, **batch.metrics})
         learner.model.eval()
         state.sft_position = self._sampler.position()
-        names = dict.fromkeys(name for one in metrics for name in one)  # a batch without replay has fewer
-        return {name: statistics.fmean(one[name] for one in metrics if name in one) for name in names}
+        values: dict[str, list[float]] = {}
+        for of_update in metrics:
+            for name, value in of_update.items():  # a batch without replay has fewer than others
+                values.setdefault(name, []).append(value)
+        return {name: statistics.fmean(of_name) for name, of_name in values.items()}
 
 
 def record_training(
@@ -127,6 +129,7 @@ def record_training(
     if not recorder.wants_training or not examples:
         return
     began = time.monotonic()
+    # One row for each at most, so that it is one forward pass of a shape that training has.
     count = min(recorder.samples_per_step, options.device_batch_size, len(examples))
     chosen = random.Random(step).sample(range(len(examples)), count)
     kinds = [batch.kind(number) for number in chosen]
@@ -135,7 +138,8 @@ def record_training(
     except torch.OutOfMemoryError:  # training has ways to do with less; this is not worth them
         recorder.trained([], float("inf"))
         return
-    about = {"step": step, "time": round(time.time(), 3)}
-    recorder.trained(
-        [{**about, "kind": kind, **shown} for kind, shown in zip(kinds, losses, strict=True)], time.monotonic() - began
-    )
+    written_at = round(time.time(), 3)
+    samples: list[dict[str, Any]] = []
+    for kind, of_example in zip(kinds, losses, strict=True):
+        samples.append({"step": step, "time": written_at, "kind": kind, **of_example})
+    recorder.trained(samples, time.monotonic() - began)
