@@ -94,13 +94,16 @@ class BatchDecoder:
     def launch(self) -> Launched | None:
         """Compute a step of all running sequences; None if there are none."""
         groups = self.groups
-        by_pool = [
-            (self.cache[size], members) for size, members in self._by_slot_size() if groups.running[members].any()
-        ]
+        by_pool: list[tuple[SlotPool, np.ndarray]] = []
+        for size, members in self._by_slot_size():
+            if groups.running[members].any():
+                by_pool.append((self.cache[size], members))
         if not by_pool:
             return None
         plan = plan_step(groups, by_pool, self._windows)
         output = self._compute(plan, [pool for pool, _ in by_pool])
+        # The tables of the host move on before anything of the result is known: how far a group gets does not depend on
+        # which tokens were drawn. Only whether a sample has ended does, and that is read later.
         marking_N, time_N = groups.marking[plan.group_N], groups.time[plan.group_N]
         order_G = np.concatenate([members for _, members in by_pool])
         moving = plan.counts_G > 0
@@ -111,6 +114,9 @@ class BatchDecoder:
         group_N, sequence_N = plan.group_N, plan.sequence_N
         value_group_S, values = group_N[:0], None
         if marking_N.any():
+            # Rows of markers draw no samples themselves. Of a group's two the value's is the second
+            # (`Engine._allocate`), so the row before it is that of the tactic, whose logits all samples of the request
+            # begin from.
             samples = np.flatnonzero(~marking_N)
             value_rows = np.flatnonzero(marking_N & (sequence_N == 1))
             value_group_S = group_N[value_rows]
@@ -140,13 +146,16 @@ class BatchDecoder:
     def read(self, launched: Launched) -> StepResult:
         """Process the tokens of a step; samples that ended take no part in further ones."""
         groups = self.groups
-        tokens_N, logprobs_N = launched.result_2N.read()  # fp32 holds tokens exactly, up to 2^24
+        # One small tensor, one copy: fp32 holds tokens exactly, up to 2^24.
+        tokens_N, logprobs_N = launched.result_2N.read()
         group_N, sequence_N, time_N = launched.group_N, launched.sequence_N, launched.time_N
-        counts = (groups.serial[group_N] == launched.serial_N) & groups.unread[group_N, sequence_N]
-        if not counts.all():
-            group_N, sequence_N, time_N, tokens_N, logprobs_N = (
-                x[counts] for x in (group_N, sequence_N, time_N, tokens_N, logprobs_N)
-            )
+        # Rows of groups that were closed since the launch, and of samples whose end was in the step before, which was
+        # not read yet when this one was launched.
+        current = (groups.serial[group_N] == launched.serial_N) & groups.unread[group_N, sequence_N]
+        if not current.all():
+            group_N, sequence_N, time_N = group_N[current], sequence_N[current], time_N[current]
+            tokens_N, logprobs_N = tokens_N[current], logprobs_N[current]
+        # NaN logits make the log-probability of whatever is drawn NaN.
         broken = set(group_N[~np.isfinite(logprobs_N)].tolist())
         groups.tokens[group_N, sequence_N, time_N] = tokens_N
         groups.logprobs[group_N, sequence_N] += logprobs_N
@@ -175,12 +184,12 @@ class BatchDecoder:
             stop = groups.info(group).request.options.stop
             if not stop:
                 continue
-            longest = max(len(text.encode()) for text in stop)  # tokens have a byte or more
+            # Tokens have a byte or more: so many hold every stop text that this token may have completed.
+            longest = max(len(text.encode()) for text in stop)
             for row in np.flatnonzero(group_N == group):
                 end = int(time_N[row]) + 1
-                tail = self._tokenizer.decode(
-                    groups.tokens[group, sequence_N[row], max(0, end - longest) : end].tolist()
-                )
+                last_tokens = groups.tokens[group, sequence_N[row], max(0, end - longest) : end]
+                tail = self._tokenizer.decode(last_tokens.tolist())
                 stopped_N[row] = any(text in tail for text in stop)
         return stopped_N
 
@@ -207,9 +216,11 @@ class BatchDecoder:
             self._cached_by_size = []
             for size, members in sorted(by_size.items()):
                 group_G = np.array(members)
-                moves = dict(self.cache[size].compact(int(self.groups.filled[group_G].max()) + 1))
-                for group in members if moves else ():
-                    self.groups.slot[group] = moves.get(int(self.groups.slot[group]), self.groups.slot[group])
+                new_slots = dict(self.cache[size].compact(int(self.groups.filled[group_G].max()) + 1))
+                for group in members:
+                    slot = int(self.groups.slot[group])
+                    if slot in new_slots:
+                        self.groups.slot[group] = new_slots[slot]
                 self._cached_by_size.append((size, group_G[np.argsort(self.groups.slot[group_G])]))
         return self._cached_by_size
 
@@ -219,11 +230,14 @@ class BatchDecoder:
         """Turn markers into samples with first tokens. `tactic_rows` have the logits of the first in `first_groups`."""
         groups = self.groups
         groups.marking[groups_G] = groups.running[groups_G] = False
+        # Back to one column behind the prompt: that of the value's marker is free once the value was computed.
         groups.filled[groups_G] = groups.position[groups_G]
         self._drop_values(first_groups)
         members: dict[EngineRequest, list[int]] = defaultdict(list)
         for group in groups_G.tolist():
             members[groups.info(group).request].append(group)
+        # First tokens are drawn for a request as a whole, over its groups: their cap is on all of its samples. Requests
+        # of equal options have noise of one shape, and are drawn for together.
         by_options: dict[SamplingOptions, list[tuple[int, EngineRequest]]] = defaultdict(list)
         for row, group in zip(tactic_rows.tolist(), first_groups.tolist()):
             request = groups.info(group).request
@@ -238,16 +252,13 @@ class BatchDecoder:
                     samples = slice(info.first, info.first + info.count)
                     group_SK[index, samples], sequence_SK[index, samples] = group, np.arange(info.count)
             logits_SV = output.logits(self._index(np.array([row for row, _ in rows])), self._eos + 1)
-            started.append(
-                self._draw_first_tokens(
-                    options, [request.seed for _, request in rows], group_SK, sequence_SK, logits_SV
-                )
-            )
+            seeds = [request.seed for _, request in rows]
+            started.append(self._draw_first_tokens(options, seeds, group_SK, sequence_SK, logits_SV))
         return _Started(
-            np.concatenate([one.group_N for one in started]),
-            np.concatenate([one.sequence_N for one in started]),
-            torch.cat([one.tokens_N for one in started]),
-            torch.cat([one.logprobs_N for one in started]),
+            np.concatenate([part.group_N for part in started]),
+            np.concatenate([part.sequence_N for part in started]),
+            torch.cat([part.tokens_N for part in started]),
+            torch.cat([part.logprobs_N for part in started]),
         )
 
     def _draw_first_tokens(
@@ -280,7 +291,9 @@ class BatchDecoder:
 
     def _value_distributions(self, hidden_SC: torch.Tensor) -> HostCopy:
         bins = slice(self._bins[0], self._bins[-1] + 1)
-        rows = pad_rows(hidden_SC) if self._batch_invariant else hidden_SC
+        rows = hidden_SC
+        if self._batch_invariant:
+            rows = pad_rows(hidden_SC)
         return HostCopy(self._network.logits(rows, bins)[: len(hidden_SC)].softmax(dim=-1))
 
     def _index(self, numbers: np.ndarray) -> torch.Tensor:

@@ -21,7 +21,10 @@ import torch.nn.functional as F
 
 from nanoproof.model.gpt import GPT
 
+# Seen (AMD EPYC with AVX-512, MKL 2024.2, torch 2.13): products of 1 to 3 rows differ from more rows, scores of fewer
+# than 12 columns too, and sums of more than 192 terms are split by how many there are. These are beyond all three.
 ROWS, COLUMNS, TILE = 32, 16, 128
+# Multiples that are powers of two and such that are not, up to what the engine reaches: kernels are chosen by sizes.
 CHECKED_ROWS = (32, 64, 96, 160, 224, 512, 1024)
 CHECKED_COLUMNS = (16, 48, 64, 128, 192, 336, 512)
 CHECKED_SLOTS = (1, 2, 5, 16)
@@ -35,7 +38,9 @@ def rounded(number: int, multiple: int) -> int:
 def pad_rows(x: torch.Tensor) -> torch.Tensor:
     """Add rows of zeros to a tensor (N, ...) up to a multiple of `ROWS`."""
     missing = rounded(len(x), ROWS) - len(x)
-    return torch.cat([x, x.new_zeros(missing, *x.shape[1:])]) if missing else x
+    if not missing:
+        return x
+    return torch.cat([x, x.new_zeros(missing, *x.shape[1:])])
 
 
 def weighted_sums(weights_SQC: torch.Tensor, values_SCD: torch.Tensor) -> torch.Tensor:
@@ -54,6 +59,7 @@ def attend_padded(q_PHD: torch.Tensor, k_CJD: torch.Tensor, v_CJD: torch.Tensor,
     """
     (queries, heads, size), (columns, kv_heads, _) = q_PHD.shape, k_CJD.shape
     rows, width = rounded(queries, ROWS), rounded(columns, COLUMNS)
+    # Rows of padding see all real columns: a row that sees none would be NaN.
     bias = torch.zeros(rows, width)
     bias[:, columns:] = -torch.inf
     bias[:queries, :columns].masked_fill_(~mask_PC, -torch.inf)
@@ -85,7 +91,7 @@ def check_rows(network: GPT, num_tokens: int) -> str:
         x = torch.randn(max(CHECKED_ROWS) + ROWS, weight.shape[1], generator=generator)
         expected = torch.cat([F.linear(tile, weight) for tile in x.split(ROWS)])
         for rows in CHECKED_ROWS:
-            for first in (0, 5):
+            for first in (0, 5):  # a row's place among the others, too: on a multiple of ROWS and beside one
                 if not torch.equal(F.linear(x[first : first + rows], weight), expected[first : first + rows]):
                     return f"{rows} rows by a matrix {tuple(weight.shape)}"
     size, group = network.config.head_dim, network.config.num_heads // network.config.kv_heads
@@ -110,6 +116,8 @@ def check_rows(network: GPT, num_tokens: int) -> str:
 def _weights(network: GPT, num_tokens: int) -> Iterator[torch.Tensor]:
     """Yield a matrix of each shape that rows are multiplied by."""
     block = network.layers[0]
-    yield from (layer.weight.detach() for layer in (block.qkv, block.attention_out, block.up, block.down))
+    for layer in (block.qkv, block.attention_out, block.up, block.down):
+        yield layer.weight.detach()
+    # The head's rows of what may be sampled, and as many as the 64 value bins.
     head = network.head.weight.detach()
     yield from (head[:num_tokens], head[-64:])

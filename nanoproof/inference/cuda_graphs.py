@@ -55,7 +55,10 @@ class CudaRecorder:
         self._stream: torch.cuda.Stream | None = None
 
     def record(self, compute: Callable[[], StepOutput]) -> tuple[Callable[[], None], StepOutput]:
-        stream = self._stream = self._stream or torch.cuda.Stream()
+        if self._stream is None:
+            self._stream = torch.cuda.Stream()
+        stream = self._stream
+        # What a first run allocates or compiles must not be part of the recording.
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             for _ in range(WARMUP_RUNS):
@@ -82,7 +85,9 @@ def rounded_shape(shape: StepShape, pools: Sequence[SlotPool]) -> StepShape:
     for needed, pool in zip(shape.pools, pools, strict=True):
         rows = max(16, _power_of_two(needed.rows))
         slots = max(4, _power_of_two(needed.slots))
-        slots = slots * 3 // 4 if needed.slots <= slots * 3 // 4 else slots
+        # Attention reads all columns of every slot, so that half of them in vain would be dear: a step in between.
+        if needed.slots <= slots * 3 // 4:
+            slots = slots * 3 // 4
         sizes.append(PoolShape(needed.size, rows, min(slots, pool.num_slots), pool.size.columns))
     return StepShape(tuple(sizes), shape.windowed, shape.shaped, nucleus=shape.nucleus)
 
@@ -93,13 +98,18 @@ def _power_of_two(number: int) -> int:
 
 def covers(large: StepShape, small: StepShape) -> bool:
     """Tell whether a recording of the shape `large` serves `small` without reading much more."""
-    kinds = [(shape.windowed, shape.shaped, shape.nucleus, len(shape.pools)) for shape in (large, small)]
-    if kinds[0] != kinds[1]:
+    # Each of these is other kernels, so that it is a recording of its own.
+    if (large.windowed, large.shaped, large.nucleus) != (small.windowed, small.shaped, small.nucleus):
         return False
-    pairs = list(zip(large.pools, small.pools))
-    fits = all(a.size == b.size and a.rows >= b.rows and a.slots >= b.slots for a, b in pairs)
-    read, needed = (sum(pool.slots * pool.columns for pool in shape.pools) for shape in (large, small))
-    return fits and read <= MOST_WASTE * needed and large.rows <= 2 * small.rows
+    if len(large.pools) != len(small.pools):
+        return False
+    read = needed = 0
+    for recorded, wanted in zip(large.pools, small.pools):
+        if recorded.size != wanted.size or recorded.rows < wanted.rows or recorded.slots < wanted.slots:
+            return False
+        read += recorded.slots * recorded.columns
+        needed += wanted.slots * wanted.columns
+    return read <= MOST_WASTE * needed and large.rows <= 2 * small.rows
 
 
 class RecordedSteps:
@@ -121,17 +131,21 @@ class RecordedSteps:
         self, plan: Plan, groups: SequenceGroups, pools: Sequence[SlotPool], generation: tuple[int, int]
     ) -> StepOutput | None:
         """Compute a step by a recording; None if there is none. `generation` changes when tensors were replaced."""
+        # A graph holds addresses: of tensors that were replaced it would write into memory that is another's by now.
         if generation != self._generation:
             self._recordings.clear()
             self._recorder.forget()
             self._generation = generation
         shape = rounded_shape(plan.shape, pools)
+        if shape not in self._recordings:
+            for recorded in self._recordings:
+                if covers(recorded, shape):
+                    shape = recorded
+                    break
         recording = self._recordings.get(shape)
-        if recording is None:
-            larger = next((recorded for recorded in self._recordings if covers(recorded, shape)), shape)
-            shape, recording = larger, self._recordings.get(larger)
         self._seen[shape] += 1
         enough = len(self._recordings) >= MOST_RECORDINGS or not self._works
+        # To record costs several times what the step does, which a shape that comes once never earns back.
         if recording is None and (self._seen[shape] < 2 or enough):
             return None
         padded, where_N = plan.padded(shape, groups, pools)
@@ -155,6 +169,7 @@ class _Recording:
 
     def __init__(self, plan: Plan, device: torch.device) -> None:
         self._shape, self._device = plan.shape, device
+        # Copied on a CPU, too: `replay` writes into them, which must not reach the plan that they were made from.
         self._rows_5N = torch.from_numpy(plan.rows_5N).to(device, copy=True)
         self._slots_4S = torch.from_numpy(plan.slots_4S).to(device, copy=True)
 

@@ -18,7 +18,7 @@ from nanoproof.model.compute import missing_for_triton
 from nanoproof.model.gpt import GPT, VOCAB_MULTIPLE, norm
 
 DTYPES = (torch.bfloat16, torch.float16, torch.float32)
-LEAST_CAPABILITY = (8, 0)
+LEAST_CAPABILITY = (8, 0)  # of Ampere: the first with bf16
 
 FusedAttend = Callable[[int, torch.Tensor, torch.Tensor | None], torch.Tensor | None]
 """Attention of a layer: from its number, the product (N, (H + 2 J) D) and what is added to values, before scaling; None
@@ -34,11 +34,15 @@ def missing_for_kernels(device: torch.device, dtype: torch.dtype) -> str | None:
         if capability < LEAST_CAPABILITY:
             return f"they need a GPU of capability 8.0, this one has {capability[0]}.{capability[1]}"
         return missing_for_triton()
+    problem = f"they need a CUDA device, this is {device.type}"
+    # Imported here: Triton is not there on every system.
     try:
         from nanoproof.inference.triton_kernels import interpreted
     except ImportError:
-        return f"they need a CUDA device, this is {device.type}"
-    return None if interpreted() else f"they need a CUDA device, this is {device.type}"
+        return problem
+    if interpreted():
+        return None
+    return problem
 
 
 class FusedNetwork:
@@ -48,8 +52,10 @@ class FusedNetwork:
         from nanoproof.inference import triton_kernels
 
         self.kernels, self._network = triton_kernels, network
-        self._rope = torch.view_as_real(network.rope)
-        self._scales = network.value_scale if network.config.value_embedding else None
+        self._rope = torch.view_as_real(network.rope)  # Triton knows no complex numbers
+        self._scales: torch.Tensor | None = None
+        if network.config.value_embedding:
+            self._scales = network.value_scale
 
     def trunk(self, tokens_N: torch.Tensor, attend: FusedAttend) -> torch.Tensor | None:
         """Return the residual stream after the last layer, normalised, (N, W): what `GPT.trunk` does."""
@@ -61,11 +67,11 @@ class FusedNetwork:
             values = kernels.embed(tokens_N, network.value_embedding.weight, size, dtype)
         for layer, block in enumerate(network.layers):
             x_NW, y = kernels.mix(x_NW, start, network.residual_scale, network.embedding_scale, layer)
-            found = attend(layer, F.linear(y, block.qkv.weight.to(dtype)), values)
-            if found is None:
+            attended = attend(layer, F.linear(y, block.qkv.weight.to(dtype)), values)
+            if attended is None:
                 return None
             # Products are added to the stream as they are made, before they are rounded.
-            x_NW.addmm_(found, block.attention_out.weight.to(dtype).t())
+            x_NW.addmm_(attended, block.attention_out.weight.to(dtype).t())
             raised = kernels.square_relu(F.linear(norm(x_NW), block.up.weight.to(dtype)))
             x_NW.addmm_(raised, block.down.weight.to(dtype).t())
         return norm(x_NW)
@@ -87,7 +93,9 @@ class FusedNetwork:
                 qkv, values, self._scales, self._rope, positions_N, layer, config.num_heads, config.kv_heads
             )
             y = attend(layer, q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0))
-            return None if layer == last else y[0].flatten(1)
+            if layer == last:
+                return None
+            return y[0].flatten(1)
 
         return fused
 

@@ -26,6 +26,7 @@ def to_device(
     numbers: np.ndarray | Sequence[int] | Sequence[Sequence[Sequence[int]]], device: torch.device
 ) -> torch.Tensor:
     """Copy integers to the device, int64."""
+    # Through numpy: `torch.tensor(numbers, device=...)` waits for the device.
     return torch.from_numpy(np.asarray(numbers, dtype=np.int64)).to(device, non_blocking=True)
 
 
@@ -33,9 +34,11 @@ class HostCopy:
     """A tensor that is being copied to the host, asynchronously on CUDA."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
-        self._tensor = tensor.to("cpu", non_blocking=tensor.is_cuda)  # only CUDA's events say when it is there
-        self._event = torch.cuda.Event() if tensor.is_cuda else None
-        if self._event is not None:
+        # Asynchronous on CUDA alone: only its events say when the copy is there.
+        self._tensor = tensor.to("cpu", non_blocking=tensor.is_cuda)
+        self._event: torch.cuda.Event | None = None
+        if tensor.is_cuda:
+            self._event = torch.cuda.Event()
             self._event.record()
 
     def read(self) -> np.ndarray:
@@ -69,7 +72,9 @@ def cache_budget(device: torch.device, megabytes: float | None) -> tuple[int, st
         # What torch holds without using it is there for us as well.
         free += torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
     else:
+        # A container sees the memory of its whole machine, and is killed at the limit of its own control group.
         free = min([psutil.virtual_memory().available, *cgroup_free()])
+        # By torchrun: how many ranks share the memory of this machine. Each has an engine.
         share = CPU_SHARE / int(os.environ.get("LOCAL_WORLD_SIZE", 1))
     return int(share * free), f"{share:.0%} of {free / 1e6:.0f} MB that were free"
 
@@ -80,25 +85,32 @@ def cgroup_free(cgroups: Path = CGROUPS, of: Path = Path("/proc/self/cgroup")) -
     Pages of files that the kernel would give up count as free. Sources: cgroups(7), and the kernel's cgroup-v2 and
     cgroup-v1/memory documents.
     """
-    found = []
+    free_bytes = []
     try:
-        lines = [line.split(":", 2) for line in of.read_text().splitlines()]
-    except OSError:
+        lines = of.read_text().splitlines()
+    except OSError:  # another system than Linux
         return []
-    for _, controllers, path in (line for line in lines if len(line) == 3):
+    for line in lines:
+        # cgroups(7): hierarchy-ID:controller-list:cgroup-path; of version 2 the list is empty.
+        fields = line.split(":", 2)
+        if len(fields) != 3:
+            continue
+        _, controllers, path = fields
         if controllers == "":
             root, names = cgroups, ("memory.max", "memory.current", "inactive_file")
         elif "memory" in controllers.split(","):
             root, names = cgroups / "memory", ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
         else:
             continue
+        # A group's bound holds for all below it, so that the tightest may be set further up.
         here = root / path.lstrip("/")
         for cgroup in (here, *here.parents):
-            if (free := _free(cgroup, *names)) is not None:
-                found.append(free)
+            free = _free(cgroup, *names)
+            if free is not None:
+                free_bytes.append(free)
             if cgroup == root:
                 break
-    return found
+    return free_bytes
 
 
 def _free(cgroup: Path, most: str, used: str, reclaimable: str) -> int | None:
@@ -131,13 +143,15 @@ class SlotSize:
     def of(cls, prompt: int, samples: int, new_tokens: int, step: int) -> "SlotSize":
         """Choose the size for a prompt of so many tokens, with samples of so many new tokens; columns are rounded up to
         a multiple of `step`."""
+        # Two markers, each with a sequence of its own in the first step; the columns of all samples behind them.
         needed = prompt + 2 + samples * new_tokens
         return cls(math.ceil(needed / step) * step, max(2, samples))
 
     def num_bytes(self, config: GPTConfig, dtype: torch.dtype) -> int:
         """Count the bytes of one slot: keys and values, bias and positions."""
-        cached = 2 * config.depth * config.kv_heads * config.head_dim * dtype.itemsize
-        return self.columns * (cached + 4 * self.sequences + 8)
+        keys_and_values = 2 * config.depth * config.kv_heads * config.head_dim * dtype.itemsize
+        bias, position = 4 * self.sequences, 8  # a float32 for each sequence, an int64
+        return self.columns * (keys_and_values + bias + position)
 
 
 class SlotPool:
@@ -150,6 +164,7 @@ class SlotPool:
         self.windowed = min(config.windows) < size.columns
         heads, slots, columns = config.kv_heads, num_slots + 1, size.columns
         # Zero at first and finite ever after: a weight of 0 times what is not finite would not be 0.
+        # Keys stand transposed: their product with a few queries is 1.5 times as fast as with keys in rows.
         self.keys_LSJDC = torch.zeros(config.depth, slots, heads, config.head_dim, columns, dtype=dtype, device=device)
         self.values_LSJCD = torch.zeros(
             config.depth, slots, heads, columns, config.head_dim, dtype=dtype, device=device
@@ -176,9 +191,11 @@ class SlotPool:
 
     @property
     def extent(self) -> int:
-        """Slots up to the last one in use."""
+        """Slots up to the last one in use: attention computes all of these, in use or not."""
         used = np.flatnonzero(self._in_use)
-        return int(used[-1]) + 1 if len(used) else 0
+        if not len(used):
+            return 0
+        return int(used[-1]) + 1
 
     def allocate(self) -> int:
         """Take a free slot, the first there is."""
@@ -189,7 +206,7 @@ class SlotPool:
     def release(self, slot: int) -> None:
         """Free a slot."""
         self._in_use[slot] = False
-        heapq.heappush(self._free, slot)
+        heapq.heappush(self._free, slot)  # lowest first, which keeps `extent` small
 
     def open(self, slot: int, length: int, with_value: bool) -> None:
         """Set the bias for a new group: all sequences see the prompt and the column of `<|tactic|>` behind it.
@@ -200,10 +217,11 @@ class SlotPool:
         bias_QC[:, : length + 1] = 0.0
         bias_QC[:, length + 1 :] = -math.inf
         if with_value:
+            # From (seen, not seen) to (not seen, seen): the two markers do not see each other.
             bias_QC[1, length : length + 2] = bias_QC[1, length : length + 2].flip(0)
         if self.windowed:
             self.positions_SC[slot, : length + 1] = torch.arange(length + 1, device=bias_QC.device)
-            self.positions_SC[slot, length + 1] = length
+            self.positions_SC[slot, length + 1] = length  # `<|value|>` follows the prompt, as `<|tactic|>` does
 
     def drop_value(self, slots_S: torch.Tensor, lengths_S: torch.Tensor) -> None:
         """Turn sequence 1 of these slots into that of a sample: after the value was read, its column is free again."""
@@ -231,13 +249,14 @@ class SlotPool:
     def compact(self, columns: int) -> list[tuple[int, int]]:
         """Move slots (of which `columns` are filled at most) together where many are unused; returns the moves."""
         used = np.flatnonzero(self._in_use)
-        if not len(used) or len(used) > COMPACT_SHARE * (used[-1] + 1):
+        num_used = len(used)
+        if not num_used or num_used > COMPACT_SHARE * (used[-1] + 1):
             return []
-        gaps = np.flatnonzero(~self._in_use[: len(used)]).tolist()
-        sources = used[used >= len(used)].tolist()
+        gaps = np.flatnonzero(~self._in_use[:num_used]).tolist()
+        sources = used[used >= num_used].tolist()
         self.copy_slots(self, sources, gaps, columns)
-        self._in_use[: len(used)], self._in_use[len(used) :] = True, False
-        self._free = list(range(len(used), self.num_slots))
+        self._in_use[:num_used], self._in_use[num_used:] = True, False
+        self._free = list(range(num_used, self.num_slots))
         return list(zip(sources, gaps))
 
 
@@ -272,9 +291,14 @@ class KVCache:
     def allocate(self, size: SlotSize) -> tuple[SlotSize, int] | None:
         """Allocate a slot of at least this size; returns its size and number, None if there is no memory now."""
         pool = self._pools.get(size)
+        # The cheapest first: new memory, then a slot that is wider than needed, then the memory of sizes that are out
+        # of use, which replaces their tensors. Without the last a busy engine had 15 long prompts in flight where a
+        # fresh one had 29, as pools of sizes that nobody asked for any more kept theirs.
         if pool is None or not pool.num_free:
             pool = self._grow(size) or self._wider(size) or self._grow_instead(size)
-        return None if pool is None else (pool.size, pool.allocate())
+        if pool is None:
+            return None
+        return pool.size, pool.allocate()
 
     def reserve(self, size: SlotSize, slots: int) -> None:
         """Free the pools without a slot in use, and make so many slots of this size, if there is memory for them."""
@@ -285,7 +309,7 @@ class KVCache:
         self._grow(size, slots)
 
     def _cost(self, size: SlotSize, slots: int) -> int:
-        return (slots + 1) * size.num_bytes(self._config, self._dtype)
+        return (slots + 1) * size.num_bytes(self._config, self._dtype)  # one more, for padding
 
     def _most_slots(self, size: SlotSize, num_bytes: int) -> int:
         """Count the slots of a size that fit beside what takes so many bytes."""
@@ -293,10 +317,13 @@ class KVCache:
 
     def _grow_instead(self, size: SlotSize) -> SlotPool | None:
         """Grow the pool of this size at the expense of unused sizes; returns None if that gives no slot."""
-        old, left = self._pools.get(size), self.num_bytes
-        unused = [s for s, pool in self._pools.items() if not pool.num_in_use and pool.num_slots > KEPT_SLOTS]
-        left -= sum(self._cost(s, self._pools[s].num_slots) - self._cost(s, KEPT_SLOTS) for s in unused)
-        if not unused or self._most_slots(size, left) <= (old.num_slots if old else 0):
+        unused: list[SlotSize] = []
+        bytes_left = self.num_bytes
+        for other, pool in self._pools.items():
+            if not pool.num_in_use and pool.num_slots > KEPT_SLOTS:
+                unused.append(other)
+                bytes_left -= self._cost(other, pool.num_slots) - self._cost(other, KEPT_SLOTS)
+        if not unused or self._most_slots(size, bytes_left) <= self._num_slots(size):
             return None
         for other in unused:
             self._pools[other] = SlotPool(self._config, other, KEPT_SLOTS, self._dtype, self._device)
@@ -305,9 +332,20 @@ class KVCache:
 
     def _wider(self, size: SlotSize) -> SlotPool | None:
         """Find the smallest pool with a free slot in which `size` fits."""
-        others = (s for s, pool in self._pools.items() if pool.num_free)
-        fitting = [s for s in others if s.columns >= size.columns and s.sequences >= size.sequences]
-        return self._pools[min(fitting)] if fitting else None
+        smallest: SlotSize | None = None
+        for other, pool in self._pools.items():
+            fits = other.columns >= size.columns and other.sequences >= size.sequences
+            if pool.num_free and fits and (smallest is None or other < smallest):
+                smallest = other
+        if smallest is None:
+            return None
+        return self._pools[smallest]
+
+    def _num_slots(self, size: SlotSize) -> int:
+        pool = self._pools.get(size)
+        if pool is None:
+            return 0
+        return pool.num_slots
 
     def _grow(self, size: SlotSize, least: int = 0) -> SlotPool | None:
         """Grow the pool of this size, to twice its slots if there is memory for these beside the old ones.
@@ -315,12 +353,18 @@ class KVCache:
         A new pool has `least` slots, if there is memory for so many. Returns None if there is memory for no more.
         """
         old = self._pools.get(size)
+        # Beside the old tensors: both are there while one is copied into the other.
         most = self._most_slots(size, self.num_bytes)
-        num_slots = min(most, 2 * old.num_slots if old else max(least, 1, min(self._first_slots, most // NEW_FRACTION)))
-        if num_slots <= (old.num_slots if old else 0):
+        if old is not None:
+            wanted = 2 * old.num_slots
+        else:
+            wanted = max(least, 1, min(self._first_slots, most // NEW_FRACTION))
+        num_slots = min(most, wanted)
+        if num_slots <= self._num_slots(size):
             return None
         pool = SlotPool(self._config, size, num_slots, self._dtype, self._device)
         if old is not None:
+            # A pool grows when all of its slots are in use.
             slots = list(range(old.num_slots))
             pool.copy_slots(old, slots, slots, size.columns)
             for _ in slots:

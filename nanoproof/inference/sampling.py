@@ -43,7 +43,7 @@ for more different ones than the nucleus has."""
 
 
 def shaped_logits(logits_NV: torch.Tensor, shaping: Iterable[Any], nucleus: bool) -> torch.Tensor:
-    """Logits of the distribution that tokens are drawn from; `shaping` holds numbers, or a tensor (N, 1) for each.
+    """Return logits of the distribution that tokens are drawn from; `shaping` holds numbers, or tensors (N, 1).
 
     The likeliest tokens that together reach `top_p` are its nucleus (Holtzman et al. 2020); with `nucleus` false every
     `top_p` is 1, which saves sorting.
@@ -52,11 +52,14 @@ def shaped_logits(logits_NV: torch.Tensor, shaping: Iterable[Any], nucleus: bool
     shaped_NV = logits_NV / temperature
     if not nucleus:
         return shaped_NV
+    # Stable: of equal logits the same ones are always inside, so that equal seeds give equal samples.
     sorted_NV, order_NV = shaped_NV.sort(dim=-1, descending=True, stable=True)
     probabilities_NV = sorted_NV.softmax(dim=-1)
+    # A token is outside if those before it reach `top_p` already: the one that crosses it is inside.
     outside_NV = probabilities_NV.cumsum(dim=-1) - probabilities_NV >= top_p
-    outside_NV[..., 0] = False
-    return shaped_NV + OUTSIDE * torch.zeros_like(shaped_NV).scatter(-1, order_NV, outside_NV.to(shaped_NV.dtype))
+    outside_NV[..., 0] = False  # however small `top_p` and however the subtraction rounds, one token is left
+    in_vocabulary_order_NV = torch.zeros_like(shaped_NV).scatter(-1, order_NV, outside_NV.to(shaped_NV.dtype))
+    return shaped_NV + OUTSIDE * in_vocabulary_order_NV
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,8 @@ class Noise:
         copies = min(options.first_token_cap or options.num_samples, options.num_samples)
         copies = max(copies, math.ceil(options.num_samples / num_tokens))
         arrivals, uniforms = [], []
+        # A generator for each request, and all of its noise at once, for as many tokens as it may have: its samples
+        # then depend on its seed and options alone, whatever shares its batch and however long others go on.
         for seed in seeds:
             generator = torch.Generator(device=device).manual_seed(seed)
             waits = torch.empty(num_tokens, copies, device=device).exponential_(generator=generator)
@@ -96,10 +101,14 @@ def first_tokens(logits_SV: torch.Tensor, arrivals_SVC: torch.Tensor, num_sample
 
 def next_tokens(probabilities_RV: torch.Tensor, uniforms_R: torch.Tensor) -> torch.Tensor:
     """Sample one token per row, (R,), by inverting the cumulative distribution at the row's uniform number."""
+    # Not `torch.multinomial`, which draws from a generator of the batch: here each row brings its own noise.
     cumulative_RV = probabilities_RV.cumsum(dim=-1)
+    # Times the last sum, which rounding leaves a little beside 1.
     targets_R1 = uniforms_R.unsqueeze(1) * cumulative_RV[:, -1:]
-    found_R1 = torch.searchsorted(cumulative_RV, targets_R1, right=True)
-    return found_R1.squeeze(1).clamp_(max=probabilities_RV.shape[-1] - 1)
+    # From the right: a token of probability 0 has the sum of the one before it, and is passed over.
+    tokens_R1 = torch.searchsorted(cumulative_RV, targets_R1, right=True)
+    # A product that rounds up to the last sum has no place below it.
+    return tokens_R1.squeeze(1).clamp_(max=probabilities_RV.shape[-1] - 1)
 
 
 # -- Requests, answers and limits of the engine ----------------------------------------------------------------------

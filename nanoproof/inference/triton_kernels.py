@@ -56,6 +56,8 @@ def _embed(tokens, table, out, units, per_row, size, EPS, UNITS: tl.constexpr, S
     inside = (unit < units)[:, None] & (d < size)
     token = tl.load(tokens + unit // per_row, mask=unit < units, other=0)
     x = tl.load(table + (token * per_row + unit % per_row)[:, None] * size + d, mask=inside, other=0.0)
+    # Rounded to the network's dtype where torch's operators hand on a tensor: so here and wherever `to(dtype)` is
+    # followed by fp32, or results would differ from the reference by more than the order of sums.
     x = x.to(dtype).to(tl.float32)
     x = x * tl.rsqrt(tl.sum(x * x, 1) / size + EPS)[:, None]
     tl.store(out + unit[:, None] * size + d, x.to(dtype), mask=inside)
@@ -97,7 +99,10 @@ def mix(
 
     `x` is overwritten, except where it is `start` itself.
     """
-    mixed, out = torch.empty_like(x) if x is start else x, torch.empty_like(x)
+    mixed, out = x, torch.empty_like(x)
+    # All layers add the start: the first, which gets it as its input, must not write over it.
+    if x is start:
+        mixed = torch.empty_like(x)
     (rows, width), at_once = x.shape, _units(x.shape[1])
     launch(
         _mix, (triton.cdiv(rows, at_once),), x, start, residual, embedding, mixed, out, layer, rows, width, EPS,
@@ -204,11 +209,22 @@ def project(
     k, v = qkv.new_empty(2, rows, kv_heads, size)
     units, at_once = rows * (heads + 2 * kv_heads), _units(size)
     launch(
-        _project, (triton.cdiv(units, at_once),), qkv, q if values is None else values, q if scales is None else scales,
+        _project, (triton.cdiv(units, at_once),), qkv, *_or_unread(values, scales, q),
         rope, positions_N, q, k, v, layer, units, heads, kv_heads, size, EPS,
         UNITS=at_once, HALF=_power(size // 2), VALUES=values is not None,
     )  # fmt: skip
     return q, k, v
+
+
+def _or_unread(
+    values: torch.Tensor | None, scales: torch.Tensor | None, unread: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return values and scales, or `unread` where there are none: without VALUES kernels take them and read nothing."""
+    if values is None:
+        values = unread
+    if scales is None:
+        scales = unread
+    return values, scales
 
 
 @triton.jit
@@ -302,6 +318,9 @@ def _decode_attention(
         tl.store(bias + sequence * columns + column, tl.zeros([QUERIES], tl.float32), mask=new & (kv == 0))
         where = positions + slot * columns + column
         tl.store(where, tl.zeros([QUERIES], tl.int64) + position, mask=new & (kv == 0))
+    # A softmax over blocks of columns as they are read (Milakov and Gimelshein 2018, "Online normalizer calculation for
+    # softmax"): `top` is the highest score so far, `total` and `sums` are relative to it. It begins with a row's own
+    # column, which it sees in any case: `top` is finite from the start.
     scale = 1.0 / tl.sqrt(SIZE * 1.0)
     products = even.to(tl.float32) * a.to(tl.float32) + odd.to(tl.float32) * b.to(tl.float32)
     top = tl.sum(products, 1) * scale
@@ -328,8 +347,8 @@ def _decode_attention(
         weights = tl.exp(scores - highest[:, None])
         total = total * shrink + tl.sum(weights, 1)
         there = cached + c[:, None] * SIZE + d[None, :]
-        found = tl.load(there, mask=inside[:, None] & (d < SIZE)[None, :], other=0.0)
-        sums = sums * shrink[:, None] + _product(weights.to(dtype), found, UPCAST)
+        old_values = tl.load(there, mask=inside[:, None] & (d < SIZE)[None, :], other=0.0)
+        sums = sums * shrink[:, None] + _product(weights.to(dtype), old_values, UPCAST)
         top = highest
     answer = (sums / total[:, None]).to(dtype)
     tl.store(out + (row[:, None] * heads + head[:, None]) * SIZE + d[None, :], answer, mask=whole)
@@ -358,10 +377,12 @@ def decode_attention(
     """
     kv_heads, size, columns = keys_SJDC.shape[1:]
     heads = out.shape[1] // size
-    limited = window if window < columns else 0
+    limited = 0
+    if window < columns:
+        limited = window
     launch(
-        _decode_attention, (slots_4S.shape[1], kv_heads), qkv, out if values is None else values,
-        out if scales is None else scales, rope, rows_5N, slots_4S, keys_SJDC, values_SJCD, bias_SQC, positions_SC, out,
+        _decode_attention, (slots_4S.shape[1], kv_heads), qkv, *_or_unread(values, scales, out),
+        rope, rows_5N, slots_4S, keys_SJDC, values_SJCD, bias_SQC, positions_SC, out,
         layer, rows_5N.shape[1], slots_4S.shape[1], columns, bias_SQC.shape[1], heads, kv_heads, EPS,
         POSITION=SLOT_POSITION, FILLED=SLOT_FILLED, FIRST=SLOT_FIRST, COUNT=SLOT_COUNT, COLUMN=COLUMN,
         SEQUENCE=SEQUENCE,
@@ -407,6 +428,8 @@ def _sample(
     heat = 1.0
     if SHAPED:
         heat = tl.load(shaping + place // sequences * options)
+    # Three passes over the logits, which the first leaves in the GPU's cache: for the highest, for the sums, for the
+    # token.
     top = tl.full([], float("-inf"), tl.float32)
     for begin in range(0, num_tokens, BLOCK):
         at = begin + tl.arange(0, BLOCK)
@@ -458,8 +481,11 @@ def sample(
 
 
 def _units(size: int) -> int:
-    """How many units of so many numbers a program has; the interpreter's cost lies in programs, not in numbers."""
-    return max(1, (INTERPRETED_AT_ONCE if interpreted() else ELEMENTS_AT_ONCE) // _power(size))
+    """Return how many units of so many numbers a program has."""
+    elements = ELEMENTS_AT_ONCE
+    if interpreted():
+        elements = INTERPRETED_AT_ONCE  # its cost lies in programs, not in numbers
+    return max(1, elements // _power(size))
 
 
 def _power(number: int) -> int:

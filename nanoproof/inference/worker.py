@@ -33,9 +33,12 @@ def cpu_threads() -> int:
 
 def compute_here(device: torch.device, threads: int | None) -> None:
     """Prepare the present thread for computing on a device, on `threads` CPU threads (default: `cpu_threads`)."""
-    torch.set_num_threads(cpu_threads() if threads is None else threads)
+    if threads is None:
+        threads = cpu_threads()
+    torch.set_num_threads(threads)
     if device.type == "cuda":
-        torch.cuda.set_device(device)  # a thread's own; each begins with the first
+        # The current device is a thread's own, and begins as the first: rank 1 would compute on the GPU of rank 0.
+        torch.cuda.set_device(device)
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class PendingCompletion:
         self.request: EngineRequest | None = None
         self.completion: Completion | None = None
         self.error: BaseException | None = None
+        # Held until the end. A condition of all prompts would wake every waiting thread for each prompt that has ended.
         self._ended = threading.Lock()
         self._ended.acquire()
 
@@ -76,7 +80,7 @@ class PendingCompletion:
         """Wait for the outcome; returns False if `seconds` passed before. One thread at a time."""
         if not self._ended.acquire(timeout=seconds):
             return False
-        self._ended.release()
+        self._ended.release()  # so that a second call returns at once
         return True
 
 
@@ -120,13 +124,18 @@ class EngineWorker:
         can never take such a prompt, or ModelFailed.
         """
         while True:
-            left = float("inf") if deadline is None else deadline - time.monotonic()
+            left = float("inf")
+            if deadline is not None:
+                left = deadline - time.monotonic()
             if cancelled is not None:
                 if cancelled():
                     self.cancel(pending)
                     raise PolicyCancelled("the request was cancelled")
                 left = min(left, POLL_SECONDS)
-            if pending.wait(max(0.0, left) if left <= threading.TIMEOUT_MAX else -1):
+            timeout = max(0.0, left)
+            if left > threading.TIMEOUT_MAX:
+                timeout = -1.0  # for ever, as locks have it; beyond the maximum they raise OverflowError
+            if pending.wait(timeout):
                 break
             if deadline is not None and time.monotonic() >= deadline:
                 self.cancel(pending)
@@ -136,7 +145,8 @@ class EngineWorker:
         error = pending.error
         assert error is not None
         if isinstance(error, (BadState, PolicyClosed)):
-            raise type(error)(str(error))  # one instance may be shared by many threads
+            # A new one: the instance may be that of many threads, and raising adds to its traceback.
+            raise type(error)(str(error))
         raise ModelFailed(f"the model failed: {type(error).__name__}: {error}") from error
 
     def cancel(self, pending: PendingCompletion) -> None:
@@ -144,6 +154,7 @@ class EngineWorker:
         with self._lock:
             if not (pending.ended or self._dead):
                 self._arrived.pop(pending, None)
+                # Only the worker's thread may touch the engine, which may be in the middle of a step.
                 self._cancelled.append(pending)
                 self._wake()
 
@@ -221,6 +232,7 @@ class EngineWorker:
             raise ModelFailed(f"the model failed before: {self._broken}") from self._broken
 
     def _wake(self) -> None:
+        # While it computes it looks for arrivals after each step anyway.
         if self._sleeping:
             self._wake_worker.notify()
 
@@ -240,13 +252,7 @@ class EngineWorker:
     def _receive(self) -> bool:
         """Wait until there is something to do, then submit to the engine and cancel; returns False when closed."""
         with self._lock:
-            while not (
-                self._closed
-                or self._renewing
-                or self._active
-                or self._cancelled
-                or (self._arrived and not self._paused)
-            ):
+            while not self._has_work():
                 if self._paused and not self._idle:
                     self._idle = True
                     self._state_changed.notify_all()
@@ -257,8 +263,12 @@ class EngineWorker:
                 return False
             cancelled, self._cancelled = self._cancelled, []
             renewing = self._renewing
-        cancelled = [pending for pending in dict.fromkeys(cancelled) if not pending.ended]
+        # Without the lock from here on: who submits meanwhile does not wait for the engine.
+        withdrawn = 0
         for pending in cancelled:
+            if pending.ended:  # it was completed in the last step, or is in the list twice
+                continue
+            withdrawn += 1
             pending.end(None, PolicyCancelled("the request was cancelled"))
             if pending.request is not None:
                 del self._active[pending.request]
@@ -268,8 +278,9 @@ class EngineWorker:
             with self._lock:
                 self._renewing = False
                 self._state_changed.notify_all()
-        with self._lock:  # only now: should the engine fail above, `_end` fails those that have just arrived
-            arrived: dict[PendingCompletion, None] = {}
+        # Arrivals are taken out only now: should the engine fail above, `_end` still finds them, and fails them.
+        arrived: dict[PendingCompletion, None] = {}
+        with self._lock:
             if not self._paused:
                 arrived, self._arrived = self._arrived, arrived
         for pending in arrived:
@@ -280,8 +291,12 @@ class EngineWorker:
                 pending.end(None, BadState(str(error)))
             except Exception as error:  # it concerns this prompt only
                 pending.end(None, error)
-        self._count(asked=len(arrived), withdrawn=len(cancelled))
+        self._count(asked=len(arrived), withdrawn=withdrawn)
         return True
+
+    def _has_work(self) -> bool:
+        arrivals = bool(self._arrived) and not self._paused
+        return bool(self._closed or self._renewing or self._active or self._cancelled or arrivals)
 
     def _step(self) -> None:
         began = time.perf_counter()
@@ -291,12 +306,15 @@ class EngineWorker:
             self._fail(error)
             return
         seconds = time.perf_counter() - began
-        self._count(steps=1, busy_seconds=seconds, failed=sum(request.error is not None for request in ended))
-        self._count(answered=sum(request.completion is not None for request in ended))
-        for request in ended:  # counted before the waiting threads are woken
+        failed = sum(request.error is not None for request in ended)
+        answered = sum(request.completion is not None for request in ended)
+        # Before the waiting threads are woken: who has an answer finds it counted.
+        self._count(steps=1, busy_seconds=seconds, failed=failed, answered=answered)
+        for request in ended:
             pending = self._active.pop(request, None)
             if pending is not None:
                 pending.end(request.completion, request.error)
+        # It would be waited for without end.
         if self._active and self._engine.idle:
             self._fail(RuntimeError("the engine lost a request"))
 
@@ -317,7 +335,8 @@ class EngineWorker:
     def _end(self, reason: BaseException) -> None:
         with self._lock:
             self._dead = True
-            self._broken = None if self._closed else reason
+            if not self._closed:
+                self._broken = reason
             left = [*self._active.values(), *self._arrived]
             self._active, self._arrived = {}, {}
             self._state_changed.notify_all()
@@ -325,4 +344,6 @@ class EngineWorker:
             pending.end(None, reason)
 
     def _count(self, **more: float) -> None:
-        self._stats = replace(self._stats, **{name: getattr(self._stats, name) + by for name, by in more.items()})
+        totals = {name: getattr(self._stats, name) + number for name, number in more.items()}
+        # A new object, so that other threads read counts of one moment without a lock.
+        self._stats = replace(self._stats, **totals)

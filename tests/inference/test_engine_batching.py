@@ -256,7 +256,7 @@ def test_slots_written_at_once_hold_what_slots_written_one_by_one_do(tokenizer: 
         wide, narrow = pools[1], pools[0]
         jobs = [PrefillJob((1,) * 20, narrow, 3, 4), PrefillJob((2,) * 9, wide, 0, 0), PrefillJob((3,), narrow, 1, 0)]
         attention = PrefillAttention(net.config, PrefillMasks(net.config, device), jobs, None)
-        attention._writes = _slot_rows(jobs, whole=False) if at_once else None
+        attention._writes = _slot_rows(jobs, whole=False) if at_once else []
         shape = (1, 16 + 9 + 1, net.config.kv_heads, net.config.head_dim)
         for layer in range(net.config.depth):
             k, v = torch.randn(2, *shape, generator=torch.Generator().manual_seed(layer))
