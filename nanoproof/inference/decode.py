@@ -16,7 +16,7 @@ F options that shape the distribution.
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -311,7 +311,8 @@ class _PoolAttention:
         limits: set[int],
         invariant: bool,
     ) -> None:
-        self.pool, self.shape, self._sums = pool, shape, torch.bmm
+        self.pool, self.shape = pool, shape
+        self._sums: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = torch.bmm
         if invariant:
             self._sums = weighted_sums
         self._columns_N, sequences_N = rows_5N[COLUMN], rows_5N[SEQUENCE]
