@@ -18,9 +18,11 @@ from nanoproof.lean.types import LeanError, ProtocolError, ServerBusy, ServerUna
 DEFAULT_PORT = 8000
 _STATUS_SECONDS = 10.0
 _MAX_PROCESSES = 100_000
+"""A server that claims more does not tell the truth; actors are dealt out by this number."""
 _FIRST_REST_SECONDS = 1.0
 _MAX_REST_SECONDS = 60.0
 _TRIAL_SECONDS = 60.0
+"""How long others wait for the outcome of a trial; a trial whose thread died must not close the server for good."""
 _POLL_SECONDS = 0.25
 
 # -- One server ------------------------------------------------------------------------------------------------------
@@ -38,6 +40,12 @@ def parse_address(text: str) -> Address:
         raise AddressError(f"not the address of a Lean server: {error}") from error
 
 
+def _address(address: str | Address) -> Address:
+    if isinstance(address, str):
+        return parse_address(address)
+    return address
+
+
 class LeanServerClient:
     """One Lean server. Safe for several threads, whose sessions share kept-alive connections.
 
@@ -45,10 +53,13 @@ class LeanServerClient:
     """
 
     def __init__(self, address: str | Address, token: str | None = None, config: ClientConfig | None = None) -> None:
-        where = parse_address(address) if isinstance(address, str) else address
+        where = _address(address)
+        # The token as it was passed: whoever makes a second client of this one (another process, say) reads its own
+        # environment where there was none.
         self.address, self.token = str(where), token
         self.config = config or ClientConfig()
-        token = os.environ.get(TOKEN_VARIABLE) if token is None else token
+        if token is None:
+            token = os.environ.get(TOKEN_VARIABLE)
         self._keeper = LeaseKeeper(Transport(where, token, self.config.connect_seconds))
         self._features = ServerFeatures()
 
@@ -66,6 +77,7 @@ class LeanServerClient:
         if code != 200 or not isinstance(body, dict) or "max_processes" not in body:
             raise ProtocolError(f"{self.address} is no Lean server (GET /status answered {code}: {str(body)[:100]})")
         count = body["max_processes"]
+        # JSON's true and false are integers to Python.
         if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MAX_PROCESSES:
             raise ProtocolError(f"{self.address} is no Lean server (its max_processes is {str(count)[:100]!r})")
         return body
@@ -116,7 +128,9 @@ class CircuitBreaker:
     @property
     def rest_seconds(self) -> float:
         """How much longer requests are refused; 0 if they are allowed, or a trial is."""
-        return max(0.0, self._rest_ends - self._clock()) if self.failures else 0.0
+        if not self.failures:
+            return 0.0
+        return max(0.0, self._rest_ends - self._clock())
 
     def allows_request(self) -> bool:
         """Tell whether the caller may ask the server now; it has to record success or failure then."""
@@ -141,6 +155,7 @@ class CircuitBreaker:
                 return
             self.failures, self._on_trial = self.failures + 1, False
             self.reason = reason
+            # At random, so that the clients of a server that restarts do not all come back in the same second.
             rest = min(_MAX_REST_SECONDS, _FIRST_REST_SECONDS * 2 ** min(self.failures - 1, 10))
             self._rest_ends = self._clock() + rest * random.uniform(0.75, 1.25)
 
@@ -165,7 +180,7 @@ class FleetServer:
         try:
             session = self.client.lease(timeout)
         except ServerBusy:
-            self.breaker.record_success()
+            self.breaker.record_success()  # a full server is an answering one
             raise
         except LeanError as error:
             self.breaker.record_failure(str(error))
@@ -191,7 +206,10 @@ def runs_nanolean(status: Mapping[str, Any]) -> bool:
     A status without that information comes from real Lean: our servers always have it, and LeanTree's run nothing else.
     """
     versions = status.get("versions")
-    return EMBEDDED_LEAN in (status.get("backend"), versions.get("lean") if isinstance(versions, dict) else None)
+    lean_version = None
+    if isinstance(versions, dict):
+        lean_version = versions.get("lean")
+    return EMBEDDED_LEAN in (status.get("backend"), lean_version)
 
 
 class LeanFleet:
@@ -201,8 +219,8 @@ class LeanFleet:
         self, addresses: Iterable[str | Address], token: str | None = None, config: ClientConfig | None = None
     ) -> None:
         """Servers that are named twice are one; raises `AddressError` for what is no address."""
-        parsed = [parse_address(address) if isinstance(address, str) else address for address in addresses]
-        clients = [LeanServerClient(address, token, config) for address in dict.fromkeys(parsed)]
+        distinct = dict.fromkeys(_address(address) for address in addresses)  # a dict keeps their order, a set does not
+        clients = [LeanServerClient(address, token, config) for address in distinct]
         self.servers = [FleetServer(client) for client in clients]
 
     def lease(self, timeout: float = 60.0) -> HttpLeanSession:
@@ -210,6 +228,7 @@ class LeanFleet:
 
         Raises `ServerBusy` if those that answer were busy for `timeout` seconds; if none answers, its error at once.
         """
+        # One server queues its callers in their order, where several can only be asked in turn.
         if len(self.servers) == 1:
             return self.servers[0].lease(timeout)
         deadline = time.monotonic() + timeout
@@ -221,33 +240,31 @@ class LeanFleet:
                 except ServerBusy as busy:
                     failure = busy
                 except LeanError as error:
-                    failure = failure if isinstance(failure, ServerBusy) else error
+                    # As long as one server works, the failures of others are no reason to stop waiting.
+                    if not isinstance(failure, ServerBusy):
+                        failure = error
             if not isinstance(failure, ServerBusy):
                 raise failure
             if time.monotonic() >= deadline:
                 names = ", ".join(server.address for server in self.servers)
                 raise ServerBusy(f"no Lean server had a free process for {timeout:g} s: {names}") from failure
-            time.sleep(min(_POLL_SECONDS * random.uniform(0.5, 1.5), max(0.0, deadline - time.monotonic())))
+            pause = _POLL_SECONDS * random.uniform(0.5, 1.5)
+            time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
 
     def statuses(self) -> list[ServerReport]:
         """Fetch the status of all servers at the same time, and record success or failure with their breakers."""
         reports = []
         answers = fetch_statuses([server.client for server in self.servers])
         for server, answer in zip(self.servers, answers, strict=True):
-            failed = isinstance(answer, LeanError)
-            if failed:
-                server.breaker.record_failure(str(answer))
+            status, error = None, ""
+            if isinstance(answer, LeanError):
+                error = str(answer)
+                server.breaker.record_failure(error)
             else:
+                status = answer
                 server.breaker.record_success()
-            reports.append(
-                ServerReport(
-                    server.address,
-                    None if isinstance(answer, LeanError) else answer,
-                    str(answer) if failed else "",
-                    server.client.leases,
-                    server.breaker.rest_seconds,
-                )
-            )
+            rest_seconds = server.breaker.rest_seconds
+            reports.append(ServerReport(server.address, status, error, server.client.leases, rest_seconds))
         return reports
 
     def check(self) -> list[ServerReport]:
@@ -259,6 +276,8 @@ class LeanFleet:
         return reports
 
     def _order(self) -> Sequence[FleetServer]:
+        # Failed servers last, then by our own leases, which need no request; ties at random, so that clients that know
+        # nothing of each other do not all begin with the first server.
         def rank(server: FleetServer) -> tuple[bool, int, float]:
             return server.breaker.failures > 0, server.client.leases, random.random()
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 
 from nanoproof.lean import transport, types
 from nanoproof.lean.check_command import CheckCommand
@@ -19,13 +19,16 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _LEASE_CALL_SECONDS = 20.0
+"""How long one request for a process may wait at the server; then it is sent again, up to the caller's time limit."""
 _ASK_AGAIN_SECONDS = 1.0
 _RECOVERIES = 3
+"""How many processes a single request may lose before it counts as an error: the request itself may end them."""
 _RECOVERY_SECONDS = 120.0
 """How long to wait, at least, for the replacement of a lost process: others may be starting too."""
 _REPLAY_PATIENCE = 4.0
 """Factor on the time limit of a step that is replayed: the new process is cold, and others start beside it."""
 _LOSSES_IN_A_ROW = 6
+"""After so many losses without one answer it is the server that fails, whatever the tactics are."""
 
 
 class _ProcessGone(Exception):
@@ -49,8 +52,12 @@ class Origin:
     part: ReplBranch | None = None
 
 
-Found = tuple[int, types.ProofState, ReplBranch | None]
-"""A branch in an answer: proof state, goals, and which goals of the proof state these are if it has others."""
+class OpenBranch(NamedTuple):
+    """A branch in an answer: proof state, goals, and which goals of the proof state these are if it has others."""
+
+    number: int
+    state: types.ProofState
+    part: ReplBranch | None = None
 
 
 class _Refusal(Exception):
@@ -104,7 +111,9 @@ class HttpLeanSession:
     @property
     def process(self) -> int | None:
         """Number of the leased process on the server; None if there is none at the moment."""
-        return None if self._lease is None else self._lease.process
+        if self._lease is None:
+            return None
+        return self._lease.process
 
     # -- Theorems ----------------------------------------------------------------------------------------------------
 
@@ -130,8 +139,10 @@ class HttpLeanSession:
         try:
             answer = self._call("proof_from_sorry", body, self._config.command_seconds, refuses_with_200=True)
         except _Refusal as error:
+            # Two servers, two forms: LeanTree's refuses with Lean's messages as JSON, ours with their text.
             messages = transport.refused_messages(str(error)) or [{"data": error}]
-            raise types.TheoremRejected("\n".join(str(message.get("data")) for message in messages)) from error
+            texts = [str(message.get("data")) for message in messages]
+            raise types.TheoremRejected("\n".join(texts)) from error
         return transport.read_branch(answer.get("value"))
 
     def _after_context(self, source: str) -> str:
@@ -163,16 +174,20 @@ class HttpLeanSession:
                 results[position] = types.TacticFailed("banned", reason)
             elif origin.part and isinstance(request := origin.part.request_for(tactic), Refused):
                 results[position] = types.TacticFailed("rejected", request.message)
+        # How often the process was lost at each position. A single loss may be chance (a neighbour took all memory, the
+        # process was due anyway), so that a tactic gets a second try before it is blamed.
         losses: dict[int, int] = {}
         in_a_row = 0
         while pending := [position for position in range(len(tactics)) if position not in results]:
-            if losses:  # one at a time from now on, so that the blame for another loss falls on the right one
+            # One at a time after a loss: in a batch, a process that ends late is blamed on a tactic behind the culprit.
+            if losses:
                 del pending[1:]
             self._with_recovery(self._locate, origin)
             try:
                 answers = self._try(origin, [tactics[position] for position in pending])
             except _ProcessGone as error:
                 answers = [error]
+            # Answers end early where the process was lost; what has none stays pending.
             for position, answer in zip(pending, answers):
                 result = self._read(origin, tactics[position], answer)
                 if isinstance(result, _ProcessGone):
@@ -194,6 +209,7 @@ class HttpLeanSession:
             tactics = [str(part.request_for(tactic)) for tactic in tactics]
         seconds = patience * self._config.tactic_seconds
         milliseconds = round(seconds * 1000)
+        # Servers of LeanTree know single tactics only: there the route is missing, which is learned once.
         if self._features.has_batch_call and len(tactics) > 1:
             path = f"proof/{number}/try_apply_tactics"
             body = {"tactics": list(tactics), "timeout": milliseconds}
@@ -201,9 +217,8 @@ class HttpLeanSession:
             if answer is not None:
                 results = answer.get("results")
                 if not isinstance(results, list) or len(results) != len(tactics):
-                    raise types.ProtocolError(
-                        f"not one result for each of {len(tactics)} tactics: {str(answer)[:200]!r}"
-                    )
+                    shown = str(answer)[:200]
+                    raise types.ProtocolError(f"not one result for each of {len(tactics)} tactics: {shown!r}")
                 return results
             self._features.has_batch_call = False
         answers = []
@@ -230,38 +245,45 @@ class HttpLeanSession:
                     return types.TacticFailed("timeout", text)
                 case "rejected":
                     return types.TacticFailed("rejected", text)
+            # Neither a refusal nor out of time: to train on it as a failed tactic would teach the server's defects.
             raise types.ProtocolError(f"Lean server {self.address} failed on a tactic: {text[:500]}")
-        found = self._branches(origin, answer.get("value") if isinstance(answer, dict) else None)
-        if found is None:
+        open_branches = self._open_branches(origin, answer.get("value") if isinstance(answer, dict) else None)
+        if open_branches is None:
             return types.TacticFailed("rejected", "it changes goals of another branch")
-        if any(transport.bare_metavariable(state) for _, state, _ in found):
+        if any(transport.bare_metavariable(branch.state) for branch in open_branches):
             return types.TacticFailed("rejected", "a goal is left that is a bare metavariable")
-        return types.TacticApplied(
-            tuple(
-                types.Branch(state, Origin(origin.theorem, origin, tactic, position, state, self._epoch, number, part))
-                for position, (number, state, part) in enumerate(found)
-            )
-        )
+        branches = []
+        for position, (number, state, part) in enumerate(open_branches):
+            handle = Origin(origin.theorem, origin, tactic, position, state, self._epoch, number, part)
+            branches.append(types.Branch(state, handle))
+        return types.TacticApplied(tuple(branches))
 
-    def _branches(self, origin: Origin, value: Any) -> list[Found] | None:
+    def _open_branches(self, origin: Origin, value: Any) -> list[OpenBranch] | None:
         """Read the open branches that a tactic left; None if it changed goals that are not its own."""
-        found = transport.read_branches(value)
-        if self._features.splits_goals or len(found) > 1:
-            return [(number, state, None) for number, state in found]
-        part = origin.part
-        number, goals = (found[0][0], found[0][1].goals) if found else (-1, ())
+        entries = [OpenBranch(number, state) for number, state in transport.read_branches(value)]
+        # More than one entry: a server of another kind that splits goals without saying so.
+        if self._features.splits_goals or len(entries) > 1:
+            return entries
+
+        number = -1
+        goals: tuple[types.Goal, ...] = ()
+        if entries:
+            number, goals = entries[0].number, entries[0].state.goals
         own = _texts(types.ProofState(goals))
-        if part is not None:
-            mine = own_goals(part, own)
-            if mine is None:
+        siblings: tuple[ReplGoal, ...] = ()
+        if origin.part is not None:
+            # An answer without goals is a change as well: the siblings are gone.
+            left = own_goals(origin.part, own)
+            if left is None:
                 return None
-            own = mine
+            own, siblings = left, origin.part.siblings
         elif len(own) < 2:
-            return [(number, state, None) for number, state in found]
-        return [
-            (number, types.ProofState(goals[each.rotation : each.rotation + len(each.goals)]), each)
-            for each in split_branches(number, own, part.siblings if part else ())
-        ]
+            return entries
+        branches = []
+        for part in split_branches(number, own, siblings):
+            state = types.ProofState(goals[part.rotation : part.rotation + len(part.goals)])
+            branches.append(OpenBranch(number, state, part))
+        return branches
 
     def _note_loss(
         self,
@@ -291,22 +313,29 @@ class HttpLeanSession:
             step = path.pop()
             if step.epoch == self._epoch:
                 continue
+            branches: list[OpenBranch] | None
             if step.parent is None:
-                found: list[Found] | None = [(*self._start(step.theorem), None)]
+                branches = [OpenBranch(*self._start(step.theorem))]
             else:
                 self._rotate(step.parent, _REPLAY_PATIENCE)
                 answer = self._try(step.parent, [step.tactic], _REPLAY_PATIENCE)[0]
+                # Lean took this tactic before. That it now fails says something about this process (cold, short of
+                # memory), not about the tactic, so that another process is tried.
                 if (text := transport.error_text(answer)) is not None:
                     raise _ProcessGone(f"replaying `{step.tactic}` failed: {text}")
-                found = self._branches(step.parent, answer.get("value"))
-            if found is None or step.position >= len(found) or found[step.position][1].text != step.state.text:
+                branches = self._open_branches(step.parent, answer.get("value"))
+            is_there = branches is not None and step.position < len(branches)
+            if branches is None or not is_there or branches[step.position].state.text != step.state.text:
                 raise _ProcessGone(f"replaying `{step.tactic}` led to another state")
-            step.number, _, step.part = found[step.position]
+            step.number, _, step.part = branches[step.position]
             step.epoch = self._epoch
         self._rotate(origin)
 
     def _rotate(self, origin: Origin, patience: float = 1.0) -> None:
-        """Bring the branch's own goals to the front of its proof state."""
+        """Bring the branch's own goals to the front of its proof state, where a focused tactic works on them.
+
+        That waits until a tactic is tried on the branch: most branches of a search are never visited.
+        """
         part = origin.part
         if part is None or not part.rotation:
             return
@@ -315,10 +344,10 @@ class HttpLeanSession:
             if transport.classify(text) == "gone":
                 raise _ProcessGone(text)
             raise types.ProtocolError(f"Lean server {self.address} cannot rotate goals: {text[:500]}")
-        found = transport.read_branches(answer.get("value"))
-        if len(found) != 1 or _texts(found[0][1]) != part.goals + part.siblings:
+        branches = transport.read_branches(answer.get("value"))
+        if len(branches) != 1 or _texts(branches[0][1]) != part.goals + part.siblings:
             raise types.ProtocolError(f"Lean server {self.address} does not rotate goals as Lean does")
-        part.proof_state = origin.number = found[0][0]
+        part.proof_state = origin.number = branches[0][0]
         part.rotation = 0
 
     # -- Checks of whole texts ---------------------------------------------------------------------------------------
@@ -329,6 +358,7 @@ class HttpLeanSession:
         try:
             return command.read_answer(self._with_recovery(self._fresh_command, command.text, seconds))
         except _Refusal as error:
+            # LeanTree's server answers 500 to a text with an error: a verdict of Lean's like any other.
             if (messages := transport.refused_messages(str(error))) is not None:
                 return command.read_messages(messages)
             raise types.ProtocolError(f"Lean server {self.address} refuses the final check: {error}") from error
@@ -340,19 +370,27 @@ class HttpLeanSession:
         except _Refusal:
             return None
         steps = answer.get("tactics")
-        if not isinstance(steps, list) or not all(isinstance(step, dict) and "usedConstants" in step for step in steps):
+        if not isinstance(steps, list):
             return None
-        return tuple(sorted({str(name) for step in steps for name in step["usedConstants"] or ()}))
+        constants: set[str] = set()
+        for step in steps:
+            # Older REPLs list tactics without their constants. To pass over one would say "uses nothing".
+            if not isinstance(step, dict) or "usedConstants" not in step:
+                return None
+            constants.update(str(name) for name in step["usedConstants"] or ())
+        return tuple(sorted(constants))
 
-    def run_file(self, text: str, seconds: float, env: int | None = None, **asked: bool) -> dict[str, Any]:
+    def run_file(self, text: str, seconds: float, env: int | None = None, **flags: bool) -> dict[str, Any]:
         """Run a text as a command and return the REPL's whole answer, whose numbers `run_steps` and `env` may name.
 
         It runs after the server's imports, in the environment `env` of an earlier answer, or, with `header=True`, as a
-        file with imports of its own; `asked` are further keys of the request (`allTactics`, ..). Nothing is repeated:
+        file with imports of its own; `flags` are further keys of the request (`allTactics`, ..). Nothing is repeated:
         raises `ProcessLost` if the process is lost, and with it all numbers, `TheoremRejected` with the server's words
         if it refuses the text, and `ServerTimeout`.
         """
-        body = {"command": text, "timeout": round(seconds * 1000), **asked, **({} if env is None else {"env": env})}
+        body = {"command": text, "timeout": round(seconds * 1000), **flags}
+        if env is not None:
+            body["env"] = env
         return self._whole_call("command", body, seconds)
 
     def run_steps(self, steps: Sequence[tuple[int, str]], seconds: float, forget: bool = False) -> list[dict[str, Any]]:
@@ -381,17 +419,19 @@ class HttpLeanSession:
         except _Refusal as error:
             raise types.TheoremRejected(str(error)) from error
 
-    def _fresh_command(self, text: str, seconds: float | None = None, **asked: bool) -> Any:
+    def _fresh_command(self, text: str, seconds: float | None = None, **flags: bool) -> Any:
         """Run a command in the environment after the imports, and return the answer."""
         self._clear_environment()
-        return self._command(text, seconds, **asked)
+        return self._command(text, seconds, **flags)
 
-    def _command(self, text: str, seconds: float | None = None, **asked: bool) -> Any:
+    def _command(self, text: str, seconds: float | None = None, **flags: bool) -> Any:
         """Run a command and return the answer; raises what `_call` raises. A refused one changes nothing."""
+        # Noted before the request: if its answer is lost, the server may have run it all the same.
         changed, self._changed_environment = self._changed_environment, True
-        seconds = self._config.command_seconds if seconds is None else seconds
+        if seconds is None:
+            seconds = self._config.command_seconds
         try:
-            return self._call("command", {"command": text, "timeout": round(seconds * 1000), **asked}, seconds)
+            return self._call("command", {"command": text, "timeout": round(seconds * 1000), **flags}, seconds)
         except _Refusal:
             self._changed_environment = changed
             raise
@@ -409,14 +449,17 @@ class HttpLeanSession:
 
     def _finds_own_declaration(self) -> bool:
         """Test whether a command knows what the previous one declared; true too if the answers are unexpected."""
+        # Another name each time: the processes of such a server may hold one that an earlier client declared.
         name = f"nanoproof_{secrets.token_hex(12)}"
         try:
             self._command(f"theorem {name} : True := True.intro")
             answer = self._command(f"#check {name}")
         except (_Refusal, types.ProtocolError) as error:
             return name not in str(error)
-        messages = answer.get("messages") or ()
-        return not any(isinstance(each, dict) and each.get("severity") == "error" for each in messages)
+        for message in answer.get("messages") or ():
+            if isinstance(message, dict) and message.get("severity") == "error":
+                return False
+        return True
 
     # -- Requests on the leased process ------------------------------------------------------------------------------
 
@@ -478,36 +521,46 @@ class HttpLeanSession:
         they read them. With a server that does not expire leases it never waits there for a process: the server would
         give it to a connection that may be gone by then, for good.
         """
-        timeout = max(self._timeout, _RECOVERY_SECONDS) if self._epoch else self._timeout
+        timeout = self._timeout
+        if self._epoch:
+            timeout = max(timeout, _RECOVERY_SECONDS)
         deadline = time.monotonic() + timeout
         while True:
-            longest = _LEASE_CALL_SECONDS if self._features.expires_leases else 0.0
-            wait = max(0.0, min(longest, deadline - time.monotonic()))
+            # A server that does not expire leases answers once a new process has its imports, which takes as long as a
+            # command may; if we hung up before that, nobody would get the process.
+            wait, slack = 0.0, self._config.command_seconds
+            if self._features.expires_leases:
+                wait = max(0.0, min(_LEASE_CALL_SECONDS, deadline - time.monotonic()))
+                slack = self._config.slack_seconds
             body = {"blocking": wait > 0, "timeout": wait, "lease_seconds": transport.LEASE_SECONDS}
             body |= {"fresh_environments": True}  # a server of ours obeys, LeanTree's does not know the field
-            # Such a server answers once the new process has its imports, and gives it to no connection that is closed.
-            slack = self._config.slack_seconds if self._features.expires_leases else self._config.command_seconds
-            seconds, retry_seconds = wait + slack, wait + 2 * _ASK_AGAIN_SECONDS
-            code, answer = self._transport.post("/process/get", body, seconds, retry_seconds=retry_seconds)
+            retry_seconds = wait + 2 * _ASK_AGAIN_SECONDS
+            code, answer = self._transport.post("/process/get", body, wait + slack, retry_seconds=retry_seconds)
             process = answer.get("process_id") if isinstance(answer, dict) else None
             if code == 200 and isinstance(process, int):
-                self._lease = transport.Lease(process, answer.get("lease_seconds"))
-                self._features.expires_leases = "lease_seconds" in answer
-                if answer.get("fresh_environments") is True:
-                    self._features.keeps_environment = False
-                self._features.splits_goals = answer.get("splits_goals") is True
-                self._changed_environment = False
-                self._keeper.add(self._lease, self)
-                self._epoch += 1
+                self._take_lease(process, answer)
                 return
-            if not (code == 429 or (code == 200 and isinstance(answer, dict) and transport.error_text(answer) is None)):
+            is_none_free = code == 200 and isinstance(answer, dict) and transport.error_text(answer) is None
+            if code != 429 and not is_none_free:
                 reason = transport.error_text(answer) or f"status {code}"
                 raise types.ServerUnavailable(f"Lean server {self.address} gives no process: {reason}")
             left = deadline - time.monotonic()
             if left <= 0:
                 raise types.ServerBusy(f"Lean server {self.address} had no free process for {timeout:g} s")
+            # At random, so that a hundred actors that were refused together do not come back together.
             if code == 429 or wait == 0:
                 time.sleep(min(left, _ASK_AGAIN_SECONDS * random.uniform(0.2, 1.0)))
+
+    def _take_lease(self, process: int, answer: dict[str, Any]) -> None:
+        """Take the leased process for the session's own, and learn from the answer what the server can do."""
+        self._lease = transport.Lease(process, answer.get("lease_seconds"))
+        self._features.expires_leases = "lease_seconds" in answer
+        if answer.get("fresh_environments") is True:
+            self._features.keeps_environment = False
+        self._features.splits_goals = answer.get("splits_goals") is True
+        self._changed_environment = False
+        self._keeper.add(self._lease, self)
+        self._epoch += 1  # no branch from before is known to this process
 
     def _release(self) -> None:
         lease, self._lease = self._lease, None
@@ -529,7 +582,10 @@ class HttpLeanSession:
 
 
 def _texts(state: types.ProofState) -> tuple[ReplGoal, ...]:
-    """Convert the goals of a state to texts, in which other goals' metavariables can be found."""
+    """Convert the goals of a state to texts, in which other goals' metavariables can be found.
+
+    Such servers send goals in their structured form, without the ids that the REPL gives to metavariables.
+    """
     return tuple(ReplGoal(str(goal)) for goal in state.goals)
 
 

@@ -29,9 +29,12 @@ LEASE_SECONDS = 60.0
 _TICK_SECONDS = 0.5
 _CALL_SECONDS = 10.0
 _EXIT_SECONDS = 3.0
+"""How long a return may take at the end of the program: who presses Ctrl-C does not wait for a dead server."""
 _GIVE_UP_SECONDS = 600.0
+"""For how long a return that failed is tried again; a server that was away longer has lost its processes as well."""
 _MAX_PAUSE_SECONDS = 60.0
 _HEARTBEAT_SECONDS = 60.0
+"""Time between heartbeats to a server that does not say how long a lease may be idle."""
 
 # -- Requests to one server ------------------------------------------------------------------------------------------
 
@@ -77,7 +80,9 @@ _BARE_METAVARIABLE = re.compile(r"\?[^\s()]*")
 
 def classify(error: str) -> ErrorKind:
     """Classify the error text of a server: a refusal by Lean, a timeout, a lost process, or something else."""
-    if error.startswith(_MESSAGES):  # whatever the messages mention, they are Lean's
+    # In this order: Lean's messages may mention anything, `timed out` and `Unknown environment` included; and the text
+    # of a process that ended may hold the refusal that it wrote last.
+    if error.startswith(_MESSAGES):
         return "rejected"
     if _GONE.search(error):
         return "gone"
@@ -89,7 +94,10 @@ def classify(error: str) -> ErrorKind:
 
 
 def error_text(body: Any) -> str | None:
-    """Return the error text of an answer, None if it has none. Other fields (pickled exceptions, say) are ignored."""
+    """Return the error text of an answer, None if it has none.
+
+    Other fields are ignored: LeanTree's server adds its exception as a pickle, which runs code where it is loaded.
+    """
     if isinstance(body, Mapping) and body.get("error") is not None:
         return str(body["error"])
     return None
@@ -103,8 +111,9 @@ def refused_messages(error: str) -> list[dict[str, Any]] | None:
         messages = json.loads(error.removeprefix(_MESSAGES))
     except ValueError:
         return None
-    whole = isinstance(messages, list) and messages and all(isinstance(message, dict) for message in messages)
-    return messages if whole else None
+    if not isinstance(messages, list) or not messages or not all(isinstance(message, dict) for message in messages):
+        return None
+    return messages
 
 
 def read_branch(value: Any) -> tuple[int, ProofState]:
@@ -135,8 +144,9 @@ class Lease:
     def __init__(self, process: int, lease_seconds: object = None) -> None:
         """`lease_seconds` is how long the lease may be idle, from the server's answer, if that has it."""
         self.process: int | None = process
-        known = isinstance(lease_seconds, int | float) and lease_seconds > 0
-        self.heartbeat_seconds = float(lease_seconds) / 3 if known else _HEARTBEAT_SECONDS  # type: ignore[arg-type]
+        self.heartbeat_seconds = _HEARTBEAT_SECONDS
+        if isinstance(lease_seconds, int | float) and lease_seconds > 0:
+            self.heartbeat_seconds = float(lease_seconds) / 3  # one heartbeat may be lost, and the next one be late
         self.unreachable = False
         self.forget_holder: Callable[[], object] = lambda: None
         self._lock = threading.Lock()
@@ -165,7 +175,8 @@ class Lease:
             return process
 
     def note_unreachable(self) -> None:
-        """Mark the session as gone. (Without a lock: the garbage collector may call it at any point of any thread.)"""
+        """Mark the session as gone."""
+        # Without a lock: the garbage collector may call it at any point of any thread, also one that holds the lock.
         self.unreachable = True
 
 
@@ -193,7 +204,7 @@ class LeaseKeeper:
     def add(self, lease: Lease, holder: object) -> None:
         """Register a lease; it is returned if `holder` is garbage-collected without giving it back."""
         finalizer = weakref.finalize(holder, lease.note_unreachable)
-        finalizer.atexit = False
+        finalizer.atexit = False  # at the end of the program `close` returns all of them
         lease.forget_holder = finalizer.detach
         with self._condition:
             self._held.add(lease)
@@ -238,16 +249,17 @@ class LeaseKeeper:
             with self._condition:
                 if self._held or self._unreturned:
                     self._condition.wait(_TICK_SECONDS)
+                # Decided under the lock that `_ensure_thread` is called with: no lease comes in between unseen.
                 if not self._held and not self._unreturned:
                     self._thread = None
                     return
-                held = list(self._held)
-            self._collect_orphans(held)
+                leases = list(self._held)
+            self._collect_orphans(leases)
             self._return_late()
-            self._send_heartbeats(held)
+            self._send_heartbeats(leases)
 
-    def _collect_orphans(self, held: list[Lease]) -> None:
-        for lease in held:
+    def _collect_orphans(self, leases: list[Lease]) -> None:
+        for lease in leases:
             process = lease.give_up_if_orphaned()
             if process is not None:
                 log.warning("Lean process %d was left behind by its thread and is returned", process)
@@ -264,7 +276,9 @@ class LeaseKeeper:
     def _return_late(self) -> None:
         """Retry the returns that failed, one by one; after a failure all of them wait, longer each time."""
         with self._condition:
-            waiting = dict(self._unreturned) if time.monotonic() >= self._next_return else {}
+            if time.monotonic() < self._next_return:
+                return
+            waiting = dict(self._unreturned)
         for process, give_up_at in waiting.items():
             returned = self._return(process, _CALL_SECONDS)
             if returned or time.monotonic() >= give_up_at:
@@ -276,8 +290,8 @@ class LeaseKeeper:
                 return
             self._pause = _TICK_SECONDS
 
-    def _send_heartbeats(self, held: list[Lease]) -> None:
-        for lease in held:
+    def _send_heartbeats(self, leases: list[Lease]) -> None:
+        for lease in leases:
             process = lease.process
             if not self._has_heartbeat or process is None:
                 continue
@@ -286,8 +300,10 @@ class LeaseKeeper:
             try:
                 code, answer = self.transport.post(f"/process/{process}/heartbeat", {}, _CALL_SECONDS, attempts=1)
             except LeanError as error:
+                # The other leases are of the same server, and each try would take its seconds from the returns.
                 log.info("a heartbeat for Lean process %d failed: %s", process, error)
                 return
+            # Our servers answer 404 as well, to a lease that has expired; that error has a text.
             if code in (404, 405, 501) and classify(error_text(answer) or "") != "gone":
                 self._has_heartbeat = False
             elif code == 200:
@@ -303,6 +319,7 @@ class LeaseKeeper:
         if code == 200 or classify(error_text(answer) or "") == "gone":
             return True
         log.info("Lean process %d was not returned (status %d): %s", process, code, error_text(answer) or "")
+        # Any other refusal would be the same the next time.
         return code not in BUSY_STATUSES and code < 500
 
 
