@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.errors import run_main
@@ -44,15 +44,19 @@ _COLORS = {"works": "green", "worked around": "yellow", "broken": "red", "not te
 _PATIENCE = 3.0
 """How many times its time limit a tactic may take before the server counts as ignoring the limit."""
 
+# What each of these small texts is for is told by the check that uses it.
 _AND = Theorem("theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  sorry", "probe", "and")
 _AND_STATE = "p q : Prop\nhp : p\nhq : q\n⊢ p ∧ q"
 _AND_PROVED = "theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  exact ⟨hp, hq⟩"
 _EXISTS = Theorem("theorem t : ∃ x : Nat, x = 2 := by\n  sorry", "probe", "exists")
 _OPENS = Theorem("open Nat\ntheorem t : succ 0 = 1 := by\n  sorry", "probe", "opens")
 _NEEDS_OPEN = Theorem("theorem t : succ 0 = 1 := by\n  sorry", "probe", "needs_open")
+# A wrong statement under a foreign axiom: a server that does not say what it rests on would give any proof as good.
 _AXIOM = "theorem t (p q : Prop) (h : p ↔ q) : p = q := propext h"
 _FOREIGN = "axiom lie : (1 : Nat) = 2\ntheorem t : (1 : Nat) = 2 := lie"
 _MATHLIB = Theorem("theorem t (x : ℝ) (h : 0 < x) : x ≠ 0 := by\n  sorry", "probe", "mathlib")
+# 4^16 calls, to which `rfl` comes to no end: a tactic that computes, as those of a policy that run out of time do.
+# Where it is refused at once, `sleep` has to do.
 _SLOW = Theorem(
     "def nanoproof_slow : Nat → Nat → Bool\n"
     "  | 0, _ => true\n"
@@ -113,7 +117,20 @@ class _NotTested(Exception):
     """A check has no result; the message is the reason."""
 
 
-Seen = str | tuple[State, str] | tuple[State, str, str]
+class Seen(NamedTuple):
+    """What a check saw, if nothing is broken; `advice` is what to do about what is worked around."""
+
+    text: str
+    state: State = "works"
+    advice: str = ""
+
+
+class _Check(NamedTuple):
+    """One check: its name, advice where it fails, and the method that does it."""
+
+    what: str
+    advice: str
+    look: Callable[[], Seen]
 
 
 class Recorder(transport.Transport):
@@ -142,10 +159,12 @@ class Probe:
     """The checks of one server, which `findings` does one after the other."""
 
     def __init__(self, address: str | Address, options: ProbeOptions) -> None:
-        where = parse_address(address) if isinstance(address, str) else address
+        if isinstance(address, str):
+            address = parse_address(address)
         self.options = options
+        # Only the tactic that never ends gets a limit of one second: others may meet a process that is cold.
         self.config = transport.ClientConfig(tactic_seconds=max(5.0, options.tactic_seconds))
-        self.transport = Recorder(where, options.lean.token or os.environ.get(transport.TOKEN_VARIABLE), 10.0)
+        self.transport = Recorder(address, options.lean.token or os.environ.get(transport.TOKEN_VARIABLE), 10.0)
         self._keeper = transport.LeaseKeeper(self.transport)
         self._features = ServerFeatures()
         self._status: dict[str, Any] = {}
@@ -158,58 +177,62 @@ class Probe:
 
     def findings(self) -> Iterator[Finding]:
         """Yield the result of each check as soon as it is done; end early if there is no server or no process."""
-        for what, advice, look in self._checks():
-            finding = self._look(what, advice, look)
+        for item in self._checks():
+            finding = self._run(item)
             yield finding
-            if finding.state == "broken" and look in (self._answers, self._leases, self._starts):
+            # Every further check would fail for the same reason, after minutes of waiting.
+            if finding.state == "broken" and item.look in (self._answers, self._leases, self._starts):
                 return
-            if finding.state == "not tested" and look == self._leases:
+            if finding.state == "not tested" and item.look == self._leases:
                 return
 
-    def _checks(self) -> list[tuple[str, str, Callable[[], Seen]]]:
-        """List the checks: name, advice where it fails, and the method that does it."""
+    def _checks(self) -> list[_Check]:
+        """List the checks, each after those that it relies on."""
         server = "use `python -m nanoproof.lean.server`, or update the server"
-        quick: list[tuple[str, str, Callable[[], Seen]]] = [
-            ("answers", "is it running, on this address and port, with this token?", self._answers),
-            (
+        quick = [
+            _Check("answers", "is it running, on this address and port, with this token?", self._answers),
+            _Check(
                 "gives a process",
                 "look at the server's own messages: Lean, the project or an import fails",
                 self._leases,
             ),
-            ("starts a theorem", server, self._starts),
-            ("splits goals", server, self._splits),
-            ("refuses wrong tactics", f"no result of this server can be trusted; {server}", self._refuses),
-            ("checks a proof", f"every proof that is found would be lost; {server}", self._proves),
-            ("refuses a wrong proof", f"no score of this server can be trusted; {server}", self._refuses_proof),
-            ("checks a name twice", f"proofs would be lost from the second check on; {server}", self._twice),
-            ("forgets what was opened", f"verdicts would depend on the theorems before; {server}", self._forgets),
-            ("reads axioms", f"no proof passes the final check without its axioms; {server}", self._axioms),
-            ("reports a sorry", f"no score of this server can be trusted; {server}", self._sorry),
+            _Check("starts a theorem", server, self._starts),
+            _Check("splits goals", server, self._splits),
+            _Check("refuses wrong tactics", f"no result of this server can be trusted; {server}", self._refuses),
+            _Check("checks a proof", f"every proof that is found would be lost; {server}", self._proves),
+            _Check("refuses a wrong proof", f"no score of this server can be trusted; {server}", self._refuses_proof),
+            _Check("checks a name twice", f"proofs would be lost from the second check on; {server}", self._twice),
+            _Check("forgets what was opened", f"verdicts would depend on the theorems before; {server}", self._forgets),
+            _Check("reads axioms", f"no proof passes the final check without its axioms; {server}", self._axioms),
+            _Check("reports a sorry", f"no score of this server can be trusted; {server}", self._sorry),
         ]
-        further: list[tuple[str, str, Callable[[], Seen]]] = [
-            ("Lean version", "start the server over a project of that version (its lean-toolchain)", self._version),
-            ("imports", "start the server with the --imports that your theorems need", self._imports),
-            ("coupled goals stay together", f"wrong proofs would be found; {server}", self._coupled),
-            ("tactics in one request", server, self._batch),
-            ("solver tactics", server, self._solvers),
-            ("takes back lost leases", server, self._expires),
-            ("limits of time", "processes would be blocked; " + server, self._times_out),
-            ("replaces a lost process", f"a process that died would be handed out again; {server}", self._loses),
+        further = [
+            _Check(
+                "Lean version", "start the server over a project of that version (its lean-toolchain)", self._version
+            ),
+            _Check("imports", "start the server with the --imports that your theorems need", self._imports),
+            _Check("coupled goals stay together", f"wrong proofs would be found; {server}", self._coupled),
+            _Check("tactics in one request", server, self._batch),
+            _Check("solver tactics", server, self._solvers),
+            _Check("takes back lost leases", server, self._expires),
+            _Check("limits of time", "processes would be blocked; " + server, self._times_out),
+            _Check("replaces a lost process", f"a process that died would be handed out again; {server}", self._loses),
         ]
-        return quick if self.options.brief else [*quick, *further]
+        if self.options.brief:
+            return quick
+        return [*quick, *further]
 
-    def _look(self, what: str, advice: str, look: Callable[[], Seen]) -> Finding:
+    def _run(self, item: _Check) -> Finding:
         try:
-            seen = look()
+            seen = item.look()
         except _Broken as error:
-            return Finding(what, "broken", str(error), error.advice or advice)
+            return Finding(item.what, "broken", str(error), error.advice or item.advice)
         except (_NotTested, ServerBusy) as error:
-            return Finding(what, "not tested", str(error))
+            return Finding(item.what, "not tested", str(error))
         except LeanError as error:
-            return Finding(
-                what, "broken", f"{type(error).__name__}: {shorten(' '.join(str(error).split()), 300)}", advice
-            )
-        return Finding(what, "works", seen) if isinstance(seen, str) else Finding(what, *seen)
+            text = f"{type(error).__name__}: {shorten(' '.join(str(error).split()), 300)}"
+            return Finding(item.what, "broken", text, item.advice)
+        return Finding(item.what, seen.state, seen.text, seen.advice)
 
     # -- The checks --------------------------------------------------------------------------------------------------
 
@@ -226,20 +249,25 @@ class Probe:
             self._lean = versions.get("lean")
         if body["max_processes"] == 0:
             raise _Broken("it has no processes", "start the server with --max-processes above 0")
-        kind = "nanoproof's server" if isinstance(versions, dict) else "a server with LeanTree's API"
-        return f"{kind}, {body['max_processes']} processes" + (f", Lean {self._lean}" if self._lean else "")
+        kind = "a server with LeanTree's API"
+        if isinstance(versions, dict):
+            kind = "nanoproof's server"
+        text = f"{kind}, {body['max_processes']} processes"
+        if self._lean:
+            text += f", Lean {self._lean}"
+        return Seen(text)
 
     def _leases(self) -> Seen:
         began = time.monotonic()
         with self._session():
-            return f"after {time.monotonic() - began:.1f} s"
+            return Seen(f"after {time.monotonic() - began:.1f} s")
 
     def _starts(self) -> Seen:
         with self._session() as session:
             state = str(session.start(_AND).state)
         if state != _AND_STATE:
             raise _Broken(f"the goal of `p ∧ q` reads {state!r}")
-        return "its goal reads as Lean prints it"
+        return Seen("its goal reads as Lean prints it")
 
     def _splits(self) -> Seen:
         with self._session() as session:
@@ -251,30 +279,34 @@ class Probe:
             for branch, tactic in zip(branches, ("exact hp", "exact hq"), strict=True):
                 if rest := _applied(session, branch, tactic):
                     raise _Broken(f"`{tactic}` on one branch changes or returns its sibling: {str(rest[0].state)!r}")
+            # Where goals stay together on the server: `exact hp` closes `p`, and would fail on `q`.
             if rest := _applied(session, branches[0], "all_goals exact hp"):
                 raise _Broken(f"`all_goals exact hp` on one branch reaches its sibling: {str(rest[0].state)!r}")
         if self._features.splits_goals:
-            return "into independent branches"
-        return "worked around", "goals come in one proof state: each is rotated to the front and focused"
+            return Seen("into independent branches")
+        return Seen("goals come in one proof state: each is rotated to the front and focused", "worked around")
 
     def _refuses(self) -> Seen:
+        # A wrong type, a wrong order, no tactic, an error inside of a term (from which Lean recovers), no equality.
         wrong = ("exact hq", "exact ⟨hq, hp⟩", "nonsense", "exact (by nonsense : p ∧ q)", "rfl")
         with self._session() as session:
             results = session.apply(session.start(_AND), wrong)
         for tactic, result in zip(wrong, results, strict=True):
             if isinstance(result, TacticApplied):
-                left = "no goals" if not result.branches else repr(str(result.branches[0].state))
+                left = "no goals"
+                if result.branches:
+                    left = repr(str(result.branches[0].state))
                 raise _Broken(f"`{tactic}` on `p ∧ q` is answered as applied, with {left}: a failure reads as success")
             if result.kind != "rejected":
                 raise _Broken(f"`{tactic}` on `p ∧ q` is answered as {result.kind}: {shorten(result.message, 200)}")
-        return "five of five, with Lean's words"
+        return Seen("five of five, with Lean's words")
 
     def _proves(self) -> Seen:
         with self._session() as session:
             report = session.check(_AND_PROVED)
         if not report.accepted:
             raise _Broken(f"a right proof is refused: {(*report.errors, 'a sorry is counted')[0]}")
-        return "with its axioms and its statement"
+        return Seen("with its axioms and its statement")
 
     def _refuses_proof(self) -> Seen:
         with self._session() as session:
@@ -284,8 +316,8 @@ class Probe:
         if not report.errors:
             raise _Broken("a wrong proof is refused without a reason")
         if not report.error_positions:
-            return "for an error without a position"
-        return f"for an error in line {report.error_positions[0][0]}"
+            return Seen("for an error without a position")
+        return Seen(f"for an error in line {report.error_positions[0][0]}")
 
     def _twice(self) -> Seen:
         with self._session() as session:
@@ -296,8 +328,8 @@ class Probe:
             if not report.accepted:
                 raise _Broken(f"the same text is refused later: {(*report.errors, 'a sorry is counted')[0]}")
         if self._features.keeps_environment:
-            return "worked around", "a lease keeps one environment: each theorem and each check takes a new lease"
-        return "each text starts from the imports"
+            return Seen("a lease keeps one environment: each theorem and each check takes a new lease", "worked around")
+        return Seen("each text starts from the imports")
 
     def _forgets(self) -> Seen:
         with self._session() as session:
@@ -306,8 +338,9 @@ class Probe:
             self._needs_open(session, "after a theorem with `open Nat`")
         with self._session() as session:
             self._needs_open(session, "on a lease after one with `open Nat`")
-        kept = "by a new lease for each theorem"
-        return ("worked around", kept) if self._features.keeps_environment else "`open` ends with its theorem"
+        if self._features.keeps_environment:
+            return Seen("by a new lease for each theorem", "worked around")
+        return Seen("`open` ends with its theorem")
 
     def _needs_open(self, session: HttpLeanSession, when: str) -> None:
         try:
@@ -324,7 +357,7 @@ class Probe:
                 raise _Broken(f"a proof by `{expected}` is refused: {seen.errors[0]}")
             if seen.axioms != (expected,):
                 raise _Broken(f"a proof by `{expected}` is said to rest on {', '.join(seen.axioms) or 'no axiom'}")
-        return "propext, and one that no proof may use"
+        return Seen("propext, and one that no proof may use")
 
     def _sorry(self) -> Seen:
         with self._session() as session:
@@ -332,29 +365,32 @@ class Probe:
                 raise _Broken("a text with a sorry passes the check")
             answer, _ = self._raw(session, session.start(_AND), "sorry", 5.0)
         if transport.error_text(answer) is None:
-            return "worked around", "it takes `sorry` for a proof in tactics: the client never sends that, nor its like"
-        return "in texts, and in tactics"
+            text = "it takes `sorry` for a proof in tactics: the client never sends that, nor its like"
+            return Seen(text, "worked around")
+        return Seen("in texts, and in tactics")
 
     def _version(self) -> Seen:
         wanted = self.options.lean_version
         if self._lean is None:
             with self._session() as session:
                 code, answer = self.transport.post(f"/process/{session.process}/command", {"command": _VERSION}, 60.0)
-            messages = answer.get("messages") if code == 200 and isinstance(answer, dict) else None
-            texts = [str(each.get("data")) for each in messages or () if each.get("severity") == "info"]
-            if not texts:
+            messages = None
+            if code == 200 and isinstance(answer, dict):
+                messages = answer.get("messages")
+            infos = [message for message in messages or () if message.get("severity") == "info"]
+            if not infos:
                 raise _NotTested("the server does not say it, and Lean does not answer")
-            self._lean = "v" + texts[0].strip().strip('"')
+            self._lean = "v" + str(infos[0].get("data")).strip().strip('"')
         if wanted is not None and self._lean.removeprefix("v") != wanted.removeprefix("v"):
             raise _Broken(f"{self._lean}, not {wanted}: whitelists and proofs of one version do not fit another")
-        return self._lean
+        return Seen(self._lean)
 
     def _imports(self) -> Seen:
         wanted = [name for name in self.options.imports if name != "none"]
         if not wanted or self._lean == EMBEDDED_LEAN:
             raise _NotTested("none are needed")
-        said = self._status.get("imports")
-        missing = [name for name in wanted if isinstance(said, list) and name not in said]
+        imported = self._status.get("imports")  # LeanTree's server does not say it
+        missing = [name for name in wanted if isinstance(imported, list) and name not in imported]
         if missing:
             raise _Broken(f"{', '.join(missing)}: not imported, the server says")
         if "Mathlib" not in wanted:
@@ -364,7 +400,7 @@ class Probe:
                 session.start(_MATHLIB)
         except TheoremRejected as error:
             raise _Broken(f"Mathlib: a statement about ℝ is refused ({shorten(str(error), 120)})") from error
-        return "a statement about ℝ is accepted"
+        return Seen("a statement about ℝ is accepted")
 
     def _coupled(self) -> Seen:
         with self._session() as session:
@@ -373,17 +409,19 @@ class Probe:
             raise _Broken(f"two goals that share a metavariable are {len(branches)} branches")
         if sum("?" in goal.type for goal in branches[0].state.goals) == 0:
             raise _Broken(f"the goals are {str(branches[0].state)!r}")
-        return "goals that share a metavariable are one branch"
+        return Seen("goals that share a metavariable are one branch")
 
     def _batch(self) -> Seen:
         with self._session() as session:
             session.apply(session.start(_AND), ["exact hp", "exact hq"])
-        return "yes" if self._features.has_batch_call else ("worked around", "one request for each tactic")
+        if self._features.has_batch_call:
+            return Seen("yes")
+        return Seen("one request for each tactic", "worked around")
 
     def _expires(self) -> Seen:
         if self._features.expires_leases:
-            return "leases that nobody uses expire"
-        return "worked around", "leases do not expire: those of a client that is killed are lost until a restart"
+            return Seen("leases that nobody uses expire")
+        return Seen("leases do not expire: those of a client that is killed are lost until a restart", "worked around")
 
     def _times_out(self) -> Seen:
         limit = self.options.tactic_seconds
@@ -392,18 +430,21 @@ class Probe:
                 branch = session.start(_SLOW)
                 answer, seconds = self._raw(session, branch, tactic, limit)
                 text = transport.error_text(answer) or ""
-                kind = transport.classify(text) if text else "applied"
+                kind: str = "applied"
+                if text:
+                    kind = transport.classify(text)
                 ends = f"a tactic over its limit of {limit:g} s ends after {seconds:.1f} s"
+                # A server that kills the process may answer either; it is the next request that shows the loss.
                 if kind == "gone" or (kind == "timeout" and not self._alive(session, branch)):
                     began = time.monotonic()
                     _applied(session, session.start(_AND), "exact ⟨hp, hq⟩")
                     again = f"another process was ready after {time.monotonic() - began:.1f} s"
                     advice = "a REPL that keeps limits by itself costs no import (docs/lean-servers.md)"
-                    return "worked around", f"{ends}, killed with its process; {again}", advice
+                    return Seen(f"{ends}, killed with its process; {again}", "worked around", advice)
             if seconds > _PATIENCE * limit:
                 raise _Broken(f"`{tactic}` ran for {seconds:.1f} s with a limit of {limit:g} s: no limit is kept")
             if kind == "timeout":
-                return f"{ends}, and its process lives"
+                return Seen(f"{ends}, and its process lives")
         raise _NotTested("no tactic of ours runs that long there")
 
     def _alive(self, session: HttpLeanSession, branch: Branch) -> bool:
@@ -418,19 +459,19 @@ class Probe:
             if transport.classify(transport.error_text(answer) or "") != "gone":
                 raise _NotTested("Lean did not end its process when it was told to")
             _applied(session, session.start(_AND), "exact ⟨hp, hq⟩")
-            return f"{time.monotonic() - began:.1f} s after it ended"
+            return Seen(f"{time.monotonic() - began:.1f} s after it ended")
 
     def _solvers(self) -> Seen:
         with self._session() as session:
-            found = measure_solvers(session)
-        if not found:
+            solvers = measure_solvers(session)
+        if not solvers:
             raise _NotTested("no solver tactic closes any small goal")
-        times = (
-            f"{each.tactic} {each.closed}/{each.tried} {1000 * each.median_seconds:.0f} ms "
-            f"(up to {1000 * each.longest_seconds:.0f})"
-            for each in found
-        )
-        return f"--search-finishers {' '.join(each.tactic for each in found)}: {', '.join(times)}"
+        times = []
+        for solver in solvers:
+            median, longest = 1000 * solver.median_seconds, 1000 * solver.longest_seconds
+            times.append(f"{solver.tactic} {solver.closed}/{solver.tried} {median:.0f} ms (up to {longest:.0f})")
+        names = " ".join(solver.tactic for solver in solvers)
+        return Seen(f"--search-finishers {names}: {', '.join(times)}")
 
     def _raw(self, session: HttpLeanSession, branch: Branch, tactic: str, seconds: float) -> tuple[Any, float]:
         """Send a tactic, even one that the client refuses; return the server's answer and the seconds it took."""
@@ -439,10 +480,10 @@ class Probe:
         path = f"/process/{session.process}/proof/{origin.number}/try_apply_tactic"
         began = time.monotonic()
         _, answer = self.transport.post(path, {"tactic": tactic, "timeout": round(1000 * seconds)}, seconds + 60.0)
-        took = time.monotonic() - began
+        seconds_taken = time.monotonic() - began
         if isinstance(answer, dict) and "value" in answer:
             transport.read_branches(answer["value"])
-        return answer, took
+        return answer, seconds_taken
 
 
 def _applied(session: HttpLeanSession, branch: Branch, tactic: str) -> list[Branch]:
@@ -471,9 +512,10 @@ def find_problem(address: str | Address, token: str | None, lease_seconds: float
 def require_working(addresses: Sequence[str | Address], token: str | None) -> None:
     """Raise `ServerUnavailable` with the problem of each server that has one; all are checked at the same time."""
     with ThreadPoolExecutor(max_workers=max(1, min(32, len(addresses)))) as threads:
-        problems = list(threads.map(lambda address: find_problem(address, token), addresses))
-    if found := [problem for problem in problems if problem is not None]:
-        raise ServerUnavailable("; ".join(found))
+        answers = list(threads.map(lambda address: find_problem(address, token), addresses))
+    problems = [answer for answer in answers if answer is not None]
+    if problems:
+        raise ServerUnavailable("; ".join(problems))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -496,23 +538,23 @@ def main(argv: Sequence[str] | None = None) -> int:
                 if options.json:
                     print_lines([json.dumps({"server": probe.address, **asdict(finding)}, ensure_ascii=False)])
         finally:
+            # Also after Ctrl-C in a check that hangs: that one is what the report is about.
             if file is not None:
                 _write(file, probe.transport.exchanges, findings)
         if not options.json:
             print_lines([*_page(probe.address, findings, Paint()), ""])
     if not options.json:
         print_lines([f"{broken} broken" if broken else "nothing broken"])
-        print_lines([f"every request and answer: {file}"] if file is not None else ())
+        if file is not None:
+            print_lines([f"every request and answer: {file}"])
     return 1 if broken else 0
 
 
 def _page(address: str, findings: Sequence[Finding], paint: Paint) -> list[str]:
-    rows = [(each.what, each.state, each.text) for each in findings]
-    lines = table(("what", "", "seen"), rows)
-    colored = [paint(line, _COLORS[each.state]) for line, each in zip(lines[1:], findings, strict=True)]
-    page = [paint(f"Lean server {address}", "bold"), paint(lines[0], "bold")]
-    for line, finding in zip(colored, findings, strict=True):
-        page.append(line)
+    heading, *lines = table(("what", "", "seen"), [(finding.what, finding.state, finding.text) for finding in findings])
+    page = [paint(f"Lean server {address}", "bold"), paint(heading, "bold")]
+    for line, finding in zip(lines, findings, strict=True):
+        page.append(paint(line, _COLORS[finding.state]))
         if finding.advice and finding.state in ("broken", "worked around"):
             page.append(f"  → {finding.advice}")
     return page

@@ -19,10 +19,14 @@ from typing import Any
 from nanoproof.lean.lexical import mask
 from nanoproof.lean.types import Goal, Hypothesis, parse_goal
 
+# Not the `?` of `xs[i]?` or `get?`, which belongs to what is in front of it.
 _METAVARIABLE = re.compile(r"(?<![\w\])}?!'.])\?(«[^»\n]*»|[^\W\d][\w.'✝]*)")
 _ANONYMOUS_TAGS = ("", "[anonymous]")
+# A parenthesis may stand in a character: `'('` opens nothing.
 _PARENTHESIS = re.compile(r"'[()]'|[()]")
+# Lean prints a metavariable without a name of its own as `?m.123`.
 _NUMBERED = re.compile(r"m\.\d+")
+# Words of the REPL's forks, of Lean's cancellation and of our own tactic, but not a name such as `Foo.timeout`.
 _OUT_OF_TIME = re.compile(
     r"(?<![\w`.])(?:timed out|timeout|(?:elaboration|execution) interrupted)(?![\w`.])", re.IGNORECASE
 )
@@ -51,15 +55,21 @@ class ReplGoal:
     @cached_property
     def mentions(self) -> frozenset[str]:
         """The metavariables that the goal mentions (`w` for `?w`), also by the fork's ids."""
-        found = metavariables(self.text)
-        return found if self.info is None else found | self.info.mentions
+        mentioned = metavariables(self.text)
+        if self.info is not None:
+            mentioned |= self.info.mentions
+        return mentioned
 
     @cached_property
     def names(self) -> frozenset[str]:
         """Names of the metavariable that the goal is to assign: its tag, and the fork's id."""
-        first = self.text.split("\n", 1)[0]
-        tag = first[5:].strip() if first.startswith("case ") else ""
-        return frozenset({tag, (self.info.metavariable if self.info else None) or ""} - {""})
+        names = set()
+        first_line = self.text.split("\n", 1)[0]
+        if first_line.startswith("case "):
+            names.add(first_line.removeprefix("case ").strip())
+        if self.info is not None and self.info.metavariable is not None:
+            names.add(self.info.metavariable)
+        return frozenset(names - {""})
 
     def parsed(self) -> Goal:
         """Parse the goal into its structured form; raises `ProtocolError` if it is not as Lean prints it."""
@@ -67,7 +77,9 @@ class ReplGoal:
 
     @cached_property
     def _parsed(self) -> Goal:
-        return parse_goal(self.text) if self.info is None else self.info.goal
+        if self.info is not None:
+            return self.info.goal
+        return parse_goal(self.text)
 
 
 def metavariables(text: str) -> frozenset[str]:
@@ -93,12 +105,20 @@ def _read_info(info: Any, text: str, occurring: Mapping[str, frozenset[str]]) ->
     """Read the information on a goal; None if its form is unknown or it does not agree with the goal's text."""
     if not isinstance(info, Mapping) or not isinstance(info.get("type"), str):
         return None
+    # Forks spell these fields in two ways.
     hypotheses = _read_hypotheses(_first(info, "hyps", "hypotheses"))
-    if hypotheses is None or not _same_words(text.rpartition("⊢")[2], info["type"].rpartition("⊢")[2]):
+    if hypotheses is None:
+        return None
+    # Siblings are compared by the text, so that it decides where the two differ. Lines may be broken elsewhere, since
+    # the type alone begins in another column.
+    shown_type, type_of_info = text.rpartition("⊢")[2], info["type"].rpartition("⊢")[2]
+    if shown_type.split() != type_of_info.split():
         return None
     tag, metavariable = _first(info, "username", "userName"), _first(info, "mvarId", "id")
-    tag = tag if isinstance(tag, str) and tag not in _ANONYMOUS_TAGS else None
-    metavariable = metavariable if isinstance(metavariable, str) else None
+    if not isinstance(tag, str) or tag in _ANONYMOUS_TAGS:
+        tag = None
+    if not isinstance(metavariable, str):
+        metavariable = None
     mentions = occurring.get(metavariable or "", frozenset())
     return GoalInfo(Goal(info["type"], hypotheses, tag), metavariable, mentions)
 
@@ -120,14 +140,17 @@ def _read_hypotheses(entries: Any) -> tuple[Hypothesis, ...] | None:
 def _occurring(context: Any) -> dict[str, frozenset[str]]:
     """Map each metavariable to those that its type mentions, directly or through the types of others."""
     decls = context.get("decls") if isinstance(context, Mapping) else None
+    if not isinstance(decls, list):
+        return {}
     direct: dict[str, list[str]] = {}
-    for decl in decls if isinstance(decls, list) else []:
+    for decl in decls:
         name = _first(decl, "mvarId", "id") if isinstance(decl, Mapping) else None
-        if isinstance(name, str):
-            mentioned = decl.get("mvarsInType")
-            direct[name] = (
-                [other for other in mentioned if isinstance(other, str)] if isinstance(mentioned, list) else []
-            )
+        if not isinstance(name, str):
+            continue
+        direct[name] = []
+        mentioned = decl.get("mvarsInType")
+        if isinstance(mentioned, list):
+            direct[name] = [other for other in mentioned if isinstance(other, str)]
     return {name: _closure(direct, name) for name in direct}
 
 
@@ -135,18 +158,18 @@ def _closure(direct: Mapping[str, Iterable[str]], name: str) -> frozenset[str]:
     seen: set[str] = set()
     pending = list(direct[name])
     while pending:
-        if (other := pending.pop()) not in seen:
+        other = pending.pop()
+        if other not in seen:
             seen.add(other)
             pending.extend(direct.get(other, ()))
     return frozenset(seen)
 
 
 def _first(entry: Mapping[str, Any], *keys: str) -> Any:
-    return next((entry[key] for key in keys if key in entry), None)
-
-
-def _same_words(left: str, right: str) -> bool:
-    return left.split() == right.split()
+    for key in keys:
+        if key in entry:
+            return entry[key]
+    return None
 
 
 # -- Answers to tactics and statements -------------------------------------------------------------------------------
@@ -185,6 +208,8 @@ def read_tactic_answer(answer: dict[str, Any]) -> Outcome:
     """
     if "proofState" not in answer:
         return _failure(answer)
+    # Lean recovers from errors inside of a tactic (a failing bullet, an unknown term) and answers a proof state beside
+    # its messages: such a step proves nothing.
     if errors := error_messages(answer):
         return Refused("\n".join(errors))
     proof_state = _number(answer["proofState"])
@@ -197,6 +222,7 @@ def read_tactic_answer(answer: dict[str, Any]) -> Outcome:
         return Refused(status)
     if answer.get("sorries") or "contains sorry" in status:
         return Refused("the tactic leaves a sorry")
+    # `exact ?g` assigns a goal to itself: no goal is left, and no proof was made.
     if not goals and "contains metavariable" in status:
         return Refused("the tactic leaves a metavariable without a goal")
     return Step(proof_state, goals)
@@ -231,8 +257,10 @@ def error_messages(answer: dict[str, Any]) -> list[str]:
 def _failure(answer: dict[str, Any]) -> Refused | OutOfTime:
     message = answer.get("message")
     if isinstance(message, str):
-        head = message.removeprefix("Lean error:").strip().split("\n", 1)[0]
-        if _OUT_OF_TIME.search(head) and "deterministic" not in head:
+        # The first line only, as what follows may quote the tactic. A `(deterministic) timeout` counts heartbeats: it
+        # comes whatever the time limit is, and is Lean's verdict on the tactic.
+        first_line = message.removeprefix("Lean error:").strip().split("\n", 1)[0]
+        if _OUT_OF_TIME.search(first_line) and "deterministic" not in first_line:
             return OutOfTime(message)
         if message.startswith("Lean error"):
             return Refused(message)
@@ -282,23 +310,29 @@ class ReplBranch:
             return Refused("unexpected `)`")
         if own := metavariables(mask(tactic)) & self.goals[0].names:
             return Refused(f"`?{min(own)}` is the goal itself")
-        return "focus (" + tactic.replace("\n", "\n       ") + ("\n)" if "--" in tactic else ")")
+        # Further lines move by the width of `focus (`, as Lean's layout goes by columns; a comment at the end would
+        # swallow the closing parenthesis.
+        indented = tactic.replace("\n", "\n       ")
+        closing = "\n)" if "--" in tactic else ")"
+        return f"focus ({indented}{closing}"
 
 
 def own_goals(branch: ReplBranch, goals: Sequence[ReplGoal]) -> tuple[ReplGoal, ...] | None:
     """Return the branch's own goals after a step; None if the step changed, removed or reordered a sibling."""
-    kept = len(goals) - len(branch.siblings)
-    if kept < 0 or tuple(goals[kept:]) != branch.siblings:
+    num_own = len(goals) - len(branch.siblings)
+    if num_own < 0 or tuple(goals[num_own:]) != branch.siblings:
         return None
-    return tuple(goals[:kept])
+    return tuple(goals[:num_own])
 
 
 def split_branches(proof_state: int, own: Sequence[ReplGoal], siblings: Sequence[ReplGoal]) -> list[ReplBranch]:
     """Split goals into a branch for each group of coupled ones; `siblings` follow `own` in the REPL's proof state."""
-    return [
-        ReplBranch(proof_state, tuple(own[start:stop]), (*own[stop:], *siblings, *own[:start]), rotation=start)
-        for start, stop in coupled_ranges(own)
-    ]
+    branches = []
+    for start, stop in coupled_ranges(own):
+        # The order after `rotate_left start`: what stood in front of the branch's goals is then at the very end.
+        others = (*own[stop:], *siblings, *own[:start])
+        branches.append(ReplBranch(proof_state, tuple(own[start:stop]), others, rotation=start))
+    return branches
 
 
 def coupled_ranges(goals: Sequence[ReplGoal]) -> list[tuple[int, int]]:
@@ -319,7 +353,11 @@ def coupled_ranges(goals: Sequence[ReplGoal]) -> list[tuple[int, int]]:
             use(name, position)
     # A goal's own names count only where another goal mentions them, and it may be called by a number that its text
     # does not tell, unless it has a tag.
-    numbered = next((name for name in first if _NUMBERED.fullmatch(name)), None)
+    numbered = None
+    for name in first:
+        if _NUMBERED.fullmatch(name):
+            numbered = name
+            break
     for position, goal in enumerate(goals):
         for name in goal.names & first.keys():
             use(name, position)
@@ -347,8 +385,11 @@ def _ranges(length: int, reach: dict[int, int]) -> list[tuple[int, int]]:
 
 def _closes_too_much(tactic: str) -> bool:
     depth = 0
-    for found in _PARENTHESIS.findall(mask(tactic)):
-        depth += {"(": 1, ")": -1}.get(found, 0)
+    for parenthesis in _PARENTHESIS.findall(mask(tactic)):
+        if parenthesis == "(":
+            depth += 1
+        elif parenthesis == ")":
+            depth -= 1
         if depth < 0:
             return True
     return False

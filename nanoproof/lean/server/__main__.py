@@ -30,10 +30,11 @@ def main(argv: Sequence[str] | None = None, open_to_all: bool = False) -> int:
     logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     http_server.allow_many_connections()
 
+    # The port before the processes: that it is taken should not be learned after minutes of imports.
     token = token_of(settings, open_to_all)
     listener = http_server.bind(settings)
     pool = Pool(settings, make_backend(settings))
-    http_server.on_signals(http_server.interrupt)
+    http_server.on_signals(http_server.interrupt)  # until there are requests that could be waited for
     if settings.exit_with_parent:
         threading.Thread(target=_watch_parent, args=(pool, os.getppid()), name="parent-watch", daemon=True).start()
     try:
@@ -80,8 +81,10 @@ def token_of(settings: ServerSettings, open_to_all: bool) -> str | None:
     Raises UserError if there is none where other machines reach the address, unless the user asked for that
     (`--no-token`) or the command is `open_to_all`.
     """
-    token = (os.environ.get(TOKEN_VARIABLE) or None) if settings.token else None
-    if token is None and settings.token and not settings.on_loopback and not open_to_all:
+    if not settings.token:
+        return None
+    token = os.environ.get(TOKEN_VARIABLE) or None  # an empty one would be a token that everybody knows
+    if token is None and not settings.on_loopback and not open_to_all:
         raise UserError(exposure(settings, token))
     return token
 
@@ -109,7 +112,7 @@ def _watch_parent(pool: Pool, parent: int) -> None:
             if readable and not os.read(sys.stdin.fileno(), 1 << 12):
                 break
     pool.close()
-    os._exit(0)
+    os._exit(0)  # `sys.exit` would end this thread alone
 
 
 def command() -> None:

@@ -32,6 +32,7 @@ _DEFAULT_TACTIC_MS = 1000.0
 _DEFAULT_WAIT_SECONDS = 60.0
 _MAX_TACTICS = 1024
 _MAX_STEPS = 100_000
+# Who has a lease when the server shuts down may still give it back; monitors see how it ends.
 _SERVED_WHILE_CLOSING = ("lean.status", "lean.metrics", "lean.return_process")
 
 # -- Status and metrics ----------------------------------------------------------------------------------------------
@@ -111,12 +112,12 @@ class Gauges(Collector):
 
 def _by(counter: Counter) -> dict[str, int]:
     """Return the values of a counter with one label, by the label's values."""
-    return {
-        value: int(sample.value)
-        for family in counter.collect()
-        for sample in family.samples
-        for value in sample.labels.values()
-    }
+    counts = {}
+    for family in counter.collect():
+        for sample in family.samples:
+            for value in sample.labels.values():
+                counts[value] = int(sample.value)
+    return counts
 
 
 def _single(name: str, help: str, value: float) -> GaugeMetricFamily:
@@ -134,8 +135,10 @@ def _lean_version(settings: ServerSettings) -> str | None:
     """Return the version in the project's `lean-toolchain`, such as v4.27.0, by which whitelists are chosen."""
     if settings.backend == "nanolean":
         return EMBEDDED_LEAN
+    if not settings.project_path:
+        return None
     try:
-        return lean_version(Path(settings.project_path).expanduser()) if settings.project_path else None
+        return lean_version(Path(settings.project_path).expanduser())
     except UserError:
         return None
 
@@ -176,7 +179,7 @@ class Command(flask_app.Body):
     constants: bool | None = None
 
     @property
-    def asked(self) -> dict[str, bool]:
+    def flags(self) -> dict[str, bool]:
         """The keys that the REPL gets as they are."""
         keys = ("allTactics", "rootGoals", "declarations", "module", "prelude", "constants")
         return {key: True for key in keys if getattr(self, key)}
@@ -222,7 +225,7 @@ class Tactics(flask_app.Body):
 
 
 class IdConverter(IntegerConverter):
-    """Ids in paths, of at most 18 digits."""
+    """Ids in paths, of at most 18 digits: Python refuses to convert thousands of them, which would be a 500."""
 
     regex = r"\d{1,18}"
 
@@ -265,13 +268,14 @@ def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
             return flask_app.reply_later({"error": "the server is shutting down"}, 503)
         except CannotStart as error:
             return flask_app.reply_later({"error": f"no Lean process can be started: {error}"}, 503)
+        # The caller may have hung up while it waited. Nobody would learn of the lease then, nor return it.
         if lease is not None and gone():
             pool.give_back(lease.id)
             lease = None
         if lease is None:
             return flask_app.reply({"process_id": None})
         answer = {"process_id": lease.id, "lease_seconds": lease.idle_seconds}
-        # Independent goals are branches of their own.
+        # By these three fields, which LeanTree's server does not have, our client knows what it can rely on.
         return flask_app.reply({**answer, "fresh_environments": fresh, "splits_goals": True})
 
     @routes.post("/process/<id:pid>/heartbeat")
@@ -284,7 +288,10 @@ def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
 
     @routes.post("/process/<id:pid>/return")
     def return_process(pid: int) -> Response:
-        return flask_app.reply({"status": "ok"} if pool.give_back(pid) else {"status": "ok", "already_returned": True})
+        # A client that lost the answer returns its lease again.
+        if pool.give_back(pid):
+            return flask_app.reply({"status": "ok"})
+        return flask_app.reply({"status": "ok", "already_returned": True})
 
 
 def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> None:
@@ -293,7 +300,7 @@ def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
         body = Command.read()
         seconds = _seconds(body.timeout, settings, settings.command_seconds * 1000)
         where = Where(body.env, bool(body.header))
-        return on_lease(pool, pid, lambda lease: lease.command(body.command, seconds, where, body.asked))
+        return on_lease(pool, pid, lambda lease: lease.command(body.command, seconds, where, body.flags))
 
     @routes.post("/process/<id:pid>/steps")
     def steps(pid: int) -> Response:
@@ -305,9 +312,9 @@ def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
             return {"results": lease.run_steps([(s.proofState, s.tactic) for s in body.steps], seconds, gone)}
 
         def run_and_forget(lease: ServerLease) -> dict[str, Any]:
-            found = run(lease)
+            results = run(lease)
             lease.forget_proof_states()
-            return found
+            return results
 
         return on_lease(pool, pid, run_and_forget if body.forget else run)
 
@@ -328,39 +335,41 @@ def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
     def try_apply_tactic(pid: int, state: int) -> Response:
         body = Tactic.read()
         seconds = _seconds(body.timeout, settings, _DEFAULT_TACTIC_MS)
-        return on_lease(
-            pool, pid, lambda lease: try_tactic(pool.metrics, lease, state, body.tactic, seconds), missing_status=200
-        )
+
+        def apply(lease: ServerLease) -> dict[str, Any]:
+            return try_tactic(pool.metrics, lease, state, body.tactic, seconds)
+
+        # LeanTree's server answers 200 to this call whatever happens, and its clients read the text.
+        return on_lease(pool, pid, apply, missing_status=200)
 
     @routes.post("/process/<id:pid>/proof/<id:state>/try_apply_tactics")
     def try_apply_tactics(pid: int, state: int) -> Response:
         body = Tactics.read()
         seconds = _seconds(body.timeout, settings, _DEFAULT_TACTIC_MS)
         gone = flask_app.client_disconnected()
-        return on_lease(
-            pool,
-            pid,
-            lambda lease: {
-                "results": [
-                    try_tactic(pool.metrics, lease, state, tactic, seconds) for tactic in body.tactics if not gone()
-                ]
-            },
-        )
+
+        def apply_all(lease: ServerLease) -> dict[str, Any]:
+            results = []
+            for tactic in body.tactics:
+                if not gone():
+                    results.append(try_tactic(pool.metrics, lease, state, tactic, seconds))
+            return {"results": results}
+
+        return on_lease(pool, pid, apply_all)
 
     @routes.post("/process/<id:pid>/proof/<id:state>/apply_tactic")
     def apply_tactic(pid: int, state: int) -> Response:
         body = Tactic.read()
         seconds = _seconds(body.timeout, settings, _DEFAULT_TACTIC_MS)
-        return on_lease(
-            pool,
-            pid,
-            lambda lease: count_outcome(
-                pool.metrics, lambda: branch_to_json(lease.apply_whole(state, body.tactic, seconds))
-            ),
-        )
+
+        def apply_whole(lease: ServerLease) -> dict[str, Any]:
+            return count_outcome(pool.metrics, lambda: branch_to_json(lease.apply_whole(state, body.tactic, seconds)))
+
+        return on_lease(pool, pid, apply_whole)
 
     @routes.post("/process/<id:pid>/proof/<id:state>/state")
     def proof_state(pid: int, state: int) -> Response:
+        # LeanTree's server answers the number alone as well.
         return on_lease(pool, pid, lambda lease: {"proof_state_id": state})
 
 
@@ -417,7 +426,9 @@ def branches_to_json(entries: Iterable[tuple[int, ReplBranch]]) -> list[dict[str
 
 
 def _seconds(timeout_ms: float | None, settings: ServerSettings, default_ms: float) -> float:
-    return min((default_ms if timeout_ms is None else timeout_ms) / 1000, settings.longest_seconds)
+    if timeout_ms is None:
+        timeout_ms = default_ms
+    return min(timeout_ms / 1000, settings.longest_seconds)
 
 
 # -- The application -------------------------------------------------------------------------------------------------

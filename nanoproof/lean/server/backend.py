@@ -143,7 +143,9 @@ class ServerSettings:
     @property
     def address_space_bytes(self) -> int | None:
         """The limit of a process's address space in bytes."""
-        return None if self.address_space_gb is None else round(self.address_space_gb * 2**30)
+        if self.address_space_gb is None:
+            return None
+        return round(self.address_space_gb * 2**30)
 
     @property
     def threads(self) -> int:
@@ -200,12 +202,15 @@ def probe_limits(process: ReplProcess, base_env: int) -> Limits:
     """
     answer = process.request({"cmd": TIMEOUT_TACTIC_SOURCE, "env": base_env}, _TRIAL_SECONDS)
     refusal = " ".join(error_messages(answer)) or str(answer.get("message", ""))
-    env = answer["env"] if isinstance(answer.get("env"), int) and not refusal else None
+    env = None
+    if isinstance(answer.get("env"), int) and not refusal:
+        env = answer["env"]
     statement = {"cmd": _TRIAL_STATEMENT, "env": base_env if env is None else env}
     start = read_statement_answer(process.request(statement, _TRIAL_SECONDS))
     if not isinstance(start, Step):
         raise ValueError(f"it starts no proof: {start}")
     slow = f"sleep {_TRIAL_SLEEP_MS}"
+    # `sleep` alone never looks at the token; Lean does before the `skip` behind it.
     if env is not None and not _is_stopped(process, start, f"{TIMEOUT_TACTIC} {_TRIAL_MS}\n({slow}; skip)"):
         env, refusal = None, "the trial was not stopped"
     return Limits(env, _is_stopped(process, start, slow, timeout=_TRIAL_MS), " ".join(refusal.split())[:300])
@@ -221,6 +226,7 @@ def add_time_limit(message: dict[str, Any], limits: Limits, seconds: float) -> d
 
     Where Lean stops the tactic, the REPL's own limit applies later, at the end of the time.
     """
+    # At least 10 ms: rotating the goals before may have used up the time.
     whole = max(10, int(seconds * 1000))
     share = max(10, int(whole * _SHARE))
     if limits.lean_env is None:
@@ -230,7 +236,9 @@ def add_time_limit(message: dict[str, Any], limits: Limits, seconds: float) -> d
 
 def restore_line_numbers(message: str, limits: Limits) -> str:
     """Correct the line numbers in Lean's message on a tactic that `add_time_limit` moved by a line."""
-    return message if limits.lean_env is None else _LINE.sub(lambda line: str(max(1, int(line[0]) - 1)), message)
+    if limits.lean_env is None:
+        return message
+    return _LINE.sub(lambda line: str(max(1, int(line[0]) - 1)), message)
 
 
 def is_runaway(outcome: OutOfTime, limits: Limits) -> bool:
@@ -268,6 +276,7 @@ class Backend:
 
         Raises `ReplError` if it does not come up.
         """
+        # Without imports an empty command, whose answer tells that the process is ready.
         text = "\n".join(f"import {module}" for module in self.imports)
         try:
             answer = process.request({"cmd": text}, self.start_seconds)
@@ -284,7 +293,10 @@ class Backend:
         return None if self.can_prune else int(answer["env"])
 
     def _try_limits(self, process: ReplProcess, base_env: int) -> Limits:
-        """Test what stops a tactic in the process. After a test that ended a process no other one is tested."""
+        """Test what stops a tactic in the process. After a test that ended a process no other one is tested.
+
+        Else a REPL that the test ends would never start.
+        """
         if self._fatal_trials:
             return Limits(reason=self._fatal_trials[0])
         try:
@@ -298,11 +310,15 @@ class Backend:
     def tactic_request(self, process: ReplProcess, proof_state: int, tactic: str, seconds: float) -> dict[str, Any]:
         """Build the request that runs a tactic for at most `seconds`, with the limits that the process supports."""
         message = {"tactic": tactic, "proofState": proof_state, **self.tactic_options}
-        return add_time_limit(message, process.limits, seconds) if self.soft_limits else message
+        if not self.soft_limits:
+            return message
+        return add_time_limit(message, process.limits, seconds)
 
     def kill_seconds(self, process: ReplProcess, seconds: float) -> float:
         """Return after how many seconds a process is killed whose tactic may take `seconds`."""
-        return seconds + self.grace_seconds if process.limits.names else seconds
+        if not process.limits.names:
+            return seconds
+        return seconds + self.grace_seconds
 
     def reset(self, process: ReplProcess) -> None:
         """Discard the proof states of the lease that ended; raises `ReplError` if the process is gone."""
@@ -358,6 +374,7 @@ def lake_environment(project: Path, sandbox: Sequence[str] = ()) -> dict[str, st
     lake = shutil.which("lake")
     if lake is None:
         raise UserError("the backend repl needs `lake` on the PATH (install Lean with elan)")
+    # As JSON from a program of ours: the output of `lake env` alone is ambiguous where a value holds a line break.
     command = [*sandbox, lake, "env", sys.executable, "-c", _PRINT_ENVIRONMENT]
     environment = inside(os.environ) if sandbox else None
     try:
@@ -371,7 +388,7 @@ def lake_environment(project: Path, sandbox: Sequence[str] = ()) -> dict[str, st
             timeout=_LAKE_SECONDS,
             check=False,
         )
-        lines = done.stdout.strip().splitlines()
+        lines = done.stdout.strip().splitlines()  # Lake may report what it fetched or built in lines before
         if done.returncode == 0 and lines:
             return dict(json.loads(lines[-1]))
     except (subprocess.TimeoutExpired, ValueError) as error:

@@ -19,13 +19,19 @@ def main() -> None:
     parent, limit, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    # After `prctl`: of a parent that ended before, no signal comes any more.
     if os.getppid() != parent:
         sys.exit(1)
     try:
         if limit:
-            present = resource.getrlimit(resource.RLIMIT_AS)
-            soft, hard = (limit if each == resource.RLIM_INFINITY else min(limit, each) for each in present)
-            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+            # To raise a hard limit is not allowed, so that nothing would start where `ulimit -v` was set lower.
+            lowered = []
+            for present in resource.getrlimit(resource.RLIMIT_AS):
+                if present == resource.RLIM_INFINITY:  # -1, which `min` would take for the smaller one
+                    lowered.append(limit)
+                else:
+                    lowered.append(min(limit, present))
+            resource.setrlimit(resource.RLIMIT_AS, (lowered[0], lowered[1]))
         os.execvp(command[0], command)
     except (OSError, ValueError) as error:
         sys.exit(f"cannot run {command[0]}: {getattr(error, 'strerror', None) or error}")

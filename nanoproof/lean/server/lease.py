@@ -107,9 +107,9 @@ class ServerLease:
             process.kill()
 
     def command(
-        self, text: str, seconds: float, where: Where = Where(), asked: Mapping[str, bool] | None = None
+        self, text: str, seconds: float, where: Where = Where(), flags: Mapping[str, bool] | None = None
     ) -> dict[str, Any]:
-        """Run a command and return the REPL's answer; `asked` are further keys of the request.
+        """Run a command and return the REPL's answer; `flags` are further keys of the request.
 
         Raises `ProcessGone` for an environment of a process that was lost, `LeaseError` for one that never was, and
         `TacticRefused` for a command with an error where the lease keeps its environment.
@@ -117,6 +117,7 @@ class ServerLease:
         if where.env is not None:
             if self.process is None:
                 raise ProcessGone("Subprocess has terminated: the environments of this lease are gone")
+            # Not any number: the REPL keeps the environments of earlier leases of this process, too.
             if where.env not in self._envs:
                 raise LeaseError(f"Environment {where.env} not found")
         self._revive()
@@ -124,10 +125,12 @@ class ServerLease:
         if continues:
             env = self._statement_env()
         elif where.header:
-            env = None
+            env = None  # the REPL takes `import` lines only without an environment
+        elif where.env is not None:
+            env = where.env
         else:
-            env = self.base_env if where.env is None else where.env
-        answer = self._command(text, seconds, env, asked or {})
+            env = self.base_env
+        answer = self._command(text, seconds, env, flags)
         if continues:
             if not _is_accepted(answer):
                 raise TacticRefused(_refusal(answer))
@@ -166,10 +169,10 @@ class ServerLease:
         self._note_proof_states((answer, *(answer.get("sorries") or ())))
         return answer
 
-    def _note_proof_states(self, listed: Iterable[Any]) -> None:
-        for each in listed:
-            if isinstance(each, Mapping) and isinstance(each.get("proofState"), int):
-                self._proof_states.add(each["proofState"])
+    def _note_proof_states(self, entries: Iterable[Any]) -> None:
+        for entry in entries:
+            if isinstance(entry, Mapping) and isinstance(entry.get("proofState"), int):
+                self._proof_states.add(entry["proofState"])
 
     def forget_proof_states(self) -> None:
         """Forget the proof states of commands' answers and of `run_steps`, where the REPL can."""
@@ -185,9 +188,9 @@ class ServerLease:
         return self.process
 
     def _command(
-        self, text: str, seconds: float, env: int | None, asked: Mapping[str, bool] | None = None
+        self, text: str, seconds: float, env: int | None, flags: Mapping[str, bool] | None = None
     ) -> dict[str, Any]:
-        message: dict[str, Any] = {"cmd": text, **(asked or {})}
+        message: dict[str, Any] = {"cmd": text, **(flags or {})}
         if env is not None:
             message["env"] = env
         try:
@@ -213,12 +216,12 @@ class ServerLease:
             if not gaps:
                 raise LeaseError("No `sorries` in REPL response: expected exactly one sorry, Lean found 0")
             answer = {**answer, "sorries": gaps[:1]}  # LeanTree's server starts at the first of several
-        found = _read(repl_goals.read_statement_answer, answer)
-        if isinstance(found, repl_goals.Refused):
-            raise TacticRefused(f"REPL returned error: {found.message}")
-        if isinstance(found, repl_goals.OutOfTime):
+        outcome = _read(repl_goals.read_statement_answer, answer)
+        if isinstance(outcome, repl_goals.Refused):
+            raise TacticRefused(f"REPL returned error: {outcome.message}")
+        if isinstance(outcome, repl_goals.OutOfTime):
             raise TacticTimedOut("Command timed out in the REPL")
-        return self._remember(repl_goals.ReplBranch(found.proof_state, found.goals))
+        return self._remember(repl_goals.ReplBranch(outcome.proof_state, outcome.goals))
 
     def _state_theorem(self, source: str, seconds: float) -> dict[str, Any]:
         """Send the command with the `sorry` to an environment where Lean can stop tactics; return the answer."""
@@ -231,6 +234,7 @@ class ServerLease:
         if mask(context).strip():
             answer = self._command(context, seconds, base_env)
             env = answer.get("env")
+            # With an error in the context the whole source is sent below: Lean's errors about that tell more.
             if isinstance(env, int) and not repl_goals.error_messages(answer):
                 return self._command(source[len(context) :].lstrip("\n"), seconds, env)
         return self._command(source, seconds, base_env)
@@ -247,7 +251,8 @@ class ServerLease:
         """Run a tactic on a branch; return the branches that it leaves, with their ids."""
         branch = self._find(branch_id, tactic)
         proof_state, own = self._step(branch, tactic, seconds)
-        return [self._remember(each) for each in repl_goals.split_branches(proof_state, own, branch.siblings)]
+        split = repl_goals.split_branches(proof_state, own, branch.siblings)
+        return [self._remember(child) for child in split]
 
     def apply_whole(self, branch_id: int, tactic: str, seconds: float) -> tuple[int, repl_goals.ReplBranch]:
         """Run a tactic like `apply`, but leave all goals in one branch."""
@@ -304,6 +309,7 @@ class ServerLease:
         """Run one tactic; return the new proof state and the branch's own goals in it."""
         if not branch.goals:
             raise TacticRefused("Could not apply tactic: no goals")
+        # One deadline for rotating and the tactic, as a client waits no longer than for a tactic.
         deadline = time.monotonic() + seconds
         request = branch.request_for(tactic)
         if isinstance(request, repl_goals.Refused):
@@ -360,6 +366,8 @@ class ServerLease:
         self._forget_numbers()
         assert process is not None
         process.close()
+        # A process that was killed by another thread looks as if it had crashed. The reason may be about an earlier
+        # process of this lease.
         why = ""
         if self._killed_for is not None and self._killed_for[0] is process:
             _, reason, why = self._killed_for

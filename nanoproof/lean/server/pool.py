@@ -1,7 +1,6 @@
 """The pool of a server's processes: started in the background, leased to one client each, replaced when they end."""
 
 import logging
-import math
 import secrets
 import threading
 import time
@@ -21,8 +20,9 @@ _TICK_SECONDS = 1.0
 _SHORTEST_LEASE_SECONDS = 1.0
 _MAX_BACKOFF_SECONDS = 30.0
 _FAILURES_BEFORE_GIVING_UP = 2
+"""Starts that fail in a row before callers are told; one alone may be an accident, such as a full memory."""
 _MAX_WAITING_PER_LEASE = 4
-_LARGEST_LEASE_ID = 2**53 - 1  # every JSON reader has such integers
+_LARGEST_LEASE_ID = 2**53 - 1  # the largest integer that every JSON reader has, those with floats as well
 _TACTIC_BUCKETS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
@@ -135,9 +135,11 @@ class Pool:
                     remaining = deadline - time.monotonic()
                     if remaining <= 0 or gone():
                         return None
+                    # In short waits: that the caller has hung up wakes nobody.
                     self._changed.wait(min(remaining, _TICK_SECONDS))
-                longest = self._settings.lease_seconds
-                idle = longest if idle_seconds is None else min(max(idle_seconds, _SHORTEST_LEASE_SECONDS), longest)
+                idle = self._settings.lease_seconds
+                if idle_seconds is not None:
+                    idle = min(idle, max(idle_seconds, _SHORTEST_LEASE_SECONDS))
                 lease = ServerLease(self._new_id(), *taken, self._backend, self, idle, fresh_environments)
                 self._leases[lease.id] = lease
                 self.metrics.leases.labels("given").inc()
@@ -156,6 +158,7 @@ class Pool:
         finally:
             lease.last_used = time.monotonic()
             lease.lock.release()
+            # It was returned meanwhile, by a caller that found the lock taken.
             if lease.ended:
                 self._try_to_retire(lease)
 
@@ -263,7 +266,9 @@ class Pool:
         if process.is_busy:
             return "runaway"
         limit = self._settings.recycle_gb
-        return "size" if limit is not None and process.resident_bytes() > limit * 2**30 else None
+        if limit is not None and process.resident_bytes() > limit * 2**30:
+            return "size"
+        return None
 
     def note_end(self, reason: str) -> None:
         """Count a process that ended or was given up, and wake the keeper thread, which starts another one."""
@@ -283,6 +288,7 @@ class Pool:
             lease = self.find(lease_id)
             if lease.lock.acquire(blocking=False):
                 return lease
+            # Who waits holds a thread of the server; without a limit one client could take them all.
             if lease.waiting >= _MAX_WAITING_PER_LEASE or self._waiting_for_turn >= self._settings.max_waiting:
                 raise TooManyWaiting
             lease.waiting += 1
@@ -332,6 +338,7 @@ class Pool:
 
     def _may_lease(self) -> bool:
         """Tell whether another lease may be given; lost processes are replaced first. The caller holds the lock."""
+        # Who lost a process in the middle of a proof has already waited, and holds a lease that helps nobody.
         free = len(self._free) - self._replacing
         return not self._draining and free > 0 and len(self._leases) < self._settings.max_processes
 
@@ -362,6 +369,7 @@ class Pool:
                     continue
             for _ in range(missing):
                 self._spawn()
+            # Checks read the memory of every process, which is too much to do at each change.
             if idle <= 0:
                 self._check_leases()
                 self._check_processes()
@@ -371,9 +379,13 @@ class Pool:
         """Return how many processes to start now; the first starts alone, as it may fill a cache that others use."""
         if time.monotonic() < self._retry_at:
             return 0
+        # A lease that lost its process has none until `replace` finds one, so that another one is wanted.
         leased = sum(lease.process is not None for lease in self._leases.values())
         live = len(self._free) + len(self._starting) + len(self._ending) + leased
-        return (self._wanted() if self._has_started else 1) - live
+        wanted = 1
+        if self._has_started:
+            wanted = self._wanted()
+        return wanted - live
 
     def _wanted(self) -> int:
         """Return how many processes there should be: all with `warmup`, else those in demand and the spare ones."""
@@ -389,7 +401,7 @@ class Pool:
             return
         with self._changed:
             self._starting.add(process)
-            if self._closed:
+            if self._closed:  # `close` came before this process was in the set that it kills
                 process.kill()
         threading.Thread(target=self._prepare, args=(process,), name=f"lean-start-{process.pid}", daemon=True).start()
 
@@ -403,7 +415,9 @@ class Pool:
             return
         self.metrics.starts.labels("started").inc()
         if not self._has_started and (reason := process.limits.reason):
-            how = "the REPL does, and it runs on" if process.limits.heeds_timeout else "its process is killed"
+            how = "its process is killed"
+            if process.limits.heeds_timeout:
+                how = "the REPL does, and it runs on"
             log.warning("Lean cannot stop a tactic that runs out of time, so %s: %s", how, reason)
         with self._changed:
             self._starting.discard(process)
@@ -456,8 +470,10 @@ class Pool:
             process.close()
             self.metrics.ends.labels("crash").inc()
         limit = self._settings.memory_limit_gb
-        limit_bytes = math.inf if limit is None else limit * 2**30
+        if limit is None:
+            return
         for lease in leases:
-            if (leased := lease.process) is not None and leased.resident_bytes() > limit_bytes:
+            leased = lease.process
+            if leased is not None and leased.resident_bytes() > limit * 2**30:
                 log.warning("process %d uses more than %g GB and is killed", leased.pid, limit)
                 lease.kill("memory", f"it used more than {limit:g} GB of memory and was killed")

@@ -60,6 +60,8 @@ class ReplPipes:
 
         Raises `Overdue` at `deadline` (of the monotonic clock), `Hangup` and `Stray`; the pipes are of no use then.
         """
+        # What is there before the request was sent belongs to another one: from here on all answers would be taken for
+        # those to the request after theirs.
         answer = bytearray()
         self._read(answer)
         if answer:
@@ -72,9 +74,12 @@ class ReplPipes:
                 elif descriptor == self._stdin and unsent:
                     unsent = unsent[self._write(unsent) :]
                 elif descriptor == self._stdout:
+                    # The search goes on where it ended, one byte back for a line break that was cut in two: an answer
+                    # of megabytes comes in many chunks.
                     searched = max(0, len(answer) - 1)
                     self._read(answer)
-                    if (end := answer.find(b"\n\n", searched)) >= 0:
+                    end = answer.find(b"\n\n", searched)
+                    if end >= 0:
                         return self._complete(answer, end, bool(unsent))
 
     def tail(self) -> str:
@@ -93,7 +98,8 @@ class ReplPipes:
             remaining = deadline - time.monotonic()
             if remaining <= 0:
                 raise Overdue(_progress(answer, sending))
-            if events := poll.poll(min(remaining, _MAX_POLL_SECONDS) * 1000):
+            events = poll.poll(min(remaining, _MAX_POLL_SECONDS) * 1000)
+            if events:
                 return events
 
     def _write(self, data: memoryview) -> int:
@@ -112,7 +118,9 @@ class ReplPipes:
             return
         if not chunk:
             raise Hangup(_progress(answer, False))
-        answer += chunk if answer else chunk.lstrip()
+        if not answer:
+            chunk = chunk.lstrip()
+        answer += chunk
         if len(answer) > self._max_answer_bytes:
             raise Stray(f"an answer of more than {self._max_answer_bytes} bytes: {_shown(answer)}")
 
@@ -125,6 +133,7 @@ class ReplPipes:
             self._stderr_open = False
 
     def _complete(self, answer: bytearray, end: int, sending: bool) -> bytes:
+        # The official REPL answers a request only once it has the empty line behind it.
         if sending:
             raise Stray(f"an answer before the request had been read: {_shown(answer)}")
         if answer[end:].strip():
@@ -135,7 +144,9 @@ class ReplPipes:
 def _progress(answer: bytearray, sending: bool) -> str:
     if sending:
         return "it did not read the whole request"
-    return f"it wrote half an answer: {_shown(answer)}" if answer else "no answer"
+    if not answer:
+        return "no answer"
+    return f"it wrote half an answer: {_shown(answer)}"
 
 
 def _shown(data: bytearray) -> str:
@@ -176,7 +187,12 @@ class Limits:
     @property
     def names(self) -> list[str]:
         """Short names of what stops a tactic."""
-        return ["lean"] * (self.lean_env is not None) + ["repl"] * self.heeds_timeout
+        names = []
+        if self.lean_env is not None:
+            names.append("lean")
+        if self.heeds_timeout:
+            names.append("repl")
+        return names
 
 
 class ReplProcess:
@@ -199,6 +215,7 @@ class ReplProcess:
         address_space_bytes: int | None = None,
         max_answer_bytes: int = MAX_ANSWER_BYTES,
     ) -> None:
+        # Isolated (-I): else the folder of `launch.py` would be searched first for its imports.
         launcher = [sys.executable, "-I", launch.__file__, str(os.getpid()), str(address_space_bytes or 0)]
         self._process = subprocess.Popen(
             [*launcher, *command],
@@ -208,7 +225,7 @@ class ReplProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            start_new_session=True,
+            start_new_session=True,  # so that `kill` reaches what it starts, and Ctrl-C reaches the server alone
         )
         ends = (self._process.stdin, self._process.stdout, self._process.stderr)
         self._ends = [end for end in ends if end is not None]
@@ -292,8 +309,12 @@ class ReplProcess:
         """Close, and return the error, with the exit status if it ended by itself and the last lines of its stderr."""
         ended, tail = self._ended(), self._pipes.tail()
         self.close()
-        status = f"exit status {self._process.returncode}, " if ended else ""
-        return kind(status + reason + (f"; its last words: {tail}" if tail else ""))
+        message = reason
+        if ended:  # else it is our own SIGKILL
+            message = f"exit status {self._process.returncode}, {reason}"
+        if tail:
+            message += f"; its last words: {tail}"
+        return kind(message)
 
     def _wait_for_exit(self) -> None:
         """Give a process that closed its pipes the time to end, so that its exit status is its own."""

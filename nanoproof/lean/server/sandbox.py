@@ -28,20 +28,22 @@ def bubblewrap(project: Path, readable: Sequence[Path], environment: Mapping[str
     program = shutil.which("bwrap")
     if program is None:
         raise UserError("--sandbox bwrap: there is no bwrap on the PATH (install bubblewrap)")
+    # `.lake` is mounted writable: through a link a foreign project would choose what folder of yours that is.
     if (project / ".lake").is_symlink():
         raise UserError(f"--sandbox bwrap: {project / '.lake'} is a symbolic link, through which it would write")
     home = Path(environment.get("HOME") or "/root")
     elan = Path(environment.get("ELAN_HOME") or home / ".elan")
     project = project.absolute()
-    # in this order: what is mounted later lies over what was before
+    # In this order: what is mounted later lies over what was before, the project over its hidden home, say.
     command = [program, "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     for hidden in ("/tmp", "/var/tmp", "/run", "/home", "/root", str(home)):
         if Path(hidden).is_dir():
             command += ["--tmpfs", str(Path(hidden).resolve())]
     for path in (elan, Path(sys.base_prefix), Path(sys.prefix), *readable, project):
         command += ["--ro-bind-try", str(path), str(path)]
-    built = str(project / ".lake")
+    built = str(project / ".lake")  # even where nothing is built, Lake writes its compiled `lakefile.lean` there
     command += ["--bind-try", built, built, "--chdir", str(project), "--"]
+    # A trial, since many systems have bwrap and forbid it user namespaces; Lean's own first error would not say that.
     try:
         trial = subprocess.run([*command, "true"], capture_output=True, text=True, timeout=_TRIAL_SECONDS, check=False)
     except subprocess.TimeoutExpired as error:
