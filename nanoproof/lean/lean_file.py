@@ -16,6 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
 from nanoproof.lean.declarations import PROVABLE, Declaration, outline
 from nanoproof.lean.lexical import mask, without_header
@@ -30,6 +31,7 @@ AXIOM = ".{u} {α : Sort u} : α"
 """What follows the name in the line that declares it."""
 _STAYS = "sorry"
 """In place of a proof: this one is to be proved."""
+# `noncomputable` has its place among a declaration's modifiers: before these, behind attributes and `private`.
 _BEHIND_NONCOMPUTABLE = re.compile(r"(?:(?:unsafe|partial|nonrec|scoped|local)\s+)*\Z")
 _OWN_AXIOM = re.compile(r"^[ \t]*(?:private[ \t]+|protected[ \t]+)?axiom[ \t]+([^\s:({\[⦃]+)", re.MULTILINE)
 
@@ -94,18 +96,26 @@ class LeanFile:
         """Find the `sorry`s of a text. Raises `SourceError` if it contains the name of our axioms."""
         if PLACEHOLDER in text:
             raise SourceError(f"the name {PLACEHOLDER} is taken: it stands for what is not proved yet")
-        newline = "\r\n" if 0 < text.count("\n") == text.count("\r\n") else "\n"
-        text = text.replace(newline, "\n")
+        # A file of mixed line ends stays as it is: to make them alike would change lines that nobody proved.
+        newline = "\n"
+        if 0 < text.count("\n") == text.count("\r\n"):
+            newline = "\r\n"
+            text = text.replace(newline, "\n")
         read = outline(text)
         gaps = []
+        # Lines are counted from the last `sorry` on: from the top it would be quadratic in their number.
         line, counted = 1, 0
         for match in sorries(read.masked):
             line += text.count("\n", counted, match.start())
             counted = match.start()
             column = match.start() - text.rfind("\n", 0, match.start()) - 1
             command = read.command_at(match.start())
-            declaration = read.by_command[command] if command >= 0 else None
-            head_line = 0 if declaration is None else text.count("\n", 0, declaration.head) + 1
+            declaration = None
+            head_line = 0
+            if command >= 0:
+                declaration = read.by_command[command]
+            if declaration is not None:
+                head_line = text.count("\n", 0, declaration.head) + 1
             gap = Gap(match.start(), match.end(), line, column, "", head_line=head_line)
             gaps.append(_classify_gap(gap, read.masked, declaration))
         return cls(text, tuple(gaps), newline=newline, before=before, path=path, open_before=open_before or {})
@@ -150,7 +160,9 @@ class LeanFile:
     def checked(self) -> str:
         """Return what Lean checks: the text with the proofs, without imports, behind what comes `before` it."""
         text = without_header(self.proved())
-        return _with_axioms(self.before, [text]) if self.before else text
+        if not self.before:
+            return text
+        return _with_axioms(self.before, [text])
 
     def assuming(self, gaps: Collection[Gap]) -> str:
         """Return the text without imports, with the proofs, and with axioms in place of some `sorry`s."""
@@ -168,8 +180,9 @@ class LeanFile:
         read = outline(self.text)
         own = read.command_at(gap.start)
         pieces = self._rewrite(self.gaps, gap)[: own + 2]
+        # Without the comments after the declaration: the doc comment of the next one would be an error at the end.
         declaration_end = len(read.masked[: read.end_of(own)].rstrip())
-        behind = read.end_of(own) - declaration_end  # comments after the declaration
+        behind = read.end_of(own) - declaration_end
         pieces[-1] = pieces[-1][: len(pieces[-1]) - behind]
         return Theorem(_with_axioms(self.before, pieces), dataset, name)
 
@@ -200,42 +213,54 @@ class LeanFile:
         proofs = dict(self.filled)
         assumed = frozenset(assumed)
         for number, gaps in groupby(self.gaps, key=lambda gap: read.command_at(gap.start)):
-            parts = []
+            edits = []
             for gap in gaps:
                 replacement: str | None = proofs.get(gap)
                 if gap == subject:
                     replacement = _STAYS
                 elif gap not in proofs and gap in assumed:
                     replacement = self.stand_in(gap)
-                at = gap.start - bounds[number + 1]
-                parts.append((at, at + gap.end - gap.start, gap in self.flipped, replacement))
-            pieces[number + 1] = _rewrite_command(pieces[number + 1], tuple(parts))
+                start = gap.start - bounds[number + 1]
+                edits.append(_Edit(start, start + gap.end - gap.start, gap in self.flipped, replacement))
+            pieces[number + 1] = _rewrite_command(pieces[number + 1], tuple(edits))
         return pieces
 
 
-@lru_cache(maxsize=4096)
-def _rewrite_command(text: str, gaps: tuple[tuple[int, int, bool, str | None], ...]) -> str:
-    """Return the text of a command with its `sorry`s replaced.
+class _Edit(NamedTuple):
+    """What takes the place of one `sorry` of a command, at `[start, end)` of its text.
 
-    Of each there is where it is, whether it is the other kind than it looks, and the proof, placeholder, or `_STAYS`;
-    with None it is left as it is.
+    `flipped` is true if it is the other kind, tactic or term, than it looks. `replacement` is a proof, the name of an
+    axiom, or `_STAYS`; with None the `sorry` is left as it is.
     """
+
+    start: int
+    end: int
+    flipped: bool
+    replacement: str | None
+
+
+# For one of n theorems the commands of all others are the same as for the theorem before.
+@lru_cache(maxsize=4096)
+def _rewrite_command(text: str, edits: tuple[_Edit, ...]) -> str:
+    """Return the text of a command with its `sorry`s replaced."""
+    # What a `sorry` is, the original text tells: an axiom or proof in front of it might look like something else.
     masked = mask(text)
-    shift = 0
-    for start, end, flipped, replacement in gaps:
-        if replacement is None:
+    shift = 0  # by how much the edits so far have lengthened the text
+    for edit in edits:
+        if edit.replacement is None:
             continue
-        at, to, size = start + shift, end + shift, len(text)
-        tactic = expects_tactic(masked[:start]) != flipped
-        if replacement.startswith(PLACEHOLDER):
-            text = text[:at] + ("exact " if tactic else "") + replacement + text[to:]
+        start, end, length_before = edit.start + shift, edit.end + shift, len(text)
+        is_tactic = expects_tactic(masked[: edit.start]) != edit.flipped
+        if edit.replacement.startswith(PLACEHOLDER):
+            exact = "exact " if is_tactic else ""
+            text = text[:start] + exact + edit.replacement + text[end:]
         else:
-            text, at, to = _disambiguate(text, at, to, tactic)
-            if replacement == _STAYS:
-                text = text[:at] + "sorry" + text[to:]
+            text, start, end = _disambiguate(text, start, end, is_tactic)
+            if edit.replacement == _STAYS:
+                text = text[:start] + "sorry" + text[end:]  # it may have been an `admit`
             else:
-                text = _insert(text, at, to, replacement)
-        shift += len(text) - size
+                text = _insert(text, start, end, edit.replacement)
+        shift += len(text) - length_before
     return text
 
 
@@ -243,7 +268,9 @@ def _disambiguate(text: str, start: int, end: int, tactic: bool) -> tuple[str, i
     """Make the `sorry` at `[start, end)` a tactic or a term beyond doubt; return the text and its new offsets."""
     if expects_tactic(mask(text)[:start]) == tactic:
         return text, start, end
-    before, after = ("focus ", "") if tactic else ("(by ", ")")
+    before, after = "(by ", ")"
+    if tactic:
+        before, after = "focus ", ""
     text = text[:start] + before + text[start:end] + after + text[end:]
     return text, start + len(before), end + len(before)
 
@@ -259,6 +286,7 @@ def _classify_gap(gap: Gap, masked: str, declaration: Declaration | None) -> Gap
         return replace(gap, skip_reason=f"it is in the {keyword} {name}, where it may stand for data")
     if declaration.in_mutual:
         return replace(gap, skip_reason="it is in a `mutual` block, whose declarations cannot be proved one by one")
+    # With a `sorry` right there it would be a proof, if there is a `:=` at all.
     try:
         parse_declaration(blank_sorries(masked[declaration.start : gap.start]) + "sorry", whole=False)
     except SourceError:
@@ -271,8 +299,11 @@ def _insert(text: str, start: int, end: int, proof: str) -> str:
     masked = mask(text)
     blanked = blank_sorries(masked)
     only = blanked[:start] + "sorry" + blanked[end:]
-    put = insert_proof(text, parse_declaration(only, whole=False), proof)
-    return put[: start - 1] + put[start:] if put[start - 1 : start + 1] == " \n" else put
+    with_proof = insert_proof(text, parse_declaration(only, whole=False), proof)
+    # The blank before a proof that goes on a line of its own would be left at the end of the line above.
+    if with_proof[start - 1 : start + 1] == " \n":
+        return with_proof[: start - 1] + with_proof[start:]
+    return with_proof
 
 
 def _is_asked_for(declaration: Declaration) -> bool:
@@ -283,9 +314,10 @@ def _is_asked_for(declaration: Declaration) -> bool:
 def _with_axioms(before: str, commands: Sequence[str]) -> str:
     """Declare the axioms that texts name before them, and make definitions that may depend on one `noncomputable`.
 
-    Those are all definitions from the first one with such a name on. `commands` are the text before the first command,
-    with the header of a file, and then a command each. A text that names no axiom has the line of one all the same: so
-    it is the text that it was when there was one axiom, and what is known of it stays known.
+    Lean compiles no definition that uses an axiom, and refuses it without that word. Which ones do, the text does not
+    tell, so those are all definitions from the first one with such a name on. `commands` are the text before the first
+    command, with the header of a file, and then a command each. A text that names no axiom has the line of one all the
+    same: so it is the text that it was when there was one axiom, and what is known of it stays known.
     """
     names = dict.fromkeys(name for text in (before, *commands) for name in STAND_IN.findall(text))
     above, resting = _completed(before)

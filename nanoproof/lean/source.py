@@ -9,10 +9,12 @@ import re
 import textwrap
 from bisect import bisect_right
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from nanoproof.lean.lexical import find_top_level, mask, misplaced_header
 from nanoproof.lean.types import SourceError, Theorem
 
+# `h.sorry`, `sorry'` and `«sorry»` are other names.
 _SORRY = re.compile(r"(?<![\w.'«])sorry(?![\w.'])")
 _ADMIT = re.compile(r"(?<![\w.'«])admit(?=[ \t]*(?:$|[;)}|\]⟩]|<;>|·))", re.MULTILINE)
 """Matches the tactic `admit`, a `sorry` by another name (of the same length), where more tactics or nothing follows.
@@ -71,16 +73,17 @@ _INLINE = re.compile(r"(?:[;|]|<;>|(?<![\w.'])(?:then|else))\Z")
 
 def sorries(masked: str) -> list[re.Match[str]]:
     """Find each `sorry` of a masked text, in order, and each tactic `admit`, which means the same."""
-    found = list(_SORRY.finditer(masked))
+    gaps = list(_SORRY.finditer(masked))
     admits = list(_ADMIT.finditer(masked))
-    if admits:
-        starts = [command.start() for command in COMMAND.finditer(masked)]
-        for admit in admits:
-            number = bisect_right(starts, admit.start()) - 1
-            if expects_tactic(masked[starts[number] if number >= 0 else 0 : admit.start()]):
-                found.append(admit)
-        found.sort(key=lambda match: match.start())
-    return found
+    if not admits:
+        return gaps
+    starts = [0, *(command.start() for command in COMMAND.finditer(masked))]
+    for admit in admits:
+        command_start = starts[bisect_right(starts, admit.start()) - 1]
+        if expects_tactic(masked[command_start : admit.start()]):
+            gaps.append(admit)
+    gaps.sort(key=lambda match: match.start())
+    return gaps
 
 
 def blank_sorries(masked: str) -> str:
@@ -105,6 +108,7 @@ def expects_tactic(text: str) -> bool:
         if _TACTICS_FOLLOW.search(before):
             return True
         if before.endswith(";"):
+            # In a term, `;` ends a `let` or `have`: what follows is a term if there was no `by`.
             return _BY.search(before) is not None
         if before.endswith(("{", "(")):
             text = before[:-1]
@@ -113,13 +117,16 @@ def expects_tactic(text: str) -> bool:
         elif _BRANCH.search(before):
             text = before[: _condition(before)]
         elif before.endswith("=>"):
-            arms = _opener_of_arm(before)
-            if arms is None or arms[1] != "match":
-                return arms is not None and arms[1] not in ("fun", "λ")
-            text = before[: arms[0]]
+            opener = _opener_of_arm(before)
+            if opener is None:
+                return False
+            if opener.word != "match":
+                return opener.word not in ("fun", "λ")
+            text = before[: opener.start]  # `match` is a tactic and a term, by where it stands itself
         else:
             line = text[text.rfind("\n") + 1 :]
             if line.strip():
+                # Only bullets may stand in front of a tactic on its line; `f sorry` is a term.
                 return _BULLETS.sub("", line, count=1) == "" and _BY.search(before) is not None
             above = None if _TERM_FOLLOWS.search(before) else _above(before, len(line))
             if above is None:
@@ -135,7 +142,10 @@ def _above(before: str, column: int) -> int | None:
         line = before[start:end]
         if line.strip() and len(line) - len(line.lstrip()) <= column:
             begins = column < len(line) and not line[column].isspace()
-            return start + column if begins and not re.search(r"[\w.'!?]\Z", line[:column]) else None
+            # Not in the middle of a name: the column has to be that of an item behind a bullet, say.
+            if not begins or re.search(r"[\w.'!?]\Z", line[:column]):
+                return None
+            return start + column
         end = start - 1
     return None
 
@@ -152,20 +162,32 @@ def _is_choice(before: str) -> bool:
 
 def _condition(before: str) -> int:
     """Find the `if` whose `then` or `else` ends the text; 0 if there is none."""
+    # Backwards: each `else` on the way belongs to an `if` of its own, further to the left.
     missing = 1
     for word in reversed(list(_IF.finditer(before, 0, len(before) - len("then")))):
-        missing += 1 if word.group() == "else" else -1
+        if word.group() == "else":
+            missing += 1
+        else:
+            missing -= 1
         if not missing:
             return word.start()
     return 0
 
 
-def _opener_of_arm(before: str) -> tuple[int, str] | None:
-    """Find the word to which the `=>` at the end belongs, as `induction`, `match` or `fun`: its offset and the word."""
+class _Opener(NamedTuple):
+    """A word that arms belong to, and its offset."""
+
+    start: int
+    word: str
+
+
+def _opener_of_arm(before: str) -> _Opener | None:
+    """Find the word to which the `=>` at the end belongs, as `induction`, `match` or `fun`."""
     line_start = before.rfind("\n") + 1
     arm = _ARM.match(before, line_start)
     if arm is None or arm.end() < len(before):  # not the arrow of an arm at the beginning of the line
         return _last_opener(before, line_start, len(before))
+    # Up to the line that the arms of this column hang from: it is less indented, or as much and no arm itself.
     indent = before.index("|", line_start) - line_start
     end = line_start - 1
     while end >= 0:
@@ -178,13 +200,16 @@ def _opener_of_arm(before: str) -> tuple[int, str] | None:
     return None
 
 
-def _last_opener(before: str, start: int, end: int) -> tuple[int, str] | None:
-    found = list(_ARMS_OF.finditer(before, start, end))
-    return (found[-1].start(), found[-1].group()) if found else None
+def _last_opener(before: str, start: int, end: int) -> _Opener | None:
+    openers = list(_ARMS_OF.finditer(before, start, end))
+    if not openers:
+        return None
+    return _Opener(openers[-1].start(), openers[-1].group())
 
 
 def _fill_gap(source: str, masked: str, start: int, end: int, proof: str) -> str:
     """Replace the `sorry` at `[start, end)` by a tactic proof, indented to fit where it stands."""
+    # Lean refuses tabs.
     lines = textwrap.dedent(proof.strip("\n").expandtabs(2)).rstrip().split("\n")
     line_start = source.rfind("\n", 0, start) + 1
     column = start - line_start
@@ -193,15 +218,21 @@ def _fill_gap(source: str, masked: str, start: int, end: int, proof: str) -> str
         if len(lines) > 1 and inline:
             lines = [f"({lines[0]}", *(f" {line}" for line in lines[1:-1]), f" {lines[-1]})"]
         opener = masked[line_start:start].rstrip()
+        # Behind `by` or `=>` on its line: below it, since further tactics in its column may be far to the right.
         if len(lines) > 1 and not inline and (opener.endswith("=>") or _ends_with_word(opener, "by")):
             margin = "\n" + " " * (_margin(masked[line_start:start]) + 2)
             return source[:start] + "".join(margin + line for line in lines) + source[end:]
         body = ("\n" + " " * column).join(lines)
     else:
-        bare = masked[:start].rstrip().endswith((":=", "=>"))
-        head, tail = ("by", "") if bare else ("(by", ")")
+        # An argument needs parentheses: `f by simp` takes what follows for a part of the `by`.
+        head, tail = "(by", ")"
+        if masked[:start].rstrip().endswith((":=", "=>")):
+            head, tail = "by", ""
         margin = "\n" + " " * (_margin(masked[line_start:start]) + 2)
-        body = f"{head} {lines[0]}{tail}" if len(lines) == 1 else head + "".join(margin + x for x in lines) + tail
+        if len(lines) == 1:
+            body = f"{head} {lines[0]}{tail}"
+        else:
+            body = head + "".join(margin + line for line in lines) + tail
     return source[:start] + re.sub(r"[ \t]+$", "", body, flags=re.MULTILINE) + source[end:]
 
 
@@ -265,8 +296,8 @@ def parse_declaration(source: str, whole: bool = True) -> Declaration:
     The `sorry` has to be the whole proof, or with `whole` false to stand somewhere in it. Raises `SourceError`.
     """
     masked = mask(source)
-    if words := misplaced_header(masked):
-        raise SourceError(f"a theorem's source holds no imports, got {words!r}")
+    if header := misplaced_header(masked):
+        raise SourceError(f"a theorem's source holds no imports, got {header!r}")
     gaps = sorries(masked)
     if len(gaps) != 1:
         raise SourceError(f"a theorem's source needs exactly one sorry, got {len(gaps)} in {_shown(source)}")
@@ -281,6 +312,7 @@ def parse_declaration(source: str, whole: bool = True) -> Declaration:
         raise SourceError(f"the {declaration['keyword']} has no name in {_shown(source)}")
     head_end = declaration.end("keyword") if is_example else declaration.end()
     assign = find_top_level(masked, ":=", head_end)
+    # A field below `where` has a `:=` of its own, behind which is no proof of the declaration.
     is_whole = (
         0 <= assign < gap.start()
         and masked[assign + 2 : gap.start()].strip() in ("", "by")
@@ -303,8 +335,8 @@ def parse_declaration(source: str, whole: bool = True) -> Declaration:
 
 def statement_of(source: str) -> str:
     """Return the text of the declaration before its `:=`, without what precedes the declaration."""
-    found = parse_declaration(source, whole=False)
-    return source[found.start : found.assign].rstrip()
+    declaration = parse_declaration(source, whole=False)
+    return source[declaration.start : declaration.assign].rstrip()
 
 
 def theorem_name(source: str) -> str | None:
@@ -323,21 +355,33 @@ def rename_theorem(source: str, name: str) -> str:
 
     An `example` becomes a theorem. What follows may refer to the theorem by its old name.
     """
-    found = parse_declaration(source, whole=False)
-    behind = _NEXT_COMMAND.search(mask(source), found.sorry_end)
-    end = len(source) if behind is None else behind.start()
-    # `sorry` for an `admit`: a server lists the positions of the word that it knows
-    body = source[found.head_end : found.sorry_start] + "sorry" + source[found.sorry_end : end]
-    return source[: found.start] + _head(source, found, name) + body.rstrip()
+    declaration = parse_declaration(source, whole=False)
+    end = len(source)
+    next_command = _NEXT_COMMAND.search(mask(source), declaration.sorry_end)
+    if next_command is not None:
+        end = next_command.start()
+    # `sorry` for an `admit`: a server lists the positions of the word that it knows.
+    before_sorry, behind_sorry = (
+        source[declaration.head_end : declaration.sorry_start],
+        source[declaration.sorry_end : end],
+    )
+    head = source[: declaration.start] + _head(source, declaration, name)
+    return head + (before_sorry + "sorry" + behind_sorry).rstrip()
 
 
-def _head(source: str, found: Declaration, name: str) -> str:
-    if found.name is None:
+def _head(source: str, declaration: Declaration, name: str) -> str:
+    if declaration.name is None:
         return f"theorem {name}"
-    declared = source[found.keyword : found.head_end]
-    universes = match.group() if (match := _UNIVERSES.search(declared)) else ""
-    noncomputable = "noncomputable " if "noncomputable" in source[found.start : found.keyword] else ""
-    return f"{noncomputable}{declared.split()[0]} {_LAST_PART.sub(name, found.name)}{universes}"
+    declared = source[declaration.keyword : declaration.head_end]
+    universes = _UNIVERSES.search(declared)
+    # The one modifier that Lean may insist on; the namespace stays, as its names are open in the statement.
+    noncomputable = ""
+    if "noncomputable" in source[declaration.start : declaration.keyword]:
+        noncomputable = "noncomputable "
+    head = f"{noncomputable}{declared.split()[0]} {_LAST_PART.sub(name, declaration.name)}"
+    if universes is not None:
+        head += universes.group()
+    return head
 
 
 def splice(theorem: Theorem | str, proof: str) -> str:
@@ -349,22 +393,25 @@ def splice(theorem: Theorem | str, proof: str) -> str:
     return insert_proof(source, parse_declaration(source, whole=False), proof)
 
 
-def insert_proof(source: str, found: Declaration, proof: str) -> str:
+def insert_proof(source: str, declaration: Declaration, proof: str) -> str:
     """Put a tactic proof in place of the `sorry` of a parsed declaration; raises `SourceError` for an empty one."""
     lines = textwrap.dedent(proof.strip("\n").expandtabs(2)).rstrip()
     if not lines.strip():
         raise SourceError(f"an empty proof cannot be spliced into {_shown(source)}")
-    if not found.whole:
-        return _fill_gap(source, mask(source), found.sorry_start, found.sorry_end, lines)
-    body = textwrap.indent(lines, found.indent + "  ")
-    return f"{up_to_value(source, found)}by\n{body}{source[found.sorry_end :]}"
+    if not declaration.whole:
+        return _fill_gap(source, mask(source), declaration.sorry_start, declaration.sorry_end, lines)
+    body = textwrap.indent(lines, declaration.indent + "  ")
+    return f"{up_to_value(source, declaration)}by\n{body}{source[declaration.sorry_end :]}"
 
 
-def up_to_value(source: str, found: Declaration) -> str:
+def up_to_value(source: str, declaration: Declaration) -> str:
     """Return the source up to and including `:= `, which goes below the statement where a comment ends that."""
-    head = source[: found.assign].rstrip()
-    commented = "--" in source[len(mask(source)[: found.assign].rstrip()) : len(head)].rpartition("\n")[2]
-    return f"{head}\n{found.indent}  := " if commented else f"{head} := "
+    head = source[: declaration.assign].rstrip()
+    code_end = len(mask(source)[: declaration.assign].rstrip())
+    last_line_of_comments = source[code_end : len(head)].rpartition("\n")[2]
+    if "--" in last_line_of_comments:
+        return f"{head}\n{declaration.indent}  := "
+    return f"{head} := "
 
 
 def before_declaration(source: str) -> str:
@@ -387,39 +434,49 @@ def negate(theorem: Theorem) -> Theorem:
     take part in the statement, for a `def`, and where no type is stated.
     """
     source = theorem.source
-    found = parse_declaration(source)
+    declaration = parse_declaration(source)
     masked = mask(source)
-    if _CONTEXT.search(masked, 0, found.start):
+    # Which variables Lean takes into a statement, it decides when it has elaborated that.
+    if _CONTEXT.search(masked, 0, declaration.start):
         raise SourceError(f"cannot negate a statement that depends on `variable` lines: {_shown(source)}")
-    if masked.startswith("def", found.keyword):
+    if masked.startswith("def", declaration.keyword):
         raise SourceError(f"cannot negate a definition: {_shown(source)}")
-    colon = find_top_level(masked, ":", found.head_end)
-    if colon < 0 or colon > found.assign:
+    colon = find_top_level(masked, ":", declaration.head_end)
+    if colon < 0 or colon > declaration.assign:
         raise SourceError(f"cannot negate a declaration without a stated type: {_shown(source)}")
-    binders = _before_closing(source[found.head_end : colon])
-    claim = _before_closing(source[colon + 1 : found.assign])
-    negated = f"¬ (∀ {binders}, {claim})" if binders else f"¬ ({claim})"
+    binders = _before_closing(source[declaration.head_end : colon])
+    claim = _before_closing(source[colon + 1 : declaration.assign])
+    negated = f"¬ ({claim})"
+    if binders:
+        negated = f"¬ (∀ {binders}, {claim})"
     head = "example"
-    if found.name is not None:
-        universes = _UNIVERSES.search(source, found.keyword, found.head_end)
-        quote = "»" if found.name.endswith("»") else ""
-        head = f"theorem {found.name.removesuffix(quote)}_negated{quote}{universes.group() if universes else ''}"
-    before = _without_documentation(source[: found.start], masked)
-    text = f"{before}{EXPLICIT}{found.indent}{head} : {negated} := by\n{found.indent}  sorry"
-    return Theorem(text + source[found.sorry_end :], theorem.dataset, f"{theorem.id}#negated")
+    if declaration.name is not None:
+        quote = "»" if declaration.name.endswith("»") else ""
+        head = f"theorem {declaration.name.removesuffix(quote)}_negated{quote}"
+        universes = _UNIVERSES.search(source, declaration.keyword, declaration.head_end)
+        if universes is not None:
+            head += universes.group()
+    before = _without_documentation(source[: declaration.start], masked)
+    indent = declaration.indent
+    text = f"{before}{EXPLICIT}{indent}{head} : {negated} := by\n{indent}  sorry"
+    return Theorem(text + source[declaration.sorry_end :], theorem.dataset, f"{theorem.id}#negated")
 
 
 def _before_closing(text: str) -> str:
     """Strip a part of a statement that more follows, on a new line if a comment ends it."""
     text = text.strip()
-    return text + "\n " if "--" in text.rpartition("\n")[2] else text
+    if "--" in text.rpartition("\n")[2]:
+        return text + "\n "
+    return text
 
 
 def _without_documentation(before: str, masked: str) -> str:
     """Remove a declaration's doc comment from what precedes it: they may not be separated."""
     code = len(masked[: len(before)].rstrip())
     documented = before.find("/--", code)
-    return before if documented < 0 else before[:documented]
+    if documented < 0:
+        return before
+    return before[:documented]
 
 
 def restate(source: str, name: str, statement: str) -> str:
@@ -428,13 +485,19 @@ def restate(source: str, name: str, statement: str) -> str:
     Universes that the statement names are parameters of the theorem; any other name that it does not bind is an error
     in it. Raises `SourceError` where `parse_declaration` does.
     """
-    found = parse_declaration(source, whole=False)
-    before = _without_documentation(source[: found.start], mask(source)).removesuffix(EXPLICIT + found.indent)
-    levels = dict.fromkeys(word for level in _SORT.findall(statement) for word in _LEVEL_NAME.findall(level))
-    universes = f".{{{', '.join(levels)}}}" if levels else ""
-    indented = statement.replace("\n", "\n" + found.indent + "    ")
-    head = f"{before}{EXPLICIT}{found.indent}theorem {name}{universes} {indented}"
-    return f"{head} := by\n{found.indent}  sorry\n"
+    declaration = parse_declaration(source, whole=False)
+    indent = declaration.indent
+    before = _without_documentation(source[: declaration.start], mask(source))
+    before = before.removesuffix(EXPLICIT + indent)  # the source may be a negation or a restatement
+    levels: dict[str, None] = {}
+    for level in _SORT.findall(statement):
+        levels.update(dict.fromkeys(_LEVEL_NAME.findall(level)))
+    universes = ""
+    if levels:
+        universes = f".{{{', '.join(levels)}}}"
+    indented = statement.replace("\n", "\n" + indent + "    ")
+    head = f"{before}{EXPLICIT}{indent}theorem {name}{universes} {indented}"
+    return f"{head} := by\n{indent}  sorry\n"
 
 
 def name_examples(source: str, prefix: str = "_nanoproof_check") -> str:
@@ -456,4 +519,6 @@ def _indentation(source: str, position: int) -> str:
 
 def _shown(source: str) -> str:
     text = " ".join(source.split())
-    return repr(text if len(text) <= 120 else text[:117] + "...")
+    if len(text) > 120:
+        text = text[:117] + "..."
+    return repr(text)
