@@ -12,7 +12,9 @@ from nanoproof.search import policy
 
 _STATUS_SECONDS = 10.0
 _ATTEMPTS = 100
+"""More than there is time for: it is `patience_seconds` that ends the retries."""
 _SLACK_SECONDS = 5.0
+"""How much later than its own deadline the server may answer, so that it says what happened."""
 
 
 class _Client(HttpClient):
@@ -53,8 +55,11 @@ class RemotePolicy:
             raise policy.PolicyError(f"not the address of a policy server: {error}") from error
         self.address = str(where)
         self.answer_seconds, self.patience_seconds = answer_seconds, patience_seconds
-        self._sampling_fields = {} if sampling is None else protocol.sampling_to_json(sampling)
-        token = os.environ.get(protocol.TOKEN_VARIABLE) if token is None else token
+        self._sampling_fields: dict[str, Any] = {}
+        if sampling is not None:
+            self._sampling_fields = protocol.sampling_to_json(sampling)
+        if token is None:
+            token = os.environ.get(protocol.TOKEN_VARIABLE)
         self._client = _Client(where, token, connect_seconds)
         self.step: int | None = None
         """The step of the weights that answered last, as far as the server tells."""
@@ -91,9 +96,9 @@ class RemotePolicy:
         self, states: Sequence[str], seeds: Sequence[int], *, deadline: float | None = None
     ) -> list[policy.Suggestion]:
         """Suggest tactics and values for several states in one request, which succeed all or none."""
-        seconds = self.answer_seconds
+        seconds, slack = self.answer_seconds, _SLACK_SECONDS
         if deadline is not None:
-            seconds = min(seconds, deadline - time.monotonic())
+            seconds, slack = min(seconds, deadline - time.monotonic()), 0.0  # a deadline of the caller's is kept
             if seconds <= 0:
                 raise policy.PolicyTimeout("the deadline was over before the policy server was asked")
         body = {"states": list(states), "seeds": list(seeds), "timeout_seconds": seconds, **self._sampling_fields}
@@ -101,7 +106,7 @@ class RemotePolicy:
             code, answer = self._client.post(
                 "/generate",
                 body,
-                seconds + (_SLACK_SECONDS if deadline is None else 0.0),
+                seconds + slack,
                 attempts=_ATTEMPTS,
                 retry_seconds=min(self.patience_seconds, 0.9 * seconds),
             )
@@ -109,18 +114,22 @@ class RemotePolicy:
             raise policy.BadState("the state is not Unicode: it has a lone surrogate") from error
         if code != 200:
             raise self._refusal(code, answer)
-        if isinstance(answer, dict) and type(step := answer.get("step")) is int:
-            self.step = step
+        # `type`, as true is an integer to `isinstance`.
+        if isinstance(answer, dict) and type(answer.get("step")) is int:
+            self.step = answer["step"]
         try:
-            return [protocol.suggestion_from_json(each) for each in _suggestions_of(answer, len(states))]
+            return [protocol.suggestion_from_json(entry) for entry in _suggestions_of(answer, len(states))]
         except ValueError as error:
             raise policy.PolicyServerError(
                 f"policy server {self.address} answered what is no suggestion: {error}"
             ) from error
 
     def _refusal(self, code: int, answer: Any) -> policy.PolicyError:
-        said = answer.get("error") if isinstance(answer, dict) else None
-        message = f"policy server {self.address}: {' '.join(str(said or f'status {code}').split())[:300]}"
+        reason = None
+        if isinstance(answer, dict):
+            reason = answer.get("error")
+        shown = " ".join(str(reason or f"status {code}").split())[:300]
+        message = f"policy server {self.address}: {shown}"
         kinds = {
             400: policy.BadState,
             429: policy.PolicyBusy,
@@ -132,7 +141,9 @@ class RemotePolicy:
 
 
 def _suggestions_of(answer: Any, length: int) -> list[Any]:
-    given = answer.get("suggestions") if isinstance(answer, dict) else None
-    if not isinstance(given, list) or len(given) != length:
+    suggestions = None
+    if isinstance(answer, dict):
+        suggestions = answer.get("suggestions")
+    if not isinstance(suggestions, list) or len(suggestions) != length:
         raise ValueError(f"`suggestions` must be a list of {length}")
-    return given
+    return suggestions

@@ -34,7 +34,9 @@ from nanoproof.search.policy import (
 KEEP_ALIVE_SECONDS = 10.0
 """A stream on which nothing can be said yet has a comment so often, for proxies that close silent connections."""
 DEFAULT_TOKENS = 16
+"""What OpenAI's API writes where `max_tokens` is left out."""
 CALLER_GONE = 499
+"""nginx's status for a caller that has hung up; it is read in metrics and logs only."""
 MOST_STOPS = 16
 
 
@@ -56,22 +58,27 @@ class PromptTooLong(BadState):
 
 def find_model(models: ServedModels, name: str | None) -> ServedModel:
     """Find a model by its name. Raises NoSuchModel, which says what there is."""
-    found = models.find(name)
-    if found is None:
+    served = models.find(name)
+    if served is None:
         raise NoSuchModel(f"there is no model {name!r}; served are {', '.join(models.by_name)}")
-    return found
+    return served
 
 
 # -- OpenAI's completions --------------------------------------------------------------------------------------------
 
 
 def _as_list(value: Any) -> Any:
-    return [] if value is None else [value] if isinstance(value, str) else value
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return [value]
+    return value
 
 
 Texts = Annotated[list[flask_app.Text], BeforeValidator(_as_list)]
 """A text or a list of texts."""
 Neutral = Annotated[float, Field(ge=0, le=0)] | None
+"""A penalty that is not one: clients send the default of each field, which must not be refused."""
 
 
 class StreamOptions(flask_app.Body, extra="forbid"):
@@ -106,10 +113,13 @@ class CompletionsBody(flask_app.Body, extra="forbid"):
 
     def options(self) -> GenerationOptions | None:
         """Return how texts are sampled; None where none are, and the prompts are only echoed. Raises BadRequest."""
-        count = 1 if self.n is None else self.n
+        count = self.n or 1
         if self.best_of is not None and self.best_of != count:
             raise flask_app.BadRequest(f"`best_of`: this server returns all that it samples, so it must be {count}")
-        most = DEFAULT_TOKENS if self.max_tokens is None else self.max_tokens
+        most = DEFAULT_TOKENS
+        if self.max_tokens is not None:
+            most = self.max_tokens
+        # With `echo` it asks for the log-probabilities of a text that is there already.
         if most == 0:
             if not self.echo:
                 raise flask_app.BadRequest("`max_tokens` must be >= 1, unless `echo` is true")
@@ -126,12 +136,19 @@ class CompletionsBody(flask_app.Body, extra="forbid"):
 
     def seeds(self) -> list[int]:
         """Return a seed for each prompt: that of the request, for further prompts derived from it, else random ones."""
-        first = secrets.randbits(63) if self.seed is None else self.seed
-        later = [np.random.SeedSequence([first % 2**64, place]) for place in range(1, len(self.prompt))]
-        return [first, *(int(each.generate_state(1, np.uint64)[0] >> 1) for each in later)]
+        first = self.seed
+        if first is None:
+            first = secrets.randbits(63)
+        seeds = [first]
+        # Not first + place: the second prompt of seed 1 would then be drawn like the first one of seed 2.
+        for place in range(1, len(self.prompt)):
+            sequence = np.random.SeedSequence([first % 2**64, place])
+            seeds.append(int(sequence.generate_state(1, np.uint64)[0] >> 1))
+        return seeds
 
 
 Piece = tuple[str, float | None]
+"""A part of a text and its log-probability; None for the first token of a prompt, which nothing precedes."""
 
 
 @dataclass(frozen=True)
@@ -143,14 +160,19 @@ class Written:
 
     def to_json(self, index: int, with_logprobs: bool) -> dict[str, Any]:
         """Return it as one of the choices of an answer."""
-        sample = TextSample("", 0.0, 0, False) if self.sample is None else self.sample
-        pieces = [*self.echoed, *([] if self.sample is None else [(sample.text, sample.logprob)])]
+        pieces = list(self.echoed)
+        num_tokens, finish_reason, knows_logprobs = 0, "length", True
+        if self.sample is not None:
+            pieces.append((self.sample.text, self.sample.logprob))
+            num_tokens, knows_logprobs = self.sample.num_tokens, self.sample.logprob is not None
+            if self.sample.finished:
+                finish_reason = "stop"
         return {
             "index": index,
             "text": "".join(text for text, _ in pieces),
-            "logprobs": _logprobs(pieces) if with_logprobs and sample.logprob is not None else None,
-            "finish_reason": "stop" if sample.finished else "length",
-            "num_tokens": sample.num_tokens,
+            "logprobs": _logprobs(pieces) if with_logprobs and knows_logprobs else None,
+            "finish_reason": finish_reason,
+            "num_tokens": num_tokens,
         }
 
 
@@ -163,11 +185,11 @@ class Completed:
 
     def choices(self, with_logprobs: bool) -> list[dict[str, Any]]:
         """Return the choices of an answer."""
-        return [each.to_json(index, with_logprobs) for index, each in enumerate(self.written)]
+        return [written.to_json(index, with_logprobs) for index, written in enumerate(self.written)]
 
     def usage(self) -> dict[str, int]:
         """Return the numbers of tokens; a prompt counts once, however many texts continue it."""
-        new = sum(each.sample.num_tokens for each in self.written if each.sample is not None)
+        new = sum(written.sample.num_tokens for written in self.written if written.sample is not None)
         return {
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": new,
@@ -195,18 +217,24 @@ def complete(
     lengths = [model.num_tokens(prompt) for prompt in body.prompt]
     if options is not None and body.truncate_prompt_tokens is None:
         _check_lengths(served, lengths, options)
-    echoed = [_echo(model, served, prompt, body.logprobs is not None) if body.echo else [] for prompt in body.prompt]
+    echoed: list[Sequence[Piece]] = [[] for _ in body.prompt]
+    if body.echo:
+        echoed = [_echo(model, served, prompt, body.logprobs is not None) for prompt in body.prompt]
     if options is None:
         return Completed([Written(pieces, None) for pieces in echoed], sum(lengths))
     answers = generate(model, body.prompt, options, body.seeds(), cancelled)
-    written = [Written(pieces, sample) for pieces, samples in zip(echoed, answers, strict=True) for sample in samples]
+    written = []
+    for pieces, samples in zip(echoed, answers, strict=True):
+        written += [Written(pieces, sample) for sample in samples]
     return Completed(written, sum(lengths))
 
 
 def _check_lengths(served: ServedModel, lengths: Sequence[int], options: GenerationOptions) -> None:
     """Check that the prompts fit whole: the model would go on from the end of one that is cut. Raises PromptTooLong."""
     positions: int | None = getattr(served.inner, "positions", None)
-    room = 0 if positions is None else positions - options.max_new_tokens - 1
+    if positions is None:
+        return
+    room = positions - options.max_new_tokens - 1  # one for BOS
     if room > 0 and max(lengths) > room:
         raise PromptTooLong(
             f"the prompt has {max(lengths)} tokens, and the model room for {room} beside `max_tokens` "
@@ -272,13 +300,16 @@ def in_openai_shape(response: Response) -> Response:
     """Give what a request below `/v1` was refused with, before it came to a route, the shape that its client reads."""
     if response.status_code < 400 or not request.path.startswith("/v1/"):
         return response
-    said = (response.get_json(silent=True) or {}).get("error")
-    if isinstance(said, str):
-        status = response.status_code
-        if status == 404:
-            said = f"there is no {request.path} here; there are /v1/completions and /v1/models"
-        kind = _KINDS.get(status, "invalid_request_error" if status < 500 else "server_error")
-        response.set_data(json.dumps(_error(said, kind, "invalid_api_key" if status == 401 else None)))
+    message = (response.get_json(silent=True) or {}).get("error")
+    if not isinstance(message, str):  # a route's own refusal, which has the shape already
+        return response
+    status, code = response.status_code, None
+    if status == 401:
+        code = "invalid_api_key"
+    if status == 404:
+        message = f"there is no {request.path} here; there are /v1/completions and /v1/models"
+    kind = _KINDS.get(status, "invalid_request_error" if status < 500 else "server_error")
+    response.set_data(json.dumps(_error(message, kind, code)))
     return response
 
 
@@ -289,7 +320,9 @@ def openai_routes(models: ServedModels, options: ServiceOptions, admit: Admissio
     def refuse(status: int, kind: str, code: str | None) -> Callable[[Exception], Response]:
         def answer(error: Exception) -> Response:
             content = _error(str(error), kind, code)
-            return flask_app.reply_later(content, status) if status in (429, 503) else flask_app.reply(content, status)
+            if status in (429, 503):
+                return flask_app.reply_later(content, status)
+            return flask_app.reply(content, status)
 
         return answer
 
@@ -335,8 +368,10 @@ def openai_routes(models: ServedModels, options: ServiceOptions, admit: Admissio
         if body.stream and not call.done_within(KEEP_ALIVE_SECONDS):
             events = stream_with_context(_events(served, body, call, deadline))
             return Response(events, mimetype="text/event-stream")
+        # A stream whose answer is there within the first seconds is an ordinary response: what fails at once then has
+        # the status of an error, which a stream that has begun cannot have.
         completed = call.result(deadline, flask_app.client_disconnected())
-        if body.stream:  # what fails at once has the status of an error
+        if body.stream:
             return Response(b"".join(_events(served, body, call, deadline)), mimetype="text/event-stream")
         answer = _answer(served, completed.choices(body.logprobs is not None))
         return flask_app.reply({**answer, "usage": completed.usage()})
@@ -383,7 +418,8 @@ class ExternalApi:
         served = find_model(self._models, body.name)
 
         def work(gone: Callable[[], bool]) -> list[dict[str, Any]]:
-            return [asdict(each) for each in served.candidates(body.input, body.prefix, body.use_reward, gone)]
+            candidates = served.candidates(body.input, body.prefix, body.use_reward, gone)
+            return [asdict(candidate) for candidate in candidates]
 
         return self._answer(work)
 
@@ -398,7 +434,7 @@ class ExternalApi:
         call = self._models.submit(work, self._admit(1))
         try:
             return flask_app.reply({"outputs": call.result(deadline, flask_app.client_disconnected())})
-        except PolicyError:
+        except PolicyError:  # a UserError as well, with a handler of its own for each kind
             raise
         except UserError as error:
             raise flask_app.BadRequest(str(error)) from error

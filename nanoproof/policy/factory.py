@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from nanoproof.common.config import check, group, opt, validate
 from nanoproof.common.distributed import DistInfo, init_distributed
@@ -89,17 +89,21 @@ class TextModelOptions:
         """
         if self.prompt_format is not None:
             return find_format(self.prompt_format, kind)
-        own = OWN_FORMAT if kind == "tactic" else OWN_PROOF_FORMAT
+        own, wanted = OWN_FORMAT, "a tactic"
+        if kind == "proof":
+            own, wanted = OWN_PROOF_FORMAT, "a proof"
         if not is_foreign(spec):
             return FORMATS[own]
-        found = known_format(spec, kind)
-        if found is None:
+        # No default for models of others: in a language that it was not trained on, a model answers nonsense, which
+        # would be a score like any other.
+        prompt_format = known_format(spec, kind)
+        if prompt_format is None:
             names = ", ".join(name for name in formats_of(kind) if name != own)
-            scheme, wanted = spec.partition(":")[0], "a tactic" if kind == "tactic" else "a proof"
+            scheme = spec.partition(":")[0]
             raise UserError(
                 f"--model-path {scheme}:...: say how this model is asked for {wanted}, by --prompt-format: {names}"
             )
-        return found
+        return prompt_format
 
     def settings(self, spec: str | None, whole: bool = False) -> dict[str, Any] | None:
         """Return what these options change of what a model suggests (or with `whole`, of the proofs that it writes),
@@ -113,18 +117,22 @@ class TextModelOptions:
         own_way = not is_foreign(spec) and how.name in (OWN_FORMAT, OWN_PROOF_FORMAT)
         if own_way and (self.value_model is None or whole):
             return None
-        found: dict[str, Any] = {"prompt_format": how.name}
+        settings: dict[str, Any] = {"prompt_format": how.name}
         if is_foreign(spec):
-            found |= {"spec": spec, **({} if whole else {"tactic_tokens": self.model_tactic_tokens})}
-            found |= {"dtype": self.backend.hf.dtype, "load_4bit": self.backend.hf.load_4bit}
+            settings["spec"] = spec
+            if not whole:
+                settings["tactic_tokens"] = self.model_tactic_tokens
+            settings |= {"dtype": self.backend.hf.dtype, "load_4bit": self.backend.hf.load_4bit}
         if self.value_model is not None and not whole:
-            found["value_sha256"] = weights_sha256(find_checkpoint(resolve_model_path(self.value_model)))
-        return found
+            settings["value_sha256"] = weights_sha256(find_checkpoint(resolve_model_path(self.value_model)))
+        return settings
 
     def record(self, spec: str | None, whole: bool = False) -> dict[str, Any] | None:
         """Return `settings` with those of the model of steps remaining, for the record of an evaluation."""
-        found = {**(self.settings(spec, whole) or {}), **({} if whole else self.progress.settings())}
-        return found or None
+        settings = self.settings(spec, whole) or {}
+        if not whole:  # whole proofs have no candidates to weigh
+            settings |= self.progress.settings()
+        return settings or None
 
 
 @dataclass(frozen=True)
@@ -152,7 +160,11 @@ class PolicyOptions:
     @property
     def name(self) -> PolicyName:
         """The chosen policy, or the default: the model where there is one, else uniform."""
-        return self.policy or ("uniform" if self.checkpoint.model_path is None else "model")
+        if self.policy is not None:
+            return self.policy
+        if self.checkpoint.model_path is None:
+            return "uniform"
+        return "model"
 
 
 def model_policy(
@@ -243,6 +255,7 @@ def open_values(options: TextModelOptions, dist: DistInfo, threads: int | None =
     if is_foreign(options.value_model):
         raise UserError("--value-model takes a checkpoint of ours: models of others have no value head")
     model, tokenizer, _ = load_model(resolve_model_path(options.value_model), dist.device, dist.dtype)
+    # Only its values count, and an engine samples at least one token.
     shortest = SamplingConfig(num_sampled_tactics=1, max_gen_tokens=1)
     with model_policy(model, tokenizer, shortest, threads=threads) as policy:
         yield PolicyValue(policy)
@@ -273,18 +286,29 @@ def open_policy(
     retriever that is not there, or if `sampling` is beyond its limits.
     """
     texts = texts or TextModelOptions()
-    scorer = open_scorer(texts.progress) if server is not None or name == "model" else None
+    scorer = None
+    if server is not None or name == "model":  # baselines keep their order, whatever the environment names
+        scorer = open_scorer(texts.progress)
     retrieving = retrieving or RetrieveOptions()
-    retriever = given = None
+    retriever = premises = None
     if retrieving.count:
         retriever = Retriever.open(retrieving, "cpu" if dist is None else dist.device, files)
-        given = (retriever, retrieving) if retrieving.retrieve else None
-    with _open_policy(name, network, sampling, solvers, server, token, limits, spec, texts, dist, given) as policy:
+        if retrieving.retrieve:
+            premises = _Premises(retriever, retrieving)
+    with _open_policy(name, network, sampling, solvers, server, token, limits, spec, texts, dist, premises) as policy:
+        # In this order: tactics of premises come last, with a log-probability of their own, which nothing weighs.
         if scorer is not None:
             policy = ProgressPolicy(policy, scorer, texts.progress.progress_weight)
         if retriever is not None and retrieving.premise_tactics:
             policy = PremiseTactics(policy, retriever, retrieving)
         yield policy
+
+
+class _Premises(NamedTuple):
+    """What finds premises to put before the states of a model."""
+
+    retriever: Retriever
+    options: RetrieveOptions
 
 
 @contextmanager
@@ -299,12 +323,9 @@ def _open_policy(
     spec: str | None,
     texts: TextModelOptions,
     dist: DistInfo | None,
-    given: tuple[Retriever, RetrieveOptions] | None,
+    premises: _Premises | None,
 ) -> Iterator[Policy]:
-    """Open a policy as `open_policy` does, without steps remaining and tactics of premises.
-
-    `given` is what finds premises to put before the states of a model, where that was asked for.
-    """
+    """Open a policy as `open_policy` does, without steps remaining and tactics of premises."""
     if server is not None:
         with RemotePolicy(server, token, sampling) as remote:
             _check_limits(remote, sampling)
@@ -313,7 +334,7 @@ def _open_policy(
         yield UniformPolicy() if name == "uniform" else SolverOnlyPolicy(solvers)
     elif network is not None and (spec is None or texts.format_for(spec).name == OWN_FORMAT):
         with model_policy(*network, sampling, limits) as policy:
-            helped = _with_premises(policy, given)
+            helped = _with_premises(policy, premises)
             if texts.value_model is None:
                 yield helped
             else:
@@ -323,18 +344,20 @@ def _open_policy(
                     yield ValuedPolicy(helped, values)
     else:
         assert spec is not None and dist is not None, "a model needs a SPEC and a device"
-        if given is not None and not (how := texts.format_for(spec)).takes_premises:
-            raise UserError(f"--retrieve: prompts of the format {how.name} have no place for premises")
-        with open_text_policy(spec, sampling, texts, dist, network, limits=limits) as written:
-            yield _with_premises(written, given)
+        if premises is not None:
+            how = texts.format_for(spec)
+            if not how.takes_premises:
+                raise UserError(f"--retrieve: prompts of the format {how.name} have no place for premises")
+        with open_text_policy(spec, sampling, texts, dist, network, limits=limits) as text_policy:
+            yield _with_premises(text_policy, premises)
 
 
-def _with_premises(policy: TacticPolicy | TextPolicy, given: tuple[Retriever, RetrieveOptions] | None) -> Policy:
+def _with_premises(policy: TacticPolicy | TextPolicy, premises: _Premises | None) -> Policy:
     """Give a policy premises, where that was asked for."""
-    if given is None:
+    if premises is None:
         return policy
-    retriever, options = given
-    return RetrievingPolicy(policy, retriever, options.retrieve_tokens, count=options.retrieve)
+    options = premises.options
+    return RetrievingPolicy(policy, premises.retriever, options.retrieve_tokens, count=options.retrieve)
 
 
 @contextmanager
@@ -350,7 +373,9 @@ def open_suggesting(
     """
     dist = init_distributed(options.device.device_type)
     spec, server, token = options.checkpoint.model_path, options.server.server, options.server.token
-    network = None if server is not None else load_network(options.name, spec, dist)
+    network = None
+    if server is None:
+        network = load_network(options.name, spec, dist)
     with open_policy(
         options.name,
         network,

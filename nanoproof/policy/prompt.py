@@ -49,9 +49,10 @@ def last_tokens(tokenizer: Tokenizer, text: str, count: int) -> list[int]:
     size = _CHARACTERS_PER_TOKEN * count
     longest = max(_LONGEST_TAIL, size)
     while size < min(len(text), longest):
-        found = _BREAK.search(text, len(text) - size)
-        if found is not None:
-            tokens = tokenizer.encode(text[found.start() :])
+        cut = _BREAK.search(text, len(text) - size)
+        if cut is not None:
+            tokens = tokenizer.encode(text[cut.start() :])
+            # Too few: the guess of characters per token was too low, so that tokens of the text before are missing.
             if len(tokens) >= count:
                 return tokens[-count:]
         size *= 2
@@ -69,6 +70,7 @@ def continuation(model: GPT, tokenizer: Tokenizer, text: str, new_tokens: int, t
     long for the model is cut from the left.
     """
     model.eval()
+    # At least half of the context is for the text: else a large `new_tokens` would cut all of it away.
     new_tokens = min(new_tokens, model.config.sequence_len // 2)
     start = [tokenizer.bos, *tokenizer.encode(text)][-(model.config.sequence_len - new_tokens) :]
     length = len(start) + new_tokens
@@ -78,6 +80,7 @@ def continuation(model: GPT, tokenizer: Tokenizer, text: str, new_tokens: int, t
     written: list[int] = []
     for end in range(len(start), length):
         last = torch.tensor([end - 1], device=model.device)
+        # Up to EOS: the tokens behind it are markers and padding, which no text consists of.
         logits_V = model(tokens_1T, select_N=last)[0, : tokenizer.eos + 1].float().cpu()
         if temperature > 0:
             token = int(torch.multinomial((logits_V / temperature).softmax(-1), 1, generator=generator))
@@ -98,21 +101,24 @@ PROOF_MARKER = RESERVED[1]
 
 def proof_prompt(theorem: Theorem) -> str:
     """Write the prompt for a whole proof by a network of ours: the statement without its name, and the marker."""
-    found = parse_declaration(theorem.source)
-    statement = " ".join(theorem.source[found.head_end : found.assign].split())
+    declaration = parse_declaration(theorem.source)
+    # As in training (`sft --continuations proof`), where names and line breaks are left out.
+    statement = " ".join(theorem.source[declaration.head_end : declaration.assign].split())
     return f"theorem {statement} := by\n{PROOF_MARKER}"
 
 
 def statement_to_prove(theorem: Theorem) -> str:
     """Return the text of a theorem, with what stands before it, up to `:= by` and a line break."""
-    found = parse_declaration(theorem.source)
-    return f"{theorem.source[: found.assign].rstrip()} := by\n"
+    declaration = parse_declaration(theorem.source)
+    return f"{theorem.source[: declaration.assign].rstrip()} := by\n"
 
 
 def refusal(text: str, errors: Sequence[str]) -> str:
     """Write a comment that quotes a proof that Lean refused, and what it said."""
-    said, refused = "\n".join(errors).replace("-/", "- /"), text.replace("-/", "- /")
-    return f"/- This proof is refused:\n{refused}\nLean says:\n{said} -/\n"
+    # A `-/` in either would end the comment, and the rest of it be read as Lean.
+    quoted_proof = text.replace("-/", "- /")
+    quoted_errors = "\n".join(errors).replace("-/", "- /")
+    return f"/- This proof is refused:\n{quoted_proof}\nLean says:\n{quoted_errors} -/\n"
 
 
 def repair_prompt(theorem: Theorem, text: str, errors: Sequence[str]) -> str:

@@ -108,10 +108,16 @@ def _reap(state: str, premises: Sequence[str]) -> str:
     )
 
 
+def _helpful(premises: Sequence[str]) -> str:
+    """Return the paragraph that offers premises to a chat model; empty without any."""
+    if not premises:
+        return ""
+    return "These theorems may help:\n" + "\n".join(premises) + "\n\n"
+
+
 def _chat(state: str, premises: Sequence[str]) -> str:
-    helpful = "These theorems may help:\n" + "\n".join(premises) + "\n\n" if premises else ""
     return (
-        f"Here is a proof state of Lean 4.\n\n```lean4\n{state}\n```\n\n{helpful}"
+        f"Here is a proof state of Lean 4.\n\n```lean4\n{state}\n```\n\n{_helpful(premises)}"
         "Answer with the next tactic, in a code block and without explanation. Do not use sorry."
     )
 
@@ -130,7 +136,9 @@ def _leandojo_text(state: str, premises: Sequence[str]) -> str:
 def first_line(text: str) -> str:
     """Return the first line of an answer, up to a `<;>`: what LeanDojo-v2 takes as the tactic."""
     lines = read_tactic(text).splitlines()
-    return lines[0].partition("<;>")[0].strip() if lines else ""
+    if not lines:
+        return ""
+    return lines[0].partition("<;>")[0].strip()
 
 
 def without_marks(text: str) -> str:
@@ -143,7 +151,10 @@ def without_marks(text: str) -> str:
 
 def header_text(header: str | None) -> str:
     """Return the header of a row: its own, or the default one where it has none (None, as in STP's data sets)."""
-    return STP_HEADER if header is None else header
+    # An empty header says that there is none, a missing one (null in the row) that it is the usual one.
+    if header is None:
+        return STP_HEADER
+    return header
 
 
 def theorem_under(header: str | None, statement: str, dataset: str = "", theorem_id: str = "") -> Theorem:
@@ -153,20 +164,29 @@ def theorem_under(header: str | None, statement: str, dataset: str = "", theorem
     are a server's own, what prompts show: so a name that is right in one is right in the other.
     """
     statement = statement.strip()
-    above = header or "" if has_header(statement) else header_text(header)
+    above = header_text(header)
+    if header is None and has_header(statement):
+        above = ""
     if above and not above.endswith("\n"):
         above += "\n\n"
+    # What Lean checks has no imports; those that stand in the statement go as well.
     before = without_header(above).strip()
-    source = without_header(f"{before}\n\n{statement}" if before else statement).lstrip()
-    gap = "\n  sorry" if _ENDS_WITH_BY.search(source) else " sorry"
+    source = statement
+    if before:
+        source = f"{before}\n\n{statement}"
+    source = without_header(source).lstrip()
+    gap = " sorry"
+    if _ENDS_WITH_BY.search(source):
+        gap = "\n  sorry"
     return Theorem(source + gap, dataset, theorem_id, above + statement)
 
 
-def question(theorem: Theorem, how: "PromptFormat", refused: str = "") -> str:
+def question(theorem: Theorem, how: PromptFormat, refused: str = "") -> str:
     """Return the prompt for a whole proof of a theorem, behind what is said of a `refused` one."""
     if not how.header:
         return how.prompt(refused + statement_to_prove(theorem), ())
     shown = theorem.as_written or how.header + statement_to_prove(theorem)
+    # STP's prompts end where the row does, at `:=` or `:= by`, without a blank; others always go on below a `by`.
     if how.as_written:
         shown = shown.rstrip()
     elif theorem.as_written:
@@ -183,7 +203,9 @@ def has_header(statement: str) -> bool:
 
 
 def _deepseek(statement: str, premises: Sequence[str]) -> str:
-    return _COMPLETE + (statement if has_header(statement) else LEAN_HEADER + statement)
+    if not has_header(statement):
+        statement = LEAN_HEADER + statement
+    return _COMPLETE + statement
 
 
 def _deepseek_cot(statement: str, premises: Sequence[str]) -> str:
@@ -193,7 +215,10 @@ def _deepseek_cot(statement: str, premises: Sequence[str]) -> str:
 
 
 def _stp(statement: str, premises: Sequence[str]) -> str:
-    return _COMPLETE + (statement.strip() if has_header(statement) else STP_HEADER + statement.strip())
+    shown = statement.strip()
+    if not has_header(statement):
+        shown = STP_HEADER + shown
+    return _COMPLETE + shown
 
 
 def _own_proof(statement: str, premises: Sequence[str]) -> str:
@@ -201,9 +226,9 @@ def _own_proof(statement: str, premises: Sequence[str]) -> str:
 
 
 def _chat_proof(statement: str, premises: Sequence[str]) -> str:
-    helpful = "These theorems may help:\n" + "\n".join(premises) + "\n\n" if premises else ""
     return (
-        f"Complete the following Lean 4 code:\n\n```lean4\n{statement.rstrip()}\n  sorry\n```\n\n{helpful}"
+        f"Complete the following Lean 4 code:\n\n```lean4\n{statement.rstrip()}\n  sorry\n```\n\n"
+        f"{_helpful(premises)}"
         "Answer with the whole theorem and its proof in a code block. Do not use sorry or axioms."
     )
 
@@ -220,6 +245,7 @@ def _completion(
 
     `default` is the header of published prompts.
     """
+    # A statement with imports of its own is shown as it is, so what is in front of those is the format's opening.
     opening, _, _ = prompt("import X", ()).partition("import X")
     limits = default.partition("open ")[0]
     end, target = ("\n```",), "{}\n```".format
@@ -229,8 +255,8 @@ def _completion(
 
 
 FORMATS: dict[str, PromptFormat] = {
-    each.name: each
-    for each in (
+    prompt_format.name: prompt_format
+    for prompt_format in (
         # Networks of this project: the state's text, a line break and the marker, as `encode_transitions` trains it.
         PromptFormat("nanoproof", "tactic", _own, special=True),
         # BFS-Prover (Xin et al. 2025, arXiv 2502.03438), the card of ByteDance-Seed/BFS-Prover-V1-7B: state, `:::`.
@@ -262,17 +288,20 @@ FORMATS: dict[str, PromptFormat] = {
 
 def find_format(name: str, kind: Kind) -> PromptFormat:
     """Find a format by name. Raises UserError with the names of this kind for another."""
-    found = FORMATS.get(name)
-    if found is None or found.kind != kind:
-        known = ", ".join(each.name for each in FORMATS.values() if each.kind == kind)
-        other = f" is for {'tactics' if found.kind == 'tactic' else 'whole proofs'}" if found else " is unknown"
-        raise UserError(f"--prompt-format {name}{other}; of this kind there are {known}")
-    return found
+    prompt_format = FORMATS.get(name)
+    if prompt_format is not None and prompt_format.kind == kind:
+        return prompt_format
+    problem = "is unknown"
+    if prompt_format is not None and prompt_format.kind == "tactic":
+        problem = "is for tactics"
+    elif prompt_format is not None:
+        problem = "is for whole proofs"
+    raise UserError(f"--prompt-format {name} {problem}; of this kind there are {', '.join(formats_of(kind))}")
 
 
 def formats_of(kind: Kind) -> tuple[str, ...]:
     """Return the names of all formats of a kind."""
-    return tuple(each.name for each in FORMATS.values() if each.kind == kind)
+    return tuple(name for name, prompt_format in FORMATS.items() if prompt_format.kind == kind)
 
 
 # Names of published models, or parts of them, and the format that they were trained with.
@@ -289,7 +318,10 @@ _KNOWN: tuple[tuple[str, dict[Kind, str]], ...] = (
 
 def known_format(spec: str, kind: Kind) -> PromptFormat | None:
     """Return the format that a model was trained with, by its SPEC: as published, or as the folder says; or None."""
-    trained = read_object(Path(spec.removeprefix("hf:")) / TRAINED_FILE) if spec.startswith("hf:") else None
+    trained = None
+    if spec.startswith("hf:"):
+        trained = read_object(Path(spec.removeprefix("hf:")) / TRAINED_FILE)
+    # Before the name of the model: who finetunes `BFS-Prover` on chats has a chat model in a folder of that name.
     name = None if trained is None else trained.get("prompt_format")
     if isinstance(name, str) and name in FORMATS and FORMATS[name].kind == kind:
         return FORMATS[name]

@@ -23,6 +23,7 @@ class SamplingConfig:
     """Sampling of tactics."""
 
     num_sampled_tactics: int = opt(6, "Tactics sampled each time a state is expanded.", min=1)
+    # 56 of 100 theorems with it, 39 without (experiments.md, the learning gap).
     first_token_occurrences_cap: int | None = opt(
         2, "How many of a state's samples may share their first token (none: any number).", min=1, advanced=True
     )

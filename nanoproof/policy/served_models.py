@@ -6,6 +6,7 @@ Each was opened through `open_model`. What is asked of one runs on a thread of i
 import math
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -62,7 +63,9 @@ class ValueScorer:
 
     def steps_remaining(self, goal: str, tactics: Sequence[str], prefix: str | None = None) -> list[float]:
         """Return the goal's value for each tactic."""
-        return [self._values.value(goal).tactics] * len(tactics) if tactics else []
+        if not tactics:
+            return []
+        return [self._values.value(goal).tactics] * len(tactics)
 
 
 # -- A model with a name ---------------------------------------------------------------------------------------------
@@ -95,7 +98,9 @@ class ServedModel:
     @cached_property
     def inner(self) -> LanguageModel:
         """The model itself, without a cache around it."""
-        return self.model.model if isinstance(self.model, CachedModel) else self.model
+        if isinstance(self.model, CachedModel):
+            return self.model.model
+        return self.model
 
     @cached_property
     def plain(self) -> LanguageModel:
@@ -106,7 +111,9 @@ class ServedModel:
         """Return the model for prompts with control tokens, or without. Raises BadState if it knows none."""
         if parse_special and not getattr(self.inner, "special", False):
             raise BadState(f"parse_special: model {self.name} reads no control tokens")
-        return self.model if parse_special else self.plain
+        if not parse_special:
+            return self.plain
+        return self.model
 
     def candidates(
         self,
@@ -127,34 +134,38 @@ class ServedModel:
             raise BadState(
                 f"it is not known how model {self.name} is asked for a tactic: serve it with --prompt-format"
             )
-        begun = prefix or ""
-        self._check_prefix(begun)
+        how, begun = self.how, prefix or ""
+        self._check_prefix(how, begun)
         options = GenerationOptions(
             num_samples=self.sampling.num_sampled_tactics,
             max_new_tokens=self.sampling.max_gen_tokens,
             temperature=self.sampling.temperature,
             top_p=self.sampling.top_p,
-            stop=self.how.stop,
+            stop=how.stop,
         )
-        model = self.model if self.how.special else self.plain
-        samples = generate(model, [self.how.prompt(goal, ()) + begun], options, [0], cancelled)[0]
-        scores = merged_scores(samples, lambda text: self.how.answer(begun + text))  # type: ignore[union-attr]
-        found = [Candidate(output, score) for output, score in scores.items()]
-        if use_reward and self.scorer is not None:
+        # The goal is a caller's text: its `<|...|>` are markers only where the format writes some itself.
+        model = self.model if how.special else self.plain
+        # Seed 0: who asks twice for one goal, as editors do, gets the same tactics.
+        samples = generate(model, [how.prompt(goal, ()) + begun], options, [0], cancelled)[0]
+        scores = merged_scores(samples, lambda text: how.answer(begun + text))
+        if not use_reward or self.scorer is None:
+            candidates = [Candidate(output, score) for output, score in scores.items()]
+        else:
             steps = self.scorer.steps_remaining(goal, list(scores), prefix)
-            found = [
-                replace(each, score=-left, model_score=each.score, steps_remaining=left, reward=-left)
-                for each, left in zip(found, steps, strict=True)
+            candidates = [
+                Candidate(output, score=-left, model_score=score, steps_remaining=left, reward=-left)
+                for (output, score), left in zip(scores.items(), steps, strict=True)
             ]
-        return sorted(found, key=lambda each: (-each.score, -(each.model_score or 0.0)))
+        return sorted(candidates, key=lambda candidate: (-candidate.score, -(candidate.model_score or 0.0)))
 
-    def _check_prefix(self, begun: str) -> None:
-        assert self.how is not None
+    def _check_prefix(self, how: PromptFormat, begun: str) -> None:
+        """Raise BadState if this model cannot go on from the beginning of an answer."""
         if not begun:
             return
-        if self.how.chat or (isinstance(self.inner, HFModel) and self.inner.encoder_decoder):
+        # A chat template closes the prompt, and an encoder reads it apart from what the decoder writes.
+        if how.chat or (isinstance(self.inner, HFModel) and self.inner.encoder_decoder):
             raise BadState(f"prefix: model {self.name} writes answers of its own, it goes on with nothing")
-        if self.how.special and "<|" in begun:
+        if how.special and "<|" in begun:
             raise BadState("prefix: it may hold no control tokens (<|...|>)")
 
 
@@ -165,7 +176,9 @@ def merged_scores(samples: Sequence[TextSample], read: Callable[[str], str]) -> 
     """
     scores: dict[str, float] = {}
     for sample in samples:
-        tactic = read(sample.text) if sample.finished else ""
+        if not sample.finished:
+            continue
+        tactic = read(sample.text)
         if not tactic or REPLACEMENT_CHARACTER in tactic or banned_reason(tactic) is not None:
             continue
         if sample.logprob is None:
@@ -196,16 +209,18 @@ class ServedModels:
 
     def __init__(self, models: Sequence[ServedModel], threads: int = 64) -> None:
         """Raises UserError for a name that two of them have."""
-        self.by_name: Mapping[str, ServedModel] = {each.name: each for each in models}
-        if len(self.by_name) < len(models):
-            twice = next(each.name for each in models if sum(other.name == each.name for other in models) > 1)
-            raise UserError(f"--model {twice}=...: there is another model of this name")
+        for name, count in Counter(model.name for model in models).items():
+            if count > 1:
+                raise UserError(f"--model {name}=...: there is another model of this name")
+        self.by_name: Mapping[str, ServedModel] = {model.name: model for model in models}
         self.created = int(time.time())
         self._threads = ThreadPoolExecutor(threads, "served-model")
 
     def find(self, name: str | None) -> ServedModel | None:
         """Return the model of this name, without a name the first one; None if there is none."""
-        return next(iter(self.by_name.values())) if name is None else self.by_name.get(name)
+        if name is not None:
+            return self.by_name.get(name)
+        return next(iter(self.by_name.values()))
 
     def submit(self, work: Callable[[Callable[[], bool]], T], ended: Callable[[], None]) -> "ModelCall[T]":
         """Begin `work` on a thread; it is given a function that tells whether nobody waits any more.
@@ -228,7 +243,7 @@ class ModelCall(Generic[T]):
         self._left = threading.Event()
         try:
             self._pending: Future[T] = threads.submit(work, self._left.is_set)
-        except RuntimeError as error:
+        except RuntimeError as error:  # the pool of threads is shut down
             ended()
             raise PolicyClosed("the server is closed") from error
         self._pending.add_done_callback(lambda _: ended())
@@ -271,7 +286,10 @@ def short_name(spec: str) -> str:
     if kind == "hf" and not Path(rest).expanduser().is_dir():
         return rest
     path = Path(rest if kind == "hf" else spec)
-    return f"{path.parent.name}/{path.stem}".lstrip("/") if path.suffix in (".pt", ".json") else path.name or spec
+    # Files of checkpoints are called after their step: the run's name is that of the folder.
+    if path.suffix in (".pt", ".json"):
+        return f"{path.parent.name}/{path.stem}".lstrip("/")
+    return path.name or spec
 
 
 def served_policy(
@@ -281,6 +299,7 @@ def served_policy(
     if isinstance(policy, TextPolicy):
         scorer = scorer or scorer_of(policy.model, policy.values)
         return ServedModel(name, policy.model, policy.format, policy.sampling, scorer)
+    # The policy's worker: texts and tactics share batches, and the memory for keys and values is there once.
     own = OwnModel(spec, policy.engine.model, policy.engine.tokenizer, worker=policy.worker)
     return ServedModel(name, own, FORMATS[OWN_FORMAT], policy.sampling, scorer or scorer_of(own))
 
@@ -290,7 +309,9 @@ def scorer_of(model: LanguageModel, values: ValueSource | None = None) -> StepsS
     inner = model.model if isinstance(model, CachedModel) else model
     if values is None and isinstance(inner, OwnModel):
         values = OwnValue(inner)
-    return None if values is None else ValueScorer(values)
+    if values is None:
+        return None
+    return ValueScorer(values)
 
 
 @contextmanager
@@ -304,10 +325,12 @@ def open_served_model(
     scorer: StepsScorer | None = None,
 ) -> Iterator[ServedModel]:
     """Open one more model of a server. Without a known format it continues texts and suggests no tactics."""
-    how = known_format(spec, "tactic") if is_foreign(spec) else FORMATS[OWN_FORMAT]
-    if how is None and options.prompt_format is not None:
-        how = options.format_for(spec)
+    how: PromptFormat | None = FORMATS[OWN_FORMAT]
     if is_foreign(spec):
+        # The model's own format first: `--prompt-format` is one for all models of the server.
+        how = known_format(spec, "tactic")
+        if how is None and options.prompt_format is not None:
+            how = options.format_for(spec)
         sampling = replace(sampling, max_gen_tokens=options.model_tactic_tokens)
     with open_model(
         spec,

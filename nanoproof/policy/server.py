@@ -118,7 +118,9 @@ class PolicyService:
         if seeds and len(seeds) != len(states):
             raise flask_app.BadRequest(f"`seeds`: there are {len(seeds)} seeds for {len(states)} states")
         sampling = self._sampling(body)
-        seconds = longest if body.timeout_seconds is None else min(body.timeout_seconds, longest)
+        seconds = longest
+        if body.timeout_seconds is not None:
+            seconds = min(body.timeout_seconds, longest)
         with self._admitted(len(states)):
             began = time.monotonic()
             try:
@@ -157,9 +159,10 @@ class PolicyService:
             self._open_states -= num_states
 
     def _sampling(self, body: Generate) -> protocol.SamplingConfig:
-        given = body.model_dump(include=set(protocol.SAMPLING_FIELDS), exclude_unset=True)
+        # `exclude_unset`, since null is a value of `first_token_occurrences_cap`: no cap.
+        fields = body.model_dump(include=set(protocol.SAMPLING_FIELDS), exclude_unset=True)
         try:
-            sampling = dataclasses.replace(self.policy.sampling, **given)
+            sampling = dataclasses.replace(self.policy.sampling, **fields)
             self.policy.check_sampling(sampling)
         except ValueError as error:
             raise flask_app.BadRequest(str(error)) from error
@@ -171,6 +174,7 @@ class PolicyService:
 
     def limits(self) -> dict[str, int]:
         """Return the most that a request may ask for, by field."""
+        # What the server does by default it also does for who asks for it by name, hence the `max` of both.
         options = self.options
         return {
             "states": options.max_states,
@@ -184,9 +188,11 @@ class PolicyService:
 def status_of(service: PolicyService, active: list[dict[str, Any]]) -> dict[str, Any]:
     """Describe a service for `GET /status`."""
     policy = service.policy
+    status: dict[str, Any] = {"model": service.model}
+    if service.models is not None:
+        status["models"] = list(service.models.by_name)
     return {
-        "model": service.model,
-        **({} if service.models is None else {"models": list(service.models.by_name)}),
+        **status,
         "sampling": protocol.sampling_to_json(policy.sampling),
         "limits": service.limits(),
         "max_requests": service.options.max_requests,
@@ -211,7 +217,7 @@ class PolicyMetrics(Collector):
         """Yield each counter and gauge."""
         service, policy = self._service, self._service.policy
         states = asdict(policy.stats)
-        busy_seconds, steps = states.pop("busy_seconds"), states.pop("steps")
+        busy_seconds, steps = states.pop("busy_seconds"), states.pop("steps")  # not outcomes of states
         samples = asdict(policy.counts)
         yield _totals("states", "States, by what became of them.", "outcome", states)
         yield _totals("samples", "Tactics that were sampled, and those that were left out.", "kind", samples)
@@ -272,10 +278,11 @@ def _routes(service: PolicyService, active: Any, external: ExternalApi | None) -
 
     @routes.post("/generate")
     def generate() -> Response:
+        # LeanDojo's client has the path built in, so that the body has to tell whose request it is.
         if external is not None and is_external(request.get_data()):
             return external.generate()
-        found = [protocol.suggestion_to_json(each) for each in service.generate(Generate.read())]
-        return flask_app.reply({"suggestions": found, "step": service.model.get("step")})
+        suggestions = [protocol.suggestion_to_json(suggestion) for suggestion in service.generate(Generate.read())]
+        return flask_app.reply({"suggestions": suggestions, "step": service.model.get("step")})
 
     if external is not None:
         routes.add_url_rule("/encode", "encode", external.encode, methods=["POST"])

@@ -61,28 +61,33 @@ class ProgressOptions:
     @property
     def source(self) -> str | None:
         """The model that counts: of the option, else of the environment, where an empty one is none."""
-        found = self.progress_model or os.environ.get(MODEL_VARIABLE, "").strip()
-        return found or None
+        return self.progress_model or os.environ.get(MODEL_VARIABLE, "").strip() or None
 
     def settings(self) -> dict[str, Any]:
         """Return what of this changes results, for the record of an evaluation; empty without a model."""
         if self.source is None:
             return {}
-        found: dict[str, Any] = {"progress_model": _identity(self.source), "progress_weight": self.progress_weight}
+        settings: dict[str, Any] = {"progress_model": _identity(self.source), "progress_weight": self.progress_weight}
         template = os.environ.get(TEMPLATE_VARIABLE) or TEMPLATE
-        return found if template == TEMPLATE else {**found, "progress_template": template}
+        if template != TEMPLATE:
+            settings["progress_template"] = template
+        return settings
 
 
 def _identity(source: str) -> str:
     """Return a digest of the weights where they are in a folder, else the id."""
     folder = Path(source).expanduser()
-    return next((file_sha256(folder / name) for name in WEIGHTS_FILES if (folder / name).is_file()), source)
+    for name in WEIGHTS_FILES:
+        if (folder / name).is_file():
+            return file_sha256(folder / name)
+    return source
 
 
 def progress_text(goal: str, tactic: str, prefix: str | None = None, template: str = TEMPLATE) -> str:
     """Write what the model reads; what stands in goal or tactic is never taken for a place of the template."""
     parts = {"goal": goal.strip(), "prefix": (prefix or "").strip(), "tactic": tactic.strip()}
-    return _PLACE.sub(lambda found: parts[found[1]], template)
+    # In one pass, as `str.format` and chains of `replace` would read a `{tactic}` that stands in a goal.
+    return _PLACE.sub(lambda place: parts[place[1]], template)
 
 
 class Scorer:
@@ -118,8 +123,9 @@ class Scorer:
     def steps_remaining(self, goal: str, tactics: Sequence[str], prefix: str | None = None) -> list[float]:
         """Return a number for each tactic, 0 or more. Raises UserError where the model's output is not finite."""
         texts = [progress_text(goal, tactic, prefix, self.template) for tactic in tactics]
-        found: list[float] = []
+        steps: list[float] = []
         for first in range(0, len(texts), ROWS):
+            # Fast tokenizers keep padding and truncation as a state of their own, and refuse a second thread.
             with self._lock:
                 rows = self._tokenizer(
                     texts[first : first + ROWS],
@@ -129,22 +135,28 @@ class Scorer:
                     return_tensors="pt",
                 )
                 logits_R = self._model(**rows.to(self._model.device)).logits[:, 0].float()
-            found += logits_R.clamp(min=0.0).tolist()
-        if not all(map(math.isfinite, found)):
+            steps += logits_R.clamp(min=0.0).tolist()  # a regression knows nothing of the bound
+        if not all(map(math.isfinite, steps)):
             raise UserError(f"the progress model {self.source}: its output is not finite")
-        return found
+        return steps
 
 
 def local_or_id(source: str) -> str:
     """Return the folder of a model where there is one, with `~` expanded, else the id as it is."""
     folder = Path(source).expanduser()
-    return str(folder) if folder.is_dir() else source
+    if folder.is_dir():
+        return str(folder)
+    return source
 
 
 def room_of(model: Any, tokenizer: Any, wanted: int = MAX_LENGTH) -> int:
     """Return how many tokens a text may have: at most what tokenizer and network take."""
-    known = (tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", None))
-    return min([wanted, *(number for number in known if isinstance(number, int) and number > 0)])
+    limits = [wanted]
+    # Either may be missing; a tokenizer that knows no limit has one of 30 digits.
+    for limit in (tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", None)):
+        if isinstance(limit, int) and limit > 0:
+            limits.append(limit)
+    return min(limits)
 
 
 def _device(name: str | None) -> torch.device:
@@ -187,7 +199,7 @@ def weighed(suggestion: Suggestion, steps: Sequence[float], weight: float) -> Su
 
 
 def _log_sum(values: Sequence[float]) -> float:
-    largest = max(values)
+    largest = max(values)  # taken out: exp of each alone may underflow to 0
     return largest + math.log(math.fsum(math.exp(value - largest) for value in values))
 
 

@@ -51,18 +51,20 @@ def merge(tokenizer: Tokenizer, completion: Completion) -> tuple[Suggestion, Pol
     malformed = banned = 0
     for sample in completion.samples:
         text = tokenizer.decode(sample.tokens).strip()
+        # Byte-level BPE may end in the middle of a character, or put one together wrongly.
         if not text or REPLACEMENT_CHARACTER in text:
             malformed += 1
         elif banned_reason(text) is not None:
             banned += 1
         else:
+            # One tokenization that was drawn twice has its probability once; its draws are what `counts` tells.
             spellings.setdefault(text, {})[tuple(sample.tokens)] = sample.logprob
             counts[text] += 1
     suggestion = Suggestion(
         tactics=tuple(spellings),
         logprobs=tuple(log_sum(list(ways.values())) for ways in spellings.values()),
         counts=tuple(counts[text] for text in spellings),
-        value=max(1.0, completion.value),
+        value=max(1.0, completion.value),  # a state that is open needs at least one tactic
         value_distribution=tuple(completion.value_distribution),
         num_dropped=completion.num_unfinished + malformed + banned,
     )
@@ -72,7 +74,7 @@ def merge(tokenizer: Tokenizer, completion: Completion) -> tuple[Suggestion, Pol
 
 def log_sum(logprobs: Sequence[float]) -> float:
     """Return the logarithm of a sum of probabilities, of which there must be one."""
-    top = max(logprobs)
+    top = max(logprobs)  # taken out: exp of each alone may underflow to 0
     return top + math.log(sum(math.exp(logprob - top) for logprob in logprobs))
 
 
@@ -153,6 +155,7 @@ class TacticPolicy:
                 pending.append(self._worker.submit(prompt, sampling.options(), seed))
             return [self._answer(completion, deadline, cancelled) for completion in pending]
         except BaseException:
+            # Nobody waits for the others any more; their rows in the batch are for other callers.
             for completion in pending:
                 self._worker.cancel(completion)
             raise
@@ -249,7 +252,7 @@ class TacticPolicy:
         if not (isinstance(seed, int) and _MIN_SEED <= seed <= _MAX_SEED):
             raise BadState(f"seeds are integers of 64 bits, got {seed}")
         try:
-            state_text.encode()  # the part that is cut off counts too
+            state_text.encode()  # of the part that is cut off, too: what is refused does not depend on the limit
             return prompt_tokens(self.engine.tokenizer, state_text, self._max_prompt_tokens(sampling))
         except UnicodeEncodeError as error:
             raise BadState(f"the state is not Unicode: lone surrogate at character {error.start}") from None

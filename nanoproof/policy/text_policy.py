@@ -28,7 +28,9 @@ LONGEST_TACTIC = 4096
 """Most tokens that a tactic may have, where the model sets no limit of its own."""
 CONSTANT_VALUE = 1.0
 SAME_LOGPROB = 1e-3
-"""Samples with one text whose log-probabilities are closer than this are one tokenization of it."""
+"""Samples with one text whose log-probabilities are closer than this are one tokenization of it: endpoints round, and
+other texts in a batch change the last bits.
+"""
 
 
 @dataclass(frozen=True)
@@ -146,18 +148,19 @@ class PremiseTactics:
     def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
         """Suggest the policy's tactics, and after them those with premises that it does not suggest itself."""
         suggestion = self.policy.suggest(state_text, seed)
-        found: dict[str, float] = {}
+        logprobs: dict[str, float] = {}
         premises = self._retriever.premises(state_text, self._theorem)[: self._options.premise_tactics]
         for rank, premise in enumerate(premises, start=1):
             for tactic in tactics_with(premise):
-                found.setdefault(tactic, self._options.premise_logprob - math.log(rank))
+                logprobs.setdefault(tactic, self._options.premise_logprob - math.log(rank))
+        # What the network says by itself has the network's probability.
         for tactic in suggestion.tactics:
-            found.pop(tactic, None)
+            logprobs.pop(tactic, None)
         return replace(
             suggestion,
-            tactics=(*suggestion.tactics, *found),
-            logprobs=(*suggestion.logprobs, *found.values()),
-            counts=(*suggestion.counts, *([1] * len(found))),
+            tactics=(*suggestion.tactics, *logprobs),
+            logprobs=(*suggestion.logprobs, *logprobs.values()),
+            counts=(*suggestion.counts, *([1] * len(logprobs))),
         )
 
     def for_theorem(self, theorem: Theorem) -> Policy:
@@ -171,31 +174,43 @@ def merge_texts(samples: Sequence[TextSample], read: Callable[[str], str]) -> tu
     Where a model gives no log-probabilities, a tactic's share of the samples stands for its probability. The value is
     one tactic.
     """
+    # For each tactic and each text that reads to it: the log-probabilities of its tokenizations. A text may come in
+    # several, whose tokens endpoints do not tell.
     spellings: dict[str, dict[str, list[float]]] = {}
     counts: Counter[str] = Counter()
     unfinished = malformed = banned = 0
-    known = all(sample.logprob is not None for sample in samples)
     for sample in samples:
-        tactic = read(sample.text) if sample.finished else ""
         if not sample.finished:
             unfinished += 1
-        elif not tactic or REPLACEMENT_CHARACTER in tactic:
+            continue
+        tactic = read(sample.text)
+        if not tactic or REPLACEMENT_CHARACTER in tactic:
             malformed += 1
         elif banned_reason(tactic) is not None:
             banned += 1
         else:
             counts[tactic] += 1
-            found = spellings.setdefault(tactic, {}).setdefault(sample.text, [])
-            if sample.logprob is not None and all(abs(sample.logprob - other) > SAME_LOGPROB for other in found):
-                found.append(sample.logprob)
-    if known:
-        logprobs = [min(0.0, log_sum([one for each in texts.values() for one in each])) for texts in spellings.values()]
-    else:
-        logprobs = [math.log(counts[tactic] / len(samples)) for tactic in spellings]
+            tokenizations = spellings.setdefault(tactic, {}).setdefault(sample.text, [])
+            if sample.logprob is not None and _is_new(sample.logprob, tokenizations):
+                tokenizations.append(sample.logprob)
+
+    logprobs = []
+    has_logprobs = all(sample.logprob is not None for sample in samples)
+    for tactic, texts in spellings.items():
+        if has_logprobs:
+            # At most 0: what an endpoint rounds may add up to more than 1.
+            of_all_texts = [logprob for tokenizations in texts.values() for logprob in tokenizations]
+            logprobs.append(min(0.0, log_sum(of_all_texts)))
+        else:
+            logprobs.append(math.log(counts[tactic] / len(samples)))
     dropped = unfinished + malformed + banned
     ordered = tuple(counts[tactic] for tactic in spellings)
     suggestion = Suggestion(tuple(spellings), tuple(logprobs), ordered, CONSTANT_VALUE, num_dropped=dropped)
     return suggestion, PolicyCounts(len(samples), unfinished, malformed, banned)
+
+
+def _is_new(logprob: float, tokenizations: Sequence[float]) -> bool:
+    return all(abs(logprob - other) > SAME_LOGPROB for other in tokenizations)
 
 
 class TextPolicy:
@@ -261,7 +276,9 @@ class TextPolicy:
             return self._ask(states, seeds, sampling)
         pending = self._threads.submit(self._ask, states, seeds, sampling)
         while True:
-            left = POLL_SECONDS if deadline is None else min(POLL_SECONDS, deadline - time.monotonic())
+            left = POLL_SECONDS
+            if deadline is not None:
+                left = min(left, deadline - time.monotonic())
             try:
                 return pending.result(max(0.0, left))
             except NotYet:
@@ -290,8 +307,9 @@ class TextPolicy:
         began = time.perf_counter()
         answered = 0
         try:
-            helpful: Sequence[Sequence[str]] = [()] * len(states) if premises is None else premises
-            prompts = [self._prompt(state, texts) for state, texts in zip(states, helpful, strict=True)]
+            if premises is None:
+                premises = [()] * len(states)
+            prompts = [self._prompt(state, texts) for state, texts in zip(states, premises, strict=True)]
             options = GenerationOptions(
                 num_samples=sampling.num_sampled_tactics,
                 max_new_tokens=sampling.max_gen_tokens,
@@ -308,10 +326,11 @@ class TextPolicy:
         with self._lock:
             for _, counts in merged:
                 self._counts += counts
-        return [
-            replace(suggestion, value=max(1.0, value.tactics), value_distribution=value.distribution)
-            for (suggestion, _), value in zip(merged, values, strict=True)
-        ]
+        suggestions = []
+        for (suggestion, _), value in zip(merged, values, strict=True):
+            tactics_left = max(1.0, value.tactics)
+            suggestions.append(replace(suggestion, value=tactics_left, value_distribution=value.distribution))
+        return suggestions
 
     def _prompt(self, state: str, premises: Sequence[str] = ()) -> str:
         try:
@@ -321,6 +340,7 @@ class TextPolicy:
         return self.format.prompt(state, premises)
 
     def _count(self, more: int, answered: int = 0, seconds: float = 0.0) -> None:
+        """Count `more` states that begin, or, where it is negative, that end; `answered` of these have an answer."""
         with self._lock:
             self._open += more
             old, ended = self._stats, -min(0, more)
