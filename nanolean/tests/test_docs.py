@@ -11,24 +11,14 @@ from nanolean.__main__ import main
 from nanolean.commands.runner import run_text
 from nanolean.parser.parse_commands import _TACTICS
 from nanolean.tests.library import base
-from nanolean.tools.tactics_page import (
-    CHAPTERS,
-    MANUAL,
-    PAGE,
-    Entry,
-    anchor,
-    entries,
-    index,
-    page,
-    run_tactics,
-    state_of,
-)
+from nanolean.tools.tactics_page import CHAPTERS, PAGE, Entry, entries, page, run_tactics, state_of
 from nanolean.tools.terminal import Session
 
 COMBINATORS = {"<;>"}
 """Forms of tactics that begin with another tactic."""
 
 ANSWER = re.compile(r"^/-(.*?)-/$", re.MULTILINE | re.DOTALL)
+MANUAL = PAGE.with_name("manual.md")
 EXAMPLES = Path(__file__).with_name("tactic_examples.lean")
 
 
@@ -91,20 +81,11 @@ def test_no_example_shows_what_is_no_answer_to_a_tactic():
     assert answers and not [answer for answer in answers if "not available" in answer]
 
 
-def test_headings_have_anchors_of_their_own():
-    anchors = [anchor(entry.heading) for entry in entries().values()]
-    assert len(set(anchors)) == len(anchors)
-
-
 @pytest.mark.parametrize("block", fenced(MANUAL, "lean"))
 def test_a_text_of_the_manual_gives_the_messages_it_shows(block: str):
     result = run_text(base(), ANSWER.sub("", block))
     told = [f"{message.severity}: {message.text}" for message in result.messages]
     assert told == [answer.strip("\n ") for answer in ANSWER.findall(block)]
-
-
-def test_the_manual_links_to_every_entry():
-    assert index() in MANUAL.read_text(encoding="utf-8")
 
 
 def test_a_session_of_the_manual_gives_what_it_shows():

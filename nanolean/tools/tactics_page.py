@@ -29,8 +29,6 @@ from nanolean.tactics import load
 from nanolean.tactics.core import tactic_functions
 
 PAGE = Path(__file__).parents[1] / "docs" / "tactics.md"
-MANUAL = PAGE.with_name("manual.md")
-INDEX = re.compile(r"^\| what for \|.*?(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
 
 INTRODUCTION = """\
 # The tactics of NanoLean
@@ -200,32 +198,13 @@ def _column(text: str, offset: int) -> int:
     return offset - text.rfind("\n", 0, offset) - 1
 
 
-def index() -> str:
-    """Return a table of links to the entries, for the manual."""
-    lines = ["| what for | tactics |", "|---|---|"]
-    for chapter, names in CHAPTERS.items():
-        links = []
-        for first in names.split():
-            entry = entries()[first]
-            links += [f"[`{name}`]({PAGE.name}#{anchor(entry.heading)})" for name in entry.names]
-        lines.append(f"| {chapter} | {' '.join(links)} |")
-    return "\n".join(lines)
-
-
-def anchor(heading: str) -> str:
-    """Return the anchor of a heading, as GitHub makes it."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Print or write the page."""
     parser = argparse.ArgumentParser(prog="python -m nanolean.tools.tactics_page", description=__doc__)
-    parser.add_argument("--write", action="store_true", help="Write the page and its index in the manual.")
+    parser.add_argument("--write", action="store_true", help="Write the page instead of printing it.")
     args = parser.parse_args(argv)
     if args.write:
         PAGE.write_text(page(), encoding="utf-8")
-        manual = MANUAL.read_text(encoding="utf-8")
-        MANUAL.write_text(INDEX.sub(lambda _: index(), manual).rstrip() + "\n", encoding="utf-8")
     else:
         sys.stdout.write(page())
     return 0
