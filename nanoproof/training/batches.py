@@ -63,9 +63,12 @@ def chosen_transitions(data: str) -> str:
 
 def transitions_path(name: str) -> Path:
     """Return the LeanTree JSONL of a name that `--data` takes. Raises UserError for a repository that is not traced."""
-    if (repo := repo_name(name)) is not None:
+    repo = repo_name(name)
+    if repo is not None:
         return traced_file(repo, REPO_TRANSITIONS)
-    return NAMED[name]() if name in NAMED else Path(name)
+    if name in NAMED:
+        return NAMED[name]()
+    return Path(name)
 
 
 def load_transitions(name: str) -> tuple[TransitionList, TransitionList]:
@@ -94,7 +97,9 @@ def load_rows(name: str, valid: str | None, most: int | None) -> tuple[list[Row]
     train = read_rows(Path(name).expanduser())
     if not train:
         raise UserError(f"--data {name} holds no rows to train on")
-    return train, [] if valid is None else read_rows(Path(valid).expanduser())[:most]
+    if valid is None:
+        return train, []
+    return train, read_rows(Path(valid).expanduser())[:most]
 
 
 # -- Transitions as examples -----------------------------------------------------------------------------------------
@@ -128,15 +133,16 @@ class PremisesBefore:
 
     def chosen(self, seed: int, pick: Pick) -> bool:
         """Tell whether a transition has premises in an epoch."""
+        # A generator for each: the choice does not depend on which rank encodes it, nor on what came before.
         return random.Random(f"{seed} premises {pick.epoch} {pick.index}").random() < self.fraction
 
     def put(
         self, items: Sequence[Transition], theorems: Sequence[str], tokenizer: Tokenizer, limits: ExampleLimits
     ) -> list[Transition]:
         """Return transitions with those of the premises that their theorems may use before the states, as they fit."""
-        found = self.retriever.all_premises([item.state for item in items], theorems)
-        made = []
-        for item, premises in zip(items, found):
+        all_premises = self.retriever.all_premises([item.state for item in items], theorems)
+        with_premises = []
+        for item, premises in zip(items, all_premises):
             room = limits.sequence - len(tokenizer.encode(item.tactic)) - _AROUND
             texts = fitting(
                 premises,
@@ -144,8 +150,8 @@ class PremisesBefore:
                 min(self.budget, limits.state - _AROUND, room),
                 lambda text: len(tokenizer.encode(text)),
             )
-            made.append(replace(item, state=before_state(texts, item.state)))
-        return made
+            with_premises.append(replace(item, state=before_state(texts, item.state)))
+        return with_premises
 
 
 class ExampleSet(Protocol):
@@ -181,20 +187,23 @@ class RowSet:
         digest = hashlib.sha256()
         for row in self._rows:
             digest.update(f"{row.prompt}\0{row.target}\0{row.weight!r}\0".encode("utf-8", "surrogatepass"))
-        return int.from_bytes(digest.digest()[:6], "big")
+        return int.from_bytes(digest.digest()[:6], "big")  # 48 bits, which JSON's numbers hold exactly
 
     def examples(self, picks: Sequence[Pick]) -> list[Example]:
         """Encode the rows of these picks, in their order."""
         return [self._example(self._rows[pick.index]) for pick in picks]
 
     def _example(self, row: Row) -> Example:
-        words = self._tokenizer
+        tokenizer = self._tokenizer
         before, marker = at_marker(row.prompt)
-        target = [*words.encode(row.target), words.eos][-(self._longest - 2) :]
+        # BOS and the marker are there in any case: two tokens less for the texts.
+        target = [*tokenizer.encode(row.target), tokenizer.eos][-(self._longest - 2) :]
         room = self._longest - 2 - len(target)
-        prompt = words.encode(before)
-        prefix = [words.bos, *prompt[max(0, len(prompt) - room) :]]
-        start = words.conjecture if marker == CONJECTURE_MARKER else words.proof
+        prompt = tokenizer.encode(before)
+        prefix = [tokenizer.bos, *prompt[max(0, len(prompt) - room) :]]
+        start = tokenizer.proof
+        if marker == CONJECTURE_MARKER:
+            start = tokenizer.conjecture
         return Example(prefix, [Continuation([start, *target], "tactic", row.weight)])
 
 
@@ -223,6 +232,7 @@ class TransitionSet:
         self._tokenizer, self._limits = tokenizer, limits
         self._seed, self._augment = seed, augment
         self._state_after, self._depth_weights = state_after, depth_weights
+        # Encoded to see what fits, and again when they are learned from: every epoch has versions of its own.
         fitting: list[int] = []
         for start in range(0, len(transitions), ENCODED_AT_ONCE):
             examples = encode_transitions(tokenizer, transitions[start : start + ENCODED_AT_ONCE], limits)
@@ -245,27 +255,33 @@ class TransitionSet:
         plain = [self.transitions[pick.index] for pick in picks]
         if not self._augment and self._premises is None:
             return [example for example in self._encode(plain) if example is not None]
-        made = [self._version(item, pick) for item, pick in zip(plain, picks)] if self._augment else plain
-        examples = self._encode(self._helped(made, picks))
-        grown = [number for number, example in enumerate(examples) if example is None]
-        for number, example in zip(grown, self._encode([plain[number] for number in grown])):
+        versions = plain
+        if self._augment:
+            versions = [self._version(item, pick) for item, pick in zip(plain, picks)]
+        examples = self._encode(self._with_premises(versions, picks))
+        # Other names have other tokens, so that a version may be longer than the transition that fitted.
+        too_long = [number for number, example in enumerate(examples) if example is None]
+        for number, example in zip(too_long, self._encode([plain[number] for number in too_long])):
             examples[number] = example
         return [example for example in examples if example is not None]
 
-    def _helped(self, items: list[Transition], picks: Sequence[Pick]) -> list[Transition]:
+    def _with_premises(self, items: list[Transition], picks: Sequence[Pick]) -> list[Transition]:
         """Put premises before the states of the transitions that get some."""
         source = self._premises
         if source is None:
             return items
         numbers = [number for number, pick in enumerate(picks) if source.chosen(self._seed, pick)]
         names = [self._theorem(picks[number].index) for number in numbers]
-        helped = dict(
-            zip(numbers, source.put([items[number] for number in numbers], names, self._tokenizer, self._limits))
-        )
-        return [helped.get(number, item) for number, item in enumerate(items)]
+        changed = source.put([items[number] for number in numbers], names, self._tokenizer, self._limits)
+        result = list(items)
+        for number, item in zip(numbers, changed):
+            result[number] = item
+        return result
 
     def _theorem(self, index: int) -> str:
-        return self.transitions.theorem(index) if isinstance(self.transitions, TransitionList) else ""
+        if isinstance(self.transitions, TransitionList):
+            return self.transitions.theorem(index)
+        return ""
 
     def _version(self, transition: Transition, pick: Pick) -> Transition:
         if not self._state_after:
@@ -296,7 +312,10 @@ def balanced_depth_weights(depths: Mapping[int, int]) -> list[float]:
     total = counts.total()
     raw = {depth: min(total / (len(counts) * count), MAX_DEPTH_WEIGHT) for depth, count in counts.items()}
     mean = sum(raw[depth] * count for depth, count in counts.items()) / max(1, total)
-    return [raw[depth] / mean if depth in raw else 1.0 for depth in range(1, NUM_VALUE_BINS + 1)]
+    weights = [1.0] * NUM_VALUE_BINS  # depths that do not occur
+    for depth, weight in raw.items():
+        weights[depth - 1] = weight / mean
+    return weights
 
 
 # -- The order of epochs, and the examples of each step --------------------------------------------------------------
@@ -318,6 +337,7 @@ class EpochSampler:
         self._order = self._permutation()
 
     def _permutation(self) -> np.ndarray:
+        # From seed and epoch alone: a position of three numbers is enough to resume.
         return np.random.default_rng([self.seed, self.epoch]).permutation(self.size)
 
     def batch(self, count: int) -> list[int]:
@@ -339,8 +359,13 @@ class EpochSampler:
 
     def state(self) -> dict[str, int]:
         """Return the position, for `restore`."""
-        position = {"epoch": self.epoch, "offset": self.offset}
-        return {"size": self.size, "seed": self.seed, "fingerprint": self.fingerprint, **position}
+        return {
+            "size": self.size,
+            "seed": self.seed,
+            "fingerprint": self.fingerprint,
+            "epoch": self.epoch,
+            "offset": self.offset,
+        }
 
     def restore(self, state: dict[str, int]) -> None:
         """Continue from a saved position. Raises ValueError if it is of another set, or of another seed."""
@@ -373,7 +398,9 @@ def _rest_rows(model: GPT, batch: BatchOptions) -> int | None:
     size = batch.device_batch_size
     if model.compiled_block is None:
         return None
-    return size if size % 4 else size // 4
+    if size % 4:
+        return size
+    return size // 4
 
 
 def shard(items: Sequence[T], dist: DistInfo) -> Iterator[T]:
@@ -395,6 +422,7 @@ class StepExamples:
         """Return the examples of the next step, and have those of later ones encoded."""
         while len(self._coming) <= STEPS_AHEAD:
             picks = list(shard(self._sampler.picks(self._count), self._dist))
+            # With the position behind it: the sampler itself is some steps ahead of what a checkpoint has learned.
             self._coming.append((self._sampler.state(), self._pool.submit(self._transitions.examples, picks)))
         self._state, examples = self._coming.popleft()
         return examples.result()

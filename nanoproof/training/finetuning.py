@@ -98,7 +98,11 @@ class Finetuning(TrainingLoop):
         _check_combination(sft, batch, dist)
         self.of_rows = is_row_file(sft.data)
         self.whole_proofs = self.of_rows or sft.continuations == "proof"
-        load = self._load_rows() if self.of_rows else self._load_transitions()
+        # Data is read before the model is, which may take long, but made into sets only with its tokenizer.
+        if self.of_rows:
+            load = self._load_rows()
+        else:
+            load = self._load_transitions()
         super().__init__(run_options, start, triggers, model_options, optim, dist, lora)
         if sft.prefix_lm:
             self.model.config = replace(self.model.config, prefix_lm=True)
@@ -120,12 +124,15 @@ class Finetuning(TrainingLoop):
         self.evaluation: PolicyMetrics | None = None
 
     def adapt(self, model: GPT) -> GPT:
-        if self.whole_proofs and self.lora.lora is not None and not model.config.whole_proofs:
+        if not self.whole_proofs:
+            return model
+        # A marker that was never trained has an embedding of no meaning, which adapters cannot change.
+        if self.lora.lora is not None and not model.config.whole_proofs:
             raise UserError(
                 f"--lora {self.lora.lora} leaves the embedding as it is, and this network does not know the marker of "
                 "--continuations proof: first finetune all of it so"
             )
-        return with_reserved_markers(model) if self.whole_proofs else model
+        return with_reserved_markers(model)
 
     def _premises(self) -> batches.PremisesBefore | None:
         """Open what puts premises before states, if asked for. Raises UserError for a retriever that is not there."""
@@ -141,26 +148,29 @@ class Finetuning(TrainingLoop):
 
         def make() -> _Sets:
             longest = min(self.batch.row_length, self.model.config.sequence_len)
-            return (
-                batches.RowSet(self.tokenizer, train, longest),
-                batches.RowSet(self.tokenizer, valid, longest),
-                0,
-            )
+            to_train = batches.RowSet(self.tokenizer, train, longest)
+            to_validate = batches.RowSet(self.tokenizer, valid, longest)
+            return to_train, to_validate, 0  # rows that are too long are cut
 
         return make
 
     def _load_transitions(self) -> Callable[[], _Sets]:
-        train, valid = (batches.load_proofs if self.whole_proofs else batches.load_transitions)(self.options.data)
+        if self.whole_proofs:
+            proofs, valid_proofs = batches.load_proofs(self.options.data)
+            return lambda: self._transition_sets(proofs, valid_proofs)
+        train, valid = batches.load_transitions(self.options.data)
         return lambda: self._transition_sets(train, valid)
 
     def _transition_sets(self, train: Sequence[Transition], valid: Sequence[Transition]) -> _Sets:
         sft, sequence_len = self.options, self.model.config.sequence_len
         limits = ExampleLimits(sequence=min(self.batch.row_length, sequence_len))
         if self.whole_proofs:
-            limits = replace(limits, tactic=limits.sequence)
+            limits = replace(limits, tactic=limits.sequence)  # a proof is longer than a tactic may be
         if sft.state_after_weight > 0 and all(item.state_after is None for item in train):
             raise UserError(f"--state-after-weight: {sft.data} (--data) does not say which goals a tactic leaves")
-        depths = Counter(item.depth for item in train)
+        depth_weights: list[float] | None = None
+        if sft.learning.balance_value_by_depth:
+            depth_weights = batches.balanced_depth_weights(Counter(item.depth for item in train))
         to_train = batches.TransitionSet(
             self.tokenizer,
             train,
@@ -170,13 +180,14 @@ class Finetuning(TrainingLoop):
             whole_proofs=self.whole_proofs,
             premises=self._premises(),
             state_after=sft.state_after_weight > 0,
-            depth_weights=batches.balanced_depth_weights(depths) if sft.learning.balance_value_by_depth else None,
+            depth_weights=depth_weights,
         )
         if len(to_train) == 0:
             raise UserError(
                 f"--data {sft.data}: no transition fits in {limits.sequence} tokens, "
                 f"the smaller of --row-length ({self.batch.row_length}) and the model's sequence ({sequence_len})"
             )
+        # Every n-th: neighbours are of one proof, so that the first so many would be of a few files.
         step = math.ceil(len(valid) / (sft.max_eval_examples or max(1, len(valid))))
         held_out = valid[:: max(1, step)]
         to_validate = batches.TransitionSet(self.tokenizer, held_out, limits, whole_proofs=self.whole_proofs)
@@ -184,16 +195,24 @@ class Finetuning(TrainingLoop):
 
     def decisions(self) -> dict[str, str]:
         """Describe what was decided from options and data, for the log."""
-        kind = "rows of " if self.of_rows else "whole proofs of " if self.whole_proofs else ""
-        sets = f"{kind}{self.options.data}, {len(self.train)} to train, {len(self.valid)} to validate"
+        sets = f"{self.options.data}, {len(self.train)} to train, {len(self.valid)} to validate"
+        if self.of_rows:
+            sets = f"rows of {sets}"
+        elif self.whole_proofs:
+            sets = f"whole proofs of {sets}"
+        if not self.of_rows:
+            sets += f", {self.too_long} left out as too long"
         decisions = {
             "model": describe_model(self.model),
             **self.adapter_decisions(),
-            "transitions": sets if self.of_rows else f"{sets}, {self.too_long} left out as too long",
+            "transitions": sets,
             "steps": f"{self.num_steps} of {self.batch.target_examples_per_step} examples",
         }
         if self.model.config.prefix_lm:
-            decisions["states"] = f"read both ways ({'--prefix-lm' if self.options.prefix_lm else 'as the model was'})"
+            reason = "as the model was"
+            if self.options.prefix_lm:
+                reason = "--prefix-lm"
+            decisions["states"] = f"read both ways ({reason})"
         return decisions
 
     def train_one(self) -> dict[str, float]:
@@ -216,9 +235,11 @@ class Finetuning(TrainingLoop):
         return f"loss {metrics['loss']:.3f}, tactic {metrics['tactic_loss']:.3f}"
 
     def wants_save(self) -> bool:
+        # Asked in any case: a trigger by time is a collective, and resets itself.
         due, count = super().wants_save(), self.batch.target_examples_per_step
-        before, now = ((step * count) // len(self.train) for step in (self.state.step - 1, self.state.step))
-        return due or (self.options.save_epochs and now > before)
+        epochs_before = (self.state.step - 1) * count // len(self.train)
+        epochs = self.state.step * count // len(self.train)
+        return due or (self.options.save_epochs and epochs > epochs_before)
 
     def data_state(self) -> dict[str, Any]:
         return self.step_examples.state()
@@ -234,6 +255,7 @@ class Finetuning(TrainingLoop):
             return {}
         scalars = self.evaluation.scalars()
         del scalars["transitions"]
+        # As training weighs them, so that curves of training and validation can be laid over each other.
         return {"loss": scalars["tactic_loss"] + self.batch.value_weight * scalars["value_loss"], **scalars}
 
     def after_evaluation(self, stage: Stage) -> None:

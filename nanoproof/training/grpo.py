@@ -80,8 +80,10 @@ def whole_groups(batch_size: int, group_size: int, ranks: int = 1) -> int:
     unit = group_size * ranks
     rounded = -(-batch_size // unit) * unit
     if rounded != batch_size:
-        each = f"groups of {group_size}" + (f" on {ranks} ranks" if ranks > 1 else "")
-        log.warning("batch size %d is rounded up to %d: whole %s", batch_size, rounded, each)
+        groups = f"groups of {group_size}"
+        if ranks > 1:
+            groups += f" on {ranks} ranks"
+        log.warning("batch size %d is rounded up to %d: whole %s", batch_size, rounded, groups)
     return rounded
 
 
@@ -91,17 +93,25 @@ def group_advantages(rewards: Sequence[float | None]) -> list[float]:
     Those without a reward have 0 and do not count; so have all where rewards are equal, or fewer than two are known.
     """
     known = [reward for reward in rewards if reward is not None]
+    # Equal rewards are told by comparing them: their mean may round, and a difference of 1e-17 by 1e-4 is no advantage.
     if len(known) < 2 or max(known) == min(known):
         return [0.0] * len(rewards)
     mean = math.fsum(known) / len(known)
     std = math.sqrt(math.fsum((reward - mean) ** 2 for reward in known) / (len(known) - 1))
-    return [0.0 if reward is None else (reward - mean) / (std + ADVANTAGE_EPS) for reward in rewards]
+    advantages = []
+    for reward in rewards:
+        if reward is None:
+            advantages.append(0.0)
+        else:
+            advantages.append((reward - mean) / (std + ADVANTAGE_EPS))
+    return advantages
 
 
 def clipped_surrogate(
     logprobs_N: torch.Tensor, old_N: torch.Tensor, weights_N: torch.Tensor, epsilon: float
 ) -> torch.Tensor:
     """Compute -min(rho w, clip(rho, 1 - eps, 1 + eps) w) of each token, (N,); `weights_N` are the advantages."""
+    # In the first update with a batch all ratios are 1: what counts is their gradient, that of the log-probabilities.
     ratios_N = torch.exp(logprobs_N - old_N)
     return -torch.minimum(ratios_N * weights_N, ratios_N.clamp(1 - epsilon, 1 + epsilon) * weights_N)
 
@@ -112,20 +122,23 @@ def choose_states(transitions: Sequence[Transition], what: str, only_openable: b
     Raises UserError if none is left.
     """
     states = list(dict.fromkeys(item.state for item in transitions))
-    kept = [state for state in states if not only_openable or opened(state) is not None]
-    if missing := len(states) - len(kept):
+    usable = states
+    if only_openable:
+        usable = [state for state in states if opened(state) is not None]
+    missing = len(states) - len(usable)
+    if missing:
         log.info("%s: %d of %d states are no statements of their own, left out", what, missing, len(states))
-    if not kept:
+    if not usable:
         raise UserError(f"{what} has no state to sample tactics for")
-    return kept
+    return usable
 
 
 def tactics_of(transitions: Sequence[Transition]) -> dict[str, tuple[str, ...]]:
     """List the different tactics of each state, in order."""
-    found: dict[str, dict[str, None]] = {}
+    by_state: dict[str, dict[str, None]] = {}
     for item in transitions:
-        found.setdefault(item.state, {})[item.tactic] = None
-    return {state: tuple(tactics) for state, tactics in found.items()}
+        by_state.setdefault(item.state, {})[item.tactic] = None
+    return {state: tuple(tactics) for state, tactics in by_state.items()}
 
 
 @dataclass
@@ -144,18 +157,19 @@ class Group:
 
     def examples(self, marker: int, row_length: int) -> list[Example]:
         """Lay the completions behind the state, equal ones once with the sum of their advantages."""
+        # Equal completions have equal ratios and rewards: once with the sum of advantages, their loss is the same.
         weights = dict(self.demonstrations)
         for tokens, advantage in zip(self.tokens, self.advantages, strict=True):
             weights[tokens] = weights.get(tokens, 0.0) + advantage
-        found: list[Example] = []
+        examples: list[Example] = []
         for tokens, weight in weights.items():
             if weight == 0:
                 continue
             part = Continuation([marker, *tokens], "tactic", weight)
-            if not found or len(found[-1]) + len(part.tokens) > row_length:
-                found.append(Example(self.prompt))
-            found[-1].continuations.append(part)
-        return found
+            if not examples or len(examples[-1]) + len(part.tokens) > row_length:
+                examples.append(Example(self.prompt))
+            examples[-1].continuations.append(part)
+        return examples
 
 
 class GRPO(TrainingLoop):
@@ -182,16 +196,22 @@ class GRPO(TrainingLoop):
         by_lean = reward.reward == "lean"
         super().__init__(run_options, start, triggers, options.ModelOptions(), optim, dist, lora)
         self.states = choose_states(train, f"--data {grpo.data}", by_lean)
-        self.tactics = tactics_of(train) if grpo.demonstration_weight else {}
-        held_out = choose_states(valid, f"the held-out part of {grpo.data}", by_lean) if len(valid) else []
-        known = set(self.states)
-        held_out = [state for state in held_out if state not in known]
+        self.tactics: dict[str, tuple[str, ...]] = {}
+        if grpo.demonstration_weight:
+            self.tactics = tactics_of(train)
+        held_out: list[str] = []
+        if len(valid):
+            held_out = choose_states(valid, f"the held-out part of {grpo.data}", by_lean)
+        # The split is by theorem: a state of another theorem may still be the same text.
+        to_train = set(self.states)
+        held_out = [state for state in held_out if state not in to_train]
         random.Random(run_options.seed).shuffle(held_out)
         self.valid = held_out[: grpo.eval_states]
         self.batch_size = whole_groups(grpo.batch_size, grpo.num_generations, dist.world_size)
         self.states_per_step = self.batch_size // grpo.num_generations
         steps = math.ceil(grpo.epochs * len(self.states) / self.states_per_step)
         self.num_steps = min(steps, grpo.max_steps or steps)
+        # Two more: the marker, and EOS. A prompt is BOS, a token of the state and a line break at least.
         room = min(grpo.row_length, self.model.config.sequence_len) - grpo.max_completion_length - 2
         if room < 3:
             raise UserError(f"--max-completion-length {grpo.max_completion_length} leaves no room for states")
@@ -199,6 +219,8 @@ class GRPO(TrainingLoop):
         self.micro_batches = MicroBatches(grpo.device_batch_size)
         self._packing = options.BatchOptions(device_batch_size=grpo.device_batch_size, row_length=grpo.row_length)
         self.sampler = batches.EpochSampler(len(self.states), run_options.seed, len(self.states))
+        # The value head is that of the network at first, also in a resumed run: the reward of a state stays what it
+        # was.
         default = start.checkpoint.model_path
         if self.state.data:
             default = self.state.data.get("value_model")
@@ -237,43 +259,62 @@ class GRPO(TrainingLoop):
             self.engine.release()
         groups = []
         for state, prompt, answer in zip(states, prompts, answers, strict=True):
-            ended = [(*each.tokens, self.tokenizer.eos) for each in answer.samples]
-            tokens = [*ended, *(tuple(each.tokens) for each in answer.unfinished)]
-            texts = [self.tokenizer.decode(each.tokens) for each in (*answer.samples, *answer.unfinished)]
-            groups.append(Group(state, prompt, tokens, texts, [n < len(ended) for n in range(len(tokens))]))
+            group = Group(state, prompt, [], [], [])
+            for sample in answer.samples:
+                group.tokens.append((*sample.tokens, self.tokenizer.eos))
+                group.texts.append(self.tokenizer.decode(sample.tokens))
+                group.finished.append(True)
+            for sample in answer.unfinished:  # that they did not end is not learned: no EOS was written
+                group.tokens.append(tuple(sample.tokens))
+                group.texts.append(self.tokenizer.decode(sample.tokens))
+                group.finished.append(False)
+            groups.append(group)
         return groups
 
     def demonstrations(self, state: str) -> dict[tuple[int, ...], float]:
         """Return the data's own tactics of a state as tokens, too long ones left out, with their advantages."""
-        tactics = [self.tokenizer.encode(tactic) for tactic in self.tactics.get(state, ())]
-        kept = [
-            (*tokens, self.tokenizer.eos) for tokens in tactics if len(tokens) <= self.options.max_completion_length
-        ]
-        return {tokens: self.options.demonstration_weight / len(kept) for tokens in kept}
+        tactics: list[tuple[int, ...]] = []
+        for tactic in self.tactics.get(state, ()):
+            tokens = self.tokenizer.encode(tactic)
+            if len(tokens) <= self.options.max_completion_length:
+                tactics.append((*tokens, self.tokenizer.eos))
+        # Shared, so that a state with many tactics in the data weighs no more than one with a single tactic.
+        return {tokens: self.options.demonstration_weight / len(tactics) for tokens in tactics}
 
     def judge(self, groups: Sequence[Group]) -> dict[str, float]:
         """Set rewards and advantages of groups; returns sums of what is reported (of this rank)."""
-        counts = self.reward.counts if isinstance(self.reward, LeanReward) else Counter()
+        counts: Counter[str] = Counter()
+        if isinstance(self.reward, LeanReward):
+            counts = self.reward.counts
         counts.clear()
-        found = rewards_of(
-            self.reward,
-            [text for each in groups for text in each.texts],
-            prompts=[each.state + "\n" for each in groups for _ in each.texts],
-            states=[each.state for each in groups for _ in each.texts],
-            finished=[done for each in groups for done in each.finished],
-        )
-        for each in groups:
-            each.rewards, found = found[: len(each.texts)], found[len(each.texts) :]
-            each.advantages = group_advantages(each.rewards)
-        known = [reward for each in groups for reward in each.rewards if reward is not None]
-        return {
+        # One call for all groups: Lean's processes work on different states at a time.
+        texts: list[str] = []
+        states: list[str] = []
+        finished: list[bool] = []
+        for group in groups:
+            texts += group.texts
+            states += [group.state] * len(group.texts)
+            finished += group.finished
+        prompts = [state + "\n" for state in states]
+        rewards = rewards_of(self.reward, texts, prompts=prompts, states=states, finished=finished)
+        known: list[float] = []
+        num_tokens = mixed = 0
+        for group in groups:
+            group.rewards, rewards = rewards[: len(group.texts)], rewards[len(group.texts) :]
+            group.advantages = group_advantages(group.rewards)
+            known += [reward for reward in group.rewards if reward is not None]
+            num_tokens += sum(map(len, group.tokens))
+            mixed += any(group.advantages)
+        sums = {
             "reward": math.fsum(known),
             "known": float(len(known)),
-            "tokens": float(sum(len(tokens) for each in groups for tokens in each.tokens)),
-            "mixed": float(sum(any(each.advantages) for each in groups)),
+            "tokens": float(num_tokens),
+            "mixed": float(mixed),
             "groups": float(len(groups)),
-            **{f"count_{kind}": float(counts[kind]) for kind in COUNTED},
         }
+        for kind in COUNTED:
+            sums[f"count_{kind}"] = float(counts[kind])
+        return sums
 
     # -- steps -------------------------------------------------------------------------------------------------------
 
@@ -283,13 +324,16 @@ class GRPO(TrainingLoop):
         groups = self.sample([self.states[pick.index] for pick in picks], seeds)
         sums = self._summed(self.judge(groups))
         metrics = {**_means(sums), "epoch": (self.state.step + 1) * self.states_per_step / len(self.states)}
-        for each in groups:
-            each.demonstrations = self.demonstrations(each.state)
-        if not sums["mixed"] and not self.tactics:  # nothing is to be learned: momentum and decay do nothing either
+        # The sums are those of all ranks, which so decide alike. Without a step momentum and decay do nothing either.
+        if not sums["mixed"] and not self.tactics:
             return {"loss": 0.0, "grad_norm": 0.0, "lr_factor": self.lr_factor, **metrics}
         marker, length = self.tokenizer.tactic, self.options.row_length
-        examples = [example for each in groups for example in each.examples(marker, length)]
-        if not examples:  # other ranks have some
+        examples: list[Example] = []
+        for group in groups:
+            group.demonstrations = self.demonstrations(group.state)
+            examples += group.examples(marker, length)
+        if not examples:
+            # Other ranks have some, and wait for this one's gradients: of an example that weighs nothing.
             idle = Continuation([marker, self.tokenizer.eos], "tactic", 0.0)
             examples = [Example(groups[0].prompt, [idle])]
         loss, norm = self._update(examples, sums["tokens"])
@@ -298,6 +342,7 @@ class GRPO(TrainingLoop):
     def _update(self, examples: Sequence[Example], num_tokens: float) -> tuple[float, float]:
         """Make the updates with a batch; returns loss and gradient norm of the last one."""
         packed = batches.pack_for(self.model, examples, self._packing, self.tokenizer.pad)
+        # With one update the old log-probabilities are those of the same forward pass, without their gradient.
         old: torch.Tensor | None = None
         if self.options.iterations > 1:
             self.model.eval()
@@ -322,8 +367,10 @@ class GRPO(TrainingLoop):
         total, start = 0.0, 0
         for piece in batches.split_for(self.model, packed, self._packing, rows):
             logprobs_N, weights_N = token_logprobs(self.model, piece)
-            stop = start + len(logprobs_N)
-            before_N, start = logprobs_N.detach() if old is None else old[start:stop], stop
+            before_N = logprobs_N.detach()
+            if old is not None:
+                before_N = old[start : start + len(logprobs_N)]
+            start += len(logprobs_N)
             share = clipped_surrogate(logprobs_N, before_N, weights_N, self.options.epsilon).sum() / num_tokens
             share.backward()
             total += float(share.detach())
@@ -333,25 +380,28 @@ class GRPO(TrainingLoop):
         """Sample tactics for the held-out states, the same seeds each time, and judge them."""
         if not self.valid:
             return {}
-        mine = self.valid[self.dist.rank :: self.dist.world_size]
+        own = self.valid[self.dist.rank :: self.dist.world_size]
         totals: Counter[str] = Counter()
         size = max(1, self.states_per_step // self.dist.world_size)
-        for number in range(math.ceil(math.ceil(len(self.valid) / self.dist.world_size) / size)):
+        # As many rounds on each rank, with states left or not: all are asked together whether to stop.
+        longest_share = math.ceil(len(self.valid) / self.dist.world_size)
+        for number in range(math.ceil(longest_share / size)):
             if self.stop.agreed():
                 return {}
-            states = mine[number * size : (number + 1) * size]
+            states = own[number * size : (number + 1) * size]
             if states:
-                groups = self.sample(states, [self._seed("valid", 0, each) for each in states])
+                groups = self.sample(states, [self._seed("valid", 0, state) for state in states])
                 totals.update(self.judge(groups))
-        sums = self._summed({name: totals[name] for name in SUMMED})
-        return {name: value for name, value in _means(sums).items() if name != "mixed_groups"}
+        means = _means(self._summed({name: totals[name] for name in SUMMED}))
+        del means["mixed_groups"]  # of training alone: nothing is learned from these
+        return means
 
     def _summed(self, own: dict[str, float]) -> dict[str, float]:
         return dict(zip(own, all_reduce_sum(list(own.values())), strict=True))
 
     def _seed(self, *parts: object) -> int:
-        words = " ".join(map(str, (self.run_options.seed, *parts)))
-        return random.Random(words).getrandbits(48)
+        # Of seed, step and state, not of a generator: a resumed run samples what it would have sampled.
+        return random.Random(" ".join(map(str, (self.run_options.seed, *parts)))).getrandbits(48)
 
     def note(self, metrics: dict[str, float]) -> str:
         return f"reward {metrics['reward']:.3f}"
@@ -380,7 +430,7 @@ SUMMED = ("reward", "known", "tokens", "mixed", "groups", *(f"count_{kind}" for 
 
 
 def _means(sums: dict[str, float]) -> dict[str, float]:
-    """The mean reward, the share of groups that teach anything, and the shares of Lean's verdicts."""
+    """Return the mean reward, the share of groups that teach anything, and the shares of Lean's verdicts."""
     counts = Counter({kind: int(sums[f"count_{kind}"]) for kind in COUNTED})
     reward, mixed = sums["reward"] / max(1.0, sums["known"]), sums["mixed"] / max(1.0, sums["groups"])
     return {"reward": reward, "mixed_groups": mixed, **shares(counts)}

@@ -105,6 +105,7 @@ class StageLoop(BaseTrainer[StageState]):
         stopped = False
         steps = Progress(self.num_steps, self.stage_name, "steps", show=self.dist.is_main, initial=self.state.step)
         with self.stop, steps as progress:
+            # Model and data are 1.5 million objects that a full collection would pass over again and again.
             freeze_gc()
             if self.state.step == self.num_steps != self.state.evaluated:
                 metrics, stopped = self._validate()
@@ -131,16 +132,20 @@ class StageLoop(BaseTrainer[StageState]):
         self.state.seconds += metrics["step_seconds"]
         progress.update(note=self.note(metrics))
         last = self.state.step == self.num_steps
+        # Agreed among the ranks: evaluations and checkpoints are collectives, which a rank that has stopped alone would
+        # leave the others waiting in.
         stopping = self.stop.agreed()
         evaluated = not stopping and (self.eval_trigger.due(self.state.step) or last)
         if evaluated:
-            found, stopping = self._validate()
-            metrics |= found
+            validation, stopping = self._validate()
+            metrics |= validation
+        # Before whatever may fail: a step that was made has its record, and one record only.
         self.record(stage, metrics)
         if evaluated and not stopping:
             self.after_evaluation(stage)
         if not stopping:
             self.after_step(stage)
+        # After the last step, and when stopped, `run` saves.
         if not (stopping or last) and self.wants_save():
             self.save(stage)
         return stopping
@@ -148,6 +153,7 @@ class StageLoop(BaseTrainer[StageState]):
     def _validate(self) -> tuple[dict[str, float], bool]:
         """Evaluate; returns the metrics, and whether a signal asked to end meanwhile (the same on all ranks)."""
         metrics = {f"valid/{name}": value for name, value in self.evaluate().items()}
+        # A signal may have cut the evaluation short: then it does not count, and a resumed run makes it again.
         stopping = self.stop.agreed()
         if not stopping:
             self.state.evaluated = self.state.step
@@ -186,12 +192,15 @@ class StageLoop(BaseTrainer[StageState]):
 
     def summary(self) -> dict[str, str]:
         """Return what the last lines of the log report, in order; stages add their own numbers."""
-        shown = {"steps": f"{self.state.step} of {self.num_steps} in {clock(self.state.seconds)}"}
-        for name in ("loss", *(name for name in self.last_metrics if name.startswith("valid/"))):
-            if name in self.last_metrics:
-                shown[name.replace("valid/", "validation ").replace("_", " ")] = f"{self.last_metrics[name]:.4f}"
+        lines = {"steps": f"{self.state.step} of {self.num_steps} in {clock(self.state.seconds)}"}
+        names = [name for name in self.last_metrics if name.startswith("valid/")]
+        if "loss" in self.last_metrics:
+            names.insert(0, "loss")
+        for name in names:
+            lines[name.replace("valid/", "validation ").replace("_", " ")] = f"{self.last_metrics[name]:.4f}"
         memory = f"{short(peak_memory_bytes(self.dist.device))}B"
-        return {**shown, "peak memory": f"{memory} ({self.dist.device.type}, one rank)"}
+        lines["peak memory"] = f"{memory} ({self.dist.device.type}, one rank)"
+        return lines
 
     def _summarize(self, stage: Stage) -> None:
         run = run_name(stage.run.path)
@@ -256,11 +265,12 @@ def train_main(
     args = parse_resumable(parser, argv)
     dump_stacks_on_usr1()
     run_options, wanted = from_args(options.RunOptions, args), from_args(options.ComputeOptions, args)
-    values: list[Any] = [from_args(group, args) for group in groups]
+    for group in groups:
+        from_args(group, args)  # what is wrong with options is said before `choose` looks at data
     if args.model_path is not None:
         find_checkpoint(resolve_model_path(args.model_path))  # before anything that takes long
     choose(args)
-    values = [from_args(group, args) for group in groups]
+    values: list[Any] = [from_args(group, args) for group in groups]
     dist = start_ranks(run_options)
     build: Callable[..., TrainingLoop] = loop_class
     try:
@@ -283,7 +293,9 @@ def run_loop(
             compute.apply(loop.model)
             decisions = {**compute.decisions(), **decisions}
         resumed = args.resume_from is not None
-        step = loop.saved_step if resumed else None
+        step: int | None = None
+        if resumed:
+            step = loop.saved_step
         stage = start_stage(loop.stage_name, run_options, vars(args), dist, decisions, resumed, step)
         stack.callback(stage.run.close)
         stack.callback(stage.tracker.close)

@@ -65,6 +65,8 @@ def transition_loss(
 
     The batch comes on the CPU and is moved to the model.
     """
+    # What depends on the data in its shape (how many targets, which are of failed tactics) is computed on the CPU: on a
+    # GPU each `nonzero` would wait for all that was launched.
     on_cpu, batch = batch, batch.to(model.device)
     chosen_N = to_device(on_cpu.chosen(), model.device)
     targets_N, kinds_N, weights_N = (x.flatten()[chosen_N] for x in (batch.targets, batch.kinds, batch.weights))
@@ -74,6 +76,8 @@ def transition_loss(
     tactic = _sum_where(kinds_N == KIND_CODES["tactic"], weighted_N) / norms.tactic_tokens
     value = _sum_where(kinds_N == KIND_CODES["value"], weighted_N) / norms.values
     parts = {"tactic_loss": tactic.detach(), "value_loss": value.detach()}
+    # Over the whole vocabulary, markers too, which no sample can be: below the accuracy of `policy_metrics`, if
+    # anything.
     hits = (logits_NV.argmax(dim=-1) == targets_N) & (kinds_N == KIND_CODES["tactic"])
     parts["tactic_token_accuracy"] = (hits * weights_N).sum() / norms.tactic_tokens
     loss = tactic + weights.value * value
@@ -90,6 +94,7 @@ def transition_loss(
 
 
 def _sum_where(mask_N: torch.Tensor, values_N: torch.Tensor) -> torch.Tensor:
+    # Not `values_N[mask_N]`, whose shape a GPU has to be waited for.
     return torch.where(mask_N, values_N, values_N.new_zeros(())).sum()
 
 
@@ -125,7 +130,7 @@ def token_losses(
     packed = pack(examples, options.row_length, tokenizer.pad, options.device_batch_size)
     packed = packed.rows(0, options.device_batch_size)
     chosen_N, batch = to_device(packed.chosen(), model.device), packed.to(model.device)
-    with torch.set_grad_enabled(model.compiled_block is not None):
+    with torch.set_grad_enabled(model.compiled_block is not None):  # compiled for training, not once more
         logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm, packed), chosen_N).detach()
     targets_N, kinds_N = (x.flatten()[chosen_N] for x in (batch.targets, batch.kinds))
     nll_N = F.cross_entropy(logits_NV.float(), targets_N, reduction="none")

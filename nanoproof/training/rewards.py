@@ -18,6 +18,7 @@ a successor once, however many samples lead to it.
 import hashlib
 import importlib.util
 import logging
+import math
 import sys
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -112,25 +113,31 @@ def load_function(spec: str) -> Reward:
         module_spec.loader.exec_module(module)
     except Exception as error:
         raise UserError(f"--reward {spec}: {path} fails: {type(error).__name__}: {error}") from error
-    function = getattr(module, name, None)
+    function: Reward | None = getattr(module, name, None)
     if not callable(function):
         raise UserError(f"--reward {spec}: {path} has no function {name}")
-    found: Reward = function
-    return found
+    return function
 
 
 def rewards_of(reward: Reward, completions: list[str], **context: Any) -> list[float | None]:
     """Ask a reward function, and check what it returns. Raises UserError for anything but a number for each."""
     try:
-        found = list(reward(completions, **context))
+        returned = list(reward(completions, **context))
     except (TypeError, ValueError, LookupError, AttributeError) as error:
         raise UserError(f"the reward function fails: {type(error).__name__}: {error}") from error
-    if len(found) != len(completions):
-        raise UserError(f"the reward function returned {len(found)} numbers for {len(completions)} completions")
+    if len(returned) != len(completions):
+        raise UserError(f"the reward function returned {len(returned)} numbers for {len(completions)} completions")
+    rewards: list[float | None] = []
     try:
-        return [None if each is None or float(each) != float(each) else float(each) for each in found]
+        for value in returned:
+            # NaN is none, as it is for trl, which writes None so.
+            if value is None or math.isnan(float(value)):
+                rewards.append(None)
+            else:
+                rewards.append(float(value))
     except (TypeError, ValueError) as error:
         raise UserError(f"the reward function returned what is no number: {error}") from error
+    return rewards
 
 
 # -- Lean ------------------------------------------------------------------------------------------------------------
@@ -153,6 +160,7 @@ def opened(state_text: str) -> tuple[Theorem, ProofState] | None:
     if why_no_statement(state) is not None:
         return None
     statement = statement_of_goal(state.goals[0])
+    # A name of its own for each statement, as Lean takes a name once.
     digest = hashlib.sha256(statement.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     try:
         return Theorem(restate("theorem goal : True := by\n  sorry\n", f"goal_{digest}", statement)), state
@@ -177,55 +185,61 @@ class LeanJudge:
         for state, tactic in zip(states, tactics, strict=True):
             if tactic not in self._known.get(state, {}):
                 wanted.setdefault(state, {})[tactic] = None
-        work = [(state, list(each)) for state, each in wanted.items()]
+        work = [(state, list(new_tactics)) for state, new_tactics in wanted.items()]
         shares = [work[first :: self._processes] for first in range(min(self._processes, len(work)))]
         fresh: dict[str, dict[str, Judgement]] = {}
-        lost: list[LeanError] = []
-        for found, errors in self._threads.map(self._judge_share, shares):
-            fresh |= found
-            lost += errors
-        if lost and not fresh:
-            raise lost[0]
-        for state, said in fresh.items():
-            self._known.setdefault(state, {}).update(said)
+        errors: list[LeanError] = []
+        for judgements, share_errors in self._threads.map(self._judge_share, shares):
+            fresh |= judgements
+            errors += share_errors
+        # Some states without a verdict cost those alone; with none at all there is nothing to learn from.
+        if errors and not fresh:
+            raise errors[0]
+        for state, by_tactic in fresh.items():
+            self._known.setdefault(state, {}).update(by_tactic)
             self._known.move_to_end(state)
-        answers = [self._known.get(state, {}).get(tactic, Judgement("lost")) for state, tactic in zip(states, tactics)]
+        lost = Judgement("lost")  # not kept: next time it is tried again
+        result = [self._known.get(state, {}).get(tactic, lost) for state, tactic in zip(states, tactics)]
+        # Only now: the states of this batch may be more than are kept.
         while len(self._known) > MAX_KNOWN_STATES:
             self._known.popitem(last=False)
-        return answers
+        return result
 
     def _judge_share(
         self, work: Sequence[tuple[str, list[str]]]
     ) -> tuple[dict[str, dict[str, Judgement]], list[LeanError]]:
         """Judge on one process; returns what was said, by state and tactic, and why nothing was said of others."""
-        found: dict[str, dict[str, Judgement]] = {}
+        judgements: dict[str, dict[str, Judgement]] = {}
         errors: list[LeanError] = []
         try:
             with self._lease() as session:
                 for state, tactics in work:
                     try:
-                        found[state] = dict(zip(tactics, _judge_one(session, state, tactics), strict=True))
+                        judgements[state] = dict(zip(tactics, _judge_state(session, state, tactics), strict=True))
                     except LeanError as error:
                         errors.append(error)
         except LeanError as error:
             errors.append(error)
-        return found, errors
+        return judgements, errors
 
     def close(self) -> None:
         """End the threads."""
         self._threads.shutdown()
 
 
-def _judge_one(session: LeanSession, state_text: str, tactics: list[str]) -> list[Judgement]:
+def _judge_state(session: LeanSession, state_text: str, tactics: list[str]) -> list[Judgement]:
     misread = [Judgement("misread")] * len(tactics)
-    theorem = opened(state_text)
-    if theorem is None:
+    theorem_and_state = opened(state_text)
+    if theorem_and_state is None:
         return misread
+    theorem, state = theorem_and_state
     try:
-        start = session.start(theorem[0])
+        start = session.start(theorem)
     except TheoremRejected:
         return misread
-    if start.state.merge_key != theorem[1].merge_key:
+    # A printed state does not say all: with implicit arguments or coercions left out, Lean may read another one from
+    # it.
+    if start.state.merge_key != state.merge_key:
         return misread
     return [_judgement(start.state, result) for result in session.apply(start, tactics)]
 
@@ -236,8 +250,10 @@ def _judgement(before: ProofState, result: TacticResult) -> Judgement:
     if not result.branches:
         return Judgement("closed")
     after = tuple(branch.state.text for branch in result.branches)
-    same = [branch.state.merge_key for branch in result.branches] == [before.merge_key]
-    return Judgement("unchanged" if same else "changed", after)
+    # By merge key, as in the search: other names for the same goal are no progress.
+    if [branch.state.merge_key for branch in result.branches] == [before.merge_key]:
+        return Judgement("unchanged", after)
+    return Judgement("changed", after)
 
 
 class LeanReward:
@@ -259,39 +275,55 @@ class LeanReward:
         """Return a reward for each completion; `states` are theirs, and `finished` (optional) says which have ended."""
         states: Sequence[str] = context["states"]
         finished: Sequence[bool] = context.get("finished") or [True] * len(completions)
-        tactics = [self._read(text) for text in completions]
-        asked = [number for number, tactic in enumerate(tactics) if finished[number] and tactic]
-        said = [Judgement("unfinished" if not done else "rejected") for done in finished]
-        found = self._judge.judge([states[number] for number in asked], [tactics[number] for number in asked])
-        for number, judgement in zip(asked, found, strict=True):
-            said[number] = judgement
-        self.counts.update(each.kind for each in said)
-        led_to = Counter((state, each.after) for state, each in zip(states, said) if each.kind == "changed")
+        # What is not given to Lean: cut off, or without a tactic in it.
+        judgements: list[Judgement] = []
+        tried: list[int] = []
+        tactics: list[str] = []
+        for number, (text, ended) in enumerate(zip(completions, finished, strict=True)):
+            tactic = self._read(text)
+            if not ended:
+                judgements.append(Judgement("unfinished"))
+                continue
+            judgements.append(Judgement("rejected"))
+            if tactic:
+                tried.append(number)
+                tactics.append(tactic)
+        of_lean = self._judge.judge([states[number] for number in tried], tactics)
+        for number, judgement in zip(tried, of_lean, strict=True):
+            judgements[number] = judgement
+        self.counts.update(judgement.kind for judgement in judgements)
+        led_to: Counter[tuple[str, tuple[str, ...]]] = Counter()
+        for state, judgement in zip(states, judgements):
+            if judgement.kind == "changed":
+                led_to[state, judgement.after] += 1
         self.counts["successors"] += len(led_to)
-        return [
-            self._worth(state, each, led_to[state, each.after] if self._options.reward_shared else 1)
-            for state, each in zip(states, said, strict=True)
-        ]
+        rewards: list[float | None] = []
+        for state, judgement in zip(states, judgements, strict=True):
+            sharers = 1
+            if self._options.reward_shared:
+                sharers = led_to[state, judgement.after]
+            rewards.append(self._worth(state, judgement, sharers))
+        return rewards
 
-    def _worth(self, state: str, said: Judgement, sharers: int) -> float | None:
-        """What a tactic is worth; `sharers` lead to the same goals, itself among them."""
-        if said.kind in UNKNOWN:
+    def _worth(self, state: str, judgement: Judgement, sharers: int) -> float | None:
+        """Return what a tactic is worth; `sharers` lead to the same goals, itself among them."""
+        if judgement.kind in UNKNOWN:
             return None
-        if said.kind == "closed":
+        if judgement.kind == "closed":
             return self._options.reward_closed
-        if said.kind != "changed":
+        if judgement.kind != "changed":
             return 0.0
-        return self._worth_of_change(state, said) / sharers
+        return self._worth_of_change(state, judgement) / sharers
 
-    def _worth_of_change(self, state: str, said: Judgement) -> float:
+    def _worth_of_change(self, state: str, judgement: Judgement) -> float:
         if self._values is None:
             return self._options.reward_changed
-        shorter = max(map(self._value, said.after)) < self._value(state)
+        shorter = max(map(self._value, judgement.after)) < self._value(state)
         self.counts["shorter"] += shorter
         return self._options.reward_changed + self._options.reward_shorter * shorter
 
     def _value(self, state: str) -> float:
-        """The tactics that the value head expects from a state on; the worst one of several states counts."""
+        """Return the tactics that the value head expects from a state on; the worst one of several states counts."""
         assert self._values is not None
         if state not in self._known_values:
             if len(self._known_values) >= MAX_KNOWN_STATES:
@@ -309,9 +341,13 @@ def shares(counts: Counter[str]) -> dict[str, float]:
         return {}
     unknown = sum(counts[kind] for kind in UNKNOWN)
     known = max(1, total - unknown)
-    changed = counts["changed"] + counts["closed"]
-    found = {"changed": changed / known, "closed": counts["closed"] / known, "rejected": counts["rejected"] / known}
-    return {**found, "successors": counts["successors"] / known, "no_verdict": unknown / total}
+    return {
+        "changed": (counts["changed"] + counts["closed"]) / known,
+        "closed": counts["closed"] / known,
+        "rejected": counts["rejected"] / known,
+        "successors": counts["successors"] / known,
+        "no_verdict": unknown / total,
+    }
 
 
 @contextmanager

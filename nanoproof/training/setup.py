@@ -63,7 +63,9 @@ def parse_resumable(parser: Parser, argv: list[str] | None) -> argparse.Namespac
     if shape.get("tokenizer") == saved.get("tokenizer"):
         shape.pop("tokenizer", None)
     check_shape(shape, run_path, origin)
-    parser.set_defaults(**{name: value for name, value in saved.items() if name in args and name not in START_OPTIONS})
+    for name, value in saved.items():
+        if name in args and name not in START_OPTIONS:
+            parser.set_defaults(**{name: value})
     args = parser.parse_args(argv)
     args.run_dir = str(run_path)
     return args
@@ -92,6 +94,7 @@ def saved_options(run_path: Path, origin: str, known: Collection[str]) -> dict[s
 
 def given_options(parser: Parser, argv: list[str] | None, names: Collection[str]) -> dict[str, Any]:
     """Return the options that are on the command line, whether or not they have the values of the defaults."""
+    # argparse puts a default only where the namespace has no value yet: what is still `missing` was not on the line.
     missing = object()
     parsed = parser.parse_args(argv, argparse.Namespace(**dict.fromkeys(names, missing)))
     return {name: value for name, value in vars(parsed).items() if value is not missing}
@@ -110,25 +113,29 @@ def check_shape(shape: Mapping[str, Any], checkpoint: Path, origin: str) -> None
 
 def check_stage(manifest: dict[str, object], stage: str, path: Path) -> None:
     """Raise UserError unless a checkpoint's manifest was written by `stage`."""
-    extra = manifest.get("extra")
-    found = extra.get("stage") if isinstance(extra, dict) else None
-    if found != stage:
-        raise UserError(f"--resume-from {path} is a run of {found or 'another kind'}, not of {stage}")
+    extra, written_by = manifest.get("extra"), None
+    if isinstance(extra, dict):
+        written_by = extra.get("stage")
+    if written_by != stage:
+        raise UserError(f"--resume-from {path} is a run of {written_by or 'another kind'}, not of {stage}")
 
 
 def changes(path: Path, args: Mapping[str, Any], decisions: Mapping[str, str]) -> dict[str, tuple[Any, Any]]:
     """Compare with how the run in `path` was last started: `{"--eval-every": (before, now)}`."""
     saved = saved_options(path, f"--resume-from {path}", args)
-    changed = {
-        flag(name): (saved[name], plain)
-        for name, value in args.items()
-        if name in saved
-        and name not in START_OPTIONS
-        and saved[name] != (plain := list(value) if isinstance(value, tuple) else value)
-    }
+    changed: dict[str, tuple[Any, Any]] = {}
+    for name, value in args.items():
+        if name not in saved or name in START_OPTIONS:
+            continue
+        if isinstance(value, tuple):
+            value = list(value)  # as JSON has it
+        if saved[name] != value:
+            changed[flag(name)] = (saved[name], value)
     before = saved_decisions(path) or {}
     for name in SURROUNDINGS:
-        old, new = (str(source.get(name, "")).partition(" (")[0] for source in (before, decisions))
+        # "cuda:0 (the best there is)": the reason in brackets may be another, on the same device.
+        old = str(before.get(name, "")).partition(" (")[0]
+        new = str(decisions.get(name, "")).partition(" (")[0]
         if old and new and old != new:
             changed[name] = (old, new)
     return changed
@@ -139,7 +146,9 @@ def saved_decisions(path: Path) -> dict[str, Any] | None:
     if not (path / "meta.json").exists():
         return {}
     decisions = (read_object(path / "meta.json") or {}).get("decisions")
-    return decisions if isinstance(decisions, dict) else None
+    if not isinstance(decisions, dict):
+        return None
+    return decisions
 
 
 def describe(changed: Mapping[str, tuple[Any, Any]]) -> str:
@@ -148,8 +157,10 @@ def describe(changed: Mapping[str, tuple[Any, Any]]) -> str:
 
 
 def _shown(value: Any) -> str:
-    words = value if isinstance(value, list) else [value]
-    return " ".join(shlex.quote(str(word)) for word in words) or "(nothing)"
+    items = [value]
+    if isinstance(value, list):
+        items = value
+    return " ".join(shlex.quote(str(item)) for item in items) or "(nothing)"
 
 
 def flag(name: str) -> str:
@@ -165,10 +176,10 @@ def drop_superseded(metrics: Path, step: int) -> int:
     if not metrics.exists():
         return 0
     records = list(read_jsonl(metrics))
-    kept = [record for record in records if record.get("step", 0) <= step]
-    if len(kept) < len(records):
-        atomic_write_text(metrics, "".join(json_line(record) for record in kept))
-    return len(records) - len(kept)
+    current = [record for record in records if record.get("step", 0) <= step]
+    if len(current) < len(records):
+        atomic_write_text(metrics, "".join(json_line(record) for record in current))
+    return len(records) - len(current)
 
 
 # -- Starting a stage ------------------------------------------------------------------------------------------------
@@ -200,11 +211,15 @@ def load_or_build_model(
     if model_path is not None:
         model, tokenizer, _ = load_model(run_dir.resolve_model_path(model_path), dist.device, dist.dtype)
         return model, tokenizer
-    tokenizer = Tokenizer.load(Path(options.tokenizer) if options.tokenizer else run_dir.home() / "tokenizer")
+    folder = run_dir.home() / "tokenizer"
+    if options.tokenizer:
+        folder = Path(options.tokenizer)
+    tokenizer = Tokenizer.load(folder)
     try:
         config = GPTConfig(vocab_size=tokenizer.vocab_size, **to_dict(options.network))
     except ValueError as error:
         raise UserError(str(error)) from error
+    # Not the seed of `start_ranks`, which is another on each rank: all ranks train one network.
     torch.manual_seed(seed)
     return GPT.create(config, dist.device, dist.dtype), tokenizer
 
@@ -225,20 +240,29 @@ def start_stage(
     Raises UserError if the directory holds another run already, unless that is `resumed`, if another process writes
     there, and if not all ranks see it.
     """
-    path = Path(
-        broadcast_json(str(run_dir.new_run_path(stage, options.run, options.run_dir)) if dist.is_main else None)
-    )
+    # From rank 0 to all: a dated name would differ from one clock to the next.
+    name: str | None = None
+    if dist.is_main:
+        name = str(run_dir.new_run_path(stage, options.run, options.run_dir))
+    path = Path(broadcast_json(name))
     if broadcast_json((path / "args.json").exists()) and not resumed:
         raise UserError(f"--run-dir {path} holds a run already; choose another, or resume it")
     decisions = {**dist.decisions(), **decisions}
     if resumed and step is None:
         step = read_manifest(path)["step"]
-    changed = changes(path, args, decisions) if resumed else {}
+    # Compared before `write_args` replaces what is compared with; the lock comes before anything is written.
+    changed: dict[str, tuple[Any, Any]] = {}
+    if resumed:
+        changed = changes(path, args, decisions)
     lock = take_lock(path, bool(args.get("force")))
     require_shared(path, dist)
-    dropped = drop_superseded(path / "metrics.jsonl", step) if step is not None and dist.is_main else 0
+    dropped = 0
+    if step is not None and dist.is_main:
+        dropped = drop_superseded(path / "metrics.jsonl", step)
     run = run_dir.RunDir(path, rank=dist.rank, lock=lock)
-    log_name = "log.txt" if dist.is_main else f"log_r{dist.rank}.txt"
+    log_name = f"log_r{dist.rank}.txt"
+    if dist.is_main:
+        log_name = "log.txt"
     run_dir.setup_logging(options.log_level, run.path / log_name, dist.rank)
     if dist.is_main:
         if resumed and saved_decisions(path) is None:
@@ -249,7 +273,10 @@ def start_stage(
             log.info("%s: %s", name, decision)
         if step is not None:
             run.event("resumed", step=step, changed=changed, records_dropped=dropped)
-            log.info("going on from step %d%s", step, f" ({dropped} later metrics dropped)" if dropped else "")
+            note = ""
+            if dropped:
+                note = f" ({dropped} later metrics dropped)"
+            log.info("going on from step %d%s", step, note)
         if changed:
             log.warning("other options than before: %s", describe(changed))
         (run.path / run_dir.FINISHED).unlink(missing_ok=True)
@@ -268,7 +295,9 @@ def take_lock(path: Path, force: bool) -> run_dir.RunLock | None:
         locks.append(run_dir.RunLock(path, force))
 
     on_main(take)
-    return locks[0] if locks else None
+    if not locks:
+        return None
+    return locks[0]
 
 
 def require_shared(path: Path, dist: DistInfo, seconds: float = 10.0) -> None:
@@ -277,6 +306,7 @@ def require_shared(path: Path, dist: DistInfo, seconds: float = 10.0) -> None:
     Ranks on other machines write their shares of checkpoints and their logs there. What another machine made may show
     after some `seconds` only.
     """
+    # A name that no earlier run has left there, in a copy of the directory on another machine say.
     probe = path / broadcast_json(f".seen_by_all_{secrets.token_hex(8)}")
 
     def make() -> None:
@@ -286,9 +316,12 @@ def require_shared(path: Path, dist: DistInfo, seconds: float = 10.0) -> None:
 
     on_all_ranks(make)
     deadline = time.monotonic() + seconds
-    while not (seen := probe.exists()) and time.monotonic() < deadline:
+    while not probe.exists() and time.monotonic() < deadline:
         time.sleep(0.2)
-    blind = [rank for rank in gather_json(None if seen else f"rank {dist.rank} on {platform.node()}") if rank]
+    own: str | None = None
+    if not probe.exists():
+        own = f"rank {dist.rank} on {platform.node()}"
+    blind = [rank for rank in gather_json(own) if rank]
     if dist.is_main:
         probe.unlink(missing_ok=True)
     if blind:

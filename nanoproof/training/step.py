@@ -47,6 +47,7 @@ class FailedStep(NonFiniteLoss):
 
         The weights are those before the step, so losses and gradients are computed once more, piece by piece.
         """
+        # Piece by piece, as in the step: that of the first loss that is not finite holds the examples to look at.
         model.zero_grad()
         losses = []
         for piece in self._batch.split(self._rows):
@@ -98,6 +99,7 @@ class MicroBatches:
                 snapshot, self._snapshot = self._snapshot, None
                 if snapshot is not None:
                     snapshot()
+                # A whole row is one attention: it cannot be split further.
                 if self.rows == 1:
                     raise
             # Only here is the exception gone, and with it what its traceback held of the failed attempt.
@@ -182,6 +184,7 @@ def train_step(
     norms = Normalizers.of(batch)
     names = ["loss", *weights.part_names()]
 
+    # Called again from its beginning where memory runs out: gradients start from zero, and dropout is the same.
     def accumulate(rows: int) -> torch.Tensor:
         optimizer.zero_grad()
         seed_dropout(model, optimizer.steps_done, dist.rank)
@@ -192,11 +195,13 @@ def train_step(
             sums += torch.stack([loss.detach(), *(parts[name] for name in names[1:])])
         return sums
 
+    # No micro-batch waits for the device: the sums stay there until all have been launched.
     sums = micro_batches.run(accumulate)
     real, positions = float((batch.segments > 0).sum()), float(batch.segments.numel())
     *summed, real, positions = all_reduce_sum([*sums.tolist(), real, positions])
     totals = dict(zip(names, summed))
     try:
+        # After the sum over the ranks: all of them see it, and none goes on alone into a collective.
         if not math.isfinite(totals["loss"]):
             raise NonFiniteLoss(f"the loss is {totals['loss']}; the weights were left as they were before this step")
         optimizer.set_lr_factor(lr_factor)
@@ -229,6 +234,8 @@ def token_step(
     """
     model.train()
     optimizer.zero_grad()
+    # Counted before anything is computed: each loss is divided by the targets of all, so that gradients add up to their
+    # mean over ranks and micro-batches, however targets are spread.
     own_targets = sum(int((batch.targets_BT != NO_TARGET).sum()) for batch in batches)
     (targets,) = all_reduce_sum([float(own_targets)])
     share = torch.zeros((), device=dist.device)

@@ -89,12 +89,15 @@ class BaseTrainer(ABC, Generic[S]):
             ) from error
         except NonFiniteLoss as error:
             step = self.state.step + 1
-            kept = f"the last checkpoint is of step {self.saved_step}" if self.saved_step >= 0 else "nothing is saved"
+            what_remains = "nothing is saved"
+            if self.saved_step >= 0:
+                what_remains = f"the last checkpoint is of step {self.saved_step}"
+            # No checkpoint is written: the next step from there would fail again, and hide the last one that did not.
             if isinstance(error, FailedStep):
                 record = error.write_to(run.path, step, self.dist.rank, self.model)
                 run.event("not_finite", step=step, problem=str(error), path=record.name)
-                kept += f"; {record} tells of the step"
-            raise NonFiniteLoss(f"step {step}: {error}; the run ends here, {kept}") from error
+                what_remains += f"; {record} tells of the step"
+            raise NonFiniteLoss(f"step {step}: {error}; the run ends here, {what_remains}") from error
 
 
 class Trainer(BaseTrainer[S]):
@@ -134,6 +137,7 @@ class Trainer(BaseTrainer[S]):
         adapters = settings_of(self.model)
         if adapters is None and self.lora.lora is not None:
             raise UserError(f"--lora {self.lora.lora}: --resume-from {path} trains the whole network")
+        # The optimizer's state is that of adapters of one shape: with another, it would be of other matrices.
         if adapters is not None and (differences := adapters.differences(self.lora)):
             raise UserError(f"--resume-from {path} trains adapters: {'; '.join(differences)}")
         try:
@@ -155,6 +159,7 @@ class Trainer(BaseTrainer[S]):
             raise UserError(f"--lora {self.lora.lora} adapts a network that there is: give --model-path")
         base = checkpoint.find_checkpoint(resolve_model_path(self.start.checkpoint.model_path))
         name = run_name(base.with_suffix(".pt").resolve())
+        # Adapters are saved alone: name and hash of their base say on which weights they may be put again.
         add_adapters(self.model, LoraSettings.of(self.lora, seed, name, checkpoint.weights_sha256(base)))
 
     def fresh_optimizer(self) -> MuonAdamW:
@@ -164,7 +169,9 @@ class Trainer(BaseTrainer[S]):
     def adapter_decisions(self) -> dict[str, str]:
         """Describe the adapters that are trained, for the log; nothing where the whole network is."""
         adapters = settings_of(self.model)
-        return {} if adapters is None else {"lora": describe_adapters(self.model, adapters)}
+        if adapters is None:
+            return {}
+        return {"lora": describe_adapters(self.model, adapters)}
 
     def write_checkpoint(self, run_path: Path, keep: int | None, protect: Collection[int] = ()) -> Path:
         """Save a checkpoint and prune all but the newest `keep` and those of the steps `protect` (a collective)."""
