@@ -131,28 +131,26 @@ class Attempt:
         if self.transitions:
             data["transitions"] = [[step.state, step.tactic, step.depth] for step in self.transitions]
         if self.failed_tactics:
-            runs = groupby(self.failed_tactics, key=lambda entry: entry.state)
-            data["failed_tactics"] = [[state, *(entry.tactic for entry in run)] for state, run in runs]
+            data["failed_tactics"] = []
+            for state, failed in groupby(self.failed_tactics, key=lambda entry: entry.state):
+                data["failed_tactics"].append([state, *(entry.tactic for entry in failed)])
         return {**data, "theorem": theorem}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Attempt":
         """Read what `to_json` wrote. Raises KeyError, TypeError, ValueError or AttributeError for other data."""
-        known = {name: value for name, value in data.items() if name not in RETIRED_FIELDS}
-        return cls(
-            **{
-                **known,
-                "theorem": Theorem(**data["theorem"]),
-                "transitions": _transitions(data.get("transitions", ())),
-                "failed_tactics": tuple(
-                    FailedTactic(state, tactic) for state, *run in data.get("failed_tactics", ()) for tactic in run
-                ),
-                "estimates": tuple(Estimate(*estimate) for estimate in data.get("estimates", ())),
-                "unsolved_states": tuple(data.get("unsolved_states", ())),
-                "premises": tuple(data.get("premises", ())),
-                "revisions": tuple(map(int, data.get("revisions", ()))),
-            }
-        )
+        fields = {name: value for name, value in data.items() if name not in RETIRED_FIELDS}
+        failed_tactics = []
+        for state, *tactics in data.get("failed_tactics", ()):
+            failed_tactics += [FailedTactic(state, tactic) for tactic in tactics]
+        fields["theorem"] = Theorem(**data["theorem"])
+        fields["transitions"] = _transitions(data.get("transitions", ()))
+        fields["failed_tactics"] = tuple(failed_tactics)
+        fields["estimates"] = tuple(Estimate(*estimate) for estimate in data.get("estimates", ()))
+        fields["unsolved_states"] = tuple(data.get("unsolved_states", ()))
+        fields["premises"] = tuple(data.get("premises", ()))
+        fields["revisions"] = tuple(map(int, data.get("revisions", ())))
+        return cls(**fields)  # a field that no version has is a TypeError
 
 
 def lost_in(check: dict[str, Any] | None) -> str:
@@ -175,17 +173,22 @@ def fault_of(attempt: Attempt) -> str:
         if attempt.outcome == "disproven" and not attempt.disproving:
             return "it is disproven, and the negation was not what was to be proved"
         return _unchecked(attempt) or _misfitting_steps(attempt)
-    return f"it is {attempt.outcome} and has steps of a proof" if attempt.transitions else ""
+    if attempt.transitions:
+        return f"it is {attempt.outcome} and has steps of a proof"
+    return ""
 
 
 def _not_of_its_type(attempt: Attempt) -> str:
     """Return which field holds a value of a wrong type; empty if none does."""
+    # Python's dataclasses take any value, and JSON of others may hold any in any place.
     theorem = attempt.theorem
     texts: list[object] = [theorem.source, theorem.dataset, theorem.id, attempt.outcome, attempt.message, attempt.proof]
     texts += [attempt.source, attempt.policy, attempt.stop_reason, *attempt.counts, *attempt.seconds]
     texts += [attempt.text, attempt.premises_from, *attempt.premises]
-    texts += [text for step in attempt.transitions for text in (step.state, step.tactic)]
-    texts += [text for failed in attempt.failed_tactics for text in failed]
+    for step in attempt.transitions:
+        texts += [step.state, step.tactic]
+    for failed in attempt.failed_tactics:
+        texts += failed
     texts += attempt.unsolved_states
     counts: list[object] = [attempt.num_tactics, attempt.budget, attempt.seed, *attempt.counts.values()]
     counts += [attempt.sample]
@@ -198,7 +201,9 @@ def _not_of_its_type(attempt: Attempt) -> str:
     check: object = attempt.check
     if not isinstance(attempt.disproving, bool) or not isinstance(check, dict | None):
         return "`disproving` or `check` is not what it should be"
-    return "" if attempt.outcome in get_args(Outcome) else f"unknown outcome {attempt.outcome[:80]!r}"
+    if attempt.outcome not in get_args(Outcome):
+        return f"unknown outcome {attempt.outcome[:80]!r}"
+    return ""
 
 
 def _is_count(value: object) -> bool:
@@ -225,9 +230,10 @@ def _no_proof(text: str) -> str:
 def _misfitting_steps(proved: Attempt) -> str:
     """Return why the steps are not those of the proof; empty if they are."""
     steps, number = proved.transitions, proved.num_tactics
+    # Fewer steps are fine: those of finishers are in the proof and teach nothing.
     if len(steps) > number:
         return f"it has {len(steps)} steps, and a proof of {number} tactics"
-    words = set(_FIRST_WORD.findall(proved.proof))
+    words_of_proof = set(_FIRST_WORD.findall(proved.proof))
     for position, step in enumerate(steps):
         tactic, depth = step.tactic, step.depth
         if not _is_count(depth) or not 1 <= depth <= number:
@@ -235,7 +241,8 @@ def _misfitting_steps(proved: Attempt) -> str:
         if reason := _no_proof(tactic):
             return reason
         word = _FIRST_WORD.match(tactic.lstrip())
-        if word is not None and word.group() not in words | _REFORMATTED:
+        # By its first word only, as layout may put the rest elsewhere (`have h : p := ?_`, alternatives of `cases`).
+        if word is not None and word.group() not in words_of_proof | _REFORMATTED:
             return f"`{word.group()}` is a step, and not in the proof"
         if len(steps) == number and not _leads_to_less(steps, position):
             return f"no step follows that makes depth {depth} of step {position + 1}"

@@ -36,6 +36,7 @@ intro h                        apply a tactic of your own
 :help :quit                    these lines; the end"""
 
 _DECLARATIONS = ("theorem", "lemma", "example")
+# What servers and the REPL put around Lean's own words.
 _FRAMES = re.compile(r"^(?:(?:Could not apply tactic|REPL returned error|Lean error):\s*)+")
 _TACTIC_WIDTH = 44
 _RESULT_WIDTH = 60
@@ -66,7 +67,8 @@ class Console:
     theorem: Theorem | None = None
     proved: list[str] = field(default_factory=list)
     _history: list[_Snapshot] = field(default_factory=list)
-    _asked: int = 0
+    _num_suggestions: int = 0
+    """How often tactics were suggested for the present state: the seed of the next ones."""
     _suggestion: Suggestion | None = None
 
     @property
@@ -74,7 +76,11 @@ class Console:
         """The prompt of the next line."""
         if self.pending:
             return "... "
-        return "text> " if self.raw else "tactic> " if self.theorem else "state> "
+        if self.raw:
+            return "text> "
+        if self.theorem is not None:
+            return "tactic> "
+        return "state> "
 
     def forget(self) -> None:
         """Drop the lines of an incomplete theorem or state (Ctrl-C)."""
@@ -89,17 +95,19 @@ class Console:
 
     def _enter(self, line: str) -> str:
         word, _, rest = line.strip().partition(" ")
-        if not rest and word in ("help", "quit", "exit") and not self.raw:  # as in NanoLean's REPL; no tactics
-            word = ":help" if word == "help" else ":quit"
+        # As in NanoLean's REPL; they are no tactics.
+        if not rest and not self.raw:
+            word = {"help": ":help", "quit": ":quit", "exit": ":quit"}.get(word, word)
         if word in _COMMANDS and not self.pending:
             return _COMMANDS[word](self, rest.strip())
         if word.startswith(":") and not self.pending:
             return f"error: there is no {word}; :help says what there is"
+        is_blank = not line.strip()
         if self.raw:
             assert self.continue_text is not None
-            return self.continue_text(line) if line.strip() else ""
+            return "" if is_blank else self.continue_text(line)
         if self.theorem is not None and not self.pending:
-            return self._tactic(line.strip()) if line.strip() else ""
+            return "" if is_blank else self._tactic(line.strip())
         return self._begin(line)
 
     # -- states and theorems -------------------------------------------------------------------------------------
@@ -113,6 +121,7 @@ class Console:
             self.pending = []
             return ""
         if text.split(None, 1)[0] in _DECLARATIONS:
+            # An empty line ends a theorem however it looks: what is missing is then an error, and not waited for.
             if line.strip() and is_unfinished(text):
                 return ""
             self.pending = []
@@ -122,7 +131,7 @@ class Console:
         self.pending = []
         if "⊢" not in text:
             raise UserError("a theorem begins with `theorem`, and a state ends with its line `⊢ ...`")
-        self.state, self._asked = text, 0
+        self.state, self._num_suggestions = text, 0
         return self._suggest()
 
     def _start(self, theorem: Theorem) -> str:
@@ -138,7 +147,9 @@ class Console:
         """Apply a tactic, given by its number or as text, to the next open branch."""
         assert self.session is not None
         if text.isdecimal():
-            tactics = self._suggestion.tactics if self._suggestion is not None else ()
+            tactics: tuple[str, ...] = ()
+            if self._suggestion is not None:
+                tactics = self._suggestion.tactics
             if not 1 <= int(text) <= len(tactics):
                 raise UserError(f"there is no tactic {text}; {len(tactics)} are shown")
             text = tactics[int(text) - 1]
@@ -158,9 +169,11 @@ class Console:
         now = self._history[-1]
         if not now.open:
             return self._finish(now)
-        self.state, self._asked = now.open[-1].state.text, 0
-        others = f"\n({len(now.open) - 1} more branches are open)" if len(now.open) > 1 else ""
-        return f"{self.state}{others}\n\n{self._suggest()}"
+        self.state, self._num_suggestions = now.open[-1].state.text, 0
+        shown = self.state
+        if len(now.open) > 1:
+            shown += f"\n({len(now.open) - 1} more branches are open)"
+        return f"{shown}\n\n{self._suggest()}"
 
     def _finish(self, now: _Snapshot) -> str:
         assert self.theorem is not None and self.session is not None
@@ -175,30 +188,29 @@ class Console:
 
     def _suggest(self) -> str:
         """Show the policy's tactics for the state, likeliest first, with their results in Lean."""
-        found = self.policy.suggest(self.state, self._asked)
-        self._asked += 1
-        order = sorted(range(len(found.tactics)), key=lambda i: -found.logprobs[i])
-        self._suggestion = Suggestion(
-            tuple(found.tactics[i] for i in order),
-            tuple(found.logprobs[i] for i in order),
-            tuple(found.counts[i] for i in order),
-            found.value,
-            found.value_distribution,
-            found.num_dropped,
+        sampled = self.policy.suggest(self.state, self._num_suggestions)
+        self._num_suggestions += 1
+        order = sorted(range(len(sampled.tactics)), key=lambda i: -sampled.logprobs[i])
+        suggestion = replace(
+            sampled,
+            tactics=tuple(sampled.tactics[i] for i in order),
+            logprobs=tuple(sampled.logprobs[i] for i in order),
+            counts=tuple(sampled.counts[i] for i in order),
         )
-        tactics = self._suggestion.tactics
-        verdicts = [""] * len(tactics)
+        self._suggestion = suggestion  # by whose numbers the user may apply one
+        verdicts = [""] * len(order)
         if self.theorem is not None and self.session is not None:
-            verdicts = [_result(result) for result in self.session.apply(self._history[-1].open[-1], tactics)]
-        rows = [
-            (number, shorten(tactic, _TACTIC_WIDTH), f"{logprob:.2f}", count, verdict)
-            for number, (tactic, logprob, count, verdict) in enumerate(
-                zip(tactics, self._suggestion.logprobs, self._suggestion.counts, verdicts, strict=True), 1
-            )
-        ]
-        dropped = f", {found.num_dropped} samples dropped" if found.num_dropped else ""
-        foot = f"value: about {found.value:.1f} tactics to go{dropped}"
-        return "\n".join([*table(["#", "tactic", ">logprob", "count", "Lean" if any(verdicts) else ""], rows), foot])
+            results = self.session.apply(self._history[-1].open[-1], suggestion.tactics)
+            verdicts = [_result(result) for result in results]
+        rows = []
+        columns = zip(suggestion.tactics, suggestion.logprobs, suggestion.counts, verdicts, strict=True)
+        for number, (tactic, logprob, count, verdict) in enumerate(columns, 1):
+            rows.append((number, shorten(tactic, _TACTIC_WIDTH), f"{logprob:.2f}", count, verdict))
+        foot = f"value: about {suggestion.value:.1f} tactics to go"
+        if suggestion.num_dropped:
+            foot += f", {suggestion.num_dropped} samples dropped"
+        heading = ["#", "tactic", ">logprob", "count", "Lean" if any(verdicts) else ""]
+        return "\n".join([*table(heading, rows), foot])
 
     # -- commands ------------------------------------------------------------------------------------------------
 
@@ -226,6 +238,7 @@ class Console:
     def _tree(self, rest: str) -> str:
         self._require_proof()
         lines: list[str] = []
+        # Depths of the branches that no step has worked on, the next one last; in the end those of the open branches.
         depths = [0]
         for step in self._history[-1].steps:
             depth = depths.pop()
@@ -244,7 +257,7 @@ class Console:
         self._require_proof()
         if len(self._history) == 1:
             return self._new("")
-        if self._history.pop().source:
+        if self._history.pop().source:  # it was proved and would have been exported
             self.proved.pop()
         return self._show()
 

@@ -30,11 +30,13 @@ class StateDisprover:
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self._policy, self._lean, self._log, self._should_stop = policy, lean, log, should_stop
-        self._config = replace(config, disprove_inner=False)
+        self._config = replace(config, disprove_inner=False)  # else it would disprove what it tries to disprove
 
     def disprove(self, node: Node, num_simulations: int) -> Disproof:
         """Search for a proof of the negation of an OR node's state, unless it has none (see `negation`)."""
-        negated = None if node.branch is None else negation(self._lean, node.branch)
+        negated = None
+        if node.branch is not None:
+            negated = negation(self._lean, node.branch)
         if negated is None:
             return Disproof(False, 0)
         root, log = or_node(negated), SearchLog()
@@ -49,6 +51,7 @@ def negation(lean: TacticRunner, branch: Branch) -> Branch | None:
 
     None for other branches, and where Lean cannot revert a hypothesis.
     """
+    # With a metavariable in it, that one way to fill it makes the state false says nothing of the others.
     goals = branch.state.goals
     if len(goals) != 1 or "?" in branch.state.text:
         return None
@@ -57,20 +60,33 @@ def negation(lean: TacticRunner, branch: Branch) -> Branch | None:
         return None
     negated = result.branches[1]
     goal = negated.state.goals[0]
+    # A hypothesis that is left (`revert` fails for some) could prove the negation of a state that is true.
     is_closed = len(negated.state.goals) == 1 and not goal.hypotheses and goal.type.startswith("¬")
-    return negated if is_closed else None
+    if not is_closed:
+        return None
+    return negated
 
 
 def negating_tactic(goal: Goal) -> str:
     """Build the tactic that reverts all hypotheses, inaccessible ones too, and leaves `¬ goal` as its second goal."""
     names = [hypothesis.user_name for hypothesis in goal.hypotheses]
-    fresh = _fresh(set(names))
-    named = {position: next(fresh) for position, name in enumerate(names) if "✝" in name}
-    parts = [f"rename_i {' '.join(named.values())}"] if named else []
-    if names:
-        parts.append("revert " + " ".join(named.get(position, name) for position, name in enumerate(names)))
-    return f"({'; '.join([*parts, _NEGATE])})" if parts else _NEGATE
+    if not names:
+        return _NEGATE
+    # `rename_i` names the inaccessible hypotheses in their order.
+    fresh = _fresh_names(set(names))
+    written, renamed = [], []
+    for name in names:
+        if "✝" in name:
+            name = next(fresh)
+            renamed.append(name)
+        written.append(name)
+    parts = [f"revert {' '.join(written)}", _NEGATE]
+    if renamed:
+        parts.insert(0, f"rename_i {' '.join(renamed)}")
+    return f"({'; '.join(parts)})"
 
 
-def _fresh(taken: set[str]) -> Iterator[str]:
-    return (name for name in (f"x{number}" for number in count()) if name not in taken)
+def _fresh_names(taken: set[str]) -> Iterator[str]:
+    for number in count():
+        if f"x{number}" not in taken:
+            yield f"x{number}"

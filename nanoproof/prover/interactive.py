@@ -26,6 +26,7 @@ from nanoproof.search.tree_json import tree_from_json
 
 _TERMINAL_SECONDS = 0.15
 _PLAIN_SECONDS = 10.0
+"""Time between two lines of progress where these stay, as in a log."""
 _FALLBACK_WIDTH = 100
 
 
@@ -50,7 +51,10 @@ class LiveView(AttemptObserver):
     def update(self) -> None:
         """Show the progress, unless it was shown just before."""
         now = time.monotonic()
-        if self._root is None or now - self._last < (_TERMINAL_SECONDS if self._terminal else _PLAIN_SECONDS):
+        pause = _PLAIN_SECONDS
+        if self._terminal:
+            pause = _TERMINAL_SECONDS
+        if self._root is None or now - self._last < pause:
             return
         self._last = now
         if self._terminal:
@@ -62,7 +66,9 @@ class LiveView(AttemptObserver):
         """Describe the progress of the search, and its most visited line of tactics."""
         assert self._root is not None and self._log is not None
         counts = self._log.counts
-        to_go = f", about {-self._root.value:.1f} tactics to go" if self._root.visits else ""
+        to_go = ""
+        if self._root.visits:
+            to_go = f", about {-self._root.value:.1f} tactics to go"  # a value is minus that number
         head = f"{counts.simulations}/{self._budget} simulations, {counts.nodes} nodes{to_go}, {seconds:.0f} s"
         return head, best_line(self._root)
 
@@ -72,8 +78,11 @@ class LiveView(AttemptObserver):
             self._draw(())
 
     def _draw(self, lines: tuple[str, ...]) -> None:
+        # Each line is cut to the terminal: one that wraps is two, and the cursor would go up too few.
         width = _columns(self._stream)
-        up = f"\x1b[{self._drawn}A" if self._drawn else ""
+        up = ""
+        if self._drawn:
+            up = f"\x1b[{self._drawn}A"
         shown = [shorten(line, width - 3) for line in lines]
         styled = [self._paint("  " + line, "bold" if i == 0 else "dim") for i, line in enumerate(shown)]
         self._stream.write(up + "\x1b[J" + "".join(line + "\n" for line in styled))
@@ -89,20 +98,20 @@ class LiveView(AttemptObserver):
 
 def best_line(root: Node) -> str:
     """Describe the most visited path: its tactics and the state at its end; solved AND branches are skipped."""
-    node, words = root, []
+    node, parts = root, []
     while node.children:
         children = list(node.children)
         if node.kind is Kind.AND:
             children = [child for child in children if not child.solved] or children
-            words.append(f"[{sum(child.solved for child in node.children)} of {len(node.children)} branches done]")
+            parts.append(f"[{sum(child.solved for child in node.children)} of {len(node.children)} branches done]")
         child = max(children, key=lambda candidate: (candidate.solved, candidate.visits))
         if not child.visits and not child.solved:
             break
         if child.tactic is not None:
-            words.append(" ".join(child.tactic.split()))
+            parts.append(" ".join(child.tactic.split()))
         node = child
-    words.append("done" if node.kind is Kind.CLOSED else shorten_state(node.state))
-    return " ▸ ".join(words)
+    parts.append("done" if node.kind is Kind.CLOSED else shorten_state(node.state))
+    return " ▸ ".join(parts)
 
 
 def _columns(stream: TextIO) -> int:
@@ -139,8 +148,10 @@ class InteractiveProver:
 
     def prove(self, session: LeanCalls, theorem: Theorem, title: str = "") -> Attempt:
         """Run one attempt, shown live. Ctrl-C ends its search; a second one raises KeyboardInterrupt."""
-        deadline = float("inf") if self._max_seconds is None else time.monotonic() + self._max_seconds
-        rng = random.Random(self._seed)
+        deadline = float("inf")
+        if self._max_seconds is not None:
+            deadline = time.monotonic() + self._max_seconds
+        rng = random.Random(self._seed)  # anew, so that a theorem has the same samples wherever it stands in a file
         with LiveView(self._num_simulations) as view, _ctrl_c(self._interrupt):
 
             def should_stop() -> bool:
@@ -173,9 +184,12 @@ class InteractiveProver:
                 break
         proved = len(filler.judge(session)) - len(filler.conditional)
         left = len(filler.settled.open_gaps)
-        rest = f", {len(filler.conditional)} if others hold" if filler.conditional else ""
-        rest += f", {left} left in the file" if left else ""
-        print_lines([f"{proved} of {len(gaps)} proved{rest}"])
+        summary = f"{proved} of {len(gaps)} proved"
+        if filler.conditional:
+            summary += f", {len(filler.conditional)} if others hold"
+        if left:
+            summary += f", {left} left in the file"
+        print_lines([summary])
         for done in tried:
             if done.gap in filler.conditional and done.attempt is not None:
                 condition = filler.conditional[done.gap].condition(filler.file.path)
@@ -184,8 +198,8 @@ class InteractiveProver:
                     [f"line {done.gap.line} {done.gap.name} is not written: it is proved {condition}, by\n    {proof}"]
                 )
         if not filler.file.open_gaps and not filler.complete:
-            known = filler.file.places
-            names = [known[axiom].described() if axiom in known else axiom for axiom in filler.foreign_axioms]
+            places = filler.file.places
+            names = [places[axiom].described() if axiom in places else axiom for axiom in filler.foreign_axioms]
             print_lines([f"but the file rests on {', '.join(names) or 'a sorry that is not in it'}"])
         return filler.complete
 
@@ -195,7 +209,7 @@ class InteractiveProver:
             write(path, tree_page(self._searches), "--html")
 
     def _interrupt(self) -> None:
-        if self.interrupted:
+        if self.interrupted:  # the second Ctrl-C: the search waits for Lean or the model and has not seen the first
             raise KeyboardInterrupt
         self.interrupted = True
 
@@ -206,10 +220,8 @@ def report(attempt: Attempt, max_tree_nodes: int) -> None:
         print_lines(["\n" + render_tree(tree_from_json(attempt.tree), max_tree_nodes) + "\n"])
     if attempt.outcome in ("proven", "disproven") and attempt.check is not None:
         axioms = ", ".join(attempt.check["axioms"]) or "none"
-        checked = (
-            f"{_outcome(attempt)}, checked in a fresh environment (axioms: {axioms}); {describe_effort(attempt)}\n"
-        )
-        print_lines([checked, attempt.source])
+        outcome = f"{_outcome(attempt)}, checked in a fresh environment (axioms: {axioms})"
+        print_lines([f"{outcome}; {describe_effort(attempt)}\n", attempt.source])
     else:
         print_lines([f"{_outcome(attempt)}; {describe_effort(attempt)}"])
 
@@ -236,8 +248,10 @@ def write(path: str, text: str, option: str) -> None:
 def _outcome(attempt: Attempt) -> str:
     if attempt.outcome in ("proven", "disproven"):
         return f"{attempt.outcome} in {_count(attempt.num_tactics, 'tactic')}"
-    stopped = " (stopped)" if attempt.stop_reason == "stopped" else ""
-    return f"not proven: {' '.join(attempt.message.split())}{stopped}"
+    text = f"not proven: {' '.join(attempt.message.split())}"
+    if attempt.stop_reason == "stopped":
+        text += " (stopped)"
+    return text
 
 
 def _line(done: Filled) -> str:
@@ -250,12 +264,16 @@ def _line(done: Filled) -> str:
     size = f"in {_count(done.attempt.num_tactics, 'tactic')} {effort}"
     if done.outcome == "conditional":
         return f"proved, {done.rest.condition()}, {size}"
-    own = f", by the axiom{'s' * (len(done.rest.axioms) > 1)} {', '.join(done.rest.axioms)} of the file"
-    return f"proved {size}{own if done.rest.axioms else ''}"
+    if not done.rest.axioms:
+        return f"proved {size}"
+    axioms = "axioms" if len(done.rest.axioms) > 1 else "axiom"
+    return f"proved {size}, by the {axioms} {', '.join(done.rest.axioms)} of the file"
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    if number != 1:
+        noun += "s"
+    return f"{number} {noun}"
 
 
 @contextmanager

@@ -32,12 +32,16 @@ def alternatives_of(tactic: str, tags: Sequence[str | None]) -> tuple[str, list[
     for left, right in _ALTERNATIVE.findall(match["alternatives"]):
         if right.strip() == "?_":
             openings.append(f"| {left} =>")
-            holes.append(left.split()[0].removeprefix("@") if left.split() else "")
+            constructor, *_ = left.split() or [""]
+            holes.append(constructor.removeprefix("@"))  # `@cons x xs` names implicit arguments as well
         elif "?" in right or not right.strip():
             return None
         else:
             openings.append(f"| {left} => {right.strip()}")
-    return (match["head"], openings) if holes == [_last(tag) for tag in tags] else None
+    # Lean calls each goal by its constructor; where the order is another one, the proofs would be swapped.
+    if holes != [_last(tag) for tag in tags]:
+        return None
+    return match["head"], openings
 
 
 def block_of(tactic: str) -> tuple[str, int] | None:
@@ -46,7 +50,10 @@ def block_of(tactic: str) -> tuple[str, int] | None:
     Lean puts what is left to prove with the `have` before the hole of it; a `suffices` the other way round.
     """
     if match := _HAVE.fullmatch(tactic.strip()):
-        return (match["text"].rstrip() + " := by", 1) if ":" in match["text"] else None
+        # Without a type, `by` would have nothing to elaborate against.
+        if ":" not in match["text"]:
+            return None
+        return match["text"].rstrip() + " := by", 1
     if match := _SUFFICES.fullmatch(tactic.strip()):
         return match["text"].rstrip() + " by", 0
     return None
@@ -55,6 +62,7 @@ def block_of(tactic: str) -> tuple[str, int] | None:
 def reads_as_case(tactic: str, tags: Sequence[str | None]) -> bool:
     """Tell whether the goals are those of a plain `cases h` or `induction n`, each with a tag for `case`."""
     names = [_last(tag) for tag in tags]
+    # `case` finds a goal by the last part of its tag, which two goals must not share.
     return (
         _WITHOUT_NAMES.fullmatch(tactic.strip()) is not None
         and all(re.fullmatch(ATOM, name) for name in names)
@@ -65,7 +73,9 @@ def reads_as_case(tactic: str, tags: Sequence[str | None]) -> bool:
 def names_of_rename(tactic: str) -> str:
     """Return the names that a `rename_i` gives; "" for any other tactic."""
     match = _RENAME.fullmatch(tactic.strip())
-    return " ".join(match["names"].split()) if match else ""
+    if match is None:
+        return ""
+    return " ".join(match["names"].split())
 
 
 def _last(tag: str | None) -> str:
@@ -113,13 +123,15 @@ def linearize(steps: Proof, plain: bool = False) -> str:
     lines: list[str] = []
     stack: list[_Block | str] = [_Block(0, "")]
     while stack:
-        item = stack.pop()
-        if isinstance(item, str):
-            lines.append(item)
+        block = stack.pop()
+        if isinstance(block, str):
+            lines.append(block)
             continue
-        layout = None if plain else writer.filled(item)
-        text, below = layout or writer.bullets(item)
-        lines += _opened(item, text, alone=not below)
+        layout = None
+        if not plain:
+            layout = writer.filled(block)
+        text, below = layout or writer.bullets(block)
+        lines += _opened(block, text, alone=not below)
         stack += reversed(below)
     return "\n".join(lines)
 
@@ -137,7 +149,7 @@ def _opened(block: _Block, text: str, alone: bool) -> Iterator[str]:
         yield outer + block.opening
         yield block.indent + first
     for line in rest:
-        yield block.indent + line if line.strip() else ""
+        yield block.indent + line if line.strip() else ""  # no blanks at the end of an empty line
 
 
 def _at_the_margin(text: str) -> list[str]:
@@ -170,14 +182,16 @@ class _Writer:
         """Lay out without bullets, where the tactic allows it and every branch is a single goal; else None."""
         tactic = self._steps[block.start].tactic
         starts = self._starts(block.start)
+        # Crowded: `case inl h` takes any goal of that tag, so perhaps one of those that follow.
         if not starts or block.crowded or any(self._steps[start].goals != 1 for start in starts):
             return None
         tags = [self._steps[start].tag for start in starts]
         if alternatives := alternatives_of(tactic, tags):
             head, openings = alternatives
             return head, self._alternatives(openings, starts, block.indent)
-        if len(starts) == 2 and (found := block_of(tactic)):
-            text, position = found
+        nested = block_of(tactic)
+        if len(starts) == 2 and nested is not None:
+            text, position = nested
             return self._block(text, starts[position], starts[1 - position], block.indent)
         if reads_as_case(tactic, tags):
             cases = [self._case(start, tag or "", block.indent) for start, tag in zip(starts, tags, strict=True)]
@@ -185,11 +199,14 @@ class _Writer:
         return None
 
     def _alternatives(self, openings: list[str], starts: list[int], indent: str) -> list[_Block | str]:
-        waiting = iter(starts)
-        return [
-            _Block(next(waiting), indent + "  ", opening) if opening.endswith("=>") else indent + opening
-            for opening in openings
-        ]
+        lines: list[_Block | str] = []
+        next_starts = iter(starts)
+        for opening in openings:
+            if opening.endswith("=>"):
+                lines.append(_Block(next(next_starts), indent + "  ", opening))
+            else:  # it has its proof on the line already
+                lines.append(indent + opening)
+        return lines
 
     def _block(self, text: str, inside: int, after: int, indent: str) -> _Layout:
         """Lay out `have h : p := by`, the proof, and what uses it."""
@@ -203,7 +220,10 @@ class _Writer:
         """Make the `case` block of a goal with a tag; a `rename_i` that it begins with goes into its opening."""
         opening = "case " + tag.rpartition(".")[2]
         step = self._steps[start]
-        names = names_of_rename(step.tactic) if step.branches == 1 else ""
+        names = ""
+        if step.branches == 1:
+            names = names_of_rename(step.tactic)
+        # Not where the `rename_i` is all that there is: `case inl h =>` alone would be no proof.
         if names and self._steps[start + 1].goals == 1:
             return _Block(start + 1, indent + "  ", f"{opening} {names} =>")
         return _Block(start, indent + "  ", f"{opening} =>")

@@ -104,7 +104,10 @@ class InstrumentedLean:
 
     def check(self, source: str, seconds: float | None = None) -> CheckReport:
         with self.timer, self._observer.waiting("lean"):
-            return self._session.check(source) if seconds is None else self._session.check(source, seconds)
+            # Not every session's `check` has a second argument.
+            if seconds is None:
+                return self._session.check(source)
+            return self._session.check(source, seconds)
 
 
 class InstrumentedPolicy:
@@ -116,14 +119,18 @@ class InstrumentedPolicy:
 
     def __init__(self, policy: Policy, seed: int, observer: AttemptObserver = NULL_ATTEMPT_OBSERVER) -> None:
         self._policy, self._seed, self._observer = policy, seed, observer
-        self._asked: Counter[str] = Counter()
+        self._expansions: Counter[str] = Counter()
         self.timer = Timer()
 
     def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
-        times = self._asked[state_text]
-        self._asked[state_text] += 1
-        digest = hashlib.blake2b(f"{self._seed}/{seed}/{times}\n{state_text}".encode(), digest_size=8).digest()
+        expansions = self._expansions[state_text]
+        self._expansions[state_text] += 1
+        # From the state's text and not from the order of states: what is drawn is the same however many actors there
+        # are (experiments.md, equal seeds).
+        key = f"{self._seed}/{seed}/{expansions}\n{state_text}"
+        digest = hashlib.blake2b(key.encode(), digest_size=8).digest()
         with self.timer, self._observer.waiting("model"):
+            # Of 63 bits, which every server and JSON reader of ours takes.
             suggestion = self._policy.suggest(state_text, int.from_bytes(digest, "little") >> 1)
         self._observer.suggested(state_text, suggestion)
         return suggestion
@@ -187,6 +194,7 @@ class Prover:
         that the server neither accepts nor refuses are attempts with outcome `error`. `should_stop` ends the search,
         and the simplification of its proof, early.
         """
+        # Drawn in any case, so that `rng` goes on alike whatever the options are.
         disproving = rng.random() < self.options.disprove_fraction and may_disprove
         seed = rng.getrandbits(48)
         run = _Run(
@@ -227,20 +235,21 @@ class Prover:
         try:
             with run.phase("search"):
                 start = run.lean.start(attempt.theorem)
-                found = run_second_tries(run.lean, start, tries)
-                run.counts.update(retried=found.retried, passed_on_retry=found.passed)
-            if found.proof is not None:
+                results = run_second_tries(run.lean, start, tries)
+                run.counts.update(retried=results.retried, passed_on_retry=results.passed)
+            if results.proof is not None:
                 run.stop_reason = ON_RETRY
-                self._check_found(run, attempt.theorem, lambda: found.proof, or_node(start))
+                # Without the tree, which is long gone: simplification has the steps of the proof alone.
+                self._check_found(run, attempt.theorem, lambda: results.proof, or_node(start))
         except LeanError as error:
             run.fail(error)
-        now = self._attempt(run, attempt.budget)
-        spent = Counter(attempt.seconds)
-        spent.update(now.seconds)
+        retried = self._attempt(run, attempt.budget)
+        seconds = Counter(attempt.seconds)
+        seconds.update(retried.seconds)  # a Counter's `update` adds
         return replace(
-            now,
+            retried,
             counts={**attempt.counts, **run.counts},
-            seconds={name: round(seconds, 4) for name, seconds in spent.items()},
+            seconds={name: round(total, 4) for name, total in seconds.items()},
             policy=attempt.policy,
             failed_tactics=attempt.failed_tactics,
             estimates=attempt.estimates,
@@ -278,7 +287,7 @@ class Prover:
 
     def _check_found(self, run: "_Run", target: Theorem, replayed: Callable[[], Replayed | None], root: Node) -> None:
         """Check a proof that was found: `replayed` runs its steps again, the tree may have shorter proofs of states."""
-        run.found = True
+        run.has_proof = True
         with run.phase("simplify"):
             proofs = self._replayed_proofs(run, replayed, root)
         run.message, run.lost = "the proof in the tree did not replay", NOT_REPLAYED
@@ -291,6 +300,7 @@ class Prover:
     def _check_closed(self, run: "_Run", target: Theorem) -> None:
         """Check a theorem without a goal at its `sorry`, for which there is nothing to search."""
         run.stop_reason = "solved"
+        # Lean shows no goal where the statement closes itself, but a server that loses goals looks the same.
         with run.phase("check"):
             if not self._accepts(run, target, ["done"], replayed=False):
                 raise ProtocolError(f"no goal is shown at the start, but something is left to prove: {run.message}")
@@ -300,10 +310,13 @@ class Prover:
         for text in texts:
             run.proof_text = text
             run.verdict = check_proof(run.lean, target, text, replayed)
-            run.message, run.lost = run.verdict.reason, "" if run.verdict.accepted else REFUSED
+            run.message, run.lost = run.verdict.reason, REFUSED
             if run.verdict.accepted:
-                run.outcome = "disproven" if run.disproving else "proven"
+                run.lost, run.outcome = "", "proven"
+                if run.disproving:
+                    run.outcome = "disproven"
                 return True
+            # Every step of it has just worked: such a refusal is the server's mistake, and no verdict on the theorem.
             if replayed and run.verdict.fault:
                 raise ProtocolError(f"a proof is refused for what it cannot be blamed for: {run.verdict.reason}")
         return False
@@ -319,35 +332,48 @@ class Prover:
         if not self.options.proof_simplification:
             return [original.steps]
         simplified = self._simplified(run, original, root)
-        return [simplified.steps] if simplified.steps == original.steps else [simplified.steps, original.steps]
+        if simplified.steps == original.steps:
+            return [original.steps]
+        return [simplified.steps, original.steps]
 
     def _simplified(self, run: "_Run", proof: Replayed, root: Node) -> Replayed:
         """Simplify a proof; if the server fails it stays as it is, since that is no reason to lose it."""
         before = run.lean.tactics
         limit = before + self.options.simplification_tactics
+
+        def may_continue() -> bool:
+            return run.lean.tactics < limit and not run.should_stop()
+
         try:
-            return simplify(
-                run.lean, proof, SolvedStates(root), lambda: run.lean.tactics < limit and not run.should_stop()
-            )
+            return simplify(run.lean, proof, SolvedStates(root), may_continue)
         except LeanError:
             return proof
         finally:
             run.counts["simplification_tactics"] = run.lean.tactics - before
 
     def _attempt(self, run: "_Run", budget: int) -> Attempt:
-        found = run.outcome in ("proven", "disproven")
-        least = self.options.keep_unsolved_visits if run.outcome != "error" else 0
+        proof = source = ""
+        if run.outcome in ("proven", "disproven"):
+            proof = run.proof_text
+            source = run.verdict.source if run.verdict else ""
+        unsolved_states: tuple[str, ...] = ()
+        # Not of an error: a state may be unsolved because the server was lost at it.
+        if run.root is not None and self.options.keep_unsolved_visits and run.outcome != "error":
+            unsolved_states = unsolved_states_of(run.root, self.options.keep_unsolved_visits)
+        tree = None
+        if run.root is not None and self.options.keep_tree:
+            tree = tree_to_json(run.root)
         return Attempt(
             theorem=run.theorem,
             outcome=run.outcome,
             message=run.message,
             disproving=run.disproving,
-            proof=run.proof_text if found else "",
-            source=run.verdict.source if found and run.verdict else "",
+            proof=proof,
+            source=source,
             num_tactics=len(run.steps),
             transitions=transitions_of(run.steps),
             failed_tactics=tuple(FailedTactic(*key) for key in run.log.failed_tactics),
-            unsolved_states=unsolved_states_of(run.root, least) if run.root is not None and least else (),
+            unsolved_states=unsolved_states,
             estimates=tuple(Estimate(count, round(mean, 3), round(best, 3)) for count, mean, best in run.log.estimates),
             budget=budget,
             seed=run.seed,
@@ -356,7 +382,7 @@ class Prover:
             counts={**run.log.counts.to_json(), **run.counts},
             seconds=run.seconds(),
             check=run.check(),
-            tree=tree_to_json(run.root) if run.root is not None and self.options.keep_tree else None,
+            tree=tree,
         )
 
 
@@ -381,21 +407,24 @@ class _Run:
     proof_text: str = ""
     steps: Proof = ()
     verdict: Verdict | None = None
-    found: bool = False
+    has_proof: bool = False
+    """Whether the search has found a proof, which then passes the final check or is `lost`."""
     lost: str = ""
 
     def fail(self, error: LeanError) -> None:
         """Record that the server failed; a proof that was found is lost with it."""
         self.outcome, self.message, self.stop_reason = "error", str(error), type(error).__name__
-        if self.found:  # a text that we cannot build is no fault of the server
-            self.lost = REFUSED if isinstance(error, SourceError) else self.stop_reason
+        if self.has_proof:
+            self.lost = self.stop_reason
+            if isinstance(error, SourceError):  # a text that we cannot build is no fault of the server
+                self.lost = REFUSED
 
     def check(self) -> dict[str, Any] | None:
         """Build the record of the final check, and of how a proof was lost in it."""
-        known = self.verdict.to_json() if self.verdict else None
-        if not (self.found and self.lost):
-            return known
-        return {**(known or {}), "accepted": False, "reason": self.message, "lost": self.lost}
+        record = self.verdict.to_json() if self.verdict else None
+        if not self.has_proof or not self.lost:
+            return record
+        return {**(record or {}), "accepted": False, "reason": self.message, "lost": self.lost}
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -416,5 +445,5 @@ def unsolved_states_of(root: Node, least_visits: int) -> tuple[str, ...]:
     """
     states = [node for node in walk(root) if node.kind is Kind.OR and node is not root]
     solved = {untagged(node.state) for node in states if node.solved}
-    found = {untagged(node.state): node.state for node in states if node.visits >= least_visits and not node.solved}
-    return tuple(state for key, state in found.items() if key not in solved)
+    unsolved = {untagged(node.state): node.state for node in states if node.visits >= least_visits and not node.solved}
+    return tuple(state for key, state in unsolved.items() if key not in solved)

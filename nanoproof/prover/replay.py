@@ -91,6 +91,8 @@ def _replay(lean: TacticRunner, branch: Branch, steps: Proof) -> tuple[Replayed 
         if ran is None:
             return None, position
         tactic, result = ran
+        other_spellings = tuple(spelling for spelling in (step.tactic, *step.spellings) if spelling != tactic)
+        # The state as it is now: `case` tags may differ from those of the tree, and layout goes by them.
         done.append(
             replace(
                 step,
@@ -98,12 +100,15 @@ def _replay(lean: TacticRunner, branch: Branch, steps: Proof) -> tuple[Replayed 
                 branches=len(result.branches),
                 state=current.state.text,
                 goals=len(current.state.goals),
-                spellings=tuple(s for s in (step.tactic, *step.spellings) if s != tactic),
+                spellings=other_spellings,
             )
         )
         branches.append(current)
         stack.extend(reversed(result.branches))
-        position = position + 1 if result.branches else ends[position]
+        if result.branches:
+            position += 1
+        else:
+            position = ends[position]  # for a step that closes, that is the next one as well
     return Replayed(tuple(done), tuple(branches)), position
 
 
@@ -113,7 +118,7 @@ def _run(lean: TacticRunner, branch: Branch, step: Step, below: list[str]) -> tu
     for tactic in (step.tactic, *step.spellings):
         result = lean.apply(branch, [tactic])[0]
         if isinstance(result, TacticApplied) and len(result.branches) in (0, step.branches):
-            states = [one.state.text for one in result.branches]
+            states = [child.state.text for child in result.branches]
             if states in ([], below) or branch.state.text != step.state:
                 return tactic, result
             first = first or (tactic, result)
@@ -230,48 +235,55 @@ class SecondTries:
 def second_tries(log: SearchLog) -> tuple[SecondTry, ...]:
     """Collect what to try once more after a search without success: what may finish the proof first, then by prior."""
     waiting: dict[tuple[tuple[str, ...], str], TimedOut] = {}
-    for (node, tactic), one in log.timed_out.items():
-        if tactic not in node.known and not any(above.solved or above.dead for above in one.path):
-            waiting.setdefault((node.key, tactic), one)
-    ordered = sorted(waiting.values(), key=lambda one: (not _finishes(one.path), -one.prior))
-    return tuple(
-        SecondTry(one.tactic, one.prior, _way(one.path), _proof(one) if _finishes(one.path) else ())
-        for one in ordered[:MAX_TRIES]
-    )
+    for (node, tactic), timed_out in log.timed_out.items():
+        # Known: it was sampled again in a later expansion, and was fast enough then.
+        if tactic not in node.known and not any(above.solved or above.dead for above in timed_out.path):
+            waiting.setdefault((node.key, tactic), timed_out)
+    ordered = sorted(waiting.values(), key=lambda timed_out: (not _finishes(timed_out.path), -timed_out.prior))
+    tries = []
+    for timed_out in ordered[:MAX_TRIES]:
+        proof: Proof = ()
+        if _finishes(timed_out.path):
+            proof = _proof(timed_out)
+        tries.append(SecondTry(timed_out.tactic, timed_out.prior, _way(timed_out.path), proof))
+    return tuple(tries)
 
 
 def run_second_tries(lean: TacticRunner, start: Branch, tries: Iterable[SecondTry]) -> SecondTries:
     """Try the tactics one at a time, until there is a proof. Raises LeanError if the server fails."""
     lean = MemoizedLean(lean)
     retried = passed = 0
-    for one in tries:
-        branch = _follow(lean, start, one.way)
+    for second_try in tries:
+        branch = _follow(lean, start, second_try.way)
         if branch is None:
             continue
         retried += 1
-        result = lean.apply(branch, [one.tactic])[0]
+        result = lean.apply(branch, [second_try.tactic])[0]
         if not isinstance(result, TacticApplied):
             continue
         passed += 1
-        if not result.branches and one.proof and (proof := replay(lean, start, one.proof)) is not None:
+        if result.branches or not second_try.proof:
+            continue
+        proof = replay(lean, start, second_try.proof)
+        if proof is not None:
             return SecondTries(retried, passed, proof)
     return SecondTries(retried, passed, None)
 
 
 def _finishes(path: Sequence[Node]) -> bool:
     """Tell whether the root is solved once the last node of a path is."""
-    return all(
-        other.solved
-        for node, below in pairwise(path)
-        if node.kind is Kind.AND
-        for other in node.children
-        if other is not below
-    )
+    for node, below in pairwise(path):
+        if node.kind is not Kind.AND:
+            continue
+        if not all(sibling.solved for sibling in node.children if sibling is not below):
+            return False
+    return True
 
 
 def _way(path: Sequence[Node]) -> tuple[tuple[str, int], ...]:
     way: list[tuple[str, int]] = []
     for node, below in pairwise(path):
+        # An AND node stands below the edge of its tactic: it says which of the branches that this left is the next.
         if node.kind is Kind.AND:
             way[-1] = way[-1][0], node.children.index(below)
         else:
@@ -279,23 +291,29 @@ def _way(path: Sequence[Node]) -> tuple[tuple[str, int], ...]:
     return tuple(way)
 
 
-def _proof(one: TimedOut) -> Proof:
+def _proof(timed_out: TimedOut) -> Proof:
     """Build the proof of the root in which the tactic closes the last node of its path."""
+    # In the order of the text: what the branches to the left of the path need comes before the tactic, what those to
+    # the right need after it, the innermost first.
     before: list[Step] = []
     after: list[Step] = []
-    for node, below in pairwise(one.path):
+    for node, below in pairwise(timed_out.path):
         if node.kind is not Kind.AND:
             before.append(edge_step(node, below))
             continue
         index = node.children.index(below)
         before += _proofs_of(node.children[:index])
         after = [*_proofs_of(node.children[index + 1 :]), *after]
-    state = one.path[-1].state
-    return (*before, Step(one.tactic, 0, state, state.count("\n\n") + 1, one.finisher), *after)
+    state = timed_out.path[-1].state
+    closing = Step(timed_out.tactic, 0, state, state.count("\n\n") + 1, timed_out.finisher)
+    return (*before, closing, *after)
 
 
 def _proofs_of(nodes: Sequence[Node]) -> list[Step]:
-    return [step for node in nodes for step in extract_proof(node, proof_depths(node))]
+    steps: list[Step] = []
+    for node in nodes:
+        steps += extract_proof(node, proof_depths(node))
+    return steps
 
 
 def _follow(lean: TacticRunner, start: Branch, way: Sequence[tuple[str, int]]) -> Branch | None:

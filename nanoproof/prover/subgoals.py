@@ -10,7 +10,7 @@ from itertools import groupby
 
 from nanoproof.lean.repl_goals import metavariables
 from nanoproof.lean.source import restate
-from nanoproof.lean.types import Goal, ProofState, Theorem
+from nanoproof.lean.types import Goal, Hypothesis, ProofState, Theorem
 
 _INSTANCE = re.compile(r"inst✝[⁰¹²³⁴⁵⁶⁷⁸⁹]*")
 
@@ -24,19 +24,31 @@ def why_no_statement(state: ProofState) -> str | None:
     (goal,) = state.goals
     if any(hypothesis.value is not None for hypothesis in goal.hypotheses):
         return "let"
-    names = [hypothesis.user_name for hypothesis in goal.hypotheses if not _INSTANCE.fullmatch(hypothesis.user_name)]
-    texts = [*names, goal.type, *(hypothesis.type for hypothesis in goal.hypotheses)]
-    return "inaccessible" if any("✝" in text for text in texts) else None
+    texts = [goal.type]
+    for hypothesis in goal.hypotheses:
+        texts.append(hypothesis.type)
+        # An instance needs no name, `[C]` is enough.
+        if not _is_instance(hypothesis):
+            texts.append(hypothesis.user_name)
+    if any("✝" in text for text in texts):
+        return "inaccessible"
+    return None
+
+
+def _is_instance(hypothesis: Hypothesis) -> bool:
+    return _INSTANCE.fullmatch(hypothesis.user_name) is not None
 
 
 def statement_of_goal(goal: Goal) -> str:
     """Write a goal as a statement, `(x : ℕ) (h : 0 < x) : 1 ≤ x`; instances without a name become `[C]`."""
     binders = []
-    for (kind, is_instance), group in groupby(
-        goal.hypotheses, lambda hypothesis: (hypothesis.type, _INSTANCE.fullmatch(hypothesis.user_name) is not None)
-    ):
+    by_type = groupby(goal.hypotheses, lambda hypothesis: (hypothesis.type, _is_instance(hypothesis)))
+    for (kind, is_instance), group in by_type:
         names = [hypothesis.user_name for hypothesis in group]
-        binders += [f"[{kind}]"] * len(names) if is_instance else [f"({' '.join(names)} : {kind})"]
+        if is_instance:
+            binders += [f"[{kind}]"] * len(names)
+        else:
+            binders.append(f"({' '.join(names)} : {kind})")
     return " ".join([*binders, ":", goal.type])
 
 
