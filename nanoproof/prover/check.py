@@ -136,6 +136,7 @@ def check_proof(checker: Checker, theorem: Theorem, proof_text: str, replayed: b
     """
     check = _FinalCheck(checker, theorem.source, proof_text, replayed)
     verdict = _verdict(check)
+    # Only then, as without a limit a wrong proof may keep Lean busy up to the time limit of the whole check.
     if verdict.accepted or not any(map(_OUT_OF_HEARTBEATS.search, check.errors)):
         return verdict
     return _verdict(_FinalCheck(checker, UNLIMITED + theorem.source, proof_text, replayed))
@@ -222,6 +223,7 @@ def _enclosed(source: str, proof: str) -> str:
     text = splice(source, proof)
     start = len(up_to_value(source, found)) if found.whole else found.sorry_start
     end = len(text) - (len(source) - found.sorry_end)
+    # Inside of a longer proof the parenthesis moves the first line by a column, and the others have to follow it.
     block = text[start:end] if found.whole else text[start:end].replace("\n", "\n ")
     column = len(found.indent) if found.whole else start - text.rfind("\n", 0, start)
     return f"{text[:start]}({block}\n{' ' * column}){text[end:]}"

@@ -37,7 +37,9 @@ def line_input(history: str) -> Iterator[Callable[[str], str | None]]:
     handles KeyboardInterrupt (Ctrl-C). No prompt is written where the lines come from a pipe.
     """
     interactive = sys.stdin.isatty()
-    readline = _line_editing(history) if interactive else None
+    readline = None
+    if interactive:
+        readline = _line_editing(history)
 
     def ask(prompt: str) -> str | None:
         try:
@@ -80,8 +82,11 @@ def parse_theorem(text: str, embedded: bool) -> Theorem:
             source = source[: match.start()]
         if find_top_level(mask(source), ":=") >= 0:
             raise UserError("the theorem has a proof already: leave it out, or write `sorry` in its place")
-        commented = "--" in source[len(mask(source).rstrip()) :].rpartition("\n")[2]
-        source += "\n  := by sorry" if commented else " := by sorry"
+        # Behind a comment on the last line it would be part of that.
+        if "--" in source[len(mask(source).rstrip()) :].rpartition("\n")[2]:
+            source += "\n  := by sorry"
+        else:
+            source += " := by sorry"
     if embedded:
         from nanolean.parser import ParseError, parse_commands
 
@@ -155,12 +160,17 @@ def first_error(report: CheckReport, source: str, lines_before: int = 0) -> str:
         return ""
     positions = report.error_positions
     first = min(range(len(report.errors)), key=lambda i: positions[i] if i < len(positions) else (0, 0))
-    said = " ".join(report.errors[first].split())
-    line, column = positions[first] if first < len(positions) else (0, 0)
+    message = _one_line(report.errors[first])
+    line, column = 0, 0
+    if first < len(positions):
+        line, column = positions[first]
     if not lines_before < line <= source.count("\n") + 1:
-        return said
-    as_checked, as_given = (len(text.split("\n")[line - 1]) for text in (name_examples(source), source))
-    return f"line {line - lines_before}, column {max(0, column - max(0, as_checked - as_given))}: {said}"
+        return message
+    # Lean reads `theorem NAME` where the file says `example`, which moves what follows on that line to the right.
+    width_as_checked = len(name_examples(source).split("\n")[line - 1])
+    width_as_given = len(source.split("\n")[line - 1])
+    column -= max(0, width_as_checked - width_as_given)
+    return f"line {line - lines_before}, column {max(0, column)}: {message}"
 
 
 Prove = Callable[[LeanCalls, Theorem], Attempt]
@@ -195,7 +205,8 @@ class SorryFiller:
         if self.errors and not tolerant:
             raise SourceError(f"Lean refuses the file: {self.first_error}")
         self._without_stand_in: dict[Gap, str] = {}
-        self._found: dict[Gap, Rest] = {}
+        self._rests: dict[Gap, Rest] = {}
+        """What the final check of each proof has found that it rests on."""
         self.conditional: dict[Gap, Rest] = {}
         """The proofs in the file that rest on something open, so far as that is known."""
         if file.gaps:
@@ -238,7 +249,7 @@ class SorryFiller:
 
     def rest_of(self, gap: Gap, axioms: Collection[str]) -> Rest:
         """Tell what a proof rests on by the axioms that its final check has found; what stands for a `sorry` is one."""
-        rest = self._found[gap] = read_axioms(axioms, self.file, gap, self._numbers)
+        rest = self._rests[gap] = read_axioms(axioms, self.file, gap, self._numbers)
         if rest.is_conditional:
             self.conditional[gap] = rest
         return rest
@@ -252,17 +263,19 @@ class SorryFiller:
         """
         rests = self._judge(self.file, session)
         self.conditional = {gap: rest for gap, rest in rests.items() if rest.is_conditional}
+        # A proof that rests on a conditional one rests on what is open once that one is taken out.
         while self.conditional:
             settled = self._judge(self.settled, session)
-            if not (more := {gap: rest for gap, rest in settled.items() if rest.is_conditional}):
+            more = {gap: rest for gap, rest in settled.items() if rest.is_conditional}
+            if not more:
                 break
             self.conditional |= more
         return {**rests, **self.conditional}
 
     def _judge(self, file: LeanFile, session: LeanCalls) -> dict[Gap, Rest]:
-        told = judge(file, session, self._without_stand_in)
+        by_lean = judge(file, session, self._without_stand_in)
         unknown = Rest(unknown="what Lean cannot check")
-        return {gap: told.get(gap) or self._found.get(gap, unknown) for gap, _ in file.filled}
+        return {gap: by_lean.get(gap) or self._rests.get(gap, unknown) for gap, _ in file.filled}
 
     @property
     def settled(self) -> LeanFile:
@@ -281,14 +294,14 @@ class SorryFiller:
     @property
     def foreign_axioms(self) -> tuple[str, ...]:
         """The axioms that the theorems of the file rest on, without the usual three and those it declares."""
-        found = (axiom for axiom in self._report.axioms if axiom not in ALLOWED_AXIOMS)
-        return tuple(axiom for axiom in found if axiom.rpartition(".")[2] not in self.file.axioms)
+        beyond_lean = (axiom for axiom in self._report.axioms if axiom not in ALLOWED_AXIOMS)
+        return tuple(axiom for axiom in beyond_lean if axiom.rpartition(".")[2] not in self.file.axioms)
 
     def _missing_before(self, gap: Gap) -> str:
         """Describe the `sorry` before a theorem for which Lean refuses the file up to there; empty if there is none."""
-        for other, said in self._without_stand_in.items():
+        for other, reason in self._without_stand_in.items():
             if other.start < gap.start and other in self.file.open_gaps:
-                return f"nothing can stand in for the sorry of line {other.line}, column {other.column}: {said}"
+                return f"nothing can stand in for the sorry of line {other.line}, column {other.column}: {reason}"
         return ""
 
     def _correct_kinds(self, session: LeanCalls, gaps: Sequence[Gap]) -> None:
@@ -296,6 +309,7 @@ class SorryFiller:
 
         One that it refuses as both stays as it is; theorems after it cannot be tried.
         """
+        # By halves: mostly none is wrong, which takes one check, and a wrong one a few, however many there are.
         news = self._news(session.check(self.file.assuming(gaps)))
         if news and len(gaps) > 1:
             self._correct_kinds(session, gaps[: len(gaps) // 2])

@@ -74,6 +74,7 @@ def subproofs(steps: Proof, start: int) -> list[Proof]:
 def depths(steps: Sequence[Step]) -> list[int]:
     """Count for each step the tactics still needed, this one included, along the longest of its branches."""
     result = [0] * len(steps)
+    # Backwards, so that the depths of the branches that a step leaves are the last ones; they give way to its own.
     below: list[int] = []
     for i in range(len(steps) - 1, -1, -1):
         count = steps[i].branches
@@ -85,6 +86,7 @@ def depths(steps: Sequence[Step]) -> list[int]:
 
 def transitions_of(steps: Proof) -> tuple[Transition, ...]:
     """Return the training data of a checked proof: (state, tactic, tactics still needed), without finishers."""
+    # Finishers count in the depths, as tactics of the proof; but no policy has said them, and none is to learn them.
     return tuple(
         Transition(step.state, step.tactic, depth)
         for step, depth in zip(steps, depths(steps), strict=True)
@@ -118,7 +120,7 @@ def proof_sizes(root: Node) -> dict[Node, int]:
 
 def _solved_costs(root: Node, combine: Callable[[Iterable[int]], int], without: Collection[Node]) -> dict[Node, int]:
     costs: dict[Node, int] = {}
-    for node in reversed(list(walk(root))):
+    for node in reversed(list(walk(root))):  # children before their parents
         if not node.solved or node in without:
             continue
         if node.kind is Kind.CLOSED:
@@ -159,6 +161,7 @@ def extract_proof(root: Node, costs: Mapping[Node, int]) -> Proof:
 def edge_step(node: Node, child: Node) -> Step:
     """Make the step of the edge from an OR node to a child."""
     assert child.tactic is not None, "an edge out of an OR node has a tactic"
+    # Goals of one state stand with an empty line between them, as Lean prints them.
     state, branches = node.state, len(_branches(child))
     return Step(child.tactic, branches, state, state.count("\n\n") + 1, child.finisher, child.spellings)
 

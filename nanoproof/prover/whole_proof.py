@@ -17,7 +17,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample
 from nanoproof.lean.answers import LONGEST_TEXT, Unreadable, read_proofs, written_proof
@@ -57,15 +57,17 @@ def named_premises(theorem: Theorem, proof: str, names: Collection[str]) -> tupl
     """
     opened = re.findall(r"^[ \t]*open[ \t]+([^\n]*)", mask(theorem.source), re.MULTILINE)
     prefixes = ["", *(f"{word}." for line in opened for word in line.split() if word not in ("in", "scoped"))]
-    found = set()
+    mentioned = set()
     for word in set(WORD.findall(mask(proof))):
+        # The longest beginning that is a name: `h.symm` mentions nothing, `Nat.succ_le.mp` mentions `Nat.succ_le`.
         parts = word.strip(".").split(".")
         for length in range(len(parts), 0, -1):
             name = ".".join(parts[:length])
-            if known := [prefix + name for prefix in prefixes if prefix + name in names]:
-                found.add(known[0])
+            known_names = [prefix + name for prefix in prefixes if prefix + name in names]
+            if known_names:
+                mentioned.add(known_names[0])
                 break
-    return tuple(sorted(found))
+    return tuple(sorted(mentioned))
 
 
 # -- Verification ----------------------------------------------------------------------------------------------------
@@ -96,18 +98,25 @@ class Candidate:
     def attempt(self, verdict: Attempt) -> Attempt:
         """Return the attempt that this text is, given that of an equal text."""
         counts = {"simulations": 1, "tactic_samples": 1 + self.repairs, "tokens": self.num_tokens}
-        counts |= {"repairs": self.repairs} if self.repairs else {}
-        counts |= {} if self.finished else {"cut_off": 1}
-        text = self.text if len(self.text) <= LONGEST_TEXT else self.text[:KEPT_TEXT]
-        same = verdict.sample != self.sample and bool(verdict.text)
+        if self.repairs:
+            counts["repairs"] = self.repairs
+        if not self.finished:
+            counts["cut_off"] = 1
+        text = self.text
+        if len(text) > LONGEST_TEXT:  # nothing is read of it, so that its beginning is enough to see what it is
+            text = text[:KEPT_TEXT]
+        seconds = verdict.seconds
+        # Lean has read a copy once: its time would count double in the sums of an evaluation.
+        if verdict.sample != self.sample and verdict.text:
+            counts["copies"], seconds = 1, {}
         return replace(
             verdict,
             theorem=self.theorem,
             text=text,
             sample=self.sample,
             seed=self.seed,
-            counts={**counts, **({"copies": 1} if same else {})},
-            seconds={} if same else verdict.seconds,
+            counts=counts,
+            seconds=seconds,
         )
 
 
@@ -135,7 +144,9 @@ class Verifier:
         It may take `patience` times as long as others. Never raises for what Lean or its servers do.
         """
         lean, checking = InstrumentedLean(session, observer), Timer()
-        seconds = None if self._seconds is None else self._seconds * patience
+        seconds = None
+        if self._seconds is not None:
+            seconds = self._seconds * patience
         attempt = Attempt(candidate.theorem, "unproven", budget=1, policy=self._policy)
         errors: tuple[str, ...] = ()
         try:
@@ -155,13 +166,14 @@ class Verifier:
         times = {"check": round(checking.seconds, 4), "lean": round(lean.timer.seconds, 4)}
         return candidate.attempt(replace(attempt, seconds=times)), errors
 
-    def work(self, theorem: Theorem, told: Mapping[str, Any]) -> "Verification":
-        """Make the verification that was told of, as an actor's work."""
-        values = {name: value for name, value in told.items() if name != "patience"}
-        return Verification(self, Candidate(theorem, **values), told["patience"])
+    def work(self, theorem: Theorem, data: Mapping[str, Any]) -> "Verification":
+        """Make the verification that another process has put into JSON (`Verification.to_json`)."""
+        values = {name: value for name, value in data.items() if name != "patience"}
+        return Verification(self, Candidate(theorem, **values), data["patience"])
 
     def _state(self, lean: InstrumentedLean, theorem: Theorem) -> str:
         """Return the state at the theorem's `sorry`. Raises TheoremRejected if Lean refuses the statement."""
+        # Once for all samples of a theorem; two threads may both ask, which costs a request.
         state = self._states.get(theorem.source)
         if state is None:
             state = lean.start(theorem).state.text
@@ -192,16 +204,18 @@ class Verifier:
         if ask is None:
             return None
         try:
-            found: tuple[str, ...] | None = ask(verdict.source, seconds)
+            constants: tuple[str, ...] | None = ask(verdict.source, seconds)
         except LeanError:  # the proof is accepted all the same
             return None
-        return found
+        return constants
 
     def _proven(
         self, attempt: Attempt, verdict: Verdict, proof: str, state: str, premises: tuple[str, ...] | None
     ) -> Attempt:
-        said = premises is not None
-        found = premises if premises is not None else named_premises(attempt.theorem, proof, self._names)
+        premises_from: Literal["", "lean", "names"] = "lean"
+        if premises is None:
+            premises = named_premises(attempt.theorem, proof, self._names)
+            premises_from = "names" if premises else ""
         return replace(
             attempt,
             outcome="proven",
@@ -211,8 +225,8 @@ class Verifier:
             transitions=(Transition(state, proof, 1),),
             stop_reason="solved",
             check=verdict.to_json(),
-            premises=found,
-            premises_from="lean" if said else "names" if found else "",
+            premises=premises,
+            premises_from=premises_from,
         )
 
 
@@ -276,7 +290,9 @@ class WholeProofProver:
     ) -> None:
         self._model, self._render, self._verifier = model, render, verifier
         self._generation, self._at_once = generation, at_once
-        self._repair, self._render_repair = repair if render_repair is not None else 0, render_repair
+        self._repair, self._render_repair = repair, render_repair
+        if render_repair is None:
+            self._repair = 0
 
     def prove(
         self,
@@ -293,7 +309,7 @@ class WholeProofProver:
         """
         seed, spent, sampling = rng.getrandbits(48), Counter[str](), Timer()
         checks, last = Counter[str](), Attempt(theorem, "unproven", "no proof was sampled", stop_reason="stopped")
-        known: dict[bytes, tuple[Attempt, tuple[str, ...]]] = {}
+        verdicts: dict[bytes, tuple[Attempt, tuple[str, ...]]] = {}
         while spent["simulations"] < num_simulations and not (should_stop is not None and should_stop()):
             count = min(self._at_once, num_simulations - spent["simulations"])
             with sampling:
@@ -308,7 +324,7 @@ class WholeProofProver:
                     0,
                     text.finished,
                 )
-                last = self._try(session, candidate, observer, known, sampling)
+                last = self._try(session, candidate, observer, verdicts, sampling)
                 spent.update({name: last.counts.get(name, 0) for name in ("tactic_samples", "tokens", "repairs")})
                 spent["simulations"] += 1
                 checks.update(last.seconds)
@@ -316,32 +332,36 @@ class WholeProofProver:
                     break
             if last.outcome == "proven" or last.refused:
                 break
-        found = replace(last, budget=num_simulations, counts=dict(spent), seed=seed)
         seconds = {**checks, "policy": sampling.seconds, "search": sampling.seconds}
-        found = replace(found, seconds={name: round(value, 4) for name, value in seconds.items()})
-        if found.outcome == "proven" or found.refused:
-            return found
-        lost = found.outcome == "error"
-        words = "Lean gave no verdict on the last" if lost else "the last was refused"
-        message = f"no proof among {spent['simulations']} texts; {words}: {last.message}"
-        return replace(found, outcome="unproven", message=message if spent["simulations"] else last.message)
+        rounded = {name: round(value, 4) for name, value in seconds.items()}
+        attempt = replace(last, budget=num_simulations, counts=dict(spent), seed=seed, seconds=rounded)
+        if attempt.outcome == "proven" or attempt.refused:
+            return attempt
+        message = last.message
+        if spent["simulations"]:
+            result_of_last = "the last was refused"
+            if attempt.outcome == "error":
+                result_of_last = "Lean gave no verdict on the last"
+            message = f"no proof among {spent['simulations']} texts; {result_of_last}: {last.message}"
+        return replace(attempt, outcome="unproven", message=message)
 
     def _try(
         self,
         session: LeanCalls,
         candidate: Candidate,
         observer: AttemptObserver,
-        known: dict[bytes, tuple[Attempt, tuple[str, ...]]],
+        verdicts: dict[bytes, tuple[Attempt, tuple[str, ...]]],
         sampling: Timer,
     ) -> Attempt:
         """Verify a text, once more with more time where there is no verdict, and repair it."""
         while True:
-            if candidate.digest not in known:
+            # Models repeat themselves: of 3,200 samples 1,241 were copies (experiments.md, whole proofs).
+            if candidate.digest not in verdicts:
                 attempt, errors = self._verifier.verify(session, candidate, 1.0, observer)
                 if attempt.outcome == "error" and not attempt.refused:
                     attempt, errors = self._verifier.verify(session, candidate, PATIENCE, observer)
-                known[candidate.digest] = attempt, errors
-            verdict, errors = known[candidate.digest]
+                verdicts[candidate.digest] = attempt, errors
+            verdict, errors = verdicts[candidate.digest]
             attempt = candidate.attempt(verdict)
             if attempt.outcome != "unproven" or candidate.repairs >= self._repair or self._render_repair is None:
                 return attempt
