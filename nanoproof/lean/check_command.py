@@ -17,6 +17,7 @@ from nanoproof.lean.types import CheckReport, ProtocolError
 _AXIOMS = re.compile(
     r"'(?P<name>[^\n]+)' (?:does not depend on any axioms|depends on axioms:\s*\[(?P<axioms>[^\[\]]*)\])"
 )
+# The word alone, and not `sorry.x` or `sorry'`: what is warned of may have such a name.
 _GAP_WARNING = re.compile(r"(?<![\w.])sorry(?!\w|\.\w|'[`\w])")
 _SEVERITIES = frozenset({"error", "warning", "info", "information", "trace"})
 
@@ -34,8 +35,11 @@ class CheckCommand:
         """Build the command that checks `header` and `source`, with queries for each theorem, `example`s included."""
         text = name_examples(source)
         names = tuple(declared_names(text))
-        text = f"{header}\n\n{text}" if header else text
-        queries = [line for name in names for line in (f"#print axioms {name}", f"#check {name}")]
+        if header:
+            text = f"{header}\n\n{text}"
+        queries = []
+        for name in names:
+            queries += [f"#print axioms {name}", f"#check {name}"]
         return cls("\n".join([text, "", *queries]), names, text.count("\n") + 3)
 
     def read_answer(self, answer: Any) -> CheckReport:

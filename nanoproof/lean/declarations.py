@@ -27,6 +27,7 @@ _SCOPE = re.compile(
     r"|open(?:[ \t]+scoped)?(?P<opened>[ \t]+(?:[^\n]|\n[ \t]+(?=\S))*))",
     re.MULTILINE,
 )
+# A scope may have no name, and then a command may follow on its line: `section open Nat`, `end theorem ..`.
 _NOT_A_NAME = re.compile(r"namespace|section|mutual|end|theorem|lemma|def|open|variable|--.*")
 _NAME_PART = re.compile(r"«[^»]*»|[^.«»]+")
 _OPEN_IN = re.compile(r"(?<![\w.'])open(?:\s+scoped)?\s(?P<names>[^()]*?)\s(?:hiding\s|renaming\s|in(?![\w.']))")
@@ -65,16 +66,22 @@ class Scopes:
 
     def _pass(self, edge: re.Match[str]) -> None:
         if edge["word"] is None:
+            # `open A B hiding x`, `open A (x)`; an `open A in` holds for one command and opens nothing here.
             names = re.split(r"\s(?:in|hiding|renaming)\s|\(", f"{edge['opened']} ")[0]
             if not re.search(r"\sin\s", f"{edge['opened']} "):
                 self._open[-1].opened.extend(names.split())
             return
         name = edge["name"] or ""
-        parts = [] if _NOT_A_NAME.fullmatch(name) else _NAME_PART.findall(name)
+        parts: list[str] = []
+        if not _NOT_A_NAME.fullmatch(name):
+            parts = _NAME_PART.findall(name)
         if edge["word"] == "end":
-            del self._open[max(1, len(self._open) - max(1, len(parts))) :]
+            num_closed = max(1, len(parts))
+            del self._open[max(1, len(self._open) - num_closed) :]  # the file itself stays open
+        elif edge["word"] == "mutual" or not parts:
+            self._open.append(_Scope(edge["word"], "", []))
         else:
-            self._open += [_Scope(edge["word"], part, []) for part in (edge["word"] != "mutual" and parts) or [""]]
+            self._open += [_Scope(edge["word"], part, []) for part in parts]
 
 
 def open_scopes(text: str) -> list[str]:
@@ -126,12 +133,15 @@ class Declaration:
     def statement_end(self) -> int:
         """Where the `:=` of its proof or value begins, or the first arm; `end` if it has neither."""
         masked = self.masked[: self.end]
-        assign = lexical.find_top_level(masked, ":=", self.head_end)
-        stops = [assign] if assign >= 0 else []
+        end = lexical.find_top_level(masked, ":=", self.head_end)
+        if end < 0:
+            end = len(masked)
+        # Equations and `where` have no `:=` before them; one that follows is inside of an arm or a field.
         for pattern in (_ARM, _WHERE):
-            if match := pattern.search(masked, self.head_end, min(stops, default=len(masked))):
-                stops.append(match.start())
-        return min(stops, default=len(masked))
+            match = pattern.search(masked, self.head_end, end)
+            if match is not None:
+                end = match.start()
+        return end
 
 
 @dataclass(frozen=True)
@@ -157,7 +167,9 @@ class Outline:
 
     def end_of(self, command: int) -> int:
         """Return where a command ends: at the next one, or at the end of the text."""
-        return self.starts[command + 1] if command + 1 < len(self.starts) else len(self.text)
+        if command + 1 < len(self.starts):
+            return self.starts[command + 1]
+        return len(self.text)
 
 
 @lru_cache(maxsize=32)
@@ -168,6 +180,7 @@ def outline(text: str) -> Outline:
     scopes = Scopes(masked)
     starts = [command.start() for command in commands]
     prefixes = list(starts)
+    # A prefix is looked for behind the last declaration only: from the top of the file it would be quadratic.
     prefix_from = 0
     for number, command in enumerate(commands):
         if command["declaration"] is not None:
@@ -191,18 +204,22 @@ def _read(
 ) -> Declaration:
     """Read the declaration that a command begins, and that ends before `end`; its prefixes begin at `start`."""
     keyword = command["declaration"]
-    named = None if keyword == "example" else _NAMED.match(masked, command.end(), end)
     name, head_end = "", command.end()
-    if named is not None and named["name"] not in (":", "where"):
-        name, head_end = named["name"], named.end()
+    if keyword != "example":
+        named = _NAMED.match(masked, command.end(), end)
+        if named is not None and named["name"] not in (":", "where"):  # of a nameless instance
+            name, head_end = named["name"], named.end()
     start += len(masked[start:end]) - len(masked[start:end].lstrip())
-    opens = [opened for scope in around for opened in scope.opened]
+    opens: list[str] = []
+    for scope in around:
+        opens += scope.opened
     for match in _OPEN_IN.finditer(masked[start : command.start("declaration")]):
         opens += match["names"].split()
     components = [scope.name for scope in around if scope.word == "namespace"]
     spaces = [".".join(components[: count + 1]) for count in range(len(components))]
-    rooted = name.startswith("_root_.")
-    full_name = name.removeprefix("_root_.") if rooted or not spaces or not name else f"{spaces[-1]}.{name}"
+    full_name = name.removeprefix("_root_.")
+    if full_name == name and name and spaces:
+        full_name = f"{spaces[-1]}.{name}"
     return Declaration(
         keyword=keyword,
         name=name,

@@ -67,8 +67,9 @@ class EmbeddedServers:
         for process, log in zip(self._processes, self._logs):
             line = _read_line(process, deadline)
             if not line.startswith(_LISTENING):
-                ended = process.poll() is not None
-                reason = f"ended with status {process.returncode}" if ended else f"did not start in {seconds:g} s"
+                reason = f"did not start in {seconds:g} s"
+                if process.poll() is not None:
+                    reason = f"ended with status {process.returncode}"
                 raise ServerUnavailable(f"the embedded Lean server {reason}; its last words: {_tail(log)}")
             address = line.removeprefix(_LISTENING).strip()
             LeanServerClient(address, self.token).status()

@@ -48,11 +48,14 @@ class _Open:
     reason: str
     axiom: str | None
     theorem: bool = False
-    words: frozenset[str] = field(default_factory=frozenset)
+    mentioned: frozenset[str] = field(default_factory=frozenset)
 
     @property
     def name(self) -> str:
-        return next((declaration.full_name for declaration in self.declared if declaration.name), "")
+        for declaration in self.declared:
+            if declaration.name:
+                return declaration.full_name
+        return ""
 
     @property
     def shown(self) -> str:
@@ -70,22 +73,22 @@ def theorems_of(text: str) -> list[FileTheorem]:
     read = outline(text)
     stretches = list(_open_stretches(read, LeanFile.parse(text)))
     ends = [0, *(stretch.end for stretch in stretches)]
-    between = [_words(read.masked[end : stretch.start]) for end, stretch in zip(ends, stretches)]
-    known: set[str] = set()
-    found = []
+    between = [_mentioned_in(read.masked[end : stretch.start]) for end, stretch in zip(ends, stretches)]
+    names: set[str] = set()
+    theorems = []
     for number, stretch in enumerate(stretches):
         source, skipped = "", stretch.reason
-        if stretch.theorem and stretch.name in known:
+        if stretch.theorem and stretch.name in names:
             skipped = TWICE
         elif stretch.theorem:
-            known.add(stretch.name)
+            names.add(stretch.name)
             before, missing = _before(read, stretches[: number + 1], between)
             if missing is None:
                 source = before + text[stretch.start : stretch.end]
             else:
                 skipped = f"it may rest on {missing.shown}, which holds a sorry"
-        found.append(FileTheorem(stretch.name, stretch.line, source, skipped))
-    return found
+        theorems.append(FileTheorem(stretch.name, stretch.line, source, skipped))
+    return theorems
 
 
 def _open_stretches(read: Outline, file: LeanFile) -> Iterator[_Open]:
@@ -109,11 +112,12 @@ def _open_stretches(read: Outline, file: LeanFile) -> Iterator[_Open]:
         else:
             last_end = declaration.end
             stretch = _open_declaration(read, declaration, gap.skip_reason)
-        own_name = stretch.declared[0] if len(stretch.declared) == 1 else None
-        own = read.masked[stretch.start : stretch.end]
-        if own_name is not None:
-            own = read.masked[stretch.start : own_name.head] + read.masked[own_name.head_end : stretch.end]
-        stretch.words = _words(own)
+        own_text = read.masked[stretch.start : stretch.end]
+        # Without its name: who declares a name does not use it.
+        if len(stretch.declared) == 1:
+            only = stretch.declared[0]
+            own_text = read.masked[stretch.start : only.head] + read.masked[only.head_end : stretch.end]
+        stretch.mentioned = _mentioned_in(own_text)
         yield stretch
 
 
@@ -129,6 +133,7 @@ def _open_declaration(read: Outline, declaration: Declaration, reason: str) -> _
         reason = unusable_because(read.text[declaration.start : end]) or ""
     axiom = None
     if declaration.name and declaration.keyword in ("theorem", "lemma", "def", "abbrev", "opaque"):
+        # With its statement, so that what only names it can still be read.
         head = read.text[declaration.head + len(declaration.keyword) : declaration.statement_end]
         axiom = f"axiom{head.rstrip()}\n"
     elif declaration.keyword == "example":
@@ -156,47 +161,52 @@ def _before(read: Outline, stretches: Sequence[_Open], between: Sequence[frozens
     """Return the text before the last stretch without what is open; and what of that it cannot be without, or None.
 
     An open declaration that is named further down becomes an axiom: a proof that rests on it fails the final check.
-    `between` are the words before each stretch, behind the one before it.
+    `between` are the names before each stretch, behind the one before it.
     """
     theorem = stretches[-1]
+    # From the theorem upwards: whether something open is needed depends on what follows it and is kept.
     pieces: list[str] = []
     end = theorem.start
-    words = set(theorem.words | between[len(stretches) - 1])
+    mentioned = set(theorem.mentioned | between[len(stretches) - 1])
     for number in range(len(stretches) - 2, -1, -1):
         stretch = stretches[number]
         pieces.append(read.text[stretch.end : end])
         end = stretch.start
-        needed = _names(stretch, words) if stretch.name else stretch.axiom is None
+        # A command without a name (a notation, an `attribute`) may be needed by anything.
+        needed = stretch.axiom is None
+        if stretch.name:
+            needed = _names(stretch, mentioned)
         if needed and (stretch.axiom is None or _states(read, theorem, stretch)):
             return "", stretch
         if needed and stretch.axiom is not None:
             pieces.append(stretch.axiom)
-            words |= stretch.words
-        words |= between[number]
+            mentioned |= stretch.mentioned
+        mentioned |= between[number]
     pieces.append(read.text[:end])
     return "".join(reversed(pieces)), None
 
 
-def _words(masked: str) -> frozenset[str]:
+def _mentioned_in(masked: str) -> frozenset[str]:
     """Return all names in a text, and those that they may be parts of: of `a.b.c` also `a`, `a.b` and `.c`."""
-    found: set[str] = set()
+    names: set[str] = set()
     for match in _IDENTIFIER.finditer(masked):
         name = match.group()
-        found.add(name)
+        names.add(name)
         parts = re.findall(_PART, name)
         for count in range(1, len(parts)):
-            found.add(".".join(parts[:count]))
-            found.add(f".{parts[count]}")
-    return frozenset(found)
+            names.add(".".join(parts[:count]))
+            names.add(f".{parts[count]}")
+    return frozenset(names)
 
 
-def _names(stretch: _Open, words: AbstractSet[str]) -> bool:
-    """Tell whether one of the names that a stretch declares may be among the words of a text."""
+def _names(stretch: _Open, mentioned: AbstractSet[str]) -> bool:
+    """Tell whether one of the names that a stretch declares may be among those that a text mentions."""
     for declaration in stretch.declared:
+        # With any of its namespaces left out, as these may be open.
         parts = re.findall(_PART, declaration.full_name)
-        if any(".".join(parts[first:]) in words for first in range(len(parts))):
+        if any(".".join(parts[first:]) in mentioned for first in range(len(parts))):
             return True
-        if len(parts) > 1 and f".{parts[-1]}" in words:  # `h.name` for a name in the namespace of the type of `h`
+        if len(parts) > 1 and f".{parts[-1]}" in mentioned:  # `h.name` for a name in the namespace of the type of `h`
             return True
     return False
 
@@ -205,7 +215,7 @@ def _states(read: Outline, theorem: _Open, stretch: _Open) -> bool:
     """Tell whether the statement of a theorem names what a stretch declares, and does not bind the name itself."""
     own = theorem.declared[0]
     statement = read.masked[own.head_end : own.statement_end]
-    if not _names(stretch, _words(statement)):
+    if not _names(stretch, _mentioned_in(statement)):
         return False
     last = _LAST.search(stretch.name)
     assert last is not None, "a name has a last part"

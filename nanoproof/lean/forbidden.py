@@ -22,16 +22,19 @@ from nanoproof.lean.source import ATTRIBUTES, IN_FRONT, NAME
 # -- Banned words ----------------------------------------------------------------------------------------------------
 
 _GAPS = ("sorry", "admit", "sorryAx", "include_str", "unsafe")
+# `native_decide` and its like trust the compiler (the axiom `Lean.ofReduceBool`); the others run any code of a proof.
 _KEYWORDS = (
     "native_decide", "bv_decide", "run_tac", "run_conv", "by_elab", "run_cmd", "run_elab", "run_meta",
 )  # fmt: skip
 """Banned wherever they end a word: Lean takes them for keywords behind a dot or a numeral too."""
+# Names by which compiled code, or an attribute that exchanges it, stands in for what the kernel would check.
 _NAMES = (
     "sorryAx", "ofReduceBool", "ofReduceNat", "reduceBool", "reduceNat", "trustCompiler", "implemented_by", "extern",
     "csimp", "unsafeCast", "unsafeIO", "unsafeBaseIO", "unsafeEIO", "unsafePerformIO", "lcProof", "lcUnreachable",
 )  # fmt: skip
 _OPTIONS = r"(?:maxHeartbeats|maxRecDepth|synthInstance\.max\w+|exponentiation\.threshold|linter\.[\w.]+)(?![\w.'])"
 """Options that a proof may set: limits and warnings. Others change what is checked (`debug.*`) or shown (`pp.*`)."""
+# They may search for seconds, and what they find is in a message, for the user to write down.
 _SEARCH = (
     "apply?", "rw?", "rw??", "rw_search", "rewrite?", "exact?", "try?", "simp?", "simp!?", "simp_all?", "simp_all!?",
     "simpa?", "simpa!?", "dsimp?", "dsimp!?", "norm_num?", "grind?", "aesop?", "show_term", "observe?", "have?", "hint",
@@ -45,6 +48,7 @@ _BANNED = re.compile(
     r"|(?<![\w'])(?P<name>" + "|".join(map(re.escape, _NAMES)) + r")(?![\w'?!])"
     r"|set_option(?![\w.'?!])\s*(?!\s|" + _OPTIONS + r")\S*"
 )
+# `«sorryAx»` is the name `sorryAx`: quotes must hide nothing.
 _QUOTED_WORD = re.compile(r"(\.?)«([\w.'?!]+)»(?=(\.?))")
 _INTERPOLATED = re.compile(r'[a-z]!"(?:[^"\\]|\\.)*"')
 _HAVE = re.compile(r"(?<![\w.'«])have(?:I|')?(?![\w.'?!])")
@@ -119,9 +123,11 @@ COMMAND = re.compile(
     rf"(?<![\w.'«])(?:#(?:{'|'.join(_QUERIES.split())})(?!\w)|@\[|(?:{'|'.join(_WORDS.split())})(?![\w.'!?]))"
 )
 """Matches the first word of a command, wherever it is: one may follow a tactic on its line."""
+# What may hide a quote, a bracket or the end of a comment from rules as few as ours.
 _RAW = re.compile(r'r#*"')
 _CHARACTER = re.compile(r"""'\\?[]()[{}⟨⟩⦃⦄«»"]'""")
 _BEFORE_COMMENT = re.compile(r"[\w\s)\]}⟩,;'\"»]")
+# Control, format, surrogate and line-separating characters: a reader of the proof would not see them.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
@@ -145,6 +151,7 @@ def code_of(text: str, docs: bool = False) -> tuple[str, str | None]:
     for kind, start, end in spans(text):
         part = text[start:end]
         code[start:end] = blank(part)
+        # Strings stay in the second text: that they begin where we think they do is what the tests below are about.
         if kind in ("line", "block"):
             uncommented[start:end] = blank(part)
         reason = reason or _suspicion(kind, part, text[max(0, start - 1) : start], docs)
@@ -166,6 +173,7 @@ def _suspicion(kind: str, text: str, before: str, docs: bool) -> str:
     """Return why Lean might see another end of a comment or literal, or ""; `before` is the character before it."""
     if kind in ("line", "block") and before and not _BEFORE_COMMENT.match(before):
         return "a comment begins within an operator"
+    # Whatever follows one that is closed is code.
     if kind in ("block", "string") and mask(text + ".")[-1] != ".":
         return f"a {'comment' if kind == 'block' else kind} has no end"
     if kind == "block" and text[2] in "-!/" and not docs:

@@ -42,6 +42,8 @@ def spans(text: str) -> Iterator[tuple[str, int, int]]:
     They come in order, with offsets into the text; one that is never closed ends with the text.
     """
     position = 0
+    # From left to right: which of them comes first decides, as a `--` in a string is no comment and a `"` in a comment
+    # no string.
     while match := _SKIPPED.search(text, position):
         kind = next(kind for kind in KINDS if match[kind] is not None)
         position = _block_end(text, match.end()) if kind == "block" else match.end()
@@ -53,7 +55,7 @@ def mask(text: str) -> str:
     pieces: list[str] = []
     position = 0
     for kind, start, end in spans(text):
-        if kind != "quoted":
+        if kind != "quoted":  # a name, and so code
             pieces += [text[position:start], blank(text[start:end])]
             position = end
     return "".join([*pieces, text[position:]])
@@ -82,7 +84,7 @@ def imported_modules(text: str) -> list[str]:
 
 def without_header(text: str) -> str:
     """Remove the header of a file; its comments and line breaks stay, so that other lines keep their numbers."""
-    for match in reversed(header(mask(text))):
+    for match in reversed(header(mask(text))):  # from the end, so that the offsets of the others stay right
         start, end = match.span("words")
         text = text[:start] + "\n" * text.count("\n", start, end) + text[end:].lstrip(" \t")
     return text
@@ -108,6 +110,7 @@ def _block_end(text: str, position: int) -> int:
 
 def find_top_level(masked: str, token: str, start: int = 0) -> int:
     """Find the first `:=` or `:` outside of brackets that is not part of a `let` or `have`; -1 if there is none."""
+    # `pending` counts the `let` and `have` of a statement, each of which has a `:=` of its own to come.
     depth = pending = 0
     position = start
     while position < len(masked):

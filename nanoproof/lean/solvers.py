@@ -65,7 +65,10 @@ class SolverTime:
 
 def expand_solver_sets(names: Iterable[str]) -> tuple[str, ...]:
     """Replace the names of `SOLVER_SETS` among tactics by what they stand for, each tactic once."""
-    return tuple(dict.fromkeys(tactic for name in names for tactic in SOLVER_SETS.get(name, (name,))))
+    tactics: list[str] = []
+    for name in names:
+        tactics += SOLVER_SETS.get(name, (name,))
+    return tuple(dict.fromkeys(tactics))
 
 
 def measure_solvers(session: Session, tactics: Sequence[str] = EVERY) -> list[SolverTime]:
@@ -78,14 +81,15 @@ def measure_solvers(session: Session, tactics: Sequence[str] = EVERY) -> list[So
         with suppress(TheoremRejected):
             theorem = Theorem(f"theorem solver_probe {statement} := by\n  sorry", "probe", f"solver_{number}")
             goals.append(session.start(theorem))
-    found = []
+    solvers = []
     for tactic in tactics:
         seconds, closed = [], 0
+        # One request a goal, with its way over HTTP: that is what a search waits for.
         for goal in goals:
             began = time.perf_counter()
             result = session.apply(goal, [tactic])[0]
             seconds.append(time.perf_counter() - began)
             closed += isinstance(result, TacticApplied) and not result.branches
         if closed:
-            found.append(SolverTime(tactic, closed, len(goals), statistics.median(seconds), max(seconds)))
-    return sorted(found, key=lambda each: each.median_seconds)
+            solvers.append(SolverTime(tactic, closed, len(goals), statistics.median(seconds), max(seconds)))
+    return sorted(solvers, key=lambda solver: solver.median_seconds)

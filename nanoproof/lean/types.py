@@ -11,8 +11,11 @@ from nanoproof.common.errors import UserError
 from nanoproof.lean.lexical import find_top_level
 
 LINE_WIDTH = 120  # Lean's default `format.width`
+# A name between quotes may hold blanks, and Lean adds marks of inaccessible names behind them: `«a b»✝¹`.
 _NAME = re.compile(r"«[^»]*»[✝⁰¹²³⁴⁵⁶⁷⁸⁹.\w]*|\S+")
+# `?m.17` and `?u.17`, as Lean prints metavariables without a name of their own.
 _METAVARIABLE = re.compile(r"\?([mu])\.\d+(?![\w.])")
+# Several names of one type share a line, `a b : T`; the type may begin on the next line.
 _HYPOTHESIS = re.compile(r"(?P<names>(?:«[^»]*»|[^:«])+?) ?:(?=\s|$)\s*(?P<rest>.*)", re.DOTALL)
 
 
@@ -206,6 +209,7 @@ def _entries(text: str) -> list[str]:
     """Split a goal's text into its entries: a line and the indented lines that continue it."""
     entries: list[str] = []
     for line in text.strip("\n").split("\n"):
+        # Lean indents every further line of a type; a hypothesis begins at the margin.
         if entries and (line[:1] == " " or not line):
             entries[-1] += "\n" + line
         else:
@@ -219,6 +223,7 @@ def _parse_hypotheses(entry: str) -> tuple[Hypothesis, ...]:
     if match is None:
         raise ProtocolError(f"not a hypothesis as Lean prints it: {entry[:200]!r}")
     rest = match["rest"]
+    # At the top level only: a type may hold a `:=`, as in `{ x := 1 }`.
     split = find_top_level(rest, ":=") if ":=" in rest else -1
     type_text, value = (rest, None) if split < 0 else (rest[:split].rstrip(), _dedent(rest[split + 2 :].strip()))
     return tuple(Hypothesis(name, _dedent(type_text), value) for name in _NAME.findall(match["names"]))
@@ -237,6 +242,7 @@ def _hypothesis_lines(hypotheses: tuple[Hypothesis, ...]) -> list[str]:
     groups: list[tuple[list[str], Hypothesis]] = []
     for hypothesis in hypotheses:
         last = groups[-1] if groups else None
+        # One that has a value stands alone, as Lean prints it.
         if last and hypothesis.value is None and last[1].value is None and last[1].type == hypothesis.type:
             last[0].append(hypothesis.user_name)
         else:
