@@ -139,8 +139,8 @@ def write_certificates(proofs: Path, seconds: float = CERTIFICATE_SECONDS) -> in
     files = list(proofs.glob("*.lean"))
     if not files:
         return 0
-    words = ["export", "--format", "ndjson", str(proofs), "--seconds", f"{seconds:g}"]
-    command = [sys.executable, "-m", "nanolean", *words]
+    command = [sys.executable, "-m", "nanolean", "export", "--format", "ndjson", str(proofs)]
+    command += ["--seconds", f"{seconds:g}"]
     try:
         done = subprocess.run(
             command, capture_output=True, encoding="utf-8", errors="replace", timeout=seconds + _READY_SECONDS

@@ -132,7 +132,9 @@ def lean_version(project: Path) -> str:
     if match is None:
         raise UserError(f"{path} names no version of Lean: {text[:80]!r} (expected leanprover/lean4:{DEFAULT_LEAN})")
     tag = match["tag"]
-    return f"v{tag}" if tag[0].isdigit() else tag
+    if tag[0].isdigit():  # elan takes the tag without its `v`, too
+        return f"v{tag}"
+    return tag
 
 
 def libraries(names: Sequence[str], version: str) -> list[tuple[Library, str]]:
@@ -153,11 +155,11 @@ def libraries(names: Sequence[str], version: str) -> list[tuple[Library, str]]:
         wanted[name] = revision or None
     if "formal_conjectures" in wanted:
         wanted.setdefault("mathlib", None)
-    return [
-        (library, wanted[name] or known_revision(library, version))
-        for name, library in LIBRARIES.items()
-        if name in wanted
-    ]
+    chosen = []
+    for name, library in LIBRARIES.items():  # in this order, Mathlib first, however they were named
+        if name in wanted:
+            chosen.append((library, wanted[name] or known_revision(library, version)))
+    return chosen
 
 
 def known_revision(library: Library, version: str) -> str:

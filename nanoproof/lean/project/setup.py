@@ -24,6 +24,7 @@ from nanoproof.lean.project import layout
 
 _TAIL_LINES = 40
 _STOP_SECONDS = 5.0
+# Words of git, curl, elan, Lake and Mathlib's cache about a network that is not there; none has an exit code for it.
 _NETWORK = (
     "could not resolve",
     "couldn't resolve",
@@ -65,9 +66,12 @@ class Ended:
         """Why it failed, in one line: its last error message, else its last line."""
         if self.timed_out:
             return "it took too long and was stopped"
+        # Lake goes on after an error, so that its last line may be about something else.
         complaints = [line for line in self.lines if any(word in line.lower() for word in _COMPLAINTS)]
         last = (complaints or list(self.lines) or ["it wrote nothing"])[-1]
-        how = f"signal {-self.status}" if self.status < 0 else f"exit status {self.status}"
+        how = f"exit status {self.status}"
+        if self.status < 0:
+            how = f"signal {-self.status}"
         return f"{how}: {' '.join(last.split())[:300]}"
 
     @property
@@ -110,7 +114,7 @@ def run_program(
     lines: deque[str] = deque(maxlen=_TAIL_LINES)
     try:
         if process.stdin is not None:
-            with suppress(BrokenPipeError):
+            with suppress(BrokenPipeError):  # it ended without reading; what it wrote says why
                 process.stdin.write(text or "")
                 process.stdin.close()
         assert process.stdout is not None
@@ -184,6 +188,8 @@ class State:
 
     def is_done(self, step: Step) -> bool:
         """Tell whether the step was finished for the project as it is now, and its result is still there."""
+        if step.name == "elan":  # it is the machine's, and not the project's: most have it before
+            return step.is_there()
         return self._done.get(step.name) == self._digest + step.stamp and step.is_there()
 
     def record(self, step: Step) -> None:
@@ -196,7 +202,9 @@ class State:
             value = json.loads(self.path.read_text(encoding="utf-8"))
         except (OSError, ValueError):  # none yet, or damaged: every step can be repeated
             return {}
-        return value if isinstance(value, dict) else {}
+        if not isinstance(value, dict):
+            return {}
+        return value
 
 
 def elan_home() -> Path:
@@ -221,12 +229,18 @@ def make_steps(folder: Path, install_elan: bool, repl: str | None = None) -> lis
     Raises `UserError` if the folder is no project of ours, or the REPL is not for its Lean.
     """
     version, imports = layout.lean_version(folder), layout.required_imports(folder)
-    chosen = layout.read_repl(folder, version) if repl is None else layout.parse_repl(repl, version)
+    if repl is None:
+        chosen = layout.read_repl(folder, version)
+    else:
+        chosen = layout.parse_repl(repl, version)
     steps = [_elan(folder, install_elan), _toolchain(folder, version), _update(folder, version)]
     if "Mathlib" in imports:
         steps.append(_cache(folder))
     steps.append(_build(folder))
-    stamp = f" {chosen.git}@{chosen.branch}" if chosen.branch else ""
+    # Another branch makes these steps undone, and the libraries before them not.
+    stamp = ""
+    if chosen.branch:
+        stamp = f" {chosen.git}@{chosen.branch}"
     of_repl = [_repl(folder, version, chosen), _repl_build(folder), _trial(folder, imports)]
     return [*steps, *(replace(step, stamp=stamp) for step in of_repl)]
 
@@ -268,7 +282,9 @@ def _toolchain(folder: Path, version: str) -> Step:
 
 def _update(folder: Path, version: str) -> Step:
     def unchanged(_ended: Ended) -> None:
-        if (now := layout.lean_version(folder)) != version:
+        # Lake takes over the toolchain of a library that is for a later Lean.
+        now = layout.lean_version(folder)
+        if now != version:
             raise UserError(
                 f"step update failed: `lake update` changed lean-toolchain from {version} to {now}, so a library is "
                 "for another Lean; create a project for that version, or name fitting revisions (NAME@REVISION)"
@@ -309,18 +325,20 @@ def _build(folder: Path) -> Step:
 
 def _repl(folder: Path, version: str, repl: layout.Repl) -> Step:
     target, partial = folder / "repl", folder / ".nanoproof" / "repl"
-    branch = repl.branch or version
-    what = f"the branch {branch} of {repl.git}" if repl.branch else f"the REPL tagged {version}"
+    # Cloned beside its place and moved when it is complete: half a clone would look like a REPL that does not build.
+    branch, what, kind = version, f"the REPL tagged {version}", "tag"
+    if repl.branch:
+        branch, what, kind = repl.branch, f"the branch {repl.branch} of {repl.git}", "branch"
 
     def clear() -> None:
         shutil.rmtree(partial, ignore_errors=True)
 
     def move(_ended: Ended) -> None:
-        found = layout.lean_version(partial)
-        if found != version:
+        version_of_repl = layout.lean_version(partial)
+        if version_of_repl != version:
             raise UserError(
-                f"step repl failed: {what} is for Lean {found}, not {version}; name another REPL with --repl, or "
-                "create a project for that version"
+                f"step repl failed: {what} is for Lean {version_of_repl}, not {version}; name another REPL with "
+                "--repl, or create a project for that version"
             )
         shutil.rmtree(target, ignore_errors=True)
         partial.rename(target)
@@ -333,7 +351,7 @@ def _repl(folder: Path, version: str, repl: layout.Repl) -> Step:
         cwd=folder,
         before=clear,
         after=move,
-        advice=f"see whether {repl.git} has {'the branch' if repl.branch else 'the tag'} {branch}",
+        advice=f"see whether {repl.git} has the {kind} {branch}",
     )
 
 
@@ -356,7 +374,9 @@ def _trial(folder: Path, imports: list[str]) -> Step:
             text = "\n".join(ended.lines)  # Lake may have warned first
             answer = json.loads(text[max(0, text.find("{")) :])
             errors = [m["data"] for m in answer.get("messages", []) if m["severity"] == "error"]
-            reason = " ".join(errors) or (None if "env" in answer else str(answer))
+            reason: str | None = " ".join(errors)
+            if not reason:
+                reason = None if "env" in answer else str(answer)
         except (ValueError, KeyError, TypeError, AttributeError):
             reason = " ".join(ended.lines) or "no answer"
         if reason is not None:
@@ -383,18 +403,15 @@ def set_up(folder: Path, install_elan: bool, step_hours: float, dry_run: bool, r
     steps, state = make_steps(folder, install_elan, repl), State(folder)
     if dry_run:
         for number, step in enumerate(steps, start=1):
-            done = step.is_there() if step.name == "elan" else state.is_done(step)
-            print(
-                f"{number}. {step.name}: {step.title}{' (is there)' if done else ''}\n   in {step.cwd}: {step.shell()}"
-            )
+            note = " (is there)" if state.is_done(step) else ""
+            print(f"{number}. {step.name}: {step.title}{note}\n   in {step.cwd}: {step.shell()}")
         return
     with _project_lock(state.path.with_suffix(".lock"), folder):
         if repl is not None:
             layout.write_repl(folder, repl)
         for number, step in enumerate(steps, start=1):
             head = f"{number}/{len(steps)} {step.name}: {step.title}"
-            done = step.is_there() if step.name == "elan" else state.is_done(step)
-            if done:
+            if state.is_done(step):
                 print(f"{head}: is there", flush=True)
                 continue
             print(head, flush=True)
@@ -450,11 +467,12 @@ def suggest_processes(num_cores: int, memory_bytes: int) -> int:
 
 def server_command(folder: Path, num_processes: int) -> str:
     """Format the command that starts a server over a project that is set up."""
-    words = ["python", "-m", "nanoproof.lean.server", "--backend", "repl", "--project-path", str(folder)]
-    words += ["--repl-exe", str(folder / REPL_EXE)]
-    if imports := layout.required_imports(folder):
-        words += ["--imports", *imports]
-    return shlex.join([*words, "--max-processes", str(num_processes), "--warmup"])
+    command = ["python", "-m", "nanoproof.lean.server", "--backend", "repl", "--project-path", str(folder)]
+    command += ["--repl-exe", str(folder / REPL_EXE)]
+    imports = layout.required_imports(folder)
+    if imports:
+        command += ["--imports", *imports]
+    return shlex.join([*command, "--max-processes", str(num_processes), "--warmup"])
 
 
 def check(folder: Path) -> bool:
@@ -469,13 +487,16 @@ def check(folder: Path) -> bool:
     )
     missing = []
     for step in make_steps(folder, install_elan=False):
-        done = step.is_there() if step.name == "elan" else state.is_done(step)
-        print(f"  {'is there' if done else 'missing '}  {step.name}: {step.title}")
-        missing += [] if done else [step.name]
+        if state.is_done(step):
+            print(f"  is there  {step.name}: {step.title}")
+        else:
+            print(f"  missing   {step.name}: {step.title}")
+            missing.append(step.name)
     if missing:
         again = f"python -m nanoproof.lean.project setup {shlex.quote(str(folder))}"
         print(f"not ready: {', '.join(missing)} missing; run `{again}`", file=sys.stderr)
         return False
+    # A server looks for `lake` on the PATH, where an elan that was installed just now is only after the next login.
     lake = find_program("lake")
     if lake is not None and os.path.dirname(lake) not in os.environ.get("PATH", "").split(os.pathsep):
         print(f"ready, after: export PATH={shlex.quote(os.path.dirname(lake))}:$PATH")
