@@ -333,12 +333,6 @@ def parse_declaration(source: str, whole: bool = True) -> Declaration:
     )
 
 
-def statement_of(source: str) -> str:
-    """Return the text of the declaration before its `:=`, without what precedes the declaration."""
-    declaration = parse_declaration(source, whole=False)
-    return source[declaration.start : declaration.assign].rstrip()
-
-
 def theorem_name(source: str) -> str | None:
     """Return the name as written in the declaration; None for an `example`."""
     return parse_declaration(source).name

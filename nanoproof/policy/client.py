@@ -23,7 +23,7 @@ class _Client(HttpClient):
     denied = policy.PolicyAccessDenied
     garbled = policy.PolicyServerError
     late = policy.PolicyTimeout
-    kept_connections = 1024
+    kept_connections = 1024  # an actor asks from each of its threads
 
 
 class RemotePolicy:

@@ -286,6 +286,7 @@ def _events(served: ServedModel, body: CompletionsBody, call: ModelCall[Complete
 
 
 def _event(content: dict[str, Any]) -> bytes:
+    # "replace": a model may write half of a surrogate pair, which has no UTF-8 form.
     return b"data: " + json.dumps(content, ensure_ascii=False).encode("utf-8", "replace") + b"\n\n"
 
 

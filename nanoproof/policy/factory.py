@@ -114,6 +114,7 @@ class TextModelOptions:
         if spec is None:
             return None
         how = self.format_for(spec, "proof" if whole else "tactic")
+        # In its own format a network of ours is asked in one way, of which nothing is an option here.
         own_way = not is_foreign(spec) and how.name in (OWN_FORMAT, OWN_PROOF_FORMAT)
         if own_way and (self.value_model is None or whole):
             return None
@@ -221,6 +222,7 @@ def open_text_policy(
     `network` is that of `spec` where it is loaded. Raises UserError for a model that cannot be opened or asked.
     """
     how = options.format_for(spec)
+    # The 24 tokens of `--max-gen-tokens` are those of our tokenizer and our training; others write longer tactics.
     if is_foreign(spec):
         sampling = replace(sampling, max_gen_tokens=options.model_tactic_tokens)
     with ExitStack() as stack:
@@ -413,6 +415,7 @@ def whole_proof_prompts(
 
 
 def _check_limits(remote: RemotePolicy, sampling: SamplingConfig) -> None:
+    # At once, and not as an error of every state.
     for name, most in (remote.status().get("limits") or {}).items():
         value = getattr(sampling, name, None)
         if value is not None and value > most:

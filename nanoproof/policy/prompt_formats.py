@@ -30,6 +30,7 @@ LEAN_HEADER = (
 STP_HEADER = "import Mathlib\nimport Aesop\nset_option maxHeartbeats 0\nopen BigOperators Real Nat Topology Rat\n\n"
 """What STP wants to read before a statement, and what a row of its data sets means that has no header."""
 _COMPLETE = "Complete the following Lean 4 code:\n\n```lean4\n"
+# The word, and not the end of a name such as `h.by`.
 _ENDS_WITH_BY = re.compile(r"(?<![\w.'])by\Z")
 _MARK = re.compile(r"</?a>")
 
@@ -63,6 +64,7 @@ class PromptFormat:
     @property
     def takes_premises(self) -> bool:
         """Whether the prompt has a place for premises."""
+        # Asked of the renderer itself: a field that says it could be forgotten.
         return self.prompt("", ["\N{NULL}"]) != self.prompt("", ())
 
     def example(self, text: str, wanted: str, premises: Sequence[str] = ()) -> tuple[str, str]:

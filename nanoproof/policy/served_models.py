@@ -165,6 +165,7 @@ class ServedModel:
         # A chat template closes the prompt, and an encoder reads it apart from what the decoder writes.
         if how.chat or (isinstance(self.inner, HFModel) and self.inner.encoder_decoder):
             raise BadState(f"prefix: model {self.name} writes answers of its own, it goes on with nothing")
+        # A marker in it would end the state that the model reads, and begin another one.
         if how.special and "<|" in begun:
             raise BadState("prefix: it may hold no control tokens (<|...|>)")
 

@@ -145,6 +145,7 @@ class PolicyService:
     def admit(self, num_states: int) -> Callable[[], None]:
         """Count a request as one that waits for the model; what is returned counts it out. Raises TooBusy."""
         with self._lock:
+            # Refused at once rather than queued: clients come back, and a queue without an end would only time out.
             if self.open_requests >= self.options.max_requests:
                 raise TooBusy(f"{self.open_requests} requests are waiting for the model")
             if self._open_states + num_states > self.options.max_open_states:

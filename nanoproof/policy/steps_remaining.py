@@ -189,6 +189,7 @@ def weighed(suggestion: Suggestion, steps: Sequence[float], weight: float) -> Su
         return suggestion
     lowered = [logprob - weight * left for logprob, left in zip(suggestion.logprobs, steps, strict=True)]
     shift = _log_sum(suggestion.logprobs) - _log_sum(lowered)
+    # `sorted` is stable: of equals the policy's order stays.
     order = sorted(range(len(lowered)), key=lambda index: -lowered[index])
     return replace(
         suggestion,

@@ -233,6 +233,7 @@ class TextPolicy:
         self._lock = threading.Lock()
         self._counts, self._stats = PolicyCounts(), WorkerStats()
         self._open = 0
+        # As many as a server lets requests in (`max_requests`): each only waits for the model.
         self._threads = ThreadPoolExecutor(max_workers=512, thread_name_prefix="text-policy")
 
     def __enter__(self) -> "TextPolicy":
@@ -274,6 +275,7 @@ class TextPolicy:
         sampling = sampling or self.sampling
         if deadline is None and cancelled is None:
             return self._ask(states, seeds, sampling)
+        # On another thread, as a model of others cannot be interrupted, and the caller need not wait for it.
         pending = self._threads.submit(self._ask, states, seeds, sampling)
         while True:
             left = POLL_SECONDS

@@ -142,7 +142,8 @@ class Attempt:
         fields = {name: value for name, value in data.items() if name not in RETIRED_FIELDS}
         failed_tactics = []
         for state, *tactics in data.get("failed_tactics", ()):
-            failed_tactics += [FailedTactic(state, tactic) for tactic in tactics]
+            for tactic in tactics:
+                failed_tactics.append(FailedTactic(state, tactic))
         fields["theorem"] = Theorem(**data["theorem"])
         fields["transitions"] = _transitions(data.get("transitions", ()))
         fields["failed_tactics"] = tuple(failed_tactics)
@@ -192,12 +193,12 @@ def _not_of_its_type(attempt: Attempt) -> str:
     texts += attempt.unsolved_states
     counts: list[object] = [attempt.num_tactics, attempt.budget, attempt.seed, *attempt.counts.values()]
     counts += [attempt.sample]
-    wrong = [text for text in texts if not isinstance(text, str)]
-    if wrong:
-        return f"not a text: {str(wrong[0])[:80]!r}"
-    wrong = [count for count in counts if not _is_count(count)]
-    if wrong:
-        return f"not a number that counts something: {str(wrong[0])[:80]!r}"
+    for text in texts:
+        if not isinstance(text, str):
+            return f"not a text: {str(text)[:80]!r}"
+    for count in counts:
+        if not _is_count(count):
+            return f"not a number that counts something: {str(count)[:80]!r}"
     check: object = attempt.check
     if not isinstance(attempt.disproving, bool) or not isinstance(check, dict | None):
         return "`disproving` or `check` is not what it should be"
@@ -207,11 +208,13 @@ def _not_of_its_type(attempt: Attempt) -> str:
 
 
 def _is_count(value: object) -> bool:
+    # To Python true and false are integers.
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _unchecked(proved: Attempt) -> str:
     """Return why the proof has not passed the final check; empty if it has."""
+    # Every rung that the record holds, and those that every proof passes: whole proofs are not replayed step by step.
     check = proved.check or {}
     rungs = check.get("rungs")
     if check.get("accepted") is not True or not proved.proof or not proved.source:
@@ -244,6 +247,7 @@ def _misfitting_steps(proved: Attempt) -> str:
         # By its first word only, as layout may put the rest elsewhere (`have h : p := ?_`, alternatives of `cases`).
         if word is not None and word.group() not in words_of_proof | _REFORMATTED:
             return f"`{word.group()}` is a step, and not in the proof"
+        # With steps left out, those that make the depth may be among them.
         if len(steps) == number and not _leads_to_less(steps, position):
             return f"no step follows that makes depth {depth} of step {position + 1}"
     return ""

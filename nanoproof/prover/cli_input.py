@@ -294,8 +294,11 @@ class SorryFiller:
     @property
     def foreign_axioms(self) -> tuple[str, ...]:
         """The axioms that the theorems of the file rest on, without the usual three and those it declares."""
-        beyond_lean = (axiom for axiom in self._report.axioms if axiom not in ALLOWED_AXIOMS)
-        return tuple(axiom for axiom in beyond_lean if axiom.rpartition(".")[2] not in self.file.axioms)
+        foreign = []
+        for axiom in self._report.axioms:
+            if axiom not in ALLOWED_AXIOMS and axiom.rpartition(".")[2] not in self.file.axioms:
+                foreign.append(axiom)
+        return tuple(foreign)
 
     def _missing_before(self, gap: Gap) -> str:
         """Describe the `sorry` before a theorem for which Lean refuses the file up to there; empty if there is none."""

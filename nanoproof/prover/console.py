@@ -233,7 +233,8 @@ class Console:
     def _goals(self, rest: str) -> str:
         if self.theorem is None:
             return self.state or "nothing at hand"
-        return "\n\n".join(branch.state.text for branch in reversed(self._history[-1].open)) or "no goals"
+        open_branches = reversed(self._history[-1].open)  # the next one first
+        return "\n\n".join(branch.state.text for branch in open_branches) or "no goals"
 
     def _tree(self, rest: str) -> str:
         self._require_proof()

@@ -102,6 +102,7 @@ def best_line(root: Node) -> str:
     while node.children:
         children = list(node.children)
         if node.kind is Kind.AND:
+            # Work goes on at the branches that are left.
             children = [child for child in children if not child.solved] or children
             parts.append(f"[{sum(child.solved for child in node.children)} of {len(node.children)} branches done]")
         child = max(children, key=lambda candidate: (candidate.solved, candidate.visits))
@@ -182,6 +183,7 @@ class InteractiveProver:
                 raise UserError(" ".join(done.attempt.message.split()))
             if self.interrupted:
                 break
+        # Judged once all were tried: a proof that was conditional is none any more when its condition was proved.
         proved = len(filler.judge(session)) - len(filler.conditional)
         left = len(filler.settled.open_gaps)
         summary = f"{proved} of {len(gaps)} proved"

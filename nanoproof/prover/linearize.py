@@ -139,6 +139,7 @@ def linearize(steps: Proof, plain: bool = False) -> str:
 def _opened(block: _Block, text: str, alone: bool) -> Iterator[str]:
     """Yield the lines of a block's first tactic; on one line with the opening where it is `alone` in the block."""
     first, *rest = _at_the_margin(text)
+    # An opening stands two columns to the left of what it opens.
     outer = block.indent[:-2]
     one_line = f"{outer}{block.opening} {first}"
     if not block.opening:

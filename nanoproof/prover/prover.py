@@ -259,6 +259,7 @@ class Prover:
         """Start the theorem, or its negation where Lean accepts one; returns what is to be proved and its goals."""
         with run.phase("search"):
             if run.disproving:
+                # Our text of the negation may be one that Lean refuses, though it accepts the statement.
                 with suppress(TheoremRejected):
                     negated = negate(run.theorem)
                     return negated, run.lean.start(negated)
@@ -290,6 +291,7 @@ class Prover:
         run.has_proof = True
         with run.phase("simplify"):
             proofs = self._replayed_proofs(run, replayed, root)
+        # Kept only if there is no proof to check below.
         run.message, run.lost = "the proof in the tree did not replay", NOT_REPLAYED
         with run.phase("check"):
             for proof in proofs:
@@ -443,7 +445,15 @@ def unsolved_states_of(root: Node, least_visits: int) -> tuple[str, ...]:
 
     States that differ in case tags alone are one.
     """
-    states = [node for node in walk(root) if node.kind is Kind.OR and node is not root]
-    solved = {untagged(node.state) for node in states if node.solved}
-    unsolved = {untagged(node.state): node.state for node in states if node.visits >= least_visits and not node.solved}
+    solved: set[str] = set()
+    unsolved: dict[str, str] = {}
+    for node in walk(root):
+        if node.kind is not Kind.OR or node is root:
+            continue
+        key = untagged(node.state)
+        if node.solved:
+            solved.add(key)
+        elif node.visits >= least_visits:
+            unsolved[key] = node.state
+    # A state that is solved elsewhere in the tree has a proof, which is no news to learn from.
     return tuple(state for key, state in unsolved.items() if key not in solved)

@@ -45,21 +45,29 @@ class Rest:
         names = [place.described(file) for place in self.places[:_SHOWN]]
         if len(self.places) > _SHOWN:
             names.append(f"{len(self.places) - _SHOWN} more")
-        names += [self.unknown] if self.unknown else []
+        if self.unknown:
+            names.append(self.unknown)
         if not names:
             return ""
-        listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-        return f"if {listed} {'holds' if len(names) == 1 else 'hold'}"
+        if len(names) == 1:
+            return f"if {names[0]} holds"
+        return f"if {', '.join(names[:-1])} and {names[-1]} hold"
 
     @property
     def open_places(self) -> tuple[OpenPlace, ...]:
         """The places, and one without file and line for what Lean names no place of."""
-        return (*self.places, OpenPlace(self.unknown, "", 0)) if self.unknown else self.places
+        if not self.unknown:
+            return self.places
+        return (*self.places, OpenPlace(self.unknown, "", 0))
 
     def to_json(self) -> list[dict[str, Any]]:
         """Convert the condition to JSON data: name, file and line of each place; null where Lean names none."""
-        listed = [{"name": each.name, "file": each.file, "line": each.line} for each in self.places]
-        return [*listed, {"name": self.unknown, "file": None, "line": None}] if self.unknown else listed
+        listed: list[dict[str, Any]] = []
+        for place in self.places:
+            listed.append({"name": place.name, "file": place.file, "line": place.line})
+        if self.unknown:
+            listed.append({"name": self.unknown, "file": None, "line": None})
+        return listed
 
 
 def read_axioms(axioms: Iterable[str], file: LeanFile, gap: Gap | None, numbers: Mapping[Gap, int]) -> Rest:
@@ -68,11 +76,14 @@ def read_axioms(axioms: Iterable[str], file: LeanFile, gap: Gap | None, numbers:
     `gap` is None for a theorem without one.
     """
     places, own, other = list[OpenPlace](), list[str](), list[str]()
-    known = file.places
-    inside = set() if gap is None else {file.stand_in(each) for each in file.gaps if numbers[each] == numbers[gap]}
+    places_of_file = file.places
+    # The other `sorry`s of the same theorem are hypotheses of the goal that was proved, and no condition.
+    inside: set[str] = set()
+    if gap is not None:
+        inside.update(file.stand_in(other) for other in file.gaps if numbers[other] == numbers[gap])
     for axiom in sorted(set(axioms) - ALLOWED_AXIOMS - inside):
-        if axiom in known:
-            places.append(known[axiom])
+        if axiom in places_of_file:
+            places.append(places_of_file[axiom])
         elif STAND_IN.fullmatch(axiom):
             other.append("a sorry of a file that it imports")
         elif axiom == SORRY_AXIOM:
@@ -81,6 +92,7 @@ def read_axioms(axioms: Iterable[str], file: LeanFile, gap: Gap | None, numbers:
             own.append(axiom)
         else:
             other.append(f"the axiom {axiom}")
+    # Those of the file itself first, as its reader knows them.
     places.sort(key=lambda place: (place.file != file.path, place.file, place.line, place.name))
     return Rest(tuple(dict.fromkeys(places)), tuple(own), " and ".join(dict.fromkeys(other)))
 
@@ -122,4 +134,7 @@ def _axioms_of(report: CheckReport, names: list[str], number: int) -> tuple[str,
         for name, axioms in report.axioms_of:
             if name == names[number]:
                 return axioms
-    return None if report.errors else report.axioms
+    # A server that does not tell them one by one tells those of the whole text: more than the truth, never less.
+    if report.errors:
+        return None
+    return report.axioms

@@ -4,19 +4,18 @@ That is possible where the text says all of the state. A name that cannot be wri
 a metavariable shared with another goal are not in it: such a state stands in its own proof only.
 """
 
-import hashlib
 import re
 from itertools import groupby
 
 from nanoproof.lean.repl_goals import metavariables
-from nanoproof.lean.source import restate
-from nanoproof.lean.types import Goal, Hypothesis, ProofState, Theorem
+from nanoproof.lean.types import Goal, Hypothesis, ProofState
 
 _INSTANCE = re.compile(r"inst✝[⁰¹²³⁴⁵⁶⁷⁸⁹]*")
 
 
 def why_no_statement(state: ProofState) -> str | None:
     """Return why the text of a state is no statement of its own; None if it is one."""
+    # Coupled goals share a metavariable: to prove one fixes what the other says.
     if len(state.goals) != 1:
         return "coupled"
     if metavariables(state.text):
@@ -50,10 +49,3 @@ def statement_of_goal(goal: Goal) -> str:
         else:
             binders.append(f"({' '.join(names)} : {kind})")
     return " ".join([*binders, ":", goal.type])
-
-
-def theorem_of_subgoal(theorem: Theorem, goal: Goal) -> Theorem:
-    """State a subgoal as a theorem, in place of the one whose search met it. Raises SourceError as `restate` does."""
-    statement = statement_of_goal(goal)
-    digest = hashlib.sha256(statement.encode("utf-8", "surrogatepass")).hexdigest()
-    return Theorem(restate(theorem.source, f"subgoal_{digest[:16]}", statement), theorem.dataset, theorem.id)

@@ -56,18 +56,27 @@ def named_premises(theorem: Theorem, proof: str, names: Collection[str]) -> tupl
     A name counts also without the namespaces that the source opens, and with a projection or method after it.
     """
     opened = re.findall(r"^[ \t]*open[ \t]+([^\n]*)", mask(theorem.source), re.MULTILINE)
-    prefixes = ["", *(f"{word}." for line in opened for word in line.split() if word not in ("in", "scoped"))]
+    prefixes = [""]
+    for line in opened:
+        prefixes += [f"{word}." for word in line.split() if word not in ("in", "scoped")]
     mentioned = set()
     for word in set(WORD.findall(mask(proof))):
         # The longest beginning that is a name: `h.symm` mentions nothing, `Nat.succ_le.mp` mentions `Nat.succ_le`.
         parts = word.strip(".").split(".")
         for length in range(len(parts), 0, -1):
             name = ".".join(parts[:length])
-            known_names = [prefix + name for prefix in prefixes if prefix + name in names]
-            if known_names:
-                mentioned.add(known_names[0])
+            full_name = _first_known(name, prefixes, names)
+            if full_name is not None:
+                mentioned.add(full_name)
                 break
     return tuple(sorted(mentioned))
+
+
+def _first_known(name: str, prefixes: Sequence[str], names: Collection[str]) -> str | None:
+    for prefix in prefixes:
+        if prefix + name in names:
+            return prefix + name
+    return None
 
 
 # -- Verification ----------------------------------------------------------------------------------------------------
@@ -156,7 +165,7 @@ class Verifier:
                 if verdict.accepted:
                     attempt = self._proven(attempt, verdict, proof, state, self._premises(session, verdict, seconds))
                 else:
-                    rung = next((name for name, held in verdict.rungs.items() if not held), UNREADABLE)
+                    rung = next((name for name, holds in verdict.rungs.items() if not holds), UNREADABLE)
                     attempt = replace(attempt, message=verdict.reason, stop_reason=rung)
                     errors = verdict.errors or (verdict.reason,)
         except Unreadable as problem:
@@ -194,6 +203,7 @@ class Verifier:
                 return verdict, proof
             if verdict.fault:
                 raise ProtocolError(f"a proof is refused for what it cannot be blamed for: {verdict.reason}")
+            # Of several readings the first is the likeliest, so that its refusal is what a user should see.
             first = first or (verdict, proof)
         assert first is not None, "a text that can be read has a reading"
         return first
@@ -254,9 +264,9 @@ class Verification:
         """Return Lean's errors."""
         return [*self.errors]
 
-    def take(self, found: Sequence[str]) -> None:
+    def take(self, errors: Sequence[str]) -> None:
         """Take Lean's errors."""
-        self.errors = tuple(found)
+        self.errors = tuple(errors)
 
 
 class _TimedChecker:
@@ -313,6 +323,7 @@ class WholeProofProver:
         while spent["simulations"] < num_simulations and not (should_stop is not None and should_stop()):
             count = min(self._at_once, num_simulations - spent["simulations"])
             with sampling:
+                # Another seed for each batch; within one the model draws its samples from the same one in turn.
                 texts = self._ask(self._render(theorem), count, seed + spent["simulations"])
             for text in texts:
                 candidate = Candidate(
@@ -358,6 +369,7 @@ class WholeProofProver:
             # Models repeat themselves: of 3,200 samples 1,241 were copies (experiments.md, whole proofs).
             if candidate.digest not in verdicts:
                 attempt, errors = self._verifier.verify(session, candidate, 1.0, observer)
+                # A busy machine or a lost process says nothing of the text.
                 if attempt.outcome == "error" and not attempt.refused:
                     attempt, errors = self._verifier.verify(session, candidate, PATIENCE, observer)
                 verdicts[candidate.digest] = attempt, errors

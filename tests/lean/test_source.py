@@ -10,7 +10,6 @@ from nanoproof.lean.source import (
     parse_declaration,
     rename_theorem,
     splice,
-    statement_of,
     theorem_name,
     unforeseeable_name,
 )
@@ -22,6 +21,11 @@ FORMS = [
     "theorem t : p := sorry",
     "theorem t : p\n:= by\n\n  sorry",
 ]
+
+
+def statement_of(source: str) -> str:
+    declaration = parse_declaration(source, whole=False)
+    return source[declaration.start : declaration.assign].rstrip()
 
 
 @pytest.mark.parametrize("source", FORMS)

@@ -2,10 +2,8 @@
 
 import pytest
 
-from nanoproof.lean.types import Goal, Hypothesis, ProofState, Theorem
-from nanoproof.prover.subgoals import statement_of_goal, theorem_of_subgoal, why_no_statement
-
-GIVEN = Theorem("open Nat in\n@[simp] theorem t (p q : Prop) : p ∧ q := by sorry", "set", "t")
+from nanoproof.lean.types import Goal, Hypothesis, ProofState
+from nanoproof.prover.subgoals import statement_of_goal, why_no_statement
 
 
 def goal(target: str, *hypotheses: tuple[str, str], value: str | None = None) -> Goal:
@@ -15,12 +13,6 @@ def goal(target: str, *hypotheses: tuple[str, str], value: str | None = None) ->
 def test_hypotheses_of_one_type_share_a_binder_and_instances_lose_their_names() -> None:
     shown = goal("x + y = y + x", ("x", "ℕ"), ("y", "ℕ"), ("h", "0 < x"), ("inst✝¹", "Ring R"), ("inst✝", "Ring R"))
     assert statement_of_goal(shown) == "(x y : ℕ) (h : 0 < x) [Ring R] [Ring R] : x + y = y + x"
-
-
-def test_a_subgoal_stands_where_its_theorem_stood_under_a_name_of_its_own() -> None:
-    stated = theorem_of_subgoal(GIVEN, goal("q", ("p", "Prop"), ("q", "Prop"), ("h", "q")))
-    assert stated.source.startswith("open Nat in\n") and "(p q : Prop) (h : q) : q" in stated.source
-    assert "subgoal_" in stated.source and (stated.dataset, stated.id) == ("set", "t")
 
 
 @pytest.mark.parametrize(
