@@ -38,7 +38,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("stand_in")
 def test_a_crash_of_the_library_costs_one_certificate() -> None:
     files = [Path(name) for name in ("a", "crash1", "bad", "crash2", "b")]
-    name, answers = lean_kernel.judge(files, Path("lib"), 20.0)
+    name, answers, _ = lean_kernel.judge(files, Path("lib"), 20.0)
     assert name == "Lean 4.0.0's kernel"
     assert [answers[file].outcome for file in files] == ["accepted", "refused", "refused", "refused", "accepted"]
     assert answers[Path("crash1")].reason == "Lean's library ended with signal 11"
@@ -46,7 +46,7 @@ def test_a_crash_of_the_library_costs_one_certificate() -> None:
 
 @pytest.mark.usefixtures("stand_in")
 def test_a_certificate_without_an_answer_in_time_is_refused() -> None:
-    _, answers = lean_kernel.judge([Path("slow"), Path("a")], Path("lib"), 1.0)
+    _, answers, _ = lean_kernel.judge([Path("slow"), Path("a")], Path("lib"), 1.0)
     assert answers[Path("slow")] == ("refused", "no answer from Lean's kernel in time")
     assert answers[Path("a")].outcome == "accepted"
 
@@ -90,7 +90,7 @@ def test_lean_accepts_our_proofs_and_no_addition_of_another_meaning(tmp_path: Pa
     certificate = tmp_path / "two.ndjson"
     lines = certificate.read_text(encoding="utf-8").splitlines()
     certificate.write_text("\n".join(with_another_addition(lines)), encoding="utf-8")
-    _, answers = lean_kernel.judge([certificate], lean_kernel.find_library(), 60.0)
+    _, answers, _ = lean_kernel.judge([certificate], lean_kernel.find_library(), 60.0)
     assert answers[certificate].outcome == "refused" and "Nat.add" in answers[certificate].reason
 
 

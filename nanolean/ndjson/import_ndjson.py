@@ -39,6 +39,7 @@ from nanolean.kernel.expr import (
     Sort,
     alpha_eq,
     arrow,
+    collect_consts,
     erase,
     instantiate_level_params,
     mk_app,
@@ -47,7 +48,7 @@ from nanolean.kernel.expr import (
 from nanolean.kernel.level import ONE, LParam
 from nanolean.kernel.reserved import COMPILED, NAT_OPERATIONS
 from nanolean.kernel.typecheck import TypeChecker
-from nanolean.ndjson.export_ndjson import QUOT_KINDS, closed_rule, is_recursive, is_reflexive
+from nanolean.ndjson.export_ndjson import QUOT_KINDS, closed_rule, has_numerals, is_recursive, is_reflexive
 from nanolean.ndjson.ndjson_rows import (
     Declined,
     Refused,
@@ -61,6 +62,8 @@ from nanolean.ndjson.ndjson_rows import (
     shown,
 )
 
+Listed = tuple[int, Declaration, int | None]
+"""A declaration: the line of it, and the height that its hints give it."""
 Outcome = Literal["accepted", "refused", "declined"]
 PERMITTED = ("propext", "Classical.choice", "Quot.sound")
 FORMAT = re.compile(r"3\.1\.\d+")
@@ -83,14 +86,51 @@ class Verdict:
     env: Environment
     left_out: tuple[str, ...]
     """Axioms that are not permitted; nothing that was checked uses them."""
+    declarations: tuple[Listed, ...] = ()
+    """What was checked, in its order."""
 
 
-def check_export(lines: Iterable[str], permitted: Iterable[str] | None = PERMITTED, steps: int = STEPS) -> Verdict:
+@dataclass
+class Checked:
+    """Declarations that the kernel has accepted in other files, by name, with what it made of them.
+
+    A file that declares the same needs no second check of it. There is one declaration of a name, and each was checked
+    beside others of these only. So where all that a declaration mentions is there and is from here, the kernel would
+    look at the very terms that it has looked at before. That its dependencies are there is asked in every file.
+    """
+
+    declared: dict[str, tuple[Declaration, list[ConstantInfo], frozenset[str]]] = field(default_factory=dict)
+    """By name: the declaration, its constants, and the other names that it needs."""
+    recursors: dict[tuple[Any, ...], None] = field(default_factory=dict)
+    """Types and rules of recursors that were seen to be the kernel's."""
+
+    def forget(self, declared: int, recursors: int) -> None:
+        """Go back to so many declarations and recursors."""
+        for known, count in ((self.declared, declared), (self.recursors, recursors)):
+            while len(known) > count:
+                known.popitem()
+
+
+def check_export(
+    lines: Iterable[str],
+    permitted: Iterable[str] | None = PERMITTED,
+    steps: int = STEPS,
+    checked: Checked | None = None,
+) -> Verdict:
     """Read and check the lines of a file, each declaration with so many steps; `permitted` None permits all axioms.
 
-    Raises nothing that a text can cause.
+    What `checked` has is not checked again, and it grows by a file that is accepted; one that is not accepted with its
+    help has to be read again without. Raises nothing that a text can cause.
     """
-    reader = Reader(None if permitted is None else frozenset(permitted), steps)
+    before = None if checked is None else (len(checked.declared), len(checked.recursors))
+    reader = Reader(None if permitted is None else frozenset(permitted), steps, checked=checked)
+    verdict = _verdict_on(reader, lines)
+    if checked is not None and before is not None and verdict.outcome != "accepted":
+        checked.forget(*before)
+    return verdict
+
+
+def _verdict_on(reader: Reader, lines: Iterable[str]) -> Verdict:
     try:
         for line in lines:
             reader.feed(line)
@@ -114,15 +154,22 @@ class Reader:
     left_out: frozenset[str] = frozenset()
     quotients: int = 0
     """How many of the four lines on quotients have been read."""
+    checked: Checked | None = None
+    """What need not be checked again; None from where the file says something else than the files before it."""
+    declarations: list[Listed] = field(default_factory=list)
+    """What was declared so far."""
 
     def copy(self) -> Reader:
         """Return a reader that continues from here without changing this one."""
         tables = self.tables.copy()
-        return Reader(self.permitted, self.steps, self.line, self.env, tables, self.left_out, self.quotients)
+        state = (self.permitted, self.steps, self.line, self.env, tables, self.left_out, self.quotients)
+        return Reader(*state, self.checked, list(self.declarations))
 
     def feed(self, text: str) -> None:
         """Read a line. Raises Refused or Declined, with a reason in one line."""
         self.line += 1
+        if self.line > 1 and self.tables.add_common(text):
+            return
         try:
             self._read(record_of(text))
         except BudgetExceeded as error:
@@ -141,9 +188,9 @@ class Reader:
 
     def verdict(self, outcome: Outcome, reason: str) -> Verdict:
         """Return the verdict on what has been read."""
-        return Verdict(
-            outcome, " ".join(reason.split())[:MAX_REASON], self.line, self.env, tuple(sorted(self.left_out))
-        )
+        shown_reason = " ".join(reason.split())[:MAX_REASON]
+        left_out = tuple(sorted(self.left_out))
+        return Verdict(outcome, shown_reason, self.line, self.env, left_out, tuple(self.declarations))
 
     def _read(self, record: dict[str, Any]) -> None:
         if self.line == 1:
@@ -179,24 +226,42 @@ class Reader:
     def _add(self, decl: Declaration, height: int | None = 0) -> None:
         """Have the kernel check a declaration; it finds the heights of definitions itself."""
         self._no_quotients_missing()
+        decl = self._add_known(decl)
+        self.declarations.append((self.line, decl, height))
+
+    def _add_known(self, decl: Declaration) -> Declaration:
+        """Take a declaration from those that are checked, or check it; return the one that is kept."""
+        name = name_of(decl)
+        known = None if self.checked is None else self.checked.declared.get(name)
+        if known is not None and known[0] != decl:
+            self.checked = known = None
+        if known is not None and name not in self.env and all(needed in self.env for needed in known[2]):
+            self.env = self.env.add_unchecked(known[1])
+            return known[0]
         try:
             self.env = self.env.add(decl, self.steps)
         except KernelError as error:
-            if not isinstance(decl, QuotDecl) and decl.name in DEFINED_OTHERWISE:
-                raise Declined(f"{decl.name} is not defined as in NanoLean ({error})") from None
+            if name in DEFINED_OTHERWISE:
+                raise Declined(f"{name} is not defined as in NanoLean ({error})") from None
             raise
+        if self.checked is not None:
+            infos = [self.env[made] for made in names_made(decl)]
+            self.checked.declared[name] = decl, infos, frozenset(names_used(decl))
+        return decl
 
     def add_axiom(self, content: Any) -> None:
         """Read an axiom; one that is not permitted is checked and then left out."""
         name, params, type_ = self._head(content, "isUnsafe")
-        before = self.env
-        self._add(AxiomDecl(name, params, type_))
+        decl = AxiomDecl(name, params, type_)
+        if self.permitted is not None and name not in self.permitted:
+            self._no_quotients_missing()
+            self.env.add(decl, self.steps)
+            self.left_out |= {name}
+            return
+        self._add(decl)
         if self.permitted is None:
             return
-        if name not in self.permitted:
-            self.env = before
-            self.left_out |= {name}
-        elif name in PERMITTED and not _has_its_statement(self.env, name):
+        if name in PERMITTED and not _has_its_statement(self.env, name):
             raise Refused(f"the axiom {name} does not say what it says in Lean")
 
     def add_definition(self, content: Any) -> None:
@@ -303,13 +368,49 @@ class Reader:
 
     def _expect(self, rec: RecInfo, params: tuple[str, ...], given: Expr, made: Expr) -> None:
         """Refuse a term that does not equal the kernel's, up to the names of universe parameters."""
+        question = (rec.name, params, given, made)
+        if self.checked is not None and question in self.checked.recursors:
+            return
         made = erase(instantiate_level_params(made, rec.level_params, [LParam(param) for param in params]))
         given = erase(given)
-        if given is made:
-            return
         checker = TypeChecker(self.env, budget=self.steps)
-        if not (checker.is_def_eq(checker.check(given), checker.check(made)) and checker.is_def_eq(given, made)):
-            raise Refused(f"the recursor {rec.name} is another one")
+        if given is not made:
+            same_type = checker.is_def_eq(checker.check(given), checker.check(made))
+            if not same_type or not checker.is_def_eq(given, made):
+                raise Refused(f"the recursor {rec.name} is another one")
+        if self.checked is not None:
+            self.checked.recursors[question] = None
+
+
+def name_of(decl: Declaration) -> str:
+    """Return the name that a declaration is about."""
+    return "Quot" if isinstance(decl, QuotDecl) else decl.name
+
+
+def names_made(decl: Declaration) -> list[str]:
+    """List the names that are there after a declaration."""
+    if isinstance(decl, QuotDecl):
+        return list(QUOT_KINDS)
+    if isinstance(decl, InductiveDecl):
+        return [decl.name, f"{decl.name}.rec", *(ctor.name for ctor in decl.ctors)]
+    return [decl.name]
+
+
+def names_used(decl: Declaration) -> set[str]:
+    """List the constants that a declaration mentions, its own excepted; literals mention `Nat`."""
+    if isinstance(decl, QuotDecl):
+        return {"Eq"}
+    terms = [decl.type]
+    if isinstance(decl, DefDecl | TheoremDecl | OpaqueDecl):
+        terms.append(decl.value)
+    elif isinstance(decl, InductiveDecl):
+        terms += [ctor.type for ctor in decl.ctors]
+    used: set[str] = set()
+    for term in terms:
+        used |= collect_consts(term)
+        if has_numerals(term):
+            used.add("Nat")
+    return used - {decl.name} if isinstance(decl, InductiveDecl) else used
 
 
 def _check_meta(record: dict[str, Any]) -> None:

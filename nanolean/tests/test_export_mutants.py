@@ -11,7 +11,7 @@ import pytest
 
 from nanolean.kernel.declaration import ConstantInfo, Constants, ValueInfo
 from nanolean.ndjson.export_ndjson import export_lines
-from nanolean.ndjson.import_ndjson import check_export
+from nanolean.ndjson.import_ndjson import Checked, check_export
 from nanolean.tests.export_mutants import ExportMutator, differences, verdicts
 from nanolean.tests.library import SEED, base, sized
 from nanolean.tests.reference import OutOfFuel, Reference
@@ -53,3 +53,27 @@ def test_mutants_are_refused_or_say_the_same(name):
             others = [info for info in differences(verdict.env, env) if not affirmed(verdict.env, info)]
             assert not others, (mutant, [lines[at] for at in range(mutant.at, mutant.end)])
     assert outcomes["refused"] > 0.8 * len(mutants) and outcomes["accepted"] > 0
+
+
+@pytest.mark.parametrize("name", ["Nat.mod_lt", "List.reverse_reverse"])
+def test_what_other_files_had_checked_changes_no_verdict(name):
+    lines, checked = original(name), Checked()
+    assert check_export(lines, checked=checked).outcome == "accepted"
+    known = len(checked.declared)
+    mutator = ExportMutator(lines, Random(f"{SEED} {name} again"))
+    drawn = (mutator.draw() for _ in range(sized(40)))
+    for mutant in [mutant for mutant in drawn if mutant is not None]:
+        changed = [*lines[: mutant.at], *mutant.lines, *lines[mutant.end :]]
+        alone = check_export(changed)
+        assert check_export(changed, checked=checked).outcome == alone.outcome, mutant
+        if alone.outcome != "accepted":
+            assert len(checked.declared) == known
+    assert check_export(lines, checked=checked).outcome == "accepted"
+
+
+def test_what_is_known_counts_only_with_all_that_it_needs():
+    lines, checked = original("Nat.mod_lt"), Checked()
+    assert check_export(lines, checked=checked).outcome == "accepted"
+    theorem = next(at for at, line in enumerate(lines) if line.startswith('{"thm"'))
+    without = [*lines[:theorem], *lines[theorem + 1 :]]
+    assert "unknown constant" in check_export(without, checked=checked).reason

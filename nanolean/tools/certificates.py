@@ -24,7 +24,7 @@ from nanolean.kernel.expr import alpha_eq
 from nanolean.library.loader import at_root, load_library
 from nanolean.library.texts import plural
 from nanolean.ndjson.export_ndjson import closure, lines_of
-from nanolean.ndjson.import_ndjson import PERMITTED, Outcome, Verdict, check_export
+from nanolean.ndjson.import_ndjson import PERMITTED, Checked, Outcome, Verdict, check_export
 from nanolean.ndjson.ndjson_rows import MAX_LINE, Declined, Refused
 from nanolean.system import UserError, atomic_write
 from nanolean.tools.check import read_text
@@ -250,9 +250,9 @@ def export_file_lines(file: Path) -> Iterator[str]:
 
 def compare(folder: Path, as_json: bool) -> int:
     """Check that the certificates of a folder are of the theorems in the files beside them; 1 if one is not."""
-    base = load_library(distrust=True)
+    base, checked = load_library(distrust=True), Checked()
     files = lean_files(folder)
-    reasons = {str(file): difference(base, file) for file in files}
+    reasons = {str(file): difference(base, file, checked)[0] for file in files}
     for path in sorted(folder.rglob("*.ndjson*")):
         if not path.with_name(path.name.removesuffix(".gz")).with_suffix(".lean").exists():
             reasons[str(path)] = "there is no .lean file beside it"
@@ -266,23 +266,28 @@ def compare(folder: Path, as_json: bool) -> int:
     return 1 if different else 0
 
 
-def difference(base: EnvState, file: Path) -> str:
-    """Return why the certificate beside a file is none of its theorems; empty if it is."""
+def difference(base: EnvState, file: Path, checked: Checked) -> tuple[str, Verdict | None]:
+    """Return why the certificate beside a file is none of its theorems, empty if it is, and what our kernel says of it.
+
+    `checked` is what certificates before it have declared, and grows.
+    """
     path = certificate_of(file)
     if path is None:
-        return "it has no certificate"
+        return "it has no certificate", None
     try:
         state, names = declared(base, file)
     except UserError as error:
-        return str(error)
-    verdict = check_export(export_file_lines(path))
+        return str(error), None
+    verdict = check_export(export_file_lines(path), checked=checked)
     if verdict.outcome != "accepted":
-        return f"{path.name} is {verdict.outcome}: line {verdict.line}: {verdict.reason}"
+        verdict = check_export(export_file_lines(path))
+    if verdict.outcome != "accepted":
+        return f"{path.name} is {verdict.outcome}: line {verdict.line}: {verdict.reason}", verdict
     missing = [name for name in names if name not in verdict.env]
     if missing:
-        return f"{path.name} does not hold {missing[0]}"
+        return f"{path.name} does not hold {missing[0]}", verdict
     other = other_meaning(verdict.env, state.env, names)
-    return f"{other} is another one in {path.name}" if other else ""
+    return f"{other} is another one in {path.name}" if other else "", verdict
 
 
 def other_meaning(found: Environment, wanted: Environment, names: Iterable[str]) -> str:

@@ -1,41 +1,50 @@
 """Certificates judged by Lean's own kernel: `python -m nanolean judge LIBRARY`, files on standard input, JSON out.
 
-The first line says which Lean it is, and each further one what came of a file. The library is loaded once for all; what
-files have in common is checked once. A file counts only where everything that Lean's kernel knows by name, without
-looking at how it is declared, is what it is in NanoLean's library: with another `Nat.add` the kernel alone accepts a
-proof of `False`.
+The first line says which Lean it is, and each further one what came of a certificate. For a `.lean` file there are two:
+first why the certificate beside it is none of its theorems by our kernel, empty if it is, and then Lean's answer. The
+library is loaded once for all; what files have in common is checked once by each kernel. A file counts only where
+everything that Lean's kernel knows by name, without looking at how it is declared, is what it is in NanoLean's library:
+with another `Nat.add` the kernel alone accepts a proof of `False`.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nanolean.env_state import EnvState
 from nanolean.kernel.declaration import (
     AxiomDecl,
     AxiomInfo,
     Declaration,
-    DefDecl,
     InductiveDecl,
     InductiveInfo,
-    OpaqueDecl,
     QuotDecl,
-    TheoremDecl,
     ValueInfo,
 )
 from nanolean.kernel.env import Environment, declaration_of
-from nanolean.kernel.expr import alpha_eq, collect_consts
+from nanolean.kernel.expr import alpha_eq
 from nanolean.kernel.reserved import KERNEL_NAMES
 from nanolean.library.loader import load_library
-from nanolean.ndjson.export_ndjson import QUOT_KINDS, closure, has_numerals
-from nanolean.ndjson.import_ndjson import MAX_REASON, PERMITTED, Reader
+from nanolean.ndjson.export_ndjson import QUOT_KINDS, closure
+from nanolean.ndjson.import_ndjson import (
+    MAX_REASON,
+    PERMITTED,
+    Checked,
+    Listed,
+    Reader,
+    name_of,
+    names_made,
+    names_used,
+)
 from nanolean.ndjson.ndjson_rows import Declined, Refused
 from nanolean.system import UserError
-from nanolean.tools.certificates import export_file_lines
+from nanolean.tools.certificates import certificate_of, difference, export_file_lines
 from nanolean.tools.lean_kernel import TRIED, LeanGaveUp, LeanKernel, LeanRefused
 
 MAX_WORLDS = 8
@@ -45,9 +54,6 @@ MAX_WORLDS = 8
 @dataclass
 class Listing(Reader):
     """The declarations of a file in their order, read as strictly as our kernel's reader does, and not checked."""
-
-    declarations: list[tuple[int, Declaration, int | None]] = field(default_factory=list)
-    """The line of each, and the height that its hints give it."""
 
     def _add(self, decl: Declaration, height: int | None = 0) -> None:
         self._no_quotients_missing()
@@ -95,40 +101,13 @@ class World:
     env: int
     declared: dict[str, Declaration] = field(default_factory=dict)
 
-    def fits(self, declarations: Iterable[tuple[int, Declaration, int | None]]) -> bool:
+    def fits(self, declarations: Iterable[Listed]) -> bool:
         """Return whether nothing of a file is declared here as something else."""
-        return all(self.declared.get(name_of(decl), decl) == decl for _, decl, _ in declarations)
-
-
-def name_of(decl: Declaration) -> str:
-    """Return the name that a declaration is about."""
-    return "Quot" if isinstance(decl, QuotDecl) else decl.name
-
-
-def names_made(decl: Declaration) -> list[str]:
-    """List the names that are there after a declaration."""
-    if isinstance(decl, QuotDecl):
-        return list(QUOT_KINDS)
-    if isinstance(decl, InductiveDecl):
-        return [decl.name, f"{decl.name}.rec", *(ctor.name for ctor in decl.ctors)]
-    return [decl.name]
-
-
-def names_used(decl: Declaration) -> set[str]:
-    """List the constants that a declaration mentions, its own excepted; literals mention `Nat`."""
-    if isinstance(decl, QuotDecl):
-        return {"Eq"}
-    terms = [decl.type]
-    if isinstance(decl, DefDecl | TheoremDecl | OpaqueDecl):
-        terms.append(decl.value)
-    elif isinstance(decl, InductiveDecl):
-        terms += [ctor.type for ctor in decl.ctors]
-    used: set[str] = set()
-    for term in terms:
-        used |= collect_consts(term)
-        if has_numerals(term):
-            used.add("Nat")
-    return used - {decl.name} if isinstance(decl, InductiveDecl) else used
+        for _, decl, _ in declarations:
+            known = self.declared.get(name_of(decl), decl)
+            if known is not decl and known != decl:
+                return False
+        return True
 
 
 class Judge:
@@ -144,23 +123,26 @@ class Judge:
         found = listing(lines)
         known: set[str] = set()
         for line, decl, _ in found.declarations:
-            self._check_fixed(line, decl)
             missing = names_used(decl) - known
             if missing:
                 axiom = " (an axiom that is not permitted)" if missing & found.left_out else ""
                 raise Refused(f"line {line}: {name_of(decl)} uses {min(missing)}, which is not declared before{axiom}")
             known.update(names_made(decl))
-        world = next((world for world in self.worlds if world.fits(found.declarations)), None)
+        return self.judge_declarations(found.declarations)
+
+    def judge_declarations(self, found: Sequence[Listed]) -> int:
+        """Have declarations judged that mention nothing but each other; return how many. Raises Refused or Declined."""
+        world = next((world for world in self.worlds if world.fits(found)), None)
         if world is not None:
             try:
                 self._declare_all(world, found)
-                return len(found.declarations)
+                return len(found)
             except (Refused, Declined):
                 pass  # it may be for what other files have declared: ask again without them
         world = World(self.kernel.empty)
         self._declare_all(world, found)
         self.worlds = [*self.worlds[-MAX_WORLDS + 1 :], world]
-        return len(found.declarations)
+        return len(found)
 
     def _check_fixed(self, line: int, decl: Declaration) -> None:
         for name in names_made(decl):
@@ -169,11 +151,12 @@ class Judge:
             if name in self.fixed and not same_declaration(decl, self.fixed[name]):
                 raise Refused(f"line {line}: Lean's kernel knows {name} by name, and it is not the library's")
 
-    def _declare_all(self, world: World, found: Listing) -> None:
-        for line, decl, height in found.declarations:
+    def _declare_all(self, world: World, found: Sequence[Listed]) -> None:
+        for line, decl, height in found:
             name = name_of(decl)
             if name in world.declared:
                 continue
+            self._check_fixed(line, decl)
             try:
                 world.env = self.kernel.add(world.env, decl, height)
             except LeanRefused as error:
@@ -210,11 +193,20 @@ def same_declaration(a: Declaration, b: Declaration) -> bool:
     return alpha_eq(getattr(a, "value", a.type), getattr(b, "value", b.type))
 
 
-def answers(judge: Judge, files: Iterable[str]) -> Iterator[dict[str, Any]]:
+def answers(judge: Judge, base: EnvState, files: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Yield what came of each file, as JSON objects."""
+    checked = Checked()
     for name in files:
+        verdict, certificate = None, Path(name)
         try:
-            count = judge.judge(export_file_lines(Path(name)))
+            if certificate.suffix == ".lean":
+                reason, verdict = difference(base, certificate, checked)
+                yield {"file": name, "different": reason}
+                certificate = certificate_of(certificate) or certificate
+            if verdict is not None and verdict.outcome == "accepted":
+                count = judge.judge_declarations(verdict.declarations)
+            else:
+                count = judge.judge(export_file_lines(certificate))
             yield {"file": name, "outcome": "accepted", "reason": "", "declarations": count}
         except (Refused, Declined) as error:
             outcome = "refused" if isinstance(error, Refused) else "declined"
@@ -226,8 +218,11 @@ def answers(judge: Judge, files: Iterable[str]) -> Iterator[dict[str, Any]]:
 def serve(library: Path) -> int:
     """Answer for the files that standard input names, one a line, until it ends."""
     kernel = LeanKernel(library)
-    judge = Judge(kernel, load_library(distrust=True).env)
+    base = load_library(distrust=True)
+    judge = Judge(kernel, base.env)
+    gc.freeze()  # terms make no cycles, and to look for some in all of them costs a third of the time
+    gc.set_threshold(200_000, 20, 20)
     print(json.dumps({"kernel": "lean", "version": kernel.version, "tried": kernel.version in TRIED}), flush=True)
-    for answer in answers(judge, (line.rstrip("\n") for line in sys.stdin)):
+    for answer in answers(judge, base, (line.rstrip("\n") for line in sys.stdin)):
         print(json.dumps(answer, ensure_ascii=False), flush=True)
     return 0

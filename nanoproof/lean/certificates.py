@@ -79,28 +79,38 @@ def check_certificates(folder: Path, checker: str | None, seconds: float, jobs: 
     if not files:
         raise UserError(f"{folder} holds no .lean file")
     found = {file: certificate for file in files if (certificate := certificate_of(file)) is not None}
-    with ThreadPoolExecutor(1) as pool:
-        differences = pool.submit(compare, folder, START_SECONDS + seconds * len(files))
-        name, checked = _ask(checker, list(found.values()), seconds, jobs)
+    name, checked, different = _ask(checker, folder, found, seconds, jobs)
     answers: dict[Path, Answer] = {}
     for file in files:
-        certificate = found.get(file)
-        answers[file] = Answer("refused", "it has no certificate") if certificate is None else checked[certificate]
-    for named, reason in differences.result().items():
+        answers[file] = checked.get(file, Answer("refused", "it has no certificate"))
+    for named, reason in different.items():
         file = Path(named)
         if answers.get(file, Answer("accepted")).outcome == "accepted":
             answers[file] = Answer("refused", reason)
     return CertificateResult(name, answers)
 
 
-def _ask(checker: str | None, found: list[Path], seconds: float, jobs: int) -> tuple[str, dict[Path, Answer]]:
-    """The name of a checker, and what it says of certificates."""
+def _ask(
+    checker: str | None, folder: Path, found: dict[Path, Path], seconds: float, jobs: int
+) -> tuple[str, dict[Path, Answer], dict[str, str]]:
+    """The name of a checker, what it says of the files with certificates, and what `compare` says of the folder."""
     if checker is not None and lean_kernel.is_meant(checker):
-        return lean_kernel.judge(found, lean_kernel.find_library(checker), seconds)
+        judged = lean_kernel.judge(list(found), lean_kernel.find_library(checker), seconds)
+        different = {str(file): reason for file, reason in judged.different.items()}
+        return judged.name, judged.answers, {**different, **_strays(folder)}
     command = Checker(checker)
-    with ThreadPoolExecutor(jobs) as pool:
-        checks = {certificate: pool.submit(command.check, certificate, seconds) for certificate in found}
-        return checker or "nanolean", {certificate: check.result() for certificate, check in checks.items()}
+    with ThreadPoolExecutor(1) as compare_pool, ThreadPoolExecutor(jobs) as pool:
+        differences = compare_pool.submit(compare, folder, START_SECONDS + seconds * len(found))
+        checks = {file: pool.submit(command.check, certificate, seconds) for file, certificate in found.items()}
+        answers = {file: check.result() for file, check in checks.items()}
+        return checker or "nanolean", answers, differences.result()
+
+
+def _strays(folder: Path) -> dict[str, str]:
+    """Certificates that belong to no file, with the reason."""
+    paths = sorted(folder.rglob("*.ndjson*"))
+    named = {path: path.with_name(path.name.removesuffix(".gz")).with_suffix(".lean") for path in paths}
+    return {str(path): "there is no .lean file beside it" for path, file in named.items() if not file.exists()}
 
 
 def verdicts(folder: Path, checker: str, seconds: float) -> dict[str, Any]:
@@ -115,15 +125,18 @@ def verdicts(folder: Path, checker: str, seconds: float) -> dict[str, Any]:
         checker = lean_kernel.NAME if lean_kernel.installed() is not None else "none"
     if not files:
         return {"proofs": 0, "nanolean": 0, "outside": {}, "refused": {}}
-    refused = compare(folder, START_SECONDS + seconds * len(files))
+    name, answers = "", dict[Path, Answer]()
+    if checker == "none":
+        refused = compare(folder, START_SECONDS + seconds * len(files))
+    else:
+        name, answers, refused = _ask(checker, folder, found, seconds, 1)
     by_us = sum(str(file) not in refused for file in found) if str(folder) not in refused else 0
     outside: dict[str, int] = {}
     if checker != "none":
-        name, answers = _ask(checker, list(found.values()), seconds, 1)
         outside[name] = sum(answer.outcome == "accepted" for answer in answers.values())
-        for file, certificate in found.items():
-            if answers[certificate].outcome != "accepted":
-                refused[str(file)] = f"{answers[certificate].outcome} by {name}: {answers[certificate].reason}"
+        for file, answer in answers.items():
+            if answer.outcome != "accepted":
+                refused[str(file)] = f"{answer.outcome} by {name}: {answer.reason}"
     return {"proofs": len(files), "nanolean": by_us, "outside": outside, "refused": refused}
 
 

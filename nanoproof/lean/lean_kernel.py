@@ -97,25 +97,36 @@ def _library_in(path: Path) -> Path | None:
     return None
 
 
-def judge(certificates: Sequence[Path], library: Path, seconds: float) -> tuple[str, dict[Path, Answer]]:
-    """Have Lean's kernel check certificates; return its name with its version, and what it says of each.
+class Judged(NamedTuple):
+    """The answers on some files: the name of Lean's kernel with its version, and what it says of each.
+
+    `different` has those of the `.lean` files whose certificates NanoLean does not take for theirs, with the reason.
+    """
+
+    name: str
+    answers: dict[Path, Answer]
+    different: dict[Path, str]
+
+
+def judge(files: Sequence[Path], library: Path, seconds: float) -> Judged:
+    """Have Lean's kernel check certificates, or those beside `.lean` files, which NanoLean compares with them first.
 
     A certificate for which there is no answer within so many seconds is refused. Raises UserError where the library
     does not judge as Lean's kernel does.
     """
-    name, answers = "", dict[Path, Answer]()
-    left = list(certificates)
+    judged = Judged("", {}, {})
+    left = list(files)
     while True:
         with _Process(library) as process:
-            name = process.name
+            judged = judged._replace(name=process.name)
             for file in left:
-                answer = process.ask(file, seconds)
-                answers[file] = answer if answer is not None else Answer("refused", process.end())
+                answer = process.ask(file, seconds, judged.different)
+                judged.answers[file] = answer if answer is not None else Answer("refused", process.end())
                 if answer is None:
                     break
-        left = [file for file in left if file not in answers]
+        left = [file for file in left if file not in judged.answers]
         if not left:
-            return name, answers
+            return judged
 
 
 class _Process:
@@ -146,14 +157,25 @@ class _Process:
     def __exit__(self, *_: object) -> None:
         self._close()
 
-    def ask(self, file: Path, seconds: float) -> Answer | None:
-        """Return the answer for a certificate, None if there is none; then the process has ended, or must."""
+    def ask(self, file: Path, seconds: float, different: dict[Path, str]) -> Answer | None:
+        """Return the answer for a certificate, None if there is none; then the process has ended, or must.
+
+        What NanoLean says of a `.lean` file goes into `different`, where there is something to say.
+        """
+        deadline = time.monotonic() + seconds
         try:
             _pipe(self._process.stdin).write(f"{file.resolve()}\n".encode())
             _pipe(self._process.stdin).flush()
         except BrokenPipeError:
             return None
-        answer = self._line(time.monotonic() + seconds)
+        if file.suffix == ".lean":
+            compared = self._line(deadline)
+            reason = "NanoLean did not answer" if compared is None else compared["different"]
+            if reason:
+                different[file] = reason
+            if compared is None:
+                return None
+        answer = self._line(deadline)
         return None if answer is None else Answer(answer["outcome"], answer["reason"])
 
     def end(self) -> str:
