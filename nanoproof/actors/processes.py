@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from nanoproof.actors.actor import JOIN_SECONDS, SWITCH_SECONDS
@@ -28,6 +28,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.lean.client import ClientConfig, FleetServer, LeanFleet
 from nanoproof.lean.transport import TOKEN_VARIABLE
 from nanoproof.policy.protocol import suggestion_from_json, suggestion_to_json
+from nanoproof.prover.prover import Prover
 from nanoproof.search.policy import Policy, PolicyClosed, Suggestion
 
 log = logging.getLogger(__name__)
@@ -36,6 +37,7 @@ STATUS_SECONDS = 1.0
 MAX_ENDS = 5
 """So many times in a row a prover process may end before one of its attempts does: then the run ends."""
 RESTART_SECONDS = 0.5
+"""How long a process that has ended is left before it is started again; doubled each time in a row."""
 Specs = Mapping[Purpose, ProverSpec]
 
 # -- The connection --------------------------------------------------------------------------------------------------
@@ -71,63 +73,72 @@ class Lines:
 # -- A prover process ------------------------------------------------------------------------------------------------
 
 
+@dataclass
+class _Question:
+    """A question to the policy that waits for its answer: a suggestion, or kind and message of an error."""
+
+    answered: threading.Event = field(default_factory=threading.Event)
+    suggestion: Any = None
+    error_kind: str = ""
+    error_message: str = ""
+
+    def answer(self, suggestion: Any, error_kind: str, error_message: str) -> None:
+        self.suggestion, self.error_kind, self.error_message = suggestion, error_kind, error_message
+        self.answered.set()
+
+
 class AskingPolicy:
     """The policy of the learner, asked over the connection by many threads."""
 
     def __init__(self, lines: Lines) -> None:
         self._lines, self._lock = lines, threading.Lock()
         self._number = 0
-        self._waiting: dict[int, tuple[threading.Event, list[Any]]] = {}
+        self._waiting: dict[int, _Question] = {}
         self._closed = False
         self.revision = 0
 
     def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
         """Ask for the suggestion for a state; blocks. Raises what the policy raised, and PolicyClosed."""
-        arrived = threading.Event()
-        answer: list[Any] = []
+        question = _Question()
         with self._lock:
             if self._closed:
                 raise PolicyClosed("the policy is closed")
             self._number += 1
             number = self._number
-            self._waiting[number] = arrived, answer
+            self._waiting[number] = question
         self._lines.send({"ask": [number, state_text, seed]})
-        arrived.wait()
-        suggestion, kind, message = answer
-        if kind:
-            raise policy_error(kind, message)
-        return suggestion_from_json(suggestion)
+        question.answered.wait()
+        if question.error_kind:
+            raise policy_error(question.error_kind, question.error_message)
+        return suggestion_from_json(question.suggestion)
 
-    def answer(self, number: int, *answer: Any) -> None:
-        """Take an answer: a suggestion, or kind and message of an error."""
+    def answer(self, number: int, suggestion: Any, error_kind: str, error_message: str) -> None:
+        """Take the answer to a question: a suggestion, or kind and message of an error."""
         with self._lock:
-            arrived, place = self._waiting.pop(number)
-        place.extend(answer)
-        arrived.set()
+            question = self._waiting.pop(number)
+        question.answer(suggestion, error_kind, error_message)
 
     def close(self) -> None:
         """Answer all questions with PolicyClosed."""
         with self._lock:
             self._closed = True
             waiting, self._waiting = self._waiting, {}
-        for arrived, place in waiting.values():
-            place.extend((None, PolicyClosed.__name__, "the policy is closed"))
-            arrived.set()
+        for question in waiting.values():
+            question.answer(None, PolicyClosed.__name__, "the policy is closed")
 
 
 def work(lines: Lines, slots: Sequence[FleetServer], specs: Specs, lost_proofs: int = 0) -> None:
     """Be a prover process with an actor for each slot, until the other end says `stop` or is gone."""
     policy = AskingPolicy(lines)
     ending = threading.Event()
-    pool = RelayPool(
-        slots,
-        policy,
-        lambda purpose, asked: specs["collect" if purpose == "collect" else "evaluate"].make(
-            asked, lambda: f"step {policy.revision}"
-        ),
-        lines.send,
-        lost_proofs,
-    )
+
+    def make_prover(purpose: str, policy_of_actor: Policy) -> Prover:
+        spec = specs["evaluate"]
+        if purpose == "collect":
+            spec = specs["collect"]
+        return spec.make(policy_of_actor, lambda: f"step {policy.revision}")
+
+    pool = RelayPool(slots, policy, make_prover, lines.send, lost_proofs)
 
     def watch() -> None:
         try:
@@ -138,11 +149,11 @@ def work(lines: Lines, slots: Sequence[FleetServer], specs: Specs, lost_proofs: 
         except Exception as error:
             lines.send({"failed": f"{type(error).__name__}: {error}"})
 
-    def tell() -> None:
+    def report() -> None:
         while not ending.wait(STATUS_SECONDS):
             lines.send({"status": pool.status()})
 
-    for task in (watch, tell):
+    for task in (watch, report):
         threading.Thread(target=task, name=task.__name__, daemon=True).start()
     pause = None
     for message in lines:
@@ -152,6 +163,7 @@ def work(lines: Lines, slots: Sequence[FleetServer], specs: Specs, lost_proofs: 
             policy.revision = message["revision"]
             pool.give(message["task"])
         elif "pause" in message:
+            # A process that was started again in a pause hears of its end alone.
             if message["pause"] and pause is None:
                 pause = pool.pauses.paused()
                 pause.__enter__()
@@ -229,7 +241,8 @@ class ProverProcess:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
         for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"):
             environment.pop(name, None)  # it is none of the ranks
-        if (token := self._slots[0].client.token) is not None:
+        token = self._slots[0].client.token
+        if token is not None:
             environment[TOKEN_VARIABLE] = token  # command lines are shown to every user
         with theirs:
             self.process = subprocess.Popen(
@@ -266,6 +279,7 @@ class ProverProcess:
                 reason = f"{self.link.name} ended with status {status}"
                 log.warning("%s; its %d attempts are made again", reason, len(self.link.given))
                 pool.disconnect(self.link, reason)
+                # Now and then a process may die, of memory for one; five times without an attempt it cannot work here.
                 if self._ends >= MAX_ENDS:
                     raise UserError(f"{reason}, {self._ends} times before any attempt of it did; its output says why")
                 pool.servers_changed.wait(RESTART_SECONDS * 2 ** (self._ends - 1))
@@ -308,7 +322,8 @@ class ProverProcess:
             while True:
                 free.acquire()
                 while not gone.is_set():
-                    if granted := pool.grant(self.link, 1):
+                    granted = pool.grant(self.link, 1)
+                    if granted:
                         lines.send({"task": granted[0], "revision": pool.revision})
                         break
                     pool.wait_for_tasks()
@@ -382,14 +397,14 @@ class ProcessPool(RemotePool):
     def join(self, timeout: float = 20.0) -> None:
         """Wait for the processes to end; those that do not are killed."""
         deadline = time.monotonic() + timeout
-        for one in self.processes:
-            if one.process is not None:
+        for prover in self.processes:
+            if prover.process is not None:
                 try:
-                    one.process.wait(max(0.1, deadline - time.monotonic()))
+                    prover.process.wait(max(0.1, deadline - time.monotonic()))
                 except subprocess.TimeoutExpired:
-                    one.process.kill()
-                    one.process.wait()
-            one.thread.join(max(0.1, deadline - time.monotonic()))
+                    prover.process.kill()
+                    prover.process.wait()
+            prover.thread.join(max(0.1, deadline - time.monotonic()))
 
 
 if __name__ == "__main__":

@@ -56,16 +56,20 @@ class ProverSpec:
 
 def from_plain(cls: type[T], data: Mapping[str, Any]) -> T:
     """Make a flat options class of its fields as JSON has them: its tuples are lists there."""
-    names = {each.name for each in fields(cls)}  # type: ignore[arg-type]
-    return cls(
-        **{name: tuple(value) if isinstance(value, list) else value for name, value in data.items() if name in names}
-    )
+    values = {}
+    for option in fields(cls):  # type: ignore[arg-type]
+        if option.name in data:  # the sender's version may have others
+            value = data[option.name]
+            if isinstance(value, list):
+                value = tuple(value)
+            values[option.name] = value
+    return cls(**values)
 
 
 def task_to_json(number: int, purpose: str, task: Task) -> dict[str, Any]:
     """Convert a task to plain JSON data, under the number that its attempt will have on the way back."""
     theorem = task.theorem
-    return {
+    data = {
         "id": number,
         "purpose": purpose,
         "theorem": [theorem.source, theorem.dataset, theorem.id],
@@ -73,15 +77,17 @@ def task_to_json(number: int, purpose: str, task: Task) -> dict[str, Any]:
         "seed": task.seed,
         "returns": task.returns,
         "may_disprove": task.may_disprove,
-        **({} if task.work is None else {"work": task.work.to_json()}),
     }
+    if task.work is not None:
+        data["work"] = task.work.to_json()
+    return data
 
 
 def task_from_json(data: Mapping[str, Any], worker: Worker | None = None) -> Task:
     """Read what `task_to_json` wrote; `index` is the number. Work in place of a search, `worker` makes."""
     theorem, work = Theorem(*data["theorem"]), None
     if "work" in data:
-        assert worker is not None, "who is told of work has a worker"
+        assert worker is not None, "work was sent to a link that has no worker"
         work = worker.work(theorem, data["work"])
     return Task(
         theorem,
@@ -96,9 +102,10 @@ def task_from_json(data: Mapping[str, Any], worker: Worker | None = None) -> Tas
 
 def policy_error(kind: str, message: str) -> Exception:
     """Return an error that a policy raised elsewhere, of the class of `search.policy` called `kind` if there is one."""
-    found = getattr(policies, kind, None)
-    if isinstance(found, type) and issubclass(found, policies.PolicyError | policies.ModelFailed):
-        return found(message)
+    # Only those two: a name from elsewhere must not choose any class of this program.
+    error_class = getattr(policies, kind, None)
+    if isinstance(error_class, type) and issubclass(error_class, policies.PolicyError | policies.ModelFailed):
+        return error_class(message)
     return policies.ModelFailed(f"{kind}: {message}")
 
 
@@ -115,7 +122,7 @@ class _Relay:
         return None
 
     def finish(self, task: Task, attempt: Attempt) -> None:
-        raise AssertionError("attempts are told, not kept")
+        raise AssertionError("attempts are sent to the other end, not kept")
 
     def hand_over(self, task: Task) -> bool:
         self._returned(task)
@@ -123,7 +130,7 @@ class _Relay:
 
 
 class RelayPool(ActorPool):
-    """Actors that work on tasks given to them one by one, and tell of each what became of it."""
+    """Actors that work on tasks given to them one by one, and send back what became of each."""
 
     def __init__(
         self,
@@ -153,13 +160,15 @@ class RelayPool(ActorPool):
         self.put_back(self._relays[task["purpose"]], task_from_json(task, self._worker))
 
     def finish(self, source: TaskSource, task: Task, attempt: Attempt, address: str) -> bool:
-        """Tell of an attempt; the other end decides whether it is too old."""
+        """Send an attempt back; the other end decides whether it is too old."""
         if attempt.outcome != "error":
             with self.locked():
                 self._defects = 0
         self.proofs.note(address, attempt)
-        found = {} if task.work is None else {"found": task.work.found()}
-        self._tell({"done": {"id": task.index, "attempt": attempt.to_json(), "address": address, **found}})
+        done = {"id": task.index, "attempt": attempt.to_json(), "address": address}
+        if task.work is not None:
+            done["found"] = task.work.found()
+        self._tell({"done": done})
         return True
 
     def _return(self, task: Task) -> None:
@@ -176,14 +185,18 @@ class RelayPool(ActorPool):
 
 @dataclass
 class Link:
-    """Who works for the pool: how many attempts at a time, what was given, and what was told last."""
+    """Who works for the pool: a prover process, or a host of a cluster."""
 
     name: str
     size: int
+    """How many attempts it works on at a time."""
     given: dict[int, tuple[TaskSource, Task]] = field(default_factory=dict)
+    """By number, the tasks that it has."""
     status: dict[str, Any] = field(default_factory=dict)
+    """What its `RelayPool.status` returned last."""
     attempts: int = 0
     lost: int = 0
+    """Tasks that went to others, as it was gone."""
     since: float = field(default_factory=time.monotonic)
 
     def to_json(self) -> dict[str, Any]:
@@ -241,13 +254,17 @@ class RemotePool(AttemptPool):
     def connect(self, link: Link) -> None:
         """Add a link."""
         with self.locked():
-            self.links = sorted([*self.links, link], key=lambda one: one.name)
+            # Sorted, so that the monitor's actors keep their numbers when a link comes back.
+            self.links = sorted([*self.links, link], key=lambda link: link.name)
 
     def grant(self, link: Link, most: int) -> list[dict[str, Any]]:
         """Hand at most so many tasks to a link, in the form of `task_to_json`; fewer if there are no more now."""
-        found: list[dict[str, Any]] = []
+        granted: list[dict[str, Any]] = []
         with self.locked():
-            while len(found) < most and not self.closing and (taken := self.take_now()) is not None:
+            while len(granted) < most and not self.closing:
+                taken = self.take_now()
+                if taken is None:
+                    break
                 source, task = taken
                 if (task.work is not None and not self._works) or task.again is not None:
                     self._put_back.append(taken)
@@ -255,31 +272,34 @@ class RemotePool(AttemptPool):
                     break
                 self._number += 1
                 link.given[self._number] = (source, task)
-                found.append(task_to_json(self._number, source.purpose, task))
-        return found
+                granted.append(task_to_json(self._number, source.purpose, task))
+        return granted
 
-    def accept(self, link: Link, told: Mapping[str, Any]) -> None:
-        """Take an attempt that a link tells of, if it is one that the link was given."""
+    def accept(self, link: Link, done: Mapping[str, Any]) -> None:
+        """Take an attempt that a link sends (`RelayPool.finish`), if it is one that the link was given."""
         with self.locked():
             if self.closing:
                 return
-            given = link.given.pop(told["id"], None)
+            given = link.given.pop(done["id"], None)
+            # Of a link that was thought to be lost: its task went to others, and each attempt is taken once.
             if given is None:
                 self.unknown += 1
                 return
-            if (work := given[1].work) is not None:
-                work.take(told["found"])
-        if self.finish(*given, Attempt.from_json(told["attempt"]), told["address"]):
+            source, task = given
+            if task.work is not None:
+                task.work.take(done["found"])
+        if self.finish(source, task, Attempt.from_json(done["attempt"]), done["address"]):
             with self.locked():
                 link.attempts += 1
                 self.attempts += 1
 
-    def take_back(self, link: Link, told: Mapping[str, Any]) -> None:
+    def take_back(self, link: Link, returned: Mapping[str, Any]) -> None:
         """Take back a task that a link cannot do at present, and leave it to others."""
         with self.locked():
-            given = link.given.pop(told["id"], None)
+            given = link.given.pop(returned["id"], None)
             if given is not None:
-                self.put_back(given[0], replace(given[1], returns=told["returns"]))
+                source, task = given
+                self.put_back(source, replace(task, returns=returned["returns"]))
 
     def disconnect(self, link: Link, reason: str) -> None:
         """Note that a link is gone: what it was given goes to others."""
@@ -292,7 +312,7 @@ class RemotePool(AttemptPool):
             self.given_again += len(given)
             link.lost += len(given)
         for source, task in given.values():
-            if task.returns < MAX_RETURNS:
+            if task.returns < MAX_RETURNS:  # with its seed: the attempt is the one that it would have been
                 self.put_back(source, replace(task, returns=task.returns + 1))
             else:
                 attempt = Attempt(task.theorem, "error", reason, budget=task.num_simulations, seed=task.seed)
@@ -316,13 +336,18 @@ class RemotePool(AttemptPool):
         """Return the state of the servers, the actors and the links, for the monitor."""
         servers: list[dict[str, Any]] = []
         actors: list[dict[str, Any]] = []
+        # Each link numbers its actors from 0; here they follow each other.
         for link in self.links:
-            servers += ({**server, "host": link.name} for server in link.status.get("servers", ()))
-            numbered = enumerate(link.status.get("actors", ()), start=len(actors))
-            actors += [{**actor, "actor": number, "host": link.name} for number, actor in numbered]
-        for actor, one in zip(self.watched(), actors):
-            actor.state = "idle" if one["state"] == "paused" else one["state"]
-            actor.paused, actor.since = one["state"] == "paused", time.monotonic() - one["state_seconds"]
+            for server in link.status.get("servers", ()):
+                servers.append({**server, "host": link.name})
+            for actor in link.status.get("actors", ()):
+                actors.append({**actor, "actor": len(actors), "host": link.name})
+        for watched, actor in zip(self.watched(), actors):
+            watched.paused = actor["state"] == "paused"
+            watched.state = actor["state"]
+            if watched.paused:
+                watched.state = "idle"
+            watched.since = time.monotonic() - actor["state_seconds"]
         counts = {"attempts": self.attempts, "stale": self.stale, "given_again": self.given_again}
         return {
             "servers": servers,

@@ -59,6 +59,7 @@ LEFT_OUT = (
     *("prover_processes", "asynchronous", "inference_gpus"),
 )
 """Options of RL about data sets, evaluation and the length of a run, which is `--minutes` here."""
+# Of the machine and of the run, not of the network.
 NOT_OF_RUN = {*LEFT_OUT, "collect_transitions", "collect_max_time", "check_ranks"} | {
     option.dest for option in options_of(RLOptions) if option.dest.startswith("monitor_")
 }
@@ -125,25 +126,30 @@ def options_of_run(model_path: str) -> dict[str, Any]:
         if set(saved.get("search_finishers") or ()) <= set(SOLVER_SETS):  # chosen again, for the Lean that is used
             names.discard("search_finishers")
     else:
-        names.discard("target_examples_per_step")
+        names.discard("target_examples_per_step")  # that of finetuning, whose data are many times as large
+    # An option that is gone and was off changes nothing; where it was used, the parser refuses it by name.
     return {name: value for name, value in saved.items() if name in names and not is_retired(name, value)}
 
 
 def find_targets(text: str, names: Sequence[str], embedded: bool) -> list[Theorem]:
     """Return the theorems to prove, in order. Raises UserError where there are none."""
+    theorems: list[Theorem] = []
     if is_theorem_file(text) or os.path.isfile(text):
-        found = read_theorems(text)
+        theorems += read_theorems(text)
     elif text in DATASETS:
-        if not names:
+        if not names:  # each takes half an hour
             raise UserError(f"--theorem: name the theorems of {text} (inspect_problems lists them)")
-        found = [theorem for split in splits_of(text) for theorem in list_theorems(text, split)]
+        for split in splits_of(text):
+            theorems += list_theorems(text, split)
     else:
-        found = [parse_theorem(text, embedded)]
-    known = {theorem.id: theorem for theorem in found}
+        theorems.append(parse_theorem(text, embedded))
+    if not names:
+        return theorems
+    by_id = {theorem.id: theorem for theorem in theorems}
     for name in names:
-        if name not in known:
+        if name not in by_id:
             raise UserError(f"--theorem: no theorem {name} in {set_name(text)}")
-    return [known[name] for name in dict.fromkeys(names)] if names else found
+    return [by_id[name] for name in dict.fromkeys(names)]
 
 
 def targets_of(args: argparse.Namespace, embedded: bool) -> list[Theorem]:
@@ -163,15 +169,17 @@ def learn(
     """Learn on one theorem, and print what came of it."""
     loops: list[TargetLearning] = []
 
-    def make_loop(*made: Any) -> TargetLearning:
-        loops.append(TargetLearning(target, config.ttrl, *made))
+    def make_loop(*arguments: Any) -> TargetLearning:
+        loops.append(TargetLearning(target, config.ttrl, *arguments))
         return loops[0]
 
     run(args, config, dist, watch, make_loop)
     loop = loops[0]
     if dist.is_main:
         path = loop.stage.run.path
-        proof = (path / PROOF_FILE).read_text(encoding="utf-8") if loop.outcome else ""
+        proof = ""
+        if loop.outcome:
+            proof = (path / PROOF_FILE).read_text(encoding="utf-8")
         print_lines([*describe(target.id, loop.result(), proof), f"run: {path}"])
     return loop
 
@@ -199,7 +207,9 @@ def main(argv: list[str] | None = None) -> int:
                     return 130
     finally:
         cleanup()
-    return 0 if all(outcome == "proven" for outcome in outcomes) else 1
+    if all(outcome == "proven" for outcome in outcomes):
+        return 0
+    return 1
 
 
 if __name__ == "__main__":

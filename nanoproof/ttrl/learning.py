@@ -7,7 +7,7 @@ them. The network that learns is a copy in memory; its checkpoints are deleted i
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -89,7 +89,8 @@ class Spent(NamedTuple):
 class TargetExperience(Experience):
     """Experience whose first theorem is the target, with the tries at it; the matchmaker draws the others only.
 
-    `pending` is what this rank spent in a collection that has ended and is still to be learned from.
+    `pending` is what this rank spent in a collection that has ended and is still to be learned from. Without it a try
+    would be missing in between, and the actors, which go on meanwhile, would begin another one of the same budget.
     """
 
     tries: list[Try]
@@ -99,15 +100,18 @@ class TargetExperience(Experience):
     @classmethod
     def of_target(cls, config: RLConfig, target: Theorem) -> "TargetExperience":
         """Make the experience before the first try."""
-        made = cls.create(config, [target])
-        made.matchmaker.withhold(TARGET)
-        made.tries, made.simulations, made.pending = [], 0, Spent()
-        return made
+        experience = cls.create(config, [target])
+        experience.matchmaker.withhold(TARGET)
+        experience.tries, experience.simulations, experience.pending = [], 0, Spent()
+        return experience
 
     @property
     def outcome(self) -> str:
         """`proven` or `disproven` once the target is; else empty."""
-        return next((one.outcome for one in self.tries if one.outcome != "unproven"), "")
+        for target_try in self.tries:
+            if target_try.outcome != "unproven":
+                return target_try.outcome
+        return ""
 
     @property
     def all_settled(self) -> bool:
@@ -118,7 +122,7 @@ class TargetExperience(Experience):
     @property
     def target_simulations(self) -> int:
         """The simulations of all tries at the target."""
-        return sum(one.simulations for one in self.tries)
+        return sum(target_try.simulations for target_try in self.tries)
 
     def learn(self, step: int, attempts: Sequence[Attempt]) -> int:
         for attempt in attempts:
@@ -146,7 +150,7 @@ class TargetSource(CollectSource):
         observer: Observer = NULL_OBSERVER,
     ) -> None:
         super().__init__(experience, run_path, dist, seed, first_step, observer)
-        self._shared += ("budget",)
+        self._shared += ("budget",)  # all ranks list the tries with their budgets
         self._target_experience, self._options, self._run_path = experience, options, run_path
         self.trees: list[Node] = []
         self.target_only = False
@@ -160,7 +164,9 @@ class TargetSource(CollectSource):
             experience = self._target_experience
             number = len(experience.tries) + experience.pending.tries + self._fresh_tries
             return Assignment(TARGET, budget_of(number, self._options))
-        return None if self.target_only else super().choose(rng)
+        if self.target_only:
+            return None
+        return super().choose(rng)
 
     def next(self) -> Task | None:
         """Return a task; the tree of a try at the target is always kept."""
@@ -177,12 +183,13 @@ class TargetSource(CollectSource):
             return
         if attempt.refused:
             self._refused_target = attempt.message
-        if attempt.outcome == "error":
+        if attempt.outcome == "error":  # of a server: the try is made again, with the same budget
             return
         self._fresh_tries += 1
         self._fresh_target += attempt.simulations
         if attempt.outcome in ("proven", "disproven"):
             self._settled = True
+            # Now, not at the end of the step: it is what was asked for, and a run may be killed.
             atomic_write_text(self._run_path / PROOF_FILE, attempt.source + "\n")
         elif isinstance(task.trace, Trace) and task.trace.root is not None:
             self.trees.append(task.trace.root)
@@ -290,8 +297,8 @@ class TargetCollection(Collection):
 
     def elaborate(self, variants: Sequence[Variant]) -> set[str]:
         """Have Lean elaborate variants, each rank its share; returns the ids of those refused (a collective)."""
-        share = [Theorem(one.source, DATASET, one.id) for one in variants[self._dist.rank :: self._dist.world_size]]
-        elaboration = Elaboration(share)
+        share = variants[self._dist.rank :: self._dist.world_size]
+        elaboration = Elaboration([Theorem(variant.source, DATASET, variant.id) for variant in share])
         self.pool.set_source(elaboration)
         wait_together(self.pool, elaboration.done)
         with self.pool.locked():
@@ -347,7 +354,8 @@ class TargetLearning(ReinforcementLearning):
     def decisions(self) -> dict[str, str]:
         """Describe what was decided from options and data, for the log."""
         decided = {**super().decisions(), "theorem": f"{self.target.id} of {self.target.dataset}"}
-        return {name: text for name, text in decided.items() if name not in ("theorems", "whitelists")}
+        del decided["theorems"], decided["whitelists"]  # of data sets, which have no part in it
+        return decided
 
     def run(self, stage: Stage, fleet: Fleet) -> None:
         """Learn until the target is proved or disproved, the time is over, or a signal comes (which saves)."""
@@ -363,9 +371,12 @@ class TargetLearning(ReinforcementLearning):
         with suppress(TargetSettled):
             source, experience = self.collection.source, self.collection.experience
             source.target_only = True
-            if not experience.tries:  # variants may not be needed
+            if (
+                not experience.tries
+            ):  # three of twelve theorems were proved at once (experiments.md, test-time learning)
                 self._collect()
             self._add_variants()
+            # Where rules make nothing more, all that is left is to try the target with ever larger budgets.
             source.target_only = experience.all_settled
             super().step()
 
@@ -374,6 +385,7 @@ class TargetLearning(ReinforcementLearning):
 
     def save(self) -> None:
         """Save a checkpoint, unless it is the last one and not to be kept."""
+        # Those before the last are for `--resume-from`, and are deleted in the end.
         if self.ttrl.save or not self._is_over():
             super().save()
 
@@ -382,8 +394,8 @@ class TargetLearning(ReinforcementLearning):
         metrics = super()._collect()
         experience = self.collection.experience
         if self.dist.is_main:
-            for number, one in enumerate(experience.tries[before:], start=before + 1):
-                log.info("try %d at the theorem: %s, %d simulations", number, one.outcome, one.simulations)
+            for number, new_try in enumerate(experience.tries[before:], start=before + 1):
+                log.info("try %d at the theorem: %s, %d simulations", number, new_try.outcome, new_try.simulations)
             self._write_result()
         if experience.outcome:
             raise TargetSettled
@@ -392,45 +404,56 @@ class TargetLearning(ReinforcementLearning):
     def _add_variants(self) -> None:
         """Add variants by rules if none is left that teaches, and out of trees of failed tries (a collective)."""
         trees, tries = self.collection.take_trees(), len(self.collection.experience.tries)
-        maker = self._maker() if self.dist.is_main else None
+        # Rank 0 alone knows which statements there were, so that no two ranks make one variant under two names.
+        maker: VariantMaker | None = None
+        if self.dist.is_main:
+            maker = self._maker()
         new: list[Variant] = []
         if maker is not None and self.collection.experience.all_settled:
             self._enter("variants")
             new = maker.by_rules(self.ttrl.max_variants, self.config.run.seed)
-        found = gather_json(open_in_trees(trees, before_declaration_of(self.target), 4 * self.ttrl.tree_variants))
+        # More than are wanted, as some are known or cannot be read.
+        limit = 4 * self.ttrl.tree_variants
+        by_rank = gather_json(open_in_trees(trees, before_declaration_of(self.target), limit))
         if maker is not None:
-            left_open = [(rule, source) for share in found for rule, source in share]
+            left_open = [(rule, source) for of_rank in by_rank for rule, source in of_rank]
             new += maker.take(left_open, self.ttrl.tree_variants, tries)
-        made = [Variant(**one) for one in broadcast_json([variant.to_json() for variant in new])]
-        if not made:
+        variants = [Variant(**data) for data in broadcast_json([variant.to_json() for variant in new])]
+        if not variants:
             return
-        refused = self.collection.elaborate(made)
-        kept = [variant for variant in made if variant.id not in refused]
+        refused = self.collection.elaborate(variants)
+        accepted = [variant for variant in variants if variant.id not in refused]
         if maker is not None:
-            for variant in made:
+            for variant in variants:
                 maker.counts[variant.rule].refused += variant.id in refused
+            # Before the first attempt at them: a resumed run learns nothing from attempts at what it does not know.
             with open(self.stage.run.path / VARIANTS_FILE, "a", encoding="utf-8") as file:
-                file.write("".join(json_line(variant.to_json()) for variant in kept))
+                file.write("".join(json_line(variant.to_json()) for variant in accepted))
             self._write_result()
-            log.info("variants: %d new ones, %d in all", len(kept), len(self.collection.variants) + len(kept))
-        self.collection.add(kept)
+            log.info("variants: %d new ones, %d in all", len(accepted), len(self.collection.variants) + len(accepted))
+        self.collection.add(accepted)
 
     def _maker(self) -> VariantMaker:
         """Return rank 0's maker of variants, which knows those of earlier parts of the run."""
-        if self.maker is None:
-            embedded = self._on_nanolean
-            key, elaborated = (statement_key, statement_variants) if embedded else (None, None)
-            source = self.target.source
-            named = rename_theorem(source, "target") if theorem_name(source) is None else source
-            self.maker = VariantMaker(replace(self.target, source=named), key, elaborated)
-            self.maker.know(self.collection.variants)
-            earlier = (read_object(self.stage.run.path / RESULT_FILE) or {}).get("variants", {})
-            for rule, counts in earlier.items():
-                self.maker.counts[rule] = Counts(counts["made"], counts["duplicates"], counts["refused"])
-        return self.maker
+        if self.maker is not None:
+            return self.maker
+        source = self.target.source
+        if theorem_name(source) is None:  # an `example`
+            source = rename_theorem(source, "target")
+        target = replace(self.target, source=source)
+        if self._on_nanolean:
+            maker = VariantMaker(target, statement_key, statement_variants)
+        else:
+            maker = VariantMaker(target)
+        maker.know(self.collection.variants)
+        earlier = (read_object(self.stage.run.path / RESULT_FILE) or {}).get("variants", {})
+        for rule, counts in earlier.items():
+            maker.counts[rule] = Counts(counts["made"], counts["duplicates"], counts["refused"])
+        self.maker = maker
+        return maker
 
     def _is_over(self) -> bool:
-        """Whether the target is settled or time is over, by rank 0's clock."""
+        """Tell whether the target is settled or time is over, by rank 0's clock."""
         out_of_time = self.max_seconds is not None and self._seconds() >= self.max_seconds
         over = self.state.step >= self.options.num_steps or bool(broadcast_json(out_of_time))
         return over or bool(self.collection.experience.outcome)
@@ -440,16 +463,18 @@ class TargetLearning(ReinforcementLearning):
     def result(self) -> dict[str, Any]:
         """Return the outcome, the tries, and by rule how many variants were made, kept and proved."""
         experience, collection = self.collection.experience, self.collection
-        counts = self._maker().counts if self.maker is not None or collection.variants else {}
+        counts: dict[str, Counts] = {}
+        if self.maker is not None or collection.variants:
+            counts = self._maker().counts
         rules: dict[str, dict[str, int]] = {}
-        for rule, made in counts.items():
+        for rule, of_rule in counts.items():
             kept = [variant for variant in collection.variants if variant.rule == rule]
             proved = sum((DATASET, variant.id) in experience.ever_proven for variant in kept)
-            rules[rule] = {**vars(made), "kept": len(kept), "proved": proved}
+            rules[rule] = {**vars(of_rule), "kept": len(kept), "proved": proved}
         return {
             "outcome": experience.outcome or "unproven",
             "seconds": round(self._seconds(), 1),
-            "tries": [one._asdict() for one in experience.tries],
+            "tries": [target_try._asdict() for target_try in experience.tries],
             "simulations": experience.simulations,
             "variants": rules,
         }
@@ -478,17 +503,30 @@ def describe(theorem_id: str, result: dict[str, Any], proof: str) -> list[str]:
     """Describe a result, line by line: outcome, variants by rule, tries with their budgets, the proof."""
     tries = result["tries"]
     outcome = {"proven": "proved", "disproven": "disproved"}.get(result["outcome"], "not proved")
-    on = f" on try {len(tries)}" if proof else f" in {len(tries)} {'try' if len(tries) == 1 else 'tries'}"
-    lines = [f"{theorem_id}: {outcome} after {clock(result['seconds'])}{on}"]
+    if proof:
+        number = f"on try {len(tries)}"
+    elif len(tries) == 1:
+        number = "in 1 try"
+    else:
+        number = f"in {len(tries)} tries"
+    lines = [f"{theorem_id}: {outcome} after {clock(result['seconds'])} {number}"]
     if result["variants"]:
-        sums = [sum(counts[key] for counts in result["variants"].values()) for key in _COLUMNS]
-        rows = [("variants", *_COLUMNS)]
-        rows += [(rule, *(counts[key] for key in _COLUMNS)) for rule, counts in result["variants"].items()]
-        rows += [("all", *sums)]
-        lines += [f"  {name:<20}" + "".join(f"{cell:>12}" for cell in cells) for name, *cells in rows]
-    budgets = ", ".join(str(one["budget"]) for one in tries)
+        lines.append(_table_row("variants", _COLUMNS))
+        sums = [0] * len(_COLUMNS)
+        for rule, counts in result["variants"].items():
+            cells = [counts[column] for column in _COLUMNS]
+            lines.append(_table_row(rule, cells))
+            sums = [total + cell for total, cell in zip(sums, cells)]
+        lines.append(_table_row("all", sums))
+    budgets = ", ".join(str(target_try["budget"]) for target_try in tries)
     lines.append(f"  tries at the theorem, by budget in simulations: {budgets or 'none'}")
-    return [*lines, "", proof.rstrip(), ""] if proof else lines
+    if proof:
+        lines += ["", proof.rstrip(), ""]
+    return lines
+
+
+def _table_row(name: str, cells: Iterable[object]) -> str:
+    return f"  {name:<20}" + "".join(f"{cell:>12}" for cell in cells)
 
 
 _COLUMNS = ("made", "duplicates", "refused", "kept", "proved")

@@ -7,6 +7,7 @@ accept before anything is done with it.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from nanoproof.lean.lexical import ATOM, CLOSING, NAME_REST, OPENING, find_top_level, mask
 from nanoproof.lean.source import parse_declaration
@@ -70,7 +71,11 @@ class Statement:
     def fresh(self, stem: str) -> str:
         """Return a name that occurs nowhere in the statement: `stem`, or with a number."""
         used = set(_NAME.findall(self.text))
-        return next(name for name in (stem, *(f"{stem}{n}" for n in range(1, 1000))) if name not in used)
+        name, number = stem, 0
+        while name in used:
+            number += 1
+            name = f"{stem}{number}"
+        return name
 
     def mentions(self, name: str, after: int = -1) -> bool:
         """Tell whether a name occurs in the types behind the binder number `after`, or in the claim."""
@@ -88,17 +93,20 @@ class Statement:
 
 def parse_statement(source: str) -> Statement:
     """Read the statement of a theorem's source. Raises `SourceError` where its text has no parts that are known."""
-    found, masked = parse_declaration(source), mask(source)
-    colon = find_top_level(masked, ":", found.head_end)
-    if colon < 0 or colon > found.assign:
+    # In the masked text comments and strings are blank, at the same places: a colon in a comment is none of Lean's.
+    declaration, masked = parse_declaration(source), mask(source)
+    colon = find_top_level(masked, ":", declaration.head_end)
+    if colon < 0 or colon > declaration.assign:
         raise SourceError("the declaration has no stated type")
-    if '"' in source[found.head_end : found.assign]:
+    if '"' in source[declaration.head_end : declaration.assign]:
         raise SourceError("a statement with a string literal is not taken apart")
-    universes = re.search(r"\.\{[^}]*\}$", source[found.keyword : found.head_end])
-    binders = parse_binders(masked[found.head_end : colon])
-    claim = " ".join(masked[colon + 1 : found.assign].split())
-    made = Statement(binders, claim, source[: found.start], universes.group() if universes else "")
-    return telescoped(made)
+    universes = ""
+    match = re.search(r"\.\{[^}]*\}$", source[declaration.keyword : declaration.head_end])
+    if match is not None:
+        universes = match.group()
+    binders = parse_binders(masked[declaration.head_end : colon])
+    claim = " ".join(masked[colon + 1 : declaration.assign].split())
+    return telescoped(Statement(binders, claim, source[: declaration.start], universes))
 
 
 def parse_binders(text: str) -> tuple[Binder, ...]:
@@ -147,13 +155,12 @@ def telescoped(statement: Statement) -> Statement:
         claim = without_brackets(statement.claim)
         statement = replace(statement, claim=claim)
         parts = split(claim)
+        moved: Statement | None = None
         if claim.startswith("∀"):
             moved = _quantified(statement)
-        elif parts is not None and parts[0] == "→":
-            hypothesis = Binder((statement.fresh("h"),), without_brackets(parts[1]))
-            moved = replace(statement, binders=(*statement.binders, hypothesis), claim=parts[2])
-        else:
-            moved = None
+        elif parts is not None and parts.symbol == "→":
+            hypothesis = Binder((statement.fresh("h"),), without_brackets(parts.left))
+            moved = replace(statement, binders=(*statement.binders, hypothesis), claim=parts.right)
         if moved is None:
             return statement
         statement = moved
@@ -166,7 +173,11 @@ def _quantified(statement: Statement) -> Statement | None:
     if comma < 0:
         return None
     try:
-        binders = parse_binders(inside) if inside[:1] in _CLOSED_BY else (_binder(inside, "("),)
+        binders: tuple[Binder, ...]
+        if inside[:1] in _CLOSED_BY:
+            binders = parse_binders(inside)
+        else:  # `∀ x y : Nat,` has no brackets
+            binders = (_binder(inside, "("),)
     except SourceError:
         return None
     names = [name for binder in binders for name in binder.names]
@@ -202,28 +213,46 @@ def operators(text: str) -> Iterator[tuple[str, int, int]]:
     while position < len(text):
         char = text[position]
         match = _OPERATOR.match(text, position)
-        if char in OPENING or char in CLOSING:
-            depth += 1 if char in OPENING else -1
+        if char in OPENING:
+            depth += 1
+        elif char in CLOSING:
+            depth -= 1
         elif match is not None and depth == 0:
             symbol = _ASCII.get(match.group(), match.group())
             if symbol in _SWALLOW:
                 return
             if symbol in _PRECEDENCE:
                 yield symbol, position, match.end()
-        position = match.end() if match is not None else position + 1
+        if match is None:
+            position += 1
+        else:  # behind the whole name or symbol: the `<` of `<;>` is none
+            position = match.end()
 
 
-def split(text: str) -> tuple[str, str, str] | None:
-    """Split a formula at its loosest operator: the operator, left and right side; None if it has none.
+class Split(NamedTuple):
+    """A formula in parts: an operator between propositions, in its Unicode form, and its two sides."""
+
+    symbol: str
+    left: str
+    right: str
+
+
+def split(text: str) -> Split | None:
+    """Split a formula at its loosest operator; None if it has none.
 
     Of several equal ones it is the first: `→`, `∨` and `∧` group to the right.
     """
-    found = min(operators(text), key=lambda each: _PRECEDENCE[each[0]], default=None)
-    if found is None or (text.lstrip().startswith("¬") and _PRECEDENCE[found[0]] >= 50):
+    loosest = min(operators(text), key=lambda operator: _PRECEDENCE[operator[0]], default=None)
+    if loosest is None:
         return None
-    symbol, start, end = found
+    symbol, start, end = loosest
+    # `¬ a = b` is `¬ (a = b)` (precedence 50 of `=`, 40 of the operand of `¬`), while `¬ a ∧ b` is `(¬ a) ∧ b`.
+    if text.lstrip().startswith("¬") and _PRECEDENCE[symbol] >= 50:
+        return None
     left, right = text[:start].strip(), text[end:].strip()
-    return (symbol, left, right) if left and right else None
+    if not left or not right:
+        return None
+    return Split(symbol, left, right)
 
 
 def has_word(text: str, name: str) -> bool:
@@ -239,6 +268,7 @@ def substitute(text: str, terms: Mapping[str, str]) -> str:
 
 
 def _word(name: str) -> re.Pattern[str]:
+    # Not behind a dot, where it is the last part of another name, nor behind `?`, of a metavariable.
     return re.compile(rf"(?<![{NAME_REST}.?]){re.escape(name)}(?![{NAME_REST}✝])")
 
 
@@ -258,34 +288,42 @@ def goal_statement(goal: Goal, before: str = "", added: Sequence[Binder] = (), c
     """
     if any(hypothesis.value is not None for hypothesis in goal.hypotheses):
         raise SourceError("a goal with a `let` is not stated as a theorem")
-    claim = goal.type if claim is None else claim
+    if claim is None:
+        claim = goal.type
     if "?" in goal.untagged_text or "?" in claim:
         raise SourceError("a goal with metavariables is not stated as a theorem")
     names = _accessible(goal, claim)
 
     def readable(text: str) -> str:
         text = _INACCESSIBLE.sub(lambda match: names.get(match.group(), match.group()), " ".join(text.split()))
+        # Lean prints levels that a goal does not declare, `Type u_1`; a theorem has it find them again.
         return _UNIVERSE.sub(lambda match: f"{match[1] or match[2]} _", text)
 
     binders = []
     for hypothesis in goal.hypotheses:
-        instance = hypothesis.user_name.startswith("inst✝")
-        name, opening = names.get(hypothesis.user_name, hypothesis.user_name), "[" if instance else "("
+        name, opening = names.get(hypothesis.user_name, hypothesis.user_name), "("
+        if hypothesis.user_name.startswith("inst✝"):  # how Lean names an instance without a name, `[Group α]`
+            opening = "["
         binders.append(Binder((name,), readable(hypothesis.type), opening))
     binders += [replace(binder, type=readable(binder.type)) for binder in added]
-    made = Statement(tuple(binders), readable(claim), before)
-    if "✝" in made.text or len(set(made.names)) < len(made.names):
+    statement = Statement(tuple(binders), readable(claim), before)
+    # A name that a later hypothesis hides is still meant in types before it, which no text can say.
+    if "✝" in statement.text or len(set(statement.names)) < len(statement.names):
         raise SourceError("a goal with names that are hidden twice is not stated as a theorem")
-    return made
+    return statement
 
 
 def _accessible(goal: Goal, claim: str) -> dict[str, str]:
-    """New names for the inaccessible ones of a goal."""
+    """Choose new names for the inaccessible ones of a goal."""
     used = set(_NAME.findall(f"{goal.untagged_text} {claim}"))
     names: dict[str, str] = {}
     for hypothesis in goal.hypotheses:
-        if match := _INACCESSIBLE.fullmatch(hypothesis.user_name):
-            name = next(name for name in (f"{match[1]}_{number}" for number in range(1, 1000)) if name not in used)
-            names[hypothesis.user_name] = name
-            used.add(name)
+        match = _INACCESSIBLE.fullmatch(hypothesis.user_name)
+        if match is None:
+            continue
+        number = 1
+        while f"{match[1]}_{number}" in used:
+            number += 1
+        names[hypothesis.user_name] = f"{match[1]}_{number}"
+        used.add(f"{match[1]}_{number}")
     return names

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from nanoproof.lean.types import SourceError, Theorem
 from nanoproof.search.node import Kind, Node, walk
@@ -27,31 +27,37 @@ from nanoproof.ttrl.statements import (
     substitute,
 )
 
+T = TypeVar("T")
 NUMBERS = ("Nat", "ℕ", "Int", "ℤ")
 """Types whose variables become numbers."""
 SEVERAL_CHANGES, OPEN_GOAL, LEMMA, WITH_LEMMA = "several changes", "open goal", "lemma", "goal with lemma"
 OF_ONE_VARIANT = 6
-"""Variants that are made of one variant at a time."""
-Made = tuple[str, Statement]
+"""Variants that are made of one variant at a time: all of a few would be much alike."""
+RuleStatement = tuple[str, Statement]
+"""The name of a rule, and a statement that it makes."""
+RuleSource = tuple[str, str]
+"""The name of a rule, and the source of a theorem that it makes."""
 
 # -- Rules on the text of a statement --------------------------------------------------------------------------------
 
 
-def text_variants(statement: Statement) -> Iterator[Made]:
+def text_variants(statement: Statement) -> Iterator[RuleStatement]:
     """Yield what one change makes of a statement, with the name of the rule."""
     for rule in (_specialized, _numerals, _subterms, _claims, _hypotheses, _inductions):
         yield from rule(statement)
 
 
-def _specialized(statement: Statement) -> Iterator[Made]:
+def _specialized(statement: Statement) -> Iterator[RuleStatement]:
     """A number becomes 0, 1, 2, n + 1; any variable an earlier one of its type."""
     earlier: list[tuple[str, str]] = []
     for number, binder in enumerate(statement.binders):
         for name in binder.names:
+            # A name that is bound once more inside cannot be replaced by looking at words.
             if binder.type and statement.mentions(name, number) and not statement.binds_inside(name):
-                values = ("0", "1", "2", f"({name} + 1)") if binder.type in NUMBERS else ()
-                for value in values:
-                    yield "specialized", _put(statement, name, value, keep=name in value)
+                if binder.type in NUMBERS:
+                    for value in ("0", "1", "2"):
+                        yield "specialized", _put(statement, name, value)
+                    yield "specialized", _put(statement, name, f"({name} + 1)", keep=True)
                 for other, kind in earlier:
                     if kind == binder.type and not statement.binds_inside(other):
                         yield "specialized", _put(statement, name, other)
@@ -62,7 +68,10 @@ def _put(statement: Statement, name: str, term: str, keep: bool = False) -> Stat
     """Put a term for a variable, which is bound no longer unless it is to be kept."""
     binders = []
     for binder in statement.binders:
-        names = tuple(each for each in binder.names if keep or each != name)
+        names = binder.names
+        if not keep:
+            names = tuple(bound for bound in names if bound != name)
+        # One that never had a name is an instance, `[Group α]`; one that has none left is gone.
         if names or not binder.names:
             binders.append(replace(binder, names=names, type=substitute(binder.type, {name: term})))
     return replace(statement, binders=tuple(binders), claim=substitute(statement.claim, {name: term}))
@@ -71,26 +80,29 @@ def _put(statement: Statement, name: str, term: str, keep: bool = False) -> Stat
 _NUMERAL = re.compile(r"(?<![\w.'])\d+(?![\w.'])")
 
 
-def _numerals(statement: Statement) -> Iterator[Made]:
+def _numerals(statement: Statement) -> Iterator[RuleStatement]:
     """A numeral becomes smaller, or a variable, wherever it stands."""
+    # A guess: a numeral without a type is `Nat` in Lean, but beside a variable it takes that one's type.
     kind = next((binder.type for binder in statement.binders if binder.type in NUMBERS), "Nat")
-    found = {match.group() for match in _NUMERAL.finditer(statement.text)}
-    for numeral in sorted((text for text in found if int(text) >= 2), key=int):
+    numerals = {match.group() for match in _NUMERAL.finditer(statement.text)}
+    for numeral in sorted((numeral for numeral in numerals if int(numeral) >= 2), key=int):
+        pattern = rf"(?<![\w.']){numeral}(?![\w.'])"
         for smaller in sorted({int(numeral) - 1, int(numeral) // 2}):
-            yield "smaller number", _replaced(statement, rf"(?<![\w.']){numeral}(?![\w.'])", str(smaller))
+            yield "smaller number", _replaced(statement, pattern, str(smaller))
         name = statement.fresh("m")
-        general = _replaced(statement, rf"(?<![\w.']){numeral}(?![\w.'])", name)
+        general = _replaced(statement, pattern, name)
         yield "generalized", replace(general, binders=(Binder((name,), kind), *general.binders))
 
 
 _BRACKETED = re.compile(r"\([^()⟨⟩\[\]{}]*\)")
 
 
-def _subterms(statement: Statement) -> Iterator[Made]:
+def _subterms(statement: Statement) -> Iterator[RuleStatement]:
     """A term in brackets that the claim holds twice becomes a variable."""
     claim = statement.claim
     kind = next((binder.type for binder in statement.binders if binder.type in NUMBERS), "_")
     for term, count in Counter(_BRACKETED.findall(claim)).items():
+        # Not a binder or a type ascription, not a proposition, nothing that a quantifier inside binds.
         is_free = not bound_names(claim) & set(re.findall(r"\w+", term))
         if count > 1 and ":" not in term and split(term[1:-1]) is None and is_free:
             name = statement.fresh("t")
@@ -103,7 +115,7 @@ def _replaced(statement: Statement, pattern: str, text: str) -> Statement:
     return replace(statement, binders=binders, claim=re.sub(pattern, text, statement.claim))
 
 
-def _claims(statement: Statement) -> Iterator[Made]:
+def _claims(statement: Statement) -> Iterator[RuleStatement]:
     """One direction of an iff, one side of a conjunction, an equation swapped, the claim weakened."""
     parts = split(statement.claim)
     if parts is None:
@@ -114,7 +126,9 @@ def _claims(statement: Statement) -> Iterator[Made]:
         return replace(statement, claim=claim)
 
     def bracketed(text: str) -> str:
-        return f"({text})" if split(text) is not None or text[:1] in "∀∃¬" else text
+        if split(text) is not None or text[:1] in "∀∃¬":
+            return f"({text})"
+        return text
 
     def implication(hypothesis: str, claim: str) -> Statement:
         binder = Binder((statement.fresh("h"),), hypothesis)
@@ -135,18 +149,24 @@ def _claims(statement: Statement) -> Iterator[Made]:
         yield "weakened", stating(f"{right} ≤ {left}")
 
 
-def _hypotheses(statement: Statement) -> Iterator[Made]:
+def _hypotheses(statement: Statement) -> Iterator[RuleStatement]:
     """A hypothesis is dropped, or one is added: a number is positive, a number is at most another."""
     for number in range(len(statement.binders)):
         if is_hypothesis(statement, number):
             rest = statement.binders[:number] + statement.binders[number + 1 :]
             yield "hypothesis dropped", replace(statement, binders=rest)
-    known = {binder.type for binder in statement.binders}
-    numbers = [name for binder in statement.binders if binder.type in NUMBERS for name in binder.names][:4]
-    wanted = [f"0 < {name}" for name in numbers] + [f"{a} ≤ {b}" for a in numbers for b in numbers if a != b]
-    for hypothesis in (text for text in wanted if text not in known):
-        binder = Binder((statement.fresh("h"),), hypothesis)
-        yield "hypothesis added", replace(statement, binders=(*statement.binders, binder))
+    numbers: list[str] = []
+    for binder in statement.binders:
+        if binder.type in NUMBERS:
+            numbers += binder.names
+    numbers = numbers[:4]  # of four variables there are sixteen hypotheses
+    hypotheses = [f"0 < {name}" for name in numbers]
+    hypotheses += [f"{a} ≤ {b}" for a in numbers for b in numbers if a != b]
+    stated = {binder.type for binder in statement.binders}
+    for hypothesis in hypotheses:
+        if hypothesis not in stated:
+            binder = Binder((statement.fresh("h"),), hypothesis)
+            yield "hypothesis added", replace(statement, binders=(*statement.binders, binder))
 
 
 def is_hypothesis(statement: Statement, number: int) -> bool:
@@ -154,23 +174,27 @@ def is_hypothesis(statement: Statement, number: int) -> bool:
     binder = statement.binders[number]
     if binder.opening == "[" or any(statement.mentions(name, number) for name in binder.names):
         return False
+    if split(binder.type) is not None or binder.type[:1] in ("∀", "∃", "¬"):
+        return True
+    # `p`, or `P x`, where the statement has `(p : Prop)` or `(P : α → Prop)`.
     head = re.match(r"\w+", binder.type)
-    of_props = [each.type.split()[-1:] == ["Prop"] for each in statement.binders if head and head[0] in each.names]
-    return split(binder.type) is not None or binder.type[:1] in ("∀", "∃", "¬") or any(of_props)
+    if head is None:
+        return False
+    return any(other.type.split()[-1:] == ["Prop"] for other in statement.binders if head[0] in other.names)
 
 
-def _inductions(statement: Statement) -> Iterator[Made]:
+def _inductions(statement: Statement) -> Iterator[RuleStatement]:
     """The step of an induction: the claim for n as a hypothesis, n + 1 in the claim."""
     for number, binder in enumerate(statement.binders):
-        for name in binder.names if binder.type in ("Nat", "ℕ") else ():
-            in_types = any(has_word(each.type, name) for each in statement.binders[number + 1 :])
+        if binder.type not in ("Nat", "ℕ"):
+            continue
+        for name in binder.names:
+            # A hypothesis about n would have to be stated for n + 1 as well.
+            in_types = any(has_word(later.type, name) for later in statement.binders[number + 1 :])
             if not in_types and has_word(statement.claim, name) and not statement.binds_inside(name):
                 hypothesis = Binder((statement.fresh("ih"),), statement.claim)
                 claim = substitute(statement.claim, {name: f"({name} + 1)"})
-                yield (
-                    "induction step",
-                    replace(statement, binders=(*statement.binders, hypothesis), claim=claim),
-                )
+                yield "induction step", replace(statement, binders=(*statement.binders, hypothesis), claim=claim)
 
 
 # -- Statements out of search trees ----------------------------------------------------------------------------------
@@ -178,61 +202,67 @@ def _inductions(statement: Statement) -> Iterator[Made]:
 _HAVE = re.compile(r"\s*have\s+(?:(?P<name>[^\W\d]\w*)\s*)?:(?!=)(?P<claim>.*)", re.DOTALL)
 
 
-def tree_variants(root: Node, before: str) -> Iterator[Made]:
+class _OpenGoal(NamedTuple):
+    """A goal that a tree left open: how many goals beside each other are left, of which it is one, and its visits."""
+
+    num_left: int
+    visits: int
+    stated: RuleStatement
+
+
+def tree_variants(root: Node, before: str) -> Iterator[RuleStatement]:
     """Yield what a tree left open: goals stated as theorems, last missing ones first, and lemmas of `have` tactics.
 
     Of a tactic `have h : P`, run or refused, in a goal that stayed open: `P` from the goal's hypotheses, and the goal
     with `P` as a further hypothesis.
     """
-    goals: list[tuple[tuple[float, ...], Made]] = []
-    lemmas: list[Made] = []
-    missing: dict[Node, int] = {}
-    """How many goals beside each other are left, of which the node is one."""
-    for node in walk(root):
+    goals: list[_OpenGoal] = []
+    lemmas: list[RuleStatement] = []
+    num_left_with: dict[Node, int] = {}
+    for node in walk(root):  # parents before their children
         if node.kind is Kind.AND and not node.solved:
             left = [child for child in node.children if not child.solved]
-            missing |= dict.fromkeys(left, len(left))
+            num_left_with |= dict.fromkeys(left, len(left))
         elif node.kind is Kind.OR and not node.solved:
             if node is not root:
-                order = (missing.get(node, 2), -node.visits)
-                goals += [(order, made) for made in _open_goal(node, before)]
+                # A goal that alone is missing beside proved ones (1) comes before one that is all of a state (2).
+                num_left = num_left_with.get(node, 2)
+                goals += [_OpenGoal(num_left, node.visits, stated) for stated in _open_goal(node, before)]
             for tactic, child in node.known.items():
                 if child is None or not child.solved:
                     lemmas += _lemma(node, tactic, before)
-    ordered = [made for _, made in sorted(goals, key=lambda entry: entry[0])]
-    for pair in zip_longest(ordered, lemmas):
-        yield from (made for made in pair if made is not None)
+    goals.sort(key=lambda goal: (goal.num_left, -goal.visits))
+    for open_goal, lemma in zip_longest(goals, lemmas):
+        if open_goal is not None:
+            yield open_goal.stated
+        if lemma is not None:
+            yield lemma
 
 
-def _open_goal(node: Node, before: str) -> Iterator[Made]:
+def _open_goal(node: Node, before: str) -> Iterator[RuleStatement]:
     if node.branch is not None and len(node.branch.state.goals) == 1 and not node.dead:
-        try:
+        with suppress(SourceError):
             yield OPEN_GOAL, goal_statement(node.branch.state.goals[0], before)
-        except SourceError:
-            return
 
 
-def _lemma(node: Node, tactic: str, before: str) -> Iterator[Made]:
+def _lemma(node: Node, tactic: str, before: str) -> Iterator[RuleStatement]:
     match = _HAVE.fullmatch(tactic)
     if match is None or node.branch is None or len(node.branch.state.goals) != 1:
         return
     goal, claim = node.branch.state.goals[0], match["claim"].partition(":=")[0].strip()
     names = {hypothesis.user_name for hypothesis in goal.hypotheses}
     name = match["name"] or "this"
-    if not claim or name in names:
+    if not claim or name in names:  # a hypothesis of that name would be hidden
         return
-    try:
+    with suppress(SourceError):
         yield LEMMA, goal_statement(goal, before, claim=claim)
         yield WITH_LEMMA, goal_statement(goal, before, added=(Binder((name,), claim),))
-    except SourceError:
-        return
 
 
-def open_in_trees(roots: Sequence[Node], before: str, limit: int) -> list[tuple[str, str]]:
+def open_in_trees(roots: Sequence[Node], before: str, limit: int) -> list[RuleSource]:
     """List rule and source of at most `limit` statements that trees left open, of each tree in turn."""
-    made = [list(tree_variants(root, before)) for root in roots]
-    flat = [one for group in zip_longest(*made) for one in group if one is not None]
-    return [(rule, statement.source("variant")) for rule, statement in flat[:limit]]
+    statements = taking_turns([list(tree_variants(root, before)) for root in roots])
+    return [(rule, statement.source("variant")) for rule, statement in statements[:limit]]
 
 
 # -- All variants of one theorem -------------------------------------------------------------------------------------
@@ -261,7 +291,7 @@ class Counts:
     refused: int = 0
 
 
-Elaborated = Callable[[str], list[tuple[str, str]]]
+Elaborated = Callable[[str], list[RuleSource]]
 
 
 @dataclass
@@ -299,33 +329,36 @@ class VariantMaker:
 
         Another call makes others, of further changes, until there are none.
         """
-        found = self.take(in_turn(self._changed(self.target.source)), limit) if self._first else []
+        variants: list[Variant] = []
+        if self._first:
+            variants = self.take(in_turn(self._changed(self.target.source)), limit)
         self._first = False
         rng = random.Random(f"{seed}/{self._number}")
         sources = rng.sample(self._sources, len(self._sources))
         for source in sources:
-            if len(found) >= limit:
+            if len(variants) >= limit:
                 break
-            further = [(SEVERAL_CHANGES, made) for _, made in self._changed(source)]
-            found += self.take(rng.sample(further, min(len(further), OF_ONE_VARIANT)), limit - len(found))
-        return found
+            further = [(SEVERAL_CHANGES, changed) for _, changed in self._changed(source)]
+            variants += self.take(rng.sample(further, min(len(further), OF_ONE_VARIANT)), limit - len(variants))
+        return variants
 
-    def _changed(self, source: str) -> list[tuple[str, str]]:
-        """What one change makes of a source: rule and source."""
+    def _changed(self, source: str) -> list[RuleSource]:
+        """List what one change makes of a source."""
         try:
             if self.elaborated is not None:
                 return self.elaborated(source)
-            return [(rule, made.source("variant")) for rule, made in text_variants(parse_statement(source))]
+            changed = text_variants(parse_statement(source))
+            return [(rule, statement.source("variant")) for rule, statement in changed]
         except SourceError:
             return []
 
-    def take(self, made: Iterable[tuple[str, str]], limit: int, tries: int = 0) -> list[Variant]:
+    def take(self, sources: Iterable[RuleSource], limit: int, tries: int = 0) -> list[Variant]:
         """Make variants of at most `limit` sources, each with its rule, that are new."""
-        found: list[Variant] = []
-        for rule, source in made:
-            if len(found) >= limit:
+        variants: list[Variant] = []
+        for rule, source in sources:
+            if len(variants) >= limit:
                 break
-            counts = self._count(rule)
+            counts = self.counts.setdefault(rule, Counts())
             counts.made += 1
             try:
                 key = self._key(source)
@@ -338,19 +371,26 @@ class VariantMaker:
             self._known.add(key)
             self._number += 1
             self._sources.append(source)
-            found.append(Variant(f"{self._number:04d}_{rule.replace(' ', '_')}", rule, source, tries))
-        return found
+            variants.append(Variant(f"{self._number:04d}_{rule.replace(' ', '_')}", rule, source, tries))
+        return variants
 
     def _key(self, source: str) -> str:
-        return self.key(source) if self.key is not None else parse_statement(source).text
+        if self.key is not None:
+            return self.key(source)
+        return parse_statement(source).text
 
-    def _count(self, rule: str) -> Counts:
-        return self.counts.setdefault(rule, Counts())
+
+def in_turn(sources: Sequence[RuleSource]) -> list[RuleSource]:
+    """Order what rules made so that each rule comes in turn: one makes dozens of variants, another a single one."""
+    by_rule: dict[str, list[RuleSource]] = {}
+    for rule, source in sources:
+        by_rule.setdefault(rule, []).append((rule, source))
+    return taking_turns(list(by_rule.values()))
 
 
-def in_turn(made: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Order what rules made so that each rule comes in turn."""
-    by_rule: dict[str, list[tuple[str, str]]] = {}
-    for one in made:
-        by_rule.setdefault(one[0], []).append(one)
-    return [one for group in zip_longest(*by_rule.values()) for one in group if one is not None]
+def taking_turns(lists: Sequence[Sequence[T]]) -> list[T]:
+    """Merge lists: the first items of all, then the second ones, and so on; none of them is None."""
+    merged: list[T] = []
+    for row in zip_longest(*lists):
+        merged += [item for item in row if item is not None]
+    return merged
