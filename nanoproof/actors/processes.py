@@ -140,6 +140,7 @@ def work(lines: Lines, slots: Sequence[FleetServer], specs: Specs, lost_proofs: 
 
     pool = RelayPool(slots, policy, make_prover, lines.send, lost_proofs)
 
+    # The main thread reads lines, so that another one has to notice an actor that failed and tell the learner.
     def watch() -> None:
         try:
             while True:
@@ -238,6 +239,7 @@ class ProverProcess:
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
+        # It computes nothing: the network is the learner's, and torch would take threads, and memory of the GPU.
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
         for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"):
             environment.pop(name, None)  # it is none of the ranks
@@ -293,6 +295,8 @@ class ProverProcess:
         gone = threading.Event()
         feeder = threading.Thread(target=self._feed, args=(lines, self._free, gone), name="feeder", daemon=True)
         feeder.start()
+        # A thread for each actor: with fewer some questions would wait for answers to others, and the engine would have
+        # smaller batches.
         with ThreadPoolExecutor(len(self._slots), thread_name_prefix="questions") as questions:
             for message in lines:
                 if "ask" in message:
@@ -311,7 +315,7 @@ class ProverProcess:
                 elif "failed" in message:
                     self._pool.fail(UserError(f"{self.link.name}: {message['failed']}"))
             gone.set()
-            self._free.release()
+            self._free.release()  # the feeder may be waiting for an actor that is free
         feeder.join()
         lines.close()
 
@@ -363,6 +367,7 @@ class ProcessPool(RemotePool):
         self.pauses = TellingPauses(self._tell_pause)
         count = min(count, len(slots))
         self._size = len(slots)
+        # In turn, so that each process has actors at each server, and none is without work if a server goes.
         self.processes = [ProverProcess(number, slots[number::count], self) for number in range(count)]
 
     @property

@@ -164,7 +164,7 @@ class RelayPool(ActorPool):
         if attempt.outcome != "error":
             with self.locked():
                 self._defects = 0
-        self.proofs.note(address, attempt)
+        self.proofs.note(address, attempt)  # at this end, too: it is here that actors leave a server alone
         done = {"id": task.index, "attempt": attempt.to_json(), "address": address}
         if task.work is not None:
             done["found"] = task.work.found()
@@ -323,6 +323,7 @@ class RemotePool(AttemptPool):
         links = self.links
         if not links:
             return time.monotonic() - self._alone_since, "nobody works for this run"
+        # The least: one link that reaches a server is enough to go on.
         seconds, reason = min((link.status.get("gone_seconds", 0.0), link.status.get("reason", "")) for link in links)
         return seconds, reason
 

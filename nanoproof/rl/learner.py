@@ -105,7 +105,7 @@ class Learner(Trainer[RLState]):
     memory_advice = "a single row does not fit: try a smaller --row-length, or more ranks"
 
     def __init__(self, config: RLConfig, dist: DistInfo) -> None:
-        """Raises UserError if there is no such checkpoint, or if it is of another stage."""
+        """Load the network. Raises UserError if there is no such checkpoint, or if it is of another stage."""
         start = config.start
         if start.resume_from is None and start.checkpoint.model_path is None:
             raise UserError(
@@ -132,6 +132,7 @@ class Learner(Trainer[RLState]):
 
     def _take_best(self, file: Path) -> None:
         """Read which step was best so far: the file may be newer than the checkpoint."""
+        # `type`, as `True` is an int, too. A file of a killed machine may be empty or cut off.
         best: dict[str, Any] = read_object(file) or {}
         is_readable = type(best.get("step")) is int and type(best.get("solved")) is int
         self.best_is_damaged = file.exists() and not is_readable
@@ -170,6 +171,7 @@ class Learner(Trainer[RLState]):
 
     def hand_over(self) -> None:
         """Overwrite the trained weights of all other ranks by those of rank 0 (a collective)."""
+        # With adapters of rank 16 these are 5.5% of the bytes (experiments.md, adapters against the whole network).
         broadcast_tensors(weight.detach() for weight in self.model.parameters() if weight.requires_grad)
 
     def digests(self) -> list[str]:

@@ -104,7 +104,7 @@ class RotatingJsonl:
             self._file.close()
 
     def _ready(self) -> IO[bytes]:
-        """The file to append to."""
+        """Return the file to append to, a new one if the last is full."""
         if self._file is not None and self._is_full():
             self._file.close()
             self._file = None

@@ -38,7 +38,9 @@ def openers(options: ClusterOptions) -> tuple[OpenCommand, Spread]:
         return opened, nullcontext
     from nanoproof.cluster.driver import opened_over_hosts, spread_over_cluster  # needs the extra `cluster`
 
-    spread = partial(spread_over_cluster, options) if options.policy_replicas else nullcontext
+    spread: Spread = nullcontext
+    if options.policy_replicas:
+        spread = partial(spread_over_cluster, options)
     return partial(opened_over_hosts, options), spread
 
 
@@ -61,13 +63,14 @@ def show_report(argv: list[str]) -> int:
 
 def main(argv: list[str] | None = None) -> int:
     """Play the rounds, train for the last time, or print a report."""
-    words = sys.argv[1:] if argv is None else argv
-    if words[:1] == ["report"]:
-        return show_report(words[1:])
+    if argv is None:
+        argv = sys.argv[1:]
+    if argv[:1] == ["report"]:
+        return show_report(argv[1:])
     parser = Parser(prog="python -m nanoproof.selfplay", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, SelfPlayOptions)
     add_flags(parser, SpreadOptions)
-    args = parser.parse_args(words)
+    args = parser.parse_args(argv)
     options = from_args(SelfPlayOptions, args)
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UserError("self-play runs in one process; start it without torchrun")

@@ -17,17 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.common.errors import UserError
+from nanoproof.data import nanolean
+from nanoproof.data.sources import manifest
+from nanoproof.data.theorems.overlap import normal_form
+from nanoproof.data.theorems.theorem_sets import list_theorems, splits_of
 from nanoproof.data.weighted_rows import CONJECTURE_MARKER, read_packed_json
 from nanoproof.evaluation.results import RESULTS, read_attempts
 from nanoproof.evaluation.statements import Statement, read_dataset_config, read_statements, verdict_of
 from nanoproof.inference.open_model import is_foreign
 from nanoproof.lean.file_theorems import unusable_because
-from nanoproof.lean.types import Theorem
+from nanoproof.lean.source import parse_declaration
+from nanoproof.lean.types import SourceError, Theorem
 from nanoproof.policy.factory import TextModelOptions, whole_proof_prompts
 from nanoproof.policy.prompt_formats import header_text
 from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.formulas import (
-    CONJECTURE,
     Example,
     Key,
     Problem,
@@ -38,10 +42,14 @@ from nanoproof.selfplay.formulas import (
     conjecture_prompt,
     conjecture_target,
     cumulative_rate,
+    plain_labels,
 )
 
 COMPLETE = "Complete the following Lean 4 code:\n\n```lean4\n"
 SETTINGS_FILE = "selfplay.json"
+AUTO, NONE = "auto", "none"
+"""What `--held-out` may be besides sets: the benchmarks that are here, and nothing."""
+BENCHMARKS = ("minif2f", "proofnet", "putnambench")
 NOT_LOST = ("ServerTimeout", "ProtocolError")
 """How an attempt ended that Lean was there for: it ran out of time twice, or it cannot state the theorem's proof, as
 when the theorem has the name of another."""
@@ -56,25 +64,102 @@ def theorem_of(problem: Problem, name: str = "problem") -> Theorem:
 
 def renamed(problem: Problem, taken: Collection[str]) -> Problem:
     """Return a conjecture under another name where its own is taken: Lean declares no name twice."""
-    head, space, rest = problem.statement.removeprefix("theorem ").partition(" ")
-    name = head
+    own_name, space, rest = problem.statement.removeprefix("theorem ").partition(" ")
+    name = own_name
     while name in taken:
         name += "_new"
-    return problem if name == head else replace(problem, statement=f"theorem {name}{space}{rest}")
+    if name == own_name:
+        return problem
+    return replace(problem, statement=f"theorem {name}{space}{rest}")
 
 
 def load_problems(config: Path) -> list[Problem]:
     """Read the statements of a data-set configuration, each once. Raises UserError for those that cannot be tried."""
-    found: dict[Key, Problem] = {}
+    problems: dict[Key, Problem] = {}
     for entry in read_dataset_config(config):
         for number, row in enumerate(read_statements(entry.path), start=1):
             problem = Problem(row.statement, row.header, row.label, entry.weight)
-            if (reason := unusable_because(theorem_of(problem).source)) is not None:
+            reason = unusable_because(theorem_of(problem).source)
+            if reason is not None:
                 raise UserError(f"{entry.path}, row {number}: {reason}")
-            found.setdefault(problem.key, problem)
-    if not found:
+            problems.setdefault(problem.key, problem)
+    if not problems:
         raise UserError(f"--dataset-config {config}: the data sets hold no statements")
-    return list(found.values())
+    return list(problems.values())
+
+
+# -- Lemmas, and what conjectures may not be -------------------------------------------------------------------------
+
+
+def lemma_statements(dictionary: Mapping[str, Any]) -> dict[str, str]:
+    """Return how each lemma of a theorem dictionary, name -> (file, text), is stated: its text before the `:=`."""
+    return {name: str(entry[1]).partition(":=")[0].strip() for name, entry in dictionary.items()}
+
+
+def load_lemmas(file: str | None) -> dict[str, str]:
+    """Read a theorem dictionary; without one there are no lemmas but the trivial one. Raises UserError."""
+    if file is None:
+        return {}
+    dictionary = read_packed_json(Path(file).expanduser())
+    if not isinstance(dictionary, dict) or not all(map(_is_pair, dictionary.values())):
+        raise UserError(f"--theorem-dict {file}: expected an object, full name -> [file, text]")
+    return lemma_statements(dictionary)
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2
+
+
+class Refusal:
+    """Tells which conjectures are not to be tried: what cannot be read as a theorem, and what is held out.
+
+    `reasons` counts them.
+    """
+
+    def __init__(self, held_out: Sequence[str], embedded: bool) -> None:
+        self.reasons: Counter[str] = Counter()
+        self._elaborated: frozenset[str] = frozenset()
+        names = [name for name in held_out if name not in (AUTO, NONE)]
+        # NanoLean compares what is elaborated, so that no other spelling gets through; real Lean would have to be asked
+        # about each conjecture, and texts are compared up to the names of variables.
+        if AUTO in held_out and embedded:
+            self._elaborated = nanolean.held_out_keys()
+        elif AUTO in held_out:
+            names += [name for name in BENCHMARKS if manifest.read_manifest(name) is not None]
+        self._forms: set[str] = set()
+        for name in names:
+            for split in splits_of(name):
+                self._forms.update(_form(theorem.source) for theorem in list_theorems(name, split))
+        self._forms.discard("")
+
+    def __call__(self, problem: Problem) -> bool:
+        reason = self._reason(theorem_of(problem).source)
+        if reason is not None:
+            self.reasons[reason] += 1
+        return reason is not None
+
+    def _reason(self, source: str) -> str | None:
+        """Return why a conjecture is refused; None if it is not."""
+        if unusable_because(source) is not None:
+            return "not a theorem"
+        if _form(source) in self._forms:
+            return "held out"
+        if self._elaborated:
+            try:
+                if nanolean.statement_key(source) in self._elaborated:
+                    return "held out"
+            except SourceError:
+                return "does not elaborate"
+        return None
+
+
+def _form(source: str) -> str:
+    """Return the normal form of a statement, the same for other names of its variables; "" if it cannot be read."""
+    try:
+        declaration = parse_declaration(source)
+    except SourceError:
+        return ""
+    return normal_form(source[declaration.head_end : declaration.assign])
 
 
 # -- Problems and records as JSON ------------------------------------------------------------------------------------
@@ -82,17 +167,17 @@ def load_problems(config: Path) -> list[Problem]:
 
 def problem_to_json(problem: Problem) -> dict[str, Any]:
     """Return the fields of a problem, with those of its seed if it is a conjecture."""
-    found: dict[str, Any] = {
+    data: dict[str, Any] = {
         "statement": problem.statement,
         "header": problem.header,
         "label": list(problem.label),
         "matching_weight": problem.matching_weight,
     }
-    if problem.seed is not None:
+    if problem.seed is not None:  # under the names of the published files
         seed = problem.seed
-        found |= {"shared_lemma": seed.lemma, "shared_lemma_statement": seed.lemma_statement}
-        found |= {"easy_statement": seed.problem.statement, "easy_proof": seed.proof}
-    return found
+        data |= {"shared_lemma": seed.lemma, "shared_lemma_statement": seed.lemma_statement}
+        data |= {"easy_statement": seed.problem.statement, "easy_proof": seed.proof}
+    return data
 
 
 def problem_from_json(data: Mapping[str, Any]) -> Problem:
@@ -100,8 +185,7 @@ def problem_from_json(data: Mapping[str, Any]) -> Problem:
     label = tuple(data["label"])
     seed = None
     if "easy_statement" in data:
-        plain = tuple(each for each in label if not each.startswith(CONJECTURE))
-        parent = Problem(data["easy_statement"], data["header"], plain)
+        parent = Problem(data["easy_statement"], data["header"], plain_labels(label))
         seed = Seed(parent, data["easy_proof"], data["shared_lemma"], data["shared_lemma_statement"])
     return Problem(data["statement"], data["header"], label, data.get("matching_weight", 1), seed)
 
@@ -130,24 +214,34 @@ def distinct_attempts(results: Path, problems: Sequence[Problem], number: int) -
 
     Ids of theorems are numbers of problems; equal samples are counted in `multiplicity`.
     """
-    found: dict[tuple[int, str], tuple[int, Attempt]] = {}
-    counts: Counter[tuple[int, str]] = Counter()
+    # The log is in the order in which attempts ended, which two runs do not share; what is learned must not follow it.
+    texts: dict[tuple[int, str], _DistinctText] = {}
     for attempt in read_attempts(results):
-        key = (int(attempt.theorem.id), attempt.text)
-        counts[key] += 1
-        known = found.get(key)
-        first = attempt.sample if known is None else min(known[0], attempt.sample)
-        verified = known is None or bool(attempt.seconds and not known[1].seconds)
-        found[key] = (first, attempt if verified or known is None else known[1])
-    for key, (_, attempt) in sorted(found.items(), key=lambda item: (item[0][0], item[1][0], item[0][1])):
-        yield {
-            "lemma_id": key[0],
-            **problem_to_json(problems[key[0]]),
-            **verdict_of(attempt),
-            **({"stop_reason": attempt.stop_reason} if attempt.outcome == "error" else {}),
-            "multiplicity": counts[key],
-            "round": number,
-        }
+        index = int(attempt.theorem.id)
+        text = texts.get((index, attempt.text))
+        if text is None:
+            texts[index, attempt.text] = _DistinctText(index, attempt, attempt.sample)
+            continue
+        text.multiplicity += 1
+        text.first_sample = min(text.first_sample, attempt.sample)
+        # Equal samples take their verdict from one that was verified: that one has the seconds.
+        if attempt.seconds and not text.attempt.seconds:
+            text.attempt = attempt
+    for text in sorted(texts.values(), key=lambda text: (text.problem, text.first_sample, text.attempt.text)):
+        record = {"lemma_id": text.problem, **problem_to_json(problems[text.problem]), **verdict_of(text.attempt)}
+        if text.attempt.outcome == "error":
+            record["stop_reason"] = text.attempt.stop_reason
+        yield {**record, "multiplicity": text.multiplicity, "round": number}
+
+
+@dataclass
+class _DistinctText:
+    """A text that was tried as the proof of the problem of a number, and how many samples gave it."""
+
+    problem: int
+    attempt: Attempt
+    first_sample: int
+    multiplicity: int = 1
 
 
 def without_verdict(record: Mapping[str, Any]) -> bool:
@@ -194,26 +288,28 @@ class RoundFiles:
 
     def collect(self, problems: Sequence[Problem]) -> list[dict[str, Any]]:
         """Collect the distinct attempts of the log."""
-        return list(distinct_attempts(self.attempts / RESULTS, problems, self.number)) if problems else []
+        if not problems:  # then there was no evaluation, and there is no log
+            return []
+        return list(distinct_attempts(self.attempts / RESULTS, problems, self.number))
 
     def read_generated(self) -> list[Record]:
         """Read the records of the round. Raises UserError if they are missing or damaged."""
-        found = read_packed_json(self.generated)
+        records = read_packed_json(self.generated)
         try:
-            return [record_from_json(each) for each in found]
+            return [record_from_json(record) for record in records]
         except (KeyError, TypeError, AttributeError) as error:
             raise UserError(f"{self.generated} holds no attempts of a round: {error!r}") from error
 
 
 def finished_rounds(experiment: Path, most: int | None = None) -> list[list[Record]]:
     """Read the records of the rounds from the first on whose attempts are complete; at most so many."""
-    found: list[list[Record]] = []
-    while most is None or len(found) < most:
-        files = RoundFiles.of(experiment, len(found))
-        if not files.generated.exists():
+    rounds: list[list[Record]] = []
+    while most is None or len(rounds) < most:
+        files = RoundFiles.of(experiment, len(rounds))
+        if not files.generated.exists():  # it is written last, once nearly all attempts have verdicts
             break
-        found.append(files.read_generated())
-    return found
+        rounds.append(files.read_generated())
+    return rounds
 
 
 # -- Prompts ---------------------------------------------------------------------------------------------------------
@@ -252,7 +348,9 @@ class Prompts:
     def conjecture(self, seed: Seed, problem: Problem) -> tuple[str, str]:
         """Return prompt and target for a conjecture."""
         target = conjecture_target(problem)
-        return self.conjecture_prompt(seed), target.lstrip("\n") if self._own else target
+        if self._own:  # whose prompt has the line end in front of its marker
+            target = target.lstrip("\n")
+        return self.conjecture_prompt(seed), target
 
 
 # -- The report ------------------------------------------------------------------------------------------------------
@@ -272,8 +370,9 @@ def report(rounds: Iterable[Sequence[Record]], dataset: Sequence[Problem]) -> It
         conjectured = sum(record.problem.level > 0 for record in complete)
         yield f"round {number}: {cumulative_rate(state, keys):.3f}% of {len(keys):,} statements proved so far"
         for name, is_conjecture in (("statements", False), ("conjectures", True)):
-            some = [record for record in records if (record.problem.level > 0) == is_conjecture]
-            tried, proved = ({each.problem.key for each in group} for group in (some, [r for r in some if r.complete]))
+            of_kind = [record for record in records if (record.problem.level > 0) == is_conjecture]
+            tried = {record.problem.key for record in of_kind}
+            proved = {record.problem.key for record in of_kind if record.complete}
             yield f"  {name + ' tried':<20}{len(tried):>10,}, {len(proved):,} of them proved"
         samples = sum(record.multiplicity for record in records)
         yield f"  samples             {samples:>10,}, {len(records):,} distinct texts"

@@ -77,8 +77,16 @@ class Problem:
     @property
     def level(self) -> int:
         """0 for a problem of the data set, else the number of conjectures on the way to it."""
-        words = (label.split() for label in self.label if label.startswith(CONJECTURE))
-        return max((int(each[1]) if len(each) > 1 and each[1].isdecimal() else 1 for each in words), default=0)
+        level = 0
+        for label in self.label:
+            if not label.startswith(CONJECTURE):
+                continue
+            parts = label.split()
+            if len(parts) > 1 and parts[1].isdecimal():
+                level = max(level, int(parts[1]))
+            else:  # `conjecture` alone, as in the published data
+                level = max(level, 1)
+        return level
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +146,16 @@ def book(state: State, records: Sequence[Record], dataset: Set[Key]) -> State:
     rates = dict(state.rates)
     for key, rate in success_rates(records).items():
         rates[key] = max(rates.get(key, 0.0), rate)
+    # Failures of what was proved stay, as rates over the last rounds are of them too. All proofs of the data set stay,
+    # however old they are: a problem that is proved is hardly tried again, and conjectures are made from its proofs.
     recent = number - WINDOW + 1
-    kept = tuple(
-        record
-        for record in (*state.records, *records)
-        if (record.round >= recent or record.problem.key in dataset) and rates[record.problem.key] > 0
-    )
+    kept = []
+    for record in (*state.records, *records):
+        key = record.problem.key
+        if (record.round >= recent or key in dataset) and rates[key] > 0:
+            kept.append(record)
     proved = state.proved | {record.problem.key for record in records if record.complete}
-    return State(number, proved, rates, kept)
+    return State(number, proved, rates, tuple(kept))
 
 
 def replay(state: State) -> list[Record]:
@@ -162,23 +172,26 @@ def conjecture_seeds(state: State, lemmas: Mapping[str, str], count: int, rng: r
     `lemmas` has the statements of the lemmas that may be shown, by full name; `count` is the number of problems of the
     round, and the most seeds.
     """
-    candidates = [
-        record
-        for record in reversed(state.records)
-        if record.complete and record.problem.level == 0 and state.rates[record.problem.key] > SEED_RATE
-    ]
+    candidates = []
+    for record in reversed(state.records):
+        problem = record.problem
+        if record.complete and problem.level == 0 and state.rates[problem.key] > SEED_RATE:
+            candidates.append(record)
     rng.shuffle(candidates)
     statements = {**lemmas, TRIVIAL_LEMMA: TRIVIAL_STATEMENT}
-    used: Counter[str] = Counter()
+    uses: Counter[str] = Counter()
     pairs: set[tuple[Key, str]] = set()
     seeds: list[Seed] = []
     for record in candidates:
-        names = [*record.invokes, *([TRIVIAL_LEMMA] if rng.random() < TRIVIAL_CHANCE else [])]
+        names = list(record.invokes)
+        if rng.random() < TRIVIAL_CHANCE:
+            names.append(TRIVIAL_LEMMA)
         for name in names:
             pair = (record.problem.key, name)
-            if name not in statements or LEMMA_SHARE * used[name] >= count or pair in pairs:
+            # A lemma that half of all proofs use would be in half of all conjectures.
+            if name not in statements or LEMMA_SHARE * uses[name] >= count or pair in pairs:
                 continue
-            used[name] += 1
+            uses[name] += 1
             pairs.add(pair)
             seeds += [Seed(record.problem, record.proof, name, statements[name])] * record.problem.matching_weight
     return seeds[:count]
@@ -186,14 +199,17 @@ def conjecture_seeds(state: State, lemmas: Mapping[str, str], count: int, rng: r
 
 def samples_per_pair(count: int, pairs: int, least: int = 1) -> int:
     """Return how many conjectures each pair is asked for, given the number of problems of the round and of pairs."""
-    return max(least, min(CONJECTURES_PER_PROBLEM * count // pairs, MOST_PER_PAIR)) if pairs else 0
+    if not pairs:
+        return 0
+    return max(least, min(CONJECTURES_PER_PROBLEM * count // pairs, MOST_PER_PAIR))
 
 
 def conjecture_prompt(seed: Seed) -> str:
     """Write what the conjecturer is shown of a seed; the same in sampling and in training."""
-    gap = "" if seed.proof.startswith("\n") else "\n"
-    easy = f"{seed.problem.statement}{gap}{seed.proof}".strip()
-    return conjecture_text(seed.lemma_statement, easy)
+    proof = seed.proof
+    if not proof.startswith("\n"):  # a model's text may begin behind the `:= by` of its prompt, or on the next line
+        proof = f"\n{proof}"
+    return conjecture_text(seed.lemma_statement, f"{seed.problem.statement}{proof}".strip())
 
 
 def conjecture_target(problem: Problem) -> str:
@@ -209,12 +225,14 @@ _HEAD = re.compile(
 def read_conjecture(text: str) -> str | None:
     """Return the statement that a conjecturer's text has, ending in `:= by`; None if it has none.
 
-    The text may begin with `theorem`, with attributes and modifiers before it, or right behind it. What follows the
-    first `:=` is left out.
+    The text may begin with `theorem`, with attributes and modifiers before it, or right behind it (the prompts of the
+    published program end in `theorem`). What follows the first `:=` is left out.
     """
-    words = _HEAD.sub("", text.partition(HARD_END)[0].strip())
-    head = words.partition(":=")[0].rstrip()
-    return f"theorem {head} := by" if head else None
+    declaration = _HEAD.sub("", text.partition(HARD_END)[0].strip())
+    statement = declaration.partition(":=")[0].rstrip()
+    if not statement:
+        return None
+    return f"theorem {statement} := by"
 
 
 def compact(problem: Problem) -> Key:
@@ -225,8 +243,14 @@ def compact(problem: Problem) -> Key:
 def conjecture_of(seed: Seed, statement: str) -> Problem:
     """Return the conjecture that a statement is, made from a seed: with its header, and one level higher."""
     parent = seed.problem
-    label = tuple(each for each in parent.label if not each.startswith(CONJECTURE))
-    return Problem(statement, parent.header, (*label, f"{CONJECTURE} {parent.level + 1}"), seed=seed)
+    return Problem(
+        statement, parent.header, (*plain_labels(parent.label), f"{CONJECTURE} {parent.level + 1}"), seed=seed
+    )
+
+
+def plain_labels(labels: Iterable[str]) -> tuple[str, ...]:
+    """Return the labels of a problem without those that say that it is a conjecture."""
+    return tuple(label for label in labels if not label.startswith(CONJECTURE))
 
 
 def new_conjectures(
@@ -243,19 +267,21 @@ def new_conjectures(
     the round) are thinned out at random.
     """
     tally: Counter[str] = Counter()
-    found: list[Problem] = []
+    proposed: list[Problem] = []
     for seed, text in texts:
         tally["proposed"] += 1
         statement = read_conjecture(text)
         if statement is None:
             tally["unreadable"] += 1
         else:
-            found.append(conjecture_of(seed, statement))
-    rng.shuffle(found)
+            proposed.append(conjecture_of(seed, statement))
+    # One statement may come of several seeds, and the first of them gets it.
+    rng.shuffle(proposed)
     seen = {compact(problem) for problem in dataset}
     new: list[Problem] = []
-    for problem in found:
-        if (key := compact(problem)) in seen:
+    for problem in proposed:
+        key = compact(problem)
+        if key in seen:
             tally["known"] += 1
             continue
         seen.add(key)
@@ -263,7 +289,9 @@ def new_conjectures(
             tally["refused"] += 1
         else:
             new.append(problem)
-    kept = rng.sample(new, count) if len(new) > count else new
+    kept = new
+    if len(new) > count:
+        kept = rng.sample(new, count)
     tally["kept"] = len(kept)
     if len(kept) < len(new):
         tally["surplus"] = len(new) - len(kept)
@@ -282,8 +310,9 @@ def attempted(
     again = []
     for problem in dataset:
         if problem.key in state.proved:
-            lucky = rng.random() < AGAIN_CHANCE
-            if lucky or state.rates[problem.key] < SEED_RATE:
+            # Drawn for each, so that the generator is in the same state whatever the rates are.
+            is_drawn = rng.random() < AGAIN_CHANCE
+            if is_drawn or state.rates[problem.key] < SEED_RATE:
                 again.append(problem)
     return new + again
 
@@ -312,22 +341,23 @@ def hard_conjectures(records: Sequence[Record]) -> list[Example]:
     trivial lemma, up to a limit.
     """
     rates = success_rates(records)
-    proofs = [
-        (record, record.problem.seed)
-        for record in records
-        if record.problem.seed is not None and record.complete and rates[record.problem.key] < HARD_RATE
-    ]
-    used: dict[Key, Example] = {}
+    proofs: list[tuple[Record, Seed]] = []
+    for record in records:
+        seed = record.problem.seed
+        if seed is not None and record.complete and rates[record.problem.key] < HARD_RATE:
+            proofs.append((record, seed))
+    with_lemma: dict[Key, Example] = {}
     for record, seed in proofs:
         if seed.lemma in record.invokes:
-            used.setdefault(record.problem.key, Example(record.problem, seed))
-    most = max(UNUSED_FACTOR * len(used), UNUSED_LEAST)
-    unused: dict[Key, Example] = {}
+            with_lemma.setdefault(record.problem.key, Example(record.problem, seed))
+    # A conjecture whose proof has no use for its lemma would teach to state things that have nothing to do with it.
+    most = max(UNUSED_FACTOR * len(with_lemma), UNUSED_LEAST)
+    without_lemma: dict[Key, Example] = {}
     for record, seed in proofs:
-        if record.problem.key not in used and len(unused) < most:
-            plain = replace(seed, lemma=TRIVIAL_LEMMA, lemma_statement=TRIVIAL_STATEMENT)
-            unused.setdefault(record.problem.key, Example(record.problem, plain))
-    return [*used.values(), *unused.values()]
+        if record.problem.key not in with_lemma and len(without_lemma) < most:
+            trivial = replace(seed, lemma=TRIVIAL_LEMMA, lemma_statement=TRIVIAL_STATEMENT)
+            without_lemma.setdefault(record.problem.key, Example(record.problem, trivial))
+    return [*with_lemma.values(), *without_lemma.values()]
 
 
 def elegant(examples: Sequence[Example], records: Iterable[Record]) -> list[Example]:
@@ -340,7 +370,8 @@ def elegant(examples: Sequence[Example], records: Iterable[Record]) -> list[Exam
         if record.complete:
             key = record.problem.key
             shortest[key] = min(shortest.get(key, len(record.proof)), len(record.proof))
-    ratios = [shortest[each.problem.key] / len(each.problem.statement) for each in examples]
+    # A long statement with a tiny proof is an artificial one: much of it has no part in the proof.
+    ratios = [shortest[example.problem.key] / len(example.problem.statement) for example in examples]
     groups: defaultdict[str, list[float]] = defaultdict(list)
     for example, ratio in zip(examples, ratios, strict=True):
         groups[example.seed.lemma].append(ratio)
@@ -366,6 +397,9 @@ def match_weights(
     rng.shuffle(order)
     for number in order:
         similar_N = conjectures_NC @ unproved_QC[number]
+        # Shares are whole numbers and become weights in the end: sums of floats would pass the limit, or not, by their
+        # rounding. Minus infinity, not 0 as in the published code, which is more than any negative similarity: a
+        # conjecture that has its weight would still get more.
         similar_N[shares * count >= MOST_WEIGHT * total] = -np.inf
         best = np.argsort(-similar_N, kind="stable")[: min(multiplicities[number], count)]
         shares[best[np.isfinite(similar_N[best])]] += 1
@@ -380,8 +414,11 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 def matched(examples: Sequence[Example], weights: Sequence[float]) -> list[Example]:
     """Return the examples that got a weight, with it."""
-    pairs = zip(examples, weights, strict=True)
-    return [replace(example, weight=weight) for example, weight in pairs if weight > 0]
+    matched_examples = []
+    for example, weight in zip(examples, weights, strict=True):
+        if weight > 0:
+            matched_examples.append(replace(example, weight=weight))
+    return matched_examples
 
 
 # -- Rows to train on ------------------------------------------------------------------------------------------------
@@ -400,6 +437,7 @@ def proof_weight(proof: str, verify_time: float = 0.0, per_second: float = PER_S
 def learned_from(records: Sequence[Record]) -> list[Record]:
     """Choose the complete records, newest first, of problems that are proved in at most half of their tries."""
     rates = success_rates(records)
+    # Of equal texts of several rounds the first row stays (`shuffled`), which is then the newest.
     newest_first = reversed(records)
     return [record for record in newest_first if record.complete and rates[record.problem.key] <= EASY_RATE]
 
@@ -422,22 +460,22 @@ def proof_rows(records: Sequence[Record], write: ProofWriter, per_second: float 
 
 def conjecture_rows(examples: Iterable[Example], write: ConjectureWriter) -> list[Row]:
     """Write what the conjecturer learns from, with the weights of the examples."""
-    return [Row(*write(each.seed, each.problem), each.weight) for each in examples]
+    return [Row(*write(example.seed, example.problem), example.weight) for example in examples]
 
 
 def distinct(rows: Iterable[Row]) -> list[Row]:
     """Return the first of the rows with equal prompt and target."""
-    found: dict[tuple[str, str], Row] = {}
+    first: dict[tuple[str, str], Row] = {}
     for row in rows:
-        found.setdefault((row.prompt, row.target), row)
-    return list(found.values())
+        first.setdefault((row.prompt, row.target), row)
+    return list(first.values())
 
 
 def shuffled(rows: Iterable[Row], rng: random.Random) -> list[Row]:
     """Return distinct rows in random order: a training set. Of equal rows the first counts, so old data come first."""
-    found = distinct(rows)
-    rng.shuffle(found)
-    return found
+    training_set = distinct(rows)
+    rng.shuffle(training_set)
+    return training_set
 
 
 def final_records(
@@ -448,29 +486,30 @@ def final_records(
     Those of the data set; with conjectures also those that were proved in at most a quarter of the tries of their
     round. At most 16 of a statement, at random.
     """
-    found = []
+    proofs = []
     for records in rounds:
-        rates = success_rates(records)
+        rates = success_rates(records)  # of this round alone, as in the published program
         for record in records:
             key = record.problem.key
             if record.complete and (key in dataset or (include_conjectures and rates[key] <= HARD_RATE)):
-                found.append(record)
-    rng.shuffle(found)
+                proofs.append(record)
+    # Otherwise the sixteen of an easy statement would all be of the first round.
+    rng.shuffle(proofs)
     seen: set[tuple[Key, str]] = set()
-    number: Counter[Key] = Counter()
+    num_chosen: Counter[Key] = Counter()
     chosen = []
-    for record in found:
+    for record in proofs:
         key = record.problem.key
-        if (key, record.proof) not in seen and number[key] < MOST_PROOFS:
+        if (key, record.proof) not in seen and num_chosen[key] < MOST_PROOFS:
             seen.add((key, record.proof))
-            number[key] += 1
+            num_chosen[key] += 1
             chosen.append(record)
     return chosen
 
 
 def final_rows(records: Iterable[Record], write: ProofWriter) -> list[Row]:
     """Write the proofs of `final_records`; the time of their verification does not count in the weights."""
-    return [Row(*write(each.problem, each.proof), proof_weight(each.proof)) for each in records]
+    return [Row(*write(record.problem, record.proof), proof_weight(record.proof)) for record in records]
 
 
 # -- What is reported of a round -------------------------------------------------------------------------------------
@@ -517,7 +556,9 @@ def round_metrics(
 
 def cumulative_rate(state: State, dataset: Set[Key]) -> float:
     """Return the percentage of the data set that was ever proved."""
-    return 100 * len(state.proved & dataset) / len(dataset) if dataset else 0.0
+    if not dataset:
+        return 0.0
+    return 100 * len(state.proved & dataset) / len(dataset)
 
 
 def success_histogram(records: Iterable[Record]) -> dict[str, int]:

@@ -12,7 +12,7 @@ import os
 import random
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,10 +26,6 @@ from nanoproof.common.distributed import DistInfo, choose_device, cleanup, init_
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import JsonlWriter, atomic_write_json, atomic_write_text, read_jsonl, read_object
 from nanoproof.common.run_dir import home, resolve_model_path
-from nanoproof.data import nanolean
-from nanoproof.data.sources import manifest
-from nanoproof.data.theorems.overlap import normal_form
-from nanoproof.data.theorems.theorem_sets import list_theorems, splits_of
 from nanoproof.data.weighted_rows import Row, read_packed_json, read_rows, write_packed_json, write_rows
 from nanoproof.evaluation.command import EvalCommand, add_eval_flags, opened, parse_eval_args, repeatable
 from nanoproof.evaluation.plan import EvalOptions, Target, plan
@@ -39,20 +35,20 @@ from nanoproof.evaluation.statements import theorem_line
 from nanoproof.inference.hf_loading import HFOptions
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel, batches_at_once
 from nanoproof.inference.open_model import LanguageModelOptions, is_foreign
-from nanoproof.lean.file_theorems import unusable_because
-from nanoproof.lean.source import parse_declaration
-from nanoproof.lean.types import SourceError
 from nanoproof.model.checkpoint import find_checkpoint
 from nanoproof.model.checkpoint import read_manifest as read_checkpoint
 from nanoproof.policy.factory import TextModelOptions, open_language_model
 from nanoproof.policy.prompt_formats import known_format
 from nanoproof.selfplay import formulas
 from nanoproof.selfplay.files import (
+    AUTO,
     SETTINGS_FILE,
     Prompts,
+    Refusal,
     RoundFiles,
     example_to_json,
     finished_rounds,
+    load_lemmas,
     load_problems,
     problem_from_json,
     problem_to_json,
@@ -69,15 +65,14 @@ OpenCommand = Callable[[argparse.Namespace, Sequence[Target]], AbstractContextMa
 """Opens an evaluation, as `opened` does."""
 Spread = Callable[[LanguageModel], AbstractContextManager[LanguageModel]]
 """Has whoever there is write the texts of a model."""
+# As published (arXiv 2502.00212 and its program): seed of the training, steps, warmup, the part of a round's attempts
+# that may stay without a verdict.
 TRAIN_SEED = 2333
 LEAST_STEPS, LEAST_STEPS_FINAL = 5, 10
 WARMUP_STEPS = 5
 MOST_WITHOUT_VERDICT = 0.005
-"""Part of a round's attempts that may stay without a verdict."""
 BATCH = 32
 """Pairs that the conjecturer is asked about at a time."""
-AUTO, NONE = "auto", "none"
-BENCHMARKS = ("minif2f", "proofnet", "putnambench")
 
 
 @dataclass(frozen=True)
@@ -167,79 +162,19 @@ class SelfPlayOptions:
         return {name: value for name, value in plain.items() if name not in others}
 
 
-# -- Lemmas, and what conjectures may not be -------------------------------------------------------------------------
-
-
-def lemma_statements(dictionary: Mapping[str, Any]) -> dict[str, str]:
-    """Return how each lemma of a theorem dictionary, name -> (file, text), is stated: its text before the `:=`."""
-    return {name: str(entry[1]).partition(":=")[0].strip() for name, entry in dictionary.items()}
-
-
-def load_lemmas(file: str | None) -> dict[str, str]:
-    """Read a theorem dictionary; without one there are no lemmas but the trivial one. Raises UserError."""
-    if file is None:
-        return {}
-    found = read_packed_json(Path(file).expanduser())
-    if not isinstance(found, dict) or not all(isinstance(each, list) and len(each) == 2 for each in found.values()):
-        raise UserError(f"--theorem-dict {file}: expected an object, full name -> [file, text]")
-    return lemma_statements(found)
-
-
-class Refusal:
-    """Tells which conjectures are not to be tried: what cannot be read as a theorem, and what is held out.
-
-    `reasons` counts them.
-    """
-
-    def __init__(self, held_out: Sequence[str], embedded: bool) -> None:
-        self.reasons: Counter[str] = Counter()
-        self._elaborated: frozenset[str] = frozenset()
-        names = [name for name in held_out if name not in (AUTO, NONE)]
-        if AUTO in held_out and embedded:
-            self._elaborated = nanolean.held_out_keys()
-        elif AUTO in held_out:
-            names += [name for name in BENCHMARKS if manifest.read_manifest(name) is not None]
-        theorems = [theorem for name in names for split in splits_of(name) for theorem in list_theorems(name, split)]
-        self._forms = {_form(theorem.source) for theorem in theorems} - {""}
-
-    def __call__(self, problem: Problem) -> bool:
-        source = theorem_of(problem).source
-        reason = "not a theorem" if unusable_because(source) is not None else self._held_out(source)
-        if reason is not None:
-            self.reasons[reason] += 1
-        return reason is not None
-
-    def _held_out(self, source: str) -> str | None:
-        if _form(source) in self._forms:
-            return "held out"
-        if self._elaborated:
-            try:
-                if nanolean.statement_key(source) in self._elaborated:
-                    return "held out"
-            except SourceError:
-                return "does not elaborate"
-        return None
-
-
-def _form(source: str) -> str:
-    """The normal form of a statement, the same for other names of its variables; "" if it cannot be read."""
-    try:
-        found = parse_declaration(source)
-    except SourceError:
-        return ""
-    return normal_form(source[found.head_end : found.assign])
-
-
 # -- The experiment --------------------------------------------------------------------------------------------------
 
 
 def chance(number: int, purpose: str) -> random.Random:
     """Return the generator for one purpose in a round, the same however often it is asked for."""
+    # One for each purpose: a round that goes on skips what is done, and must still draw the same for the rest.
     return random.Random(f"{number} {purpose}")
 
 
 def request_seed(number: int, index: int) -> int:
-    """Return the seed of one request of a round: copies of a prompt have different ones."""
+    """Return the seed of one request of a round."""
+    # Copies of a prompt have different ones: with one seed for all, as in the published program, an engine that honours
+    # it gives the same text for each.
     return int.from_bytes(hashlib.blake2b(f"{number}/{index}".encode(), digest_size=6).digest(), "little")
 
 
@@ -282,13 +217,12 @@ class Experiment:
         theirs = read_object(file)
         if theirs is None:
             raise UserError(f"{file} is damaged; remove it if the options are those that the experiment began with")
-        changed = [name for name, value in ours.items() if name in theirs and theirs[name] != value]
-        if changed:
-            name = changed[0]
-            flag = f"--{name.replace('_', '-')}"
-            raise UserError(
-                f"{flag} {ours[name]}: the experiment in {self.path} has {theirs[name]}; use another --exp-dir"
-            )
+        for name, value in ours.items():
+            if name in theirs and theirs[name] != value:  # an older version did not have all options
+                flag = f"--{name.replace('_', '-')}"
+                raise UserError(
+                    f"{flag} {value}: the experiment in {self.path} has {theirs[name]}; use another --exp-dir"
+                )
 
     # -- rounds ----------------------------------------------------------------------------------------------------
 
@@ -313,7 +247,9 @@ class Experiment:
             if not files.train_set.exists() and not self._choose(files, state, rounds[: number + 1], spec):
                 log.error("round %d has no new proofs to learn from", number)
                 return 1
-            start = spec if self.options.sampler == "selfplay" else str(self.options.model_path)
+            start = spec
+            if self.options.sampler == "expert":  # trained anew each time, on all rounds so far
+                start = str(self.options.model_path)
             trained = self._finetune(files, start, LEAST_STEPS)
             if trained is None:
                 return 130
@@ -331,10 +267,13 @@ class Experiment:
     def _dtype(self, spec: str) -> Literal["auto", "float64"]:
         """Return the type for a model of transformers: on a CPU that in which no sample depends on its batch.
 
-        A round that goes on makes other batches. For networks of ours `repeatable` chooses.
+        A round that goes on makes other batches, by which log-probabilities in float32 differed by up to 6e-6
+        (docs/self-play.md). For networks of ours `repeatable` chooses.
         """
         on_cpu = choose_device(self.options.device_type)[0].type == "cpu"
-        return "float64" if on_cpu and spec.startswith("hf:") and not os.environ.get("NANOPROOF_DTYPE") else "auto"
+        if on_cpu and spec.startswith("hf:") and not os.environ.get("NANOPROOF_DTYPE"):
+            return "float64"
+        return "auto"
 
     def _format(self, spec: str) -> str | None:
         if self.options.prompt_format is None and is_foreign(spec) and known_format(spec, "proof") is None:
@@ -348,12 +287,13 @@ class Experiment:
         file = files.work / "attempted.json.gz"
         if not file.exists():
             write_packed_json(file, [problem_to_json(problem) for problem in self._problems(files, state, spec)])
-        problems = [problem_from_json(each) for each in read_packed_json(file)]
+        # Read back also when they were written just now: the log names problems by their numbers in this file.
+        problems = [problem_from_json(data) for data in read_packed_json(file)]
         if problems:
             self._attempt(files, problems, spec)
         records = files.collect(problems)
-        lost = sum(each["multiplicity"] for each in records if without_verdict(each))
-        if lost > MOST_WITHOUT_VERDICT * sum(each["multiplicity"] for each in records):
+        lost = sum(record["multiplicity"] for record in records if without_verdict(record))
+        if lost > MOST_WITHOUT_VERDICT * sum(record["multiplicity"] for record in records):
             raise UserError(
                 f"round {files.number}: {lost} attempts have no verdict; with Lean back, the command goes on"
             )
@@ -365,19 +305,16 @@ class Experiment:
         chosen: Sequence[Problem] = self.dataset
         if 0 < options.statements_per_round < len(self.dataset):
             chosen = chance(number, "statements").sample(self.dataset, options.statements_per_round)
-        if options.sampler == "parallel":
-            found = list(chosen)
-        elif options.sampler == "expert":
-            found = formulas.attempted_by_experts(chosen, state)
-        else:
+        problems = list(chosen)
+        if options.sampler == "expert":
+            problems = formulas.attempted_by_experts(chosen, state)
+        elif options.sampler == "selfplay":
             seeds = formulas.conjecture_seeds(state, self._lemmas, len(chosen), chance(number, "seeds"))
-            if seeds:
-                made = self._conjectures(files, chosen, seeds, spec)
-                found = formulas.attempted(chosen, made, state, chance(number, "again"))
-            else:
-                found = list(chosen)
-        chance(number, "order").shuffle(found)
-        return found
+            if seeds:  # none in the first round, which tries the whole data set
+                conjectures = self._conjectures(files, chosen, seeds, spec)
+                problems = formulas.attempted(chosen, conjectures, state, chance(number, "again"))
+        chance(number, "order").shuffle(problems)
+        return problems
 
     def _conjectures(
         self, files: RoundFiles, chosen: Sequence[Problem], seeds: Sequence[Seed], spec: str
@@ -388,8 +325,10 @@ class Experiment:
         count = formulas.samples_per_pair(len(chosen), len(seeds), least)
         log.info("round %d: %d conjectures for each of %d pairs", files.number, count, len(seeds))
         path = files.work / "conjectures.jsonl"
-        known = {row["pair"]: row["texts"] for row in read_jsonl(path)} if path.exists() else {}
-        todo = [index for index in range(len(seeds)) if index not in known]
+        texts_of: dict[int, list[str]] = {}
+        if path.exists():
+            texts_of = {row["pair"]: row["texts"] for row in read_jsonl(path)}
+        todo = [index for index in range(len(seeds)) if index not in texts_of]
         if todo:
             prompts = self._prompts(spec)
             how = GenerationOptions(count, options.max_tokens, options.temperature, stop=(HARD_END,))
@@ -399,27 +338,32 @@ class Experiment:
                     size = BATCH * batches_at_once(spread)
                     for first in range(0, len(todo), size):
                         part = todo[first : first + size]
-                        asked = [prompts.ask(seeds[index]) for index in part]
-                        drawn = [request_seed(files.number, index) for index in part]
-                        for index, samples in zip(part, spread.generate(asked, how, drawn), strict=True):
-                            known[index] = [sample.text for sample in samples]
-                            writer.write({"pair": index, "texts": known[index]})
+                        part_prompts = [prompts.ask(seeds[index]) for index in part]
+                        part_seeds = [request_seed(files.number, index) for index in part]
+                        generated = spread.generate(part_prompts, how, part_seeds)
+                        for index, samples in zip(part, generated, strict=True):
+                            texts_of[index] = [sample.text for sample in samples]
+                            writer.write({"pair": index, "texts": texts_of[index]})
             finally:
                 writer.close()
-        if self._refusal is None:
+        if self._refusal is None:  # once: it reads and elaborates whole benchmarks
             self._refusal = Refusal(options.held_out, embedded=not options.lean_servers)
-        before = Counter(self._refusal.reasons)
-        texts = [(seed, text) for index, seed in enumerate(seeds) for text in known[index]]
-        made, tally = formulas.new_conjectures(
+        reasons_before = Counter(self._refusal.reasons)
+        texts = [(seed, text) for index, seed in enumerate(seeds) for text in texts_of[index]]
+        conjectures, tally = formulas.new_conjectures(
             texts, self.dataset, len(chosen), chance(files.number, "conjectures"), self._refusal
         )
-        reasons = self._refusal.reasons - before
-        why = f" ({', '.join(f'{n} {reason}' for reason, n in reasons.items())})" if reasons else ""
-        words = [f"{n} {name}{why if name == 'refused' else ''}" for name, n in tally.items()]
-        log.info("round %d: conjectures: %s", files.number, ", ".join(words))
-        tally.update({f"refused: {reason}": n for reason, n in reasons.items()})
+        reasons = self._refusal.reasons - reasons_before
+        counts = []
+        for name, number in tally.items():
+            text = f"{number} {name}"
+            if name == "refused" and reasons:
+                text += f" ({', '.join(f'{number} {reason}' for reason, number in reasons.items())})"
+            counts.append(text)
+        log.info("round %d: conjectures: %s", files.number, ", ".join(counts))
+        tally.update({f"refused: {reason}": number for reason, number in reasons.items()})
         atomic_write_json(files.work / "conjectures.json", {"pairs": len(seeds), **tally})
-        return [renamed(problem, self._lemmas) for problem in made]
+        return [renamed(conjecture, self._lemmas) for conjecture in conjectures]
 
     @contextmanager
     def _opened(self, spec: str) -> Iterator[tuple[LanguageModel, DistInfo]]:
@@ -440,26 +384,33 @@ class Experiment:
         parser = Parser(prog="python -m nanoproof.selfplay")
         add_eval_flags(parser)
         add_flags(parser, WholeProofOptions)
-        args = parse_eval_args(parser, self._evaluation_words(files, theorems, spec))
+        args = parse_eval_args(parser, self._evaluation_flags(files, theorems, spec))
         targets = plan(from_args(EvalOptions, args), "whole")
         with self._open(args, targets) as command:
             command.run(targets, [args.seed] * len(targets), lambda job, summary: None)
 
-    def _evaluation_words(self, files: RoundFiles, theorems: Path, spec: str) -> list[str]:
+    def _evaluation_flags(self, files: RoundFiles, theorems: Path, spec: str) -> list[str]:
         options = self.options
-        samples = options.samples_first if files.number == 0 else options.samples
-        words = ["--whole-proofs", "--samples", str(samples), "--model-path", spec, "--datasets", str(theorems)]
-        words += ["--output-dir", str(files.attempts), "--seed", str(files.number)]
-        words += ["--proof-temperature", str(options.temperature), "--proof-max-new-tokens", str(options.max_tokens)]
-        words += ["--proof-seconds", str(options.timeout), "--lean-processes", str(options.lean_processes)]
-        words += ["--lean-patience", str(options.lean_patience)]
-        words += ["--device-type", options.device_type] if options.device_type else []
-        words += ["--lean-servers", *options.lean_servers] if options.lean_servers else []
-        words += ["--lean-token", options.lean_token] if options.lean_token else []
-        words += ["--model-dtype", self._dtype(spec)]
-        how = self._format(spec)
-        words += ["--prompt-format", how] if how is not None else []
-        return [*words, "--continue"] if (files.attempts / SETTINGS).exists() else words
+        samples = options.samples
+        if files.number == 0:
+            samples = options.samples_first
+        flags = ["--whole-proofs", "--samples", str(samples), "--model-path", spec, "--datasets", str(theorems)]
+        flags += ["--output-dir", str(files.attempts), "--seed", str(files.number)]
+        flags += ["--proof-temperature", str(options.temperature), "--proof-max-new-tokens", str(options.max_tokens)]
+        flags += ["--proof-seconds", str(options.timeout), "--lean-processes", str(options.lean_processes)]
+        flags += ["--lean-patience", str(options.lean_patience), "--model-dtype", self._dtype(spec)]
+        if options.device_type:
+            flags += ["--device-type", options.device_type]
+        if options.lean_servers:
+            flags += ["--lean-servers", *options.lean_servers]
+        if options.lean_token:
+            flags += ["--lean-token", options.lean_token]
+        prompt_format = self._format(spec)
+        if prompt_format is not None:
+            flags += ["--prompt-format", prompt_format]
+        if (files.attempts / SETTINGS).exists():  # it was begun: texts with a verdict are not verified again
+            flags += ["--continue"]
+        return flags
 
     # -- what is learned -------------------------------------------------------------------------------------------
 
@@ -481,9 +432,11 @@ class Experiment:
             return False
         new = [*proofs, *formulas.conjecture_rows(examples, prompts.conjecture)]
         rows = formulas.shuffled([*self._sft, *new], random.Random(TRAIN_SEED))
-        write_packed_json(files.folder / "conjecture_examples.json.gz", [example_to_json(each) for each in examples])
+        write_packed_json(
+            files.folder / "conjecture_examples.json.gz", [example_to_json(example) for example in examples]
+        )
         _write_metrics(files.folder, rows, new, rounds[number], replayed, examples, state, self.keys)
-        write_rows(files.train_set, rows)
+        write_rows(files.train_set, rows)  # last: `play` takes it for the sign that all of this was written
         return True
 
     def _matched(self, examples: Sequence[Example], state: State, number: int, spec: str) -> list[Example]:
@@ -492,55 +445,74 @@ class Experiment:
         if not examples or not unproved:
             return list(examples)
         with self._opened(spec) as (model, _):
-            ours, theirs = (
-                np.asarray(model.embed([problem.statement for problem in problems]))
-                for problems in ([each.problem for each in examples], unproved)
-            )
-        weights = formulas.match_weights(
-            ours, theirs, [problem.matching_weight for problem in unproved], chance(number, "matching")
-        )
+            conjectures_NC = np.asarray(model.embed([example.problem.statement for example in examples]))
+            unproved_QC = np.asarray(model.embed([problem.statement for problem in unproved]))
+        multiplicities = [problem.matching_weight for problem in unproved]
+        weights = formulas.match_weights(conjectures_NC, unproved_QC, multiplicities, chance(number, "matching"))
         return formulas.matched(examples, weights)
 
     def _finetune(self, files: RoundFiles, spec: str, least: int, final: bool = False) -> str | None:
         """Train on a training set; returns the SPEC of what comes of it, None if a signal ended that."""
         rows = len(read_rows(files.train_set))
         steps = max(int(self.options.epochs * rows) // self.options.batch, least)
-        foreign = is_foreign(spec)
-        done = files.model / (f"checkpoint-{steps}" if foreign else f"model_{steps}.json")  # what is written last
-        result = f"hf:{done.resolve()}" if foreign else str(files.model.resolve())
+        # `done` is what a training writes last.
+        if is_foreign(spec):
+            done, checkpoints = files.model / f"checkpoint-{steps}", "checkpoint-*"
+            result = f"hf:{done.resolve()}"
+        else:
+            done, checkpoints = files.model / f"model_{steps}.json", "model_*.json"
+            result = str(files.model.resolve())
         if done.exists():
             return result
-        resumable = any(files.model.glob("checkpoint-*" if foreign else "model_*.json"))
-        if files.model.exists() and not resumable:
-            shutil.rmtree(files.model)
-        words = (
-            ["--resume-from", str(files.model)] if resumable else self._training_words(files, spec, steps, rows, final)
-        )
+        resumable = any(files.model.glob(checkpoints))
+        if resumable:
+            flags = ["--resume-from", str(files.model)]
+        else:
+            flags = self._training_flags(files, spec, steps, rows, final)
+            if files.model.exists():  # it was killed before its first checkpoint, and a run is not begun in its place
+                shutil.rmtree(files.model)
         log.info("%s: %d rows, %d steps", files.model, rows, steps)
-        if code := self._train(words):
+        code = self._train(flags)
+        if code:
             raise UserError(f"the training in {files.model} ended with code {code}")
-        return result if done.exists() else None
+        if not done.exists():
+            return None
+        return result
 
-    def _training_words(self, files: RoundFiles, spec: str, steps: int, rows: int, final: bool) -> list[str]:
+    def _training_flags(self, files: RoundFiles, spec: str, steps: int, rows: int, final: bool) -> list[str]:
         options = self.options
-        words = ["--model-path", spec, "--data", str(files.train_set), "--run-dir", str(files.model)]
-        # so many epochs that rounding up gives the steps
-        words += ["--epochs", repr((steps - 0.5) * options.batch / rows), "--seed", str(TRAIN_SEED)]
-        words += ["--target-examples-per-step", str(options.batch), "--eval-every", "never"]
-        words += ["--device-batch-size", str(options.device_batch_size), "--save-every", "0:30:00"]
-        words += ["--warmup-frac", repr(min(steps - 1, WARMUP_STEPS) / steps)]
-        words += ["--device-type", options.device_type] if options.device_type else []
+        flags = ["--model-path", spec, "--data", str(files.train_set), "--run-dir", str(files.model)]
+        # So many epochs that rounding up gives the steps.
+        flags += ["--epochs", repr((steps - 0.5) * options.batch / rows), "--seed", str(TRAIN_SEED)]
+        flags += ["--target-examples-per-step", str(options.batch), "--eval-every", "never"]
+        flags += ["--device-batch-size", str(options.device_batch_size), "--save-every", "0:30:00"]
+        flags += ["--warmup-frac", repr(min(steps - 1, WARMUP_STEPS) / steps)]
+        if options.device_type:
+            flags += ["--device-type", options.device_type]
         if is_foreign(spec):
-            lr = str(options.lr if options.lr is not None else 1e-4 if final else 5e-5)
-            words += ["--lr", lr, "--constant-lr", "--beta2", "0.95", "--epsilon", "1e-5"]
-            words += ["--max-length", str(options.max_length)]
-            words += ["--lora", str(options.lora), "--lora-lr", lr] if options.lora else []
-            how = self._format(spec)
-            return [*words, "--prompt-format", how] if how is not None else words
+            return [*flags, *self._foreign_training_flags(spec, final)]
         sequence: int = read_checkpoint(find_checkpoint(resolve_model_path(spec)))["config"]["sequence_len"]
-        words += ["--row-length", str(min(options.max_length, sequence)), "--no-save-epochs"]
-        words += ["--init-lr-frac", str(options.lr_frac), "--warmdown-frac", "0"]
-        return [*words, "--lora", str(options.lora)] if options.lora else words
+        flags += ["--row-length", str(min(options.max_length, sequence)), "--no-save-epochs"]
+        flags += ["--init-lr-frac", str(options.lr_frac), "--warmdown-frac", "0"]
+        if options.lora:
+            flags += ["--lora", str(options.lora)]
+        return flags
+
+    def _foreign_training_flags(self, spec: str, final: bool) -> list[str]:
+        """Return the flags for models of others: a learning rate that stays, AdamW's constants as published."""
+        options, lr = self.options, self.options.lr
+        if lr is None and final:
+            lr = 1e-4
+        elif lr is None:
+            lr = 5e-5
+        flags = ["--lr", str(lr), "--constant-lr", "--beta2", "0.95", "--epsilon", "1e-5"]
+        flags += ["--max-length", str(options.max_length)]
+        if options.lora:
+            flags += ["--lora", str(options.lora), "--lora-lr", str(lr)]
+        prompt_format = self._format(spec)
+        if prompt_format is not None:
+            flags += ["--prompt-format", prompt_format]
+        return flags
 
     # -- the final training ----------------------------------------------------------------------------------------
 
@@ -572,10 +544,12 @@ def _rounds_to_merge(text: str) -> list[list[Record]]:
     if not folder or not count.isdecimal() or int(count) < 1:
         raise UserError(f"--merge {text}: expected DIR:N, an experiment and a number of its rounds")
     path = Path(folder).expanduser()
-    found = finished_rounds(path if path.exists() else home() / folder, int(count))
-    if len(found) < int(count):
-        raise UserError(f"--merge {text}: {len(found)} rounds there are complete")
-    return found
+    if not path.exists():
+        path = home() / folder
+    rounds = finished_rounds(path, int(count))
+    if len(rounds) < int(count):
+        raise UserError(f"--merge {text}: {len(rounds)} rounds there are complete")
+    return rounds
 
 
 def _write_metrics(

@@ -25,7 +25,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_object
 from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.rank_watch import RankWatch
-from nanoproof.common.retired import is_retired
+from nanoproof.common.retired import is_retired_choice
 from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
 from nanoproof.common.terminal import print_lines
 from nanoproof.data.theorems.theorem_sets import (
@@ -127,8 +127,8 @@ def options_of_run(model_path: str) -> dict[str, Any]:
             names.discard("search_finishers")
     else:
         names.discard("target_examples_per_step")  # that of finetuning, whose data are many times as large
-    # An option that is gone and was off changes nothing; where it was used, the parser refuses it by name.
-    return {name: value for name, value in saved.items() if name in names and not is_retired(name, value)}
+    # Defaults in place of choices that are gone: nothing of an earlier search binds this one.
+    return {name: value for name, value in saved.items() if name in names and not is_retired_choice(name, value)}
 
 
 def find_targets(text: str, names: Sequence[str], embedded: bool) -> list[Theorem]:

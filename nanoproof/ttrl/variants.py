@@ -48,7 +48,7 @@ def text_variants(statement: Statement) -> Iterator[RuleStatement]:
 
 
 def _specialized(statement: Statement) -> Iterator[RuleStatement]:
-    """A number becomes 0, 1, 2, n + 1; any variable an earlier one of its type."""
+    """Put 0, 1, 2, n + 1 for a number n, and for any variable an earlier one of its type."""
     earlier: list[tuple[str, str]] = []
     for number, binder in enumerate(statement.binders):
         for name in binder.names:
@@ -81,7 +81,7 @@ _NUMERAL = re.compile(r"(?<![\w.'])\d+(?![\w.'])")
 
 
 def _numerals(statement: Statement) -> Iterator[RuleStatement]:
-    """A numeral becomes smaller, or a variable, wherever it stands."""
+    """Put a smaller numeral, or a variable, for a numeral, wherever it stands."""
     # A guess: a numeral without a type is `Nat` in Lean, but beside a variable it takes that one's type.
     kind = next((binder.type for binder in statement.binders if binder.type in NUMBERS), "Nat")
     numerals = {match.group() for match in _NUMERAL.finditer(statement.text)}
@@ -98,7 +98,7 @@ _BRACKETED = re.compile(r"\([^()⟨⟩\[\]{}]*\)")
 
 
 def _subterms(statement: Statement) -> Iterator[RuleStatement]:
-    """A term in brackets that the claim holds twice becomes a variable."""
+    """Put a variable for a term in brackets that the claim holds twice."""
     claim = statement.claim
     kind = next((binder.type for binder in statement.binders if binder.type in NUMBERS), "_")
     for term, count in Counter(_BRACKETED.findall(claim)).items():
@@ -116,7 +116,7 @@ def _replaced(statement: Statement, pattern: str, text: str) -> Statement:
 
 
 def _claims(statement: Statement) -> Iterator[RuleStatement]:
-    """One direction of an iff, one side of a conjunction, an equation swapped, the claim weakened."""
+    """State one direction of an iff, one side of a conjunction, an equation swapped, the claim weakened."""
     parts = split(statement.claim)
     if parts is None:
         return
@@ -150,7 +150,7 @@ def _claims(statement: Statement) -> Iterator[RuleStatement]:
 
 
 def _hypotheses(statement: Statement) -> Iterator[RuleStatement]:
-    """A hypothesis is dropped, or one is added: a number is positive, a number is at most another."""
+    """Drop a hypothesis, or add one: a number is positive, a number is at most another."""
     for number in range(len(statement.binders)):
         if is_hypothesis(statement, number):
             rest = statement.binders[:number] + statement.binders[number + 1 :]
@@ -184,7 +184,7 @@ def is_hypothesis(statement: Statement, number: int) -> bool:
 
 
 def _inductions(statement: Statement) -> Iterator[RuleStatement]:
-    """The step of an induction: the claim for n as a hypothesis, n + 1 in the claim."""
+    """State the step of an induction: the claim for n as a hypothesis, n + 1 in the claim."""
     for number, binder in enumerate(statement.binders):
         if binder.type not in ("Nat", "ℕ"):
             continue
@@ -262,7 +262,11 @@ def _lemma(node: Node, tactic: str, before: str) -> Iterator[RuleStatement]:
 def open_in_trees(roots: Sequence[Node], before: str, limit: int) -> list[RuleSource]:
     """List rule and source of at most `limit` statements that trees left open, of each tree in turn."""
     statements = taking_turns([list(tree_variants(root, before)) for root in roots])
-    return [(rule, statement.source("variant")) for rule, statement in statements[:limit]]
+    return _sources(statements[:limit])
+
+
+def _sources(statements: Iterable[RuleStatement]) -> list[RuleSource]:
+    return [(rule, statement.source("variant")) for rule, statement in statements]
 
 
 # -- All variants of one theorem -------------------------------------------------------------------------------------
@@ -347,8 +351,7 @@ class VariantMaker:
         try:
             if self.elaborated is not None:
                 return self.elaborated(source)
-            changed = text_variants(parse_statement(source))
-            return [(rule, statement.source("variant")) for rule, statement in changed]
+            return _sources(text_variants(parse_statement(source)))
         except SourceError:
             return []
 

@@ -12,7 +12,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.data import stp
 from nanoproof.data.weighted_rows import Row, read_rows
-from nanoproof.selfplay.rounds import load_lemmas
+from nanoproof.selfplay.files import load_lemmas
 
 FILE = """import Base
 /-! A file. -/

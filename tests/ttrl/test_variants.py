@@ -134,7 +134,7 @@ def tree() -> Node:
     """A root whose tactic left two goals, one of them solved, and to which `have` tactics were proposed."""
     number = ("n✝", "Nat")
     root = or_node(branch("P", ("n", "Nat")))
-    both = and_node((branch("n✝ = 0", number, ("h", "n✝ < 1")), branch("Q", number)), ("a", "b"), 1.0, ("a", "b"))
+    both = and_node((branch("n✝ = 0", number, ("h", "n✝ < 1")), branch("Q", number)), ("a", "b"), 1.0)
     both.tactic, both.children[1].solved = "cases n", True
     root.children, root.known = (both,), {"cases n": both, "have h2 : 0 < n := by omega": None, "simp": None}
     return root
