@@ -416,7 +416,9 @@ def open_fleet(options: FleetOptions, dist: DistInfo) -> Fleet:
     if not options.lean.servers:
         embedded = start_embedded(options.lean_processes)
         servers = LeanFleet(embedded.addresses, embedded.token, STEPS_NOT_SECONDS).servers
-        slots = [server for server in servers for _ in range(options.lean_processes // len(servers))]
+        slots: list[FleetServer] = []
+        for server in servers:
+            slots += [server] * (options.lean_processes // len(servers))
         text = f"embedded NanoLean at {', '.join(embedded.addresses)} with {len(slots)} processes (no --lean-servers)"
         return Fleet(slots, embedded, text, EMBEDDED_LEAN)
     config = ClientConfig(tactic_seconds=options.lean_tactic_seconds)
@@ -443,7 +445,10 @@ def follow_lean(args: argparse.Namespace, data: Mapping[str, Followed] = SOLVERS
 
     Raises UserError (ServerUnavailable) if a server cannot be reached, and if some run NanoLean and others real Lean.
     """
-    followed = {name: value for name, value in data.items() if getattr(args, name) in (AUTO, (AUTO,), [AUTO])}
+    followed = {}
+    for name, by_lean in data.items():
+        if getattr(args, name) in (AUTO, (AUTO,), [AUTO]):  # as a default, or as the parser reads one or several values
+            followed[name] = by_lean
     if not followed:
         return
     flags = ["--" + name.replace("_", "-") for name in followed]

@@ -58,19 +58,20 @@ def run(
     compute.apply(loop.learner.model)
     with ExitStack() as stack:
         fleet, hosts = open_provers(stack, config, loop, dist)
-        port, address = config.rl.monitor.port if dist.is_main else None, config.rl.monitor
-        monitor = None
-        if port is not None:
-            from nanoproof.monitor.server import start_monitor_process
+        address, monitor = config.rl.monitor, None
+        if dist.is_main and address.port is not None:
+            from nanoproof.monitor.server import start_monitor_process  # the monitor's server is not for every run
 
-            monitor = start_monitor_process(port, address.host, address.token)
+            monitor = start_monitor_process(address.port, address.host, address.token)
         if monitor is not None:
             stack.callback(monitor.close)
         decisions = {**compute.decisions(), **loop.decisions(), "lean": fleet.description, **hosts}
         resumed = config.start.resume_from is not None
         stage = start_stage(loop.learner.stage_name, config.run, vars(args), dist, decisions, resumed)
         if dist.is_main and fleet.is_real:
-            lean = f"Lean {fleet.lean}" if fleet.lean else "real Lean (they name no NanoLean)"
+            lean = "real Lean (they name no NanoLean)"
+            if fleet.lean:
+                lean = f"Lean {fleet.lean}"
             for flag in config.of_nanolean():
                 log.warning("%s nanolean: data of the embedded prover, and the servers run %s", flag, lean)
         if monitor is not None:

@@ -276,7 +276,9 @@ class BatchSampler:
         sft = self.sft.examples(list(shard(self._sampler.picks(sft_total), dist)))
         rest = len(range(dist.rank, total, dist.world_size)) - len(sft)
         failed, unsolved = self._shares(rng, rest)
-        aside = self._value_only(rng, self._buffers.unsolved, unsolved) if unsolved else []
+        aside: list[Example] = []
+        if unsolved:
+            aside = self._value_only(rng, self._buffers.unsolved, unsolved)
         wanted, metrics, replayed = rest - failed - len(aside), dict[str, float](), list[Example]()
         if wanted > 0:
             fitting, usable, metrics = self._drawn(rng, self._buffers.replay, wanted)

@@ -19,7 +19,7 @@ from nanoproof.actors.actor import JOIN_SECONDS, ActorPool, wait_together
 from nanoproof.actors.fleet import Fleet
 from nanoproof.actors.pool import AttemptPool
 from nanoproof.actors.processes import ProcessPool
-from nanoproof.actors.remote import ProverSpec, Purpose
+from nanoproof.actors.remote import PURPOSES, ProverSpec, Purpose
 from nanoproof.actors.tasks import NULL_OBSERVER, Observer, Task, Worker
 from nanoproof.common.distributed import DistInfo, SharedCounter, gather_json
 from nanoproof.common.errors import UserError
@@ -401,18 +401,25 @@ class Collection:
 
     def spec(self, purpose: Purpose) -> ProverSpec:
         """Return how to prove for a purpose."""
-        collect, config = purpose == "collect", self._config
+        config = self._config
+        # Evaluations as `scripts.prover_eval` makes them, so that their scores can be compared with its.
+        if purpose == "evaluate":
+            search = replace(config.search, finisher_use="candidate")
+            return ProverSpec(search, ProverOptions(keep_tree=False))
+        keep_unsolved_visits = 0
+        if config.rl.unsolved_window:
+            keep_unsolved_visits = UNSOLVED_VISITS
         options = ProverOptions(
-            proof_simplification=config.rl.prover.proof_simplification or not collect,
-            disprove_fraction=config.rl.prover.disprove_fraction if collect else 0.0,
-            keep_tree=False,
-            keep_unsolved_visits=UNSOLVED_VISITS if collect and config.rl.unsolved_window else 0,
+            proof_simplification=config.rl.prover.proof_simplification,
+            disprove_fraction=config.rl.prover.disprove_fraction,
+            keep_tree=False,  # the recorder writes some of the trees, to files of their own
+            keep_unsolved_visits=keep_unsolved_visits,
         )
-        search = config.search if collect else replace(config.search, finisher_use="candidate")
-        return ProverSpec(search, options)
+        return ProverSpec(config.search, options)
 
     def _make_prover(self, purpose: str, policy: Policy) -> Prover:
-        spec = self.spec("collect" if purpose == "collect" else "evaluate")
+        assert purpose in PURPOSES
+        spec = self.spec(purpose)
         state = self._learner.state
         if self._retriever is not None:
             policy = PremiseTactics(policy, self._retriever, self._config.retrieving)
@@ -464,8 +471,12 @@ class Collection:
 
     def _lost(self, attempts: Sequence[Attempt]) -> dict[str, float]:
         """Count found proofs that the final check lost or refused; logs the first of each."""
-        lost = [attempt for attempt in attempts if attempt.lost_by_server]
-        refused = [attempt for attempt in attempts if attempt.lost and not attempt.lost_by_server]
+        lost, refused = [], []
+        for attempt in attempts:
+            if attempt.lost_by_server:
+                lost.append(attempt)
+            elif attempt.lost:
+                refused.append(attempt)
         for how, of_kind in (("lost", lost), ("refused", refused)):
             if of_kind and self._dist.is_main:
                 first, check = of_kind[0], of_kind[0].check or {}

@@ -202,7 +202,11 @@ class Timeline:
             spans.append((self._phase, began, moment))
             self._phase, began = name, moment
         spans.append((self._phase, began, now))
-        return [[name, *self._cut(began, ended)] for name, began, ended in spans if name and ended > began]
+        phases: list[list[Any]] = []
+        for name, began, ended in spans:
+            if name and ended > began:  # before the first phase there is none
+                phases.append([name, *self._cut(began, ended)])
+        return phases
 
 
 def _drain(spans: deque[Any]) -> list[Any]:

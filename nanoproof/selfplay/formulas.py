@@ -370,13 +370,16 @@ def elegant(examples: Sequence[Example], records: Iterable[Record]) -> list[Exam
         if record.complete:
             key = record.problem.key
             shortest[key] = min(shortest.get(key, len(record.proof)), len(record.proof))
+
     # A long statement with a tiny proof is an artificial one: much of it has no part in the proof.
-    ratios = [shortest[example.problem.key] / len(example.problem.statement) for example in examples]
-    groups: defaultdict[str, list[float]] = defaultdict(list)
-    for example, ratio in zip(examples, ratios, strict=True):
-        groups[example.seed.lemma].append(ratio)
-    cutoffs = {lemma: sorted(group)[len(group) // INELEGANT_PART] for lemma, group in groups.items()}
-    return [example for example, ratio in zip(examples, ratios, strict=True) if ratio >= cutoffs[example.seed.lemma]]
+    def ratio(example: Example) -> float:
+        return shortest[example.problem.key] / len(example.problem.statement)
+
+    ratios_of_lemma: defaultdict[str, list[float]] = defaultdict(list)
+    for example in examples:
+        ratios_of_lemma[example.seed.lemma].append(ratio(example))
+    cutoffs = {lemma: sorted(ratios)[len(ratios) // INELEGANT_PART] for lemma, ratios in ratios_of_lemma.items()}
+    return [example for example in examples if ratio(example) >= cutoffs[example.seed.lemma]]
 
 
 def match_weights(

@@ -520,7 +520,9 @@ class Experiment:
         """Train the base once on what the rounds of experiments have found; returns 130 after a signal."""
         files, spec = RoundFiles(self.path, -1), str(self.options.base)
         if not files.train_set.exists():
-            rounds = [records for text in self.options.merge for records in _rounds_to_merge(text)]
+            rounds: list[list[Record]] = []
+            for text in self.options.merge:
+                rounds += _rounds_to_merge(text)
             random_state = random.Random(TRAIN_SEED)
             learned = formulas.final_records(rounds, self.keys, self.options.include_conjectures, random_state)
             if not learned:

@@ -59,10 +59,8 @@ LEFT_OUT = (
     *("prover_processes", "asynchronous", "inference_gpus"),
 )
 """Options of RL about data sets, evaluation and the length of a run, which is `--minutes` here."""
-# Of the machine and of the run, not of the network.
-NOT_OF_RUN = {*LEFT_OUT, "collect_transitions", "collect_max_time", "check_ranks"} | {
-    option.dest for option in options_of(RLOptions) if option.dest.startswith("monitor_")
-}
+NOT_OF_RUN = {*LEFT_OUT, "collect_transitions", "collect_max_time", "check_ranks"}
+"""Options of RL that are of the machine or the length of a run, not of the network; and those of the monitor."""
 
 
 @dataclass(frozen=True)
@@ -115,13 +113,17 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
 def options_of_run(model_path: str) -> dict[str, Any]:
     """Return what a run of RL or finetuning had for the options that depend on the network; {} where none is known."""
     manifest = resolve_model_path(model_path)
-    folder = manifest if manifest.is_dir() else manifest.parent
+    folder = manifest
+    if not manifest.is_dir():
+        folder = manifest.parent
     saved = read_object(folder / "args.json") or {}
     if not saved:
         return {}
     names = {option.dest for option in options_of(options.BatchOptions)}
     if read_manifest(manifest)["extra"].get("stage") in ("rl", "ttrl"):
-        names = {option.dest for cls in OF_RUN for option in options_of(cls)} - NOT_OF_RUN
+        for options_class in OF_RUN:
+            names |= {option.dest for option in options_of(options_class)}
+        names = {name for name in names - NOT_OF_RUN if not name.startswith("monitor_")}
         names |= {option.dest for option in options_of(SearchConfig, "search-")}
         if set(saved.get("search_finishers") or ()) <= set(SOLVER_SETS):  # chosen again, for the Lean that is used
             names.discard("search_finishers")

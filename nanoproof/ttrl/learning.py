@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -304,7 +305,7 @@ class TargetCollection(Collection):
         with self.pool.locked():
             refused = list(elaboration.refused)
         self.pool.set_source(self.source)
-        return {name for names in gather_json(refused) for name in names}
+        return set().union(*gather_json(refused))
 
     def take_trees(self) -> list[Node]:
         """Return the trees of the tries that failed since the last call."""
@@ -416,7 +417,7 @@ class TargetLearning(ReinforcementLearning):
         limit = 4 * self.ttrl.tree_variants
         by_rank = gather_json(open_in_trees(trees, before_declaration_of(self.target), limit))
         if maker is not None:
-            left_open = [(rule, source) for of_rank in by_rank for rule, source in of_rank]
+            left_open = chain.from_iterable(by_rank)
             new += maker.take(left_open, self.ttrl.tree_variants, tries)
         variants = [Variant(**data) for data in broadcast_json([variant.to_json() for variant in new])]
         if not variants:

@@ -274,7 +274,10 @@ def _word(name: str) -> re.Pattern[str]:
 
 def bound_names(text: str) -> set[str]:
     """Collect the names that quantifiers, `fun` and `let` within the text bind, and maybe a few more."""
-    return {name for match in _BOUND.finditer(text) for name in _NAME.findall(match["names"])}
+    names: set[str] = set()
+    for match in _BOUND.finditer(text):
+        names.update(_NAME.findall(match["names"]))
+    return names
 
 
 # -- Goals of a search as statements ---------------------------------------------------------------------------------
