@@ -310,7 +310,7 @@ def goal_statement(goal: Goal, before: str = "", added: Sequence[Binder] = (), c
         binders.append(Binder((name,), readable(hypothesis.type), opening))
     binders += [replace(binder, type=readable(binder.type)) for binder in added]
     statement = Statement(tuple(binders), readable(claim), before)
-    # A name that a later hypothesis hides is still meant in types before it, which no text can say.
+    # Otherwise a name in a type would mean another variable than it does in the goal.
     if "✝" in statement.text or len(set(statement.names)) < len(statement.names):
         raise SourceError("a goal with names that are hidden twice is not stated as a theorem")
     return statement
