@@ -158,6 +158,7 @@ class Actor(threading.Thread, AttemptObserver):
                     viewer.ended(self, attempt)
                 self.theorem, self.root = "", None
                 self.enter("idle")
+                # That says nothing of the theorem, unless it ends every server that it meets.
                 out_of_reach = attempt.stop_reason in OUT_OF_REACH
                 if out_of_reach and task.returns < MAX_RETURNS:
                     self._pool.put_back(source, replace(task, returns=task.returns + 1))
@@ -203,6 +204,7 @@ class Actor(threading.Thread, AttemptObserver):
             elif task.again is not None:
                 attempt = prover.try_again(session, *task.again, self._should_stop, self)
             else:
+                # By the seed of the task: whichever actor makes the attempt, it is the same.
                 rng = random.Random(task.seed)
                 lean: types.LeanCalls = session
                 if purpose == "collect" and PLACEHOLDER in task.theorem.source:

@@ -77,7 +77,7 @@ def main(argv: list[str] | None = None) -> int:
     setup_logging("info")
     experiment = Experiment(options, sft.main, *openers(from_args(SpreadOptions, args).cluster))
     try:
-        with experiment.held():
+        with experiment.locked():
             return experiment.finish() if options.final else experiment.play()
     except Interrupted as error:
         print(error, file=sys.stderr)

@@ -197,8 +197,8 @@ class Experiment:
         self._refusal: Refusal | None = None
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Hold the directory against other processes, and check that it is of these options."""
+    def locked(self) -> Iterator[None]:
+        """Lock the directory against other processes, and check that it is of these options."""
         self.path.mkdir(parents=True, exist_ok=True)
         try:
             with FileLock(self.path / ".lock", timeout=0):

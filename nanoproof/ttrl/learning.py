@@ -227,7 +227,7 @@ def budget_of(number: int, options: TTRLOptions) -> int:
     """Compute the simulations of the try after `number` others: `first * growth^number`, capped."""
     try:
         return min(options.target_max_simulations, round(options.target_simulations * options.target_growth**number))
-    except OverflowError:
+    except OverflowError:  # after a thousand tries
         return options.target_max_simulations
 
 
@@ -246,6 +246,7 @@ class Elaboration:
         if not self._waiting:
             return None
         index, theorem = self._waiting.pop(0)
+        # Without simulations: the attempt ends once Lean has taken the statement.
         return Task(theorem, 0, index, seed=0)
 
     def finish(self, task: Task, attempt: Attempt) -> None:
