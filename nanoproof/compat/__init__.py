@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import CodeType, ModuleType
 
 MODULES = {
     "agent.base_agent": "agent",
@@ -21,6 +21,7 @@ MODULES = {
     "agent.lean_agent": "agent",
     "lean_agent": "configs",
     "lean_agent.config": "configs",
+    "lean_progress": "trainers",
     "prover.base_prover": "prover",
     "prover.external_prover": "prover",
     "prover.hf_prover": "prover",
@@ -32,6 +33,14 @@ MODULES = {
     "trainer.sft_trainer": "trainers",
 }
 """Modules of LeanDojo-v2, and the module here that has what is in them."""
+
+SAMPLE_PATH = "raid/data/sample_leanprogress_dataset.jsonl"
+COMMANDS = {
+    "lean_progress.create_sample_dataset": ("sample-data", "--output", SAMPLE_PATH),
+    "lean_progress.train_steps_model": ("train",),
+}
+"""Modules of LeanDojo-v2 that are run with `python -m`, and what `nanoproof.progress` is given before their arguments:
+of an option that is given twice the last one counts."""
 
 
 class _Names(Loader):
@@ -48,12 +57,43 @@ class _Names(Loader):
         module.__dict__.update({name: value for name, value in names.items() if not name.startswith("_")})
 
 
+class _Command(Loader):
+    """Makes a module that runs a command: its `main()` does, and so does `python -m`."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = list(words)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return None
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return the module's code, which `python -m` runs itself."""
+        lines = (
+            "import sys",
+            "from nanoproof.common.errors import run_main",
+            "from nanoproof import progress",
+            "def main():",
+            f"    return progress.main([*{self._words!r}, *sys.argv[1:]])",
+            "if __name__ == '__main__':",
+            "    run_main(main)",
+        )
+        return compile("\n".join(lines), f"<{fullname}>", "exec")
+
+    def exec_module(self, module: ModuleType) -> None:
+        exec(self.get_code(module.__name__), module.__dict__)
+
+
 class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        source = MODULES.get(fullname.removeprefix(f"{__name__}."))
-        if source is None or not fullname.startswith(f"{__name__}."):
+        if not fullname.startswith(f"{__name__}."):
+            return None
+        name = fullname.removeprefix(f"{__name__}.")
+        if name in COMMANDS:
+            return ModuleSpec(fullname, _Command(COMMANDS[name]))
+        source = MODULES.get(name)
+        if source is None:
             return None
         return ModuleSpec(fullname, _Names(f"{__name__}.{source}"), is_package=True)
 

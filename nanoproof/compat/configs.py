@@ -4,14 +4,19 @@ from nanoproof.compat.configs import ProverConfig, TrainingConfig
 """
 
 import importlib
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, atomic_write_text, parse_json
 
-YEAR_SECONDS = 365 * 24 * 3600
+YEAR_SECONDS = 52 * 7 * 24 * 3600
+"""Of 52 weeks, as in LeanDojo-v2, whose files have this number."""
+SECTIONS = {"TrainingConfig": "training", "ProverConfig": "prover"}
+"""Where `save_configs_to_file` writes each."""
+GROUPS = ("early_stopping", "checkpoint")
+"""What files of earlier versions hold as mappings: `early_stopping: {patience: 5}` is `early_stopping_patience: 5`."""
 
 
 def _yaml() -> Any:
@@ -29,6 +34,7 @@ class _Config:
         """
         if not isinstance(data, dict):
             raise UserError(f"{where}: expected fields and values, got {type(data).__name__}")
+        data = flat(data.get(SECTIONS[cls.__name__], data))
         known = {each.name: each for each in fields(cls)}  # type: ignore[arg-type]
         for name, value in data.items():
             if name not in known:
@@ -87,17 +93,25 @@ def _fits(value: Any, default: Any) -> bool:
     return isinstance(value, (int, float) if isinstance(default, float) else type(default))
 
 
-def _early_stopping() -> dict[str, Any]:
-    return {"patience": 5, "monitor": "Recall@10_val", "mode": "max"}
-
-
-def _checkpoint() -> dict[str, Any]:
-    return {"save_top_k": -1, "every_n_epochs": 1, "monitor": "Recall@10_val", "mode": "max"}
+def flat(data: Any) -> Any:
+    """Return fields with those of `GROUPS` by their own names."""
+    if not isinstance(data, dict):
+        return data
+    flat: dict[str, Any] = {}
+    for name, value in data.items():
+        if name in GROUPS and isinstance(value, dict):
+            flat |= {f"{name}_{inner}": setting for inner, setting in value.items()}
+        else:
+            flat[name] = value
+    return flat
 
 
 @dataclass
 class TrainingConfig(_Config):
-    """How a retriever is trained over repositories."""
+    """How a retriever is trained over repositories.
+
+    Fields that nothing here reads are in `NOT_READ`; a trainer refuses them with another value than they have here.
+    """
 
     run_progressive_training: bool = True
     single_repo: bool = True
@@ -121,11 +135,61 @@ class TrainingConfig(_Config):
     tokenizer_model_name: str = "google/byt5-small"
     lambda_value: float = 0.1
     timeout_seconds: int = YEAR_SECONDS
-    early_stopping: dict[str, Any] = field(default_factory=_early_stopping)
-    checkpoint: dict[str, Any] = field(default_factory=_checkpoint)
+    early_stopping_patience: int = 5
+    early_stopping_monitor: str = "Recall@10_val"
+    early_stopping_mode: str = "max"
+    checkpoint_save_top_k: int = -1
+    checkpoint_every_n_epochs: int = 1
+    checkpoint_monitor: str = "Recall@10_val"
+    checkpoint_mode: str = "max"
     log_every_n_steps: int = 1
     num_sanity_val_steps: int = 0
     seed: int = 3407
+
+
+NOT_READ = {
+    "single_repo": "training is on the repositories that were set up",
+    "num_repos": "training is on the repositories that were set up",
+    "num_retrieved": "scores are of the first 100 premises",
+    "eval_batch_size": "the batches of evaluation are chosen by memory",
+    "num_gpus": "one process trains",
+    "num_workers": "no processes load data",
+    "precision": "weights and products are in fp32",
+    "data_max_seq_len": "texts are cut at max_seq_len in training as in queries",
+    "tokenizer_model_name": "texts are read with the model's own tokenizer",
+    "lambda_value": "nothing holds weights to those of earlier repositories, which is lambda_value 0",
+    "timeout_seconds": "training has no deadline",
+    "early_stopping_monitor": "epochs are compared by R@10",
+    "early_stopping_mode": "epochs are compared by R@10, the greater the better",
+    "checkpoint_save_top_k": "the best epoch of each repository is kept",
+    "checkpoint_every_n_epochs": "the best epoch of each repository is kept",
+    "checkpoint_monitor": "epochs are compared by R@10",
+    "checkpoint_mode": "epochs are compared by R@10, the greater the better",
+    "log_every_n_steps": "there is a record of each epoch",
+    "num_sanity_val_steps": "there is no validation before training",
+}
+"""Fields of `TrainingConfig` that nothing reads, and what holds whatever they say."""
+
+
+def refuse_unread(config: Any) -> None:
+    """Raise UserError, by name, for a field of `NOT_READ` that asks for something else than what is done.
+
+    `config` is an object or a mapping; what it lacks is not asked for.
+    """
+    values = config if isinstance(config, dict) else vars(config)
+    values = flat(values)
+    same = {
+        "lambda_value": (0,),  # upstream never has the weights that it multiplies, so 0.1 is 0 there, too
+        "precision": ("32", "32-true"),
+        "timeout_seconds": (365 * 24 * 3600,),  # the default of earlier versions
+        "data_max_seq_len": (values.get("max_seq_len"),),
+        "tokenizer_model_name": (values.get("model_name"),),
+    }
+    plain = TrainingConfig()
+    for name, instead in NOT_READ.items():
+        value = values.get(name)
+        if value is not None and value not in (getattr(plain, name), *same.get(name, ())):
+            raise UserError(f"TrainingConfig.{name} = {value!r} cannot be heeded: {instead}; leave it out")
 
 
 @dataclass
@@ -143,3 +207,9 @@ class ProverConfig(_Config):
     num_sampled_tactics: int = 64
     debug: bool = False
     batch_size: int = 12
+
+
+def save_configs_to_file(training_config: TrainingConfig, prover_config: ProverConfig, config_file: str | Path) -> None:
+    """Write both to a YAML file, each as a section; `from_yaml` of either class reads its own."""
+    sections = {"training": training_config.to_dict(), "prover": prover_config.to_dict()}
+    atomic_write_text(Path(config_file), _yaml().safe_dump(sections, sort_keys=False))

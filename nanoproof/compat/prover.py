@@ -7,6 +7,7 @@ A server is None for the embedded NanoLean, an address `host:port`, or a session
 as a whole text in a fresh environment: no `sorry`, no other axioms than Lean's own.
 """
 
+import logging
 import math
 import os
 import random
@@ -25,9 +26,15 @@ from urllib.parse import urlsplit
 from nanoproof.common.distributed import choose_device, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.compat.configs import ProverConfig
-from nanoproof.inference.hf_loading import HFOptions
+from nanoproof.inference.hf_loading import (
+    HFOptions,
+    adapter_base,
+    load_tokenizer,
+    loading,
+    transformers_library,
+)
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel
-from nanoproof.inference.open_model import LanguageModelOptions, is_foreign, open_model
+from nanoproof.inference.open_model import LanguageModelOptions, is_foreign, open_model, with_system
 from nanoproof.inference.openai_model import TOKEN_VARIABLE
 from nanoproof.lean.answers import written_proof
 from nanoproof.lean.client import LeanServerClient
@@ -50,6 +57,8 @@ from nanoproof.search.config import ALGORITHM, SearchConfig
 from nanoproof.search.policy import Policy, Suggestion, policy_for
 
 __path__: list[str] = []  # so that `compat.MODULES` may have modules below this one
+
+log = logging.getLogger(__name__)
 
 MAX_STEPS = 100
 """Expansions of a search whose config sets no limit."""
@@ -121,13 +130,30 @@ def opened_session(server: Any) -> Iterator[LeanSession]:
     """Lease a Lean process of a server: an address, a client, a session that is open already, or None: embedded."""
     if hasattr(server, "start") and hasattr(server, "apply"):
         yield server
-    elif server is None:
+    elif server is None or _means_embedded(server):
         with start_embedded(1) as embedded, LeanServerClient(embedded.addresses[0], embedded.token).lease() as session:
             yield session
     else:
         client = server if isinstance(server, LeanServerClient) else LeanServerClient(str(server))
         with client.lease() as session:
             yield session
+
+
+def _means_embedded(server: Any) -> bool:
+    """Tell whether a server is Pantograph's over core Lean alone, where the embedded NanoLean does its work.
+
+    Raises UserError for one that has a project or imports more: those are not here.
+    """
+    if type(server).__module__.partition(".")[0] != "pantograph":
+        return False
+    project, imports = getattr(server, "project_path", None), list(getattr(server, "imports", ()))
+    if project or any(name != "Init" for name in imports):
+        raise UserError(
+            f"a Pantograph server over {project or ', '.join(imports)} is not driven here: give the address host:port "
+            "of a Lean server (python -m nanoproof.lean.server)"
+        )
+    log.warning("a Pantograph server is not driven here: the embedded NanoLean takes its place")
+    return True
 
 
 class BaseProver(ABC):
@@ -246,12 +272,13 @@ class _ModelProver(BaseProver):
         self._stack = ExitStack()
         self.texts = texts
         dist = init_distributed("" if device == "auto" else device)
-        self.format = _format_of(spec, texts)
+        self.format = default_format(spec) if texts.prompt_format is None else texts.format_for(spec)
         self.model: LanguageModel = self._stack.enter_context(
             open_model(
                 spec,
                 texts.backend,
                 chat=self.format.chat,
+                system=self.format.system,
                 special=self.format.special,
                 device=dist.device,
                 dtype=dist.dtype,
@@ -288,7 +315,8 @@ class _ModelProver(BaseProver):
             max_new_tokens=self.proof_tokens, temperature=self.sampling.temperature, top_p=self.sampling.top_p
         )
         given = theorem_of(None, theorem)
-        ((sample,),) = self.model.generate([render(given)], options, [self.seed + self._asked])
+        writer = with_system(self.model, "")  # that of the format asks for single tactics
+        ((sample,),) = writer.generate([render(given)], options, [self.seed + self._asked])
         return written_proof(given, sample.text)
 
     def close(self) -> None:
@@ -304,11 +332,25 @@ class _ModelProver(BaseProver):
         self.close()
 
 
-def _format_of(spec: str, texts: TextModelOptions) -> PromptFormat:
-    """The format that the options name, or that the model is known for; else a chat's for endpoints."""
-    if texts.prompt_format is None and is_foreign(spec) and known_format(spec, "tactic") is None:
-        return FORMATS["chat" if spec.startswith("openai:") else "bfs-prover"]
-    return texts.format_for(spec)
+def default_format(spec: str) -> PromptFormat:
+    """Return the format in which a model is asked for tactics, and trained, unless a script names one.
+
+    It is what the model is known for; else `chat` for endpoints, and for models of transformers what LeanDojo-v2 trains
+    them on: `leandojo`, or `leandojo-text` without a chat template. Raises UserError for what cannot be loaded.
+    """
+    known = known_format(spec, "tactic")
+    if known is not None or not is_foreign(spec):
+        return known or TextModelOptions().format_for(spec)
+    if spec.startswith("openai:"):
+        return FORMATS["chat"]
+    library, source = transformers_library(), str(Path(spec.removeprefix("hf:")).expanduser())
+    tokenizer = load_tokenizer(library, source)
+    if getattr(tokenizer, "chat_template", None):
+        return FORMATS["leandojo"]
+    with loading(spec, folder=source):
+        base = adapter_base(source) or source
+        config = library.AutoConfig.from_pretrained(base, trust_remote_code=False)
+    return FORMATS["reprover" if config.is_encoder_decoder else "leandojo-text"]
 
 
 class HFProver(_ModelProver):

@@ -10,7 +10,7 @@ import re
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,6 +19,9 @@ from nanoproof.common.distributed import choose_device, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_json, read_jsonl
 from nanoproof.common.run_dir import FINISHED, RunDir
+from nanoproof.compat.configs import TrainingConfig, flat, refuse_unread
+from nanoproof.compat.prover import default_format
+from nanoproof.inference.hf_loading import ADAPTER_FILE, load_tokenizer, transformers_library
 from nanoproof.model.lora import LoraOptions
 from nanoproof.repos.leandojo import CORPUS
 from nanoproof.repos.premise_data import read_source
@@ -33,6 +36,7 @@ from nanoproof.training.hub_finetuning import (
     hub_main,
     last_checkpoint,
     load_data,
+    trainable_network,
 )
 from nanoproof.training.hub_grpo import HubGRPO, HubGRPOOptions
 from nanoproof.training.progress import ProgressSettings, train_progress
@@ -80,7 +84,80 @@ def _curriculum(
     return _last_metrics(run)
 
 
-class SFTTrainer:
+@dataclass(frozen=True)
+class TrainerConfig:
+    """The options of a trainer by the names of transformers and trl. Frozen: what a script changed in a copy of trl's
+    configs would count nowhere. To change one: `trainer.config = dataclasses.replace(trainer.config, ...)`.
+    """
+
+    output_dir: str
+    num_train_epochs: float
+    per_device_train_batch_size: int
+    learning_rate: float
+
+
+@dataclass(frozen=True)
+class GRPOTrainerConfig(TrainerConfig):
+    """`TrainerConfig`, and how completions are drawn."""
+
+    num_generations: int = 8
+    max_completion_length: int = 256
+
+
+class _HubTrainer:
+    """What the trainers of models of transformers share: a model to begin with, and what is trained."""
+
+    config: TrainerConfig
+
+    def __init__(
+        self, model_name: str, output_dir: str | Path, lora_config: Any, prompt_format: str | None, seed: int = 0
+    ) -> None:
+        self.model_name, self.output_dir = model_name, Path(output_dir).expanduser()
+        self.lora_config, self.prompt_format, self.seed = lora_config, prompt_format, seed
+        self.use_lora = lora_config is not None
+        self._model: Any = None
+
+    @property
+    def model(self) -> Any:
+        """The network as it is trained so far, loaded at the first access: a copy, which `train` does not look at.
+
+        With adapters it is peft's. Raises UserError for what cannot be loaded.
+        """
+        if self._model is None:
+            lora = _lora_options(self.lora_config, self.config.learning_rate)
+            device = choose_device()[0]
+            self._model = trainable_network(transformers_library(), self._present(), lora, self.seed, device)
+        return self._model
+
+    @property
+    def tokenizer(self) -> Any:
+        """The tokenizer of the model; one that pads with nothing pads with its end. A copy, as `model`."""
+        tokenizer = load_tokenizer(transformers_library(), self._present())
+        if tokenizer.pad_token is None:
+            tokenizer.pad_token = tokenizer.eos_token
+        return tokenizer
+
+    def _present(self) -> str:
+        """Where the model is: what was trained, else what training begins with."""
+        trained = any((self.output_dir / name).is_file() for name in ("config.json", ADAPTER_FILE))
+        return str(self.output_dir) if trained else str(Path(self.model_name).expanduser())
+
+    def _format(self, source: str) -> str:
+        """The prompt format of a pass: as asked for, as the model was trained with, or LeanDojo-v2's."""
+        return self.prompt_format or default_format(f"{PREFIX}{source}").name
+
+    def _curriculum(
+        self,
+        repos: Sequence[Any],
+        database: Database | None,
+        data_path: str | Path,
+        train_pass: Callable[[str, Path, Path], None],
+    ) -> dict[str, float]:
+        self._model = None
+        return _curriculum(repos, database, data_path, self.model_name, self.output_dir, train_pass)
+
+
+class SFTTrainer(_HubTrainer):
     """Finetunes a model of transformers on the tactics of repositories, one more repository in each pass."""
 
     def __init__(
@@ -94,12 +171,11 @@ class SFTTrainer:
         prompt_format: str | None = None,
     ) -> None:
         """`model_name` is a folder or an id of the hub; `lora_config` a `peft.LoraConfig`, whose r, lora_alpha,
-        target_modules and lora_dropout count, or `LoraOptions`. `prompt_format` is as of `--prompt-format`.
+        target_modules and lora_dropout count, or `LoraOptions`. `prompt_format` is as of `--prompt-format`; without it
+        a model that was not trained here learns `leandojo`, or `leandojo-text` if it has no chat template.
         """
-        self.model_name, self.output_dir = model_name, Path(output_dir).expanduser()
-        self.epochs_per_repo, self.batch_size, self.lr = epochs_per_repo, batch_size, lr
-        self.lora_config, self.prompt_format = lora_config, prompt_format
-        self.use_lora = lora_config is not None
+        super().__init__(model_name, output_dir, lora_config, prompt_format)
+        self.config = TrainerConfig(str(self.output_dir), epochs_per_repo, batch_size, lr)
 
     def train(self, repos: Sequence[Any], database: Database | None, data_path: str | Path) -> dict[str, float]:
         """Train on the repositories in their order: in each pass on all so far, exported to `data_path`.
@@ -112,22 +188,26 @@ class SFTTrainer:
         def train_pass(source: str, run: Path, data: Path) -> None:
             hub_main(self._words(source, run, data), "Finetune a model of transformers.")
 
-        return _curriculum(repos, database, data_path, self.model_name, self.output_dir, train_pass)
+        return self._curriculum(repos, database, data_path, train_pass)
 
     def _words(self, source: str, run: Path, data: Path) -> list[str]:
         """The command line of a pass: a new one, or the rest of one that was killed."""
         if run.is_dir() and checkpoint_steps(run):
             return ["--resume-from", str(run.absolute())]
         shutil.rmtree(run, ignore_errors=True)  # killed before its first checkpoint: nothing is lost
+        config = self.config
+        batch_size = str(config.per_device_train_batch_size)
         words = ["--model-path", PREFIX + source, "--data", str(data), "--run-dir", str(run)]
-        words += ["--epochs", str(self.epochs_per_repo), "--lr", str(self.lr)]
-        words += ["--target-examples-per-step", str(self.batch_size), "--device-batch-size", str(self.batch_size)]
-        words += ["--prompt-format", self.prompt_format] if self.prompt_format else []
-        return words + _lora_words(self.lora_config, self.lr)
+        words += ["--epochs", str(config.num_train_epochs), "--lr", str(config.learning_rate)]
+        words += ["--target-examples-per-step", batch_size, "--device-batch-size", batch_size]
+        words += ["--prompt-format", self._format(source)]
+        return words + _lora_words(self.lora_config, config.learning_rate)
 
 
-class GRPOTrainer:
+class GRPOTrainer(_HubTrainer):
     """Trains a model of transformers with a reward function on the states of repositories, one more in each pass."""
+
+    config: GRPOTrainerConfig
 
     def __init__(
         self,
@@ -147,32 +227,35 @@ class GRPOTrainer:
         (the states again) as many, and returns a number for each (None: no reward). `batch_size` counts completions,
         and is rounded up to whole groups of `num_generations`. The other arguments are as of `SFTTrainer`.
         """
-        self.model_name, self.output_dir = model_name, Path(output_dir).expanduser()
-        self.reward_func, self.lora_config, self.lr, self.seed = reward_func, lora_config, lr, seed
-        self.use_lora, self.prompt_format = lora_config is not None, prompt_format
-        self.options = {
-            "epochs": epochs_per_repo,
-            "batch_size": batch_size,
-            "lr": lr,
-            "num_generations": num_generations,
-            "max_completion_length": max_completion_length,
-            "prompt_format": prompt_format,
-        }
+        super().__init__(model_name, output_dir, lora_config, prompt_format, seed)
+        self.reward_func = reward_func
+        self.config = GRPOTrainerConfig(
+            str(self.output_dir), epochs_per_repo, batch_size, lr, num_generations, max_completion_length
+        )
 
     def train(self, repos: Sequence[Any], database: Database | None, data_path: str | Path) -> dict[str, float]:
         """Train as `SFTTrainer.train` does; returns the metrics of the last pass. A pass that was killed begins anew.
 
         Raises UserError for data, models and rewards that cannot be used.
         """
-        return _curriculum(repos, database, data_path, self.model_name, self.output_dir, self._pass)
+        return self._curriculum(repos, database, data_path, self._pass)
 
     def _pass(self, source: str, run: Path, data: Path) -> None:
         shutil.rmtree(run, ignore_errors=True)
-        options = HubGRPOOptions(data=str(data), **self.options)  # type: ignore[arg-type]
+        config = self.config
+        options = HubGRPOOptions(
+            data=str(data),
+            prompt_format=self._format(source),
+            num_generations=config.num_generations,
+            batch_size=config.per_device_train_batch_size,
+            epochs=config.num_train_epochs,
+            lr=config.learning_rate,
+            max_completion_length=config.max_completion_length,
+        )
         transitions, _ = load_data(str(data))
         with closing(RunDir(run)) as record:
             reward = partial(_as_tensorless, self.reward_func)
-            lora = _lora_options(self.lora_config, self.lr)
+            lora = _lora_options(self.lora_config, config.learning_rate)
             work = HubGRPO(source, transitions, reward, options, lora, init_distributed(), self.seed)
             record.finish(work.train(run, record.metrics))
 
@@ -259,12 +342,17 @@ class RetrievalTrainer:
     """Trains a premise retriever on repositories, one more repository in each pass, each from the last one's result."""
 
     def __init__(self, config: Any = None, output_dir: str | Path = "raid/retriever") -> None:
-        """`config` is a TrainingConfig, or any object or dict with such fields: `model_name`, `lr`, `warmup_steps`,
-        `max_seq_len`, `batch_size`, `accumulate_grad_batches`, `gradient_clip_val`, `num_negatives`,
-        `num_in_file_negatives`, `max_epochs`, `seed`; what is missing is as of `python -m nanoproof.retrieval train`.
-        `model_name` is an id of the hub or a folder of transformers, or what `--encoder` takes.
+        """`config` is a TrainingConfig (by default a plain one), or any object or dict with such fields: `model_name`,
+        `lr`, `warmup_steps`, `max_seq_len`, `batch_size`, `accumulate_grad_batches`, `gradient_clip_val`,
+        `num_negatives`, `num_in_file_negatives`, `max_epochs`, `early_stopping_patience`, `seed`; what is missing is as
+        of `python -m nanoproof.retrieval train`. `model_name` is an id of the hub or a folder of transformers, or what
+        `--encoder` takes. Raises UserError for fields that cannot be heeded.
         """
-        self.config, self.output_dir = config, Path(output_dir).expanduser()
+        self.config, self.output_dir = (
+            TrainingConfig() if config is None else flat(config),
+            Path(output_dir).expanduser(),
+        )
+        refuse_unread(self.config)
         self.data_path: Path | None = None
 
     def train(
@@ -284,6 +372,7 @@ class RetrievalTrainer:
         if database is not None and not repos:
             raise UserError("there are no repositories to train on: set one up first")
         self.data_path = data = Path(data_path).expanduser()
+        refuse_unread(self.config)
         source = str(model_checkpoint_path or self._encoder())
         scores: dict[str, float] = {}
         for number in range(1 if database is None else len(repos)):
@@ -347,5 +436,6 @@ class RetrievalTrainer:
             max_grad_norm=self._field("gradient_clip_val", plain.max_grad_norm),
             num_negatives=self._field("num_negatives", plain.num_negatives),
             num_in_file_negatives=self._field("num_in_file_negatives", plain.num_in_file_negatives),
+            patience=self._field("early_stopping_patience", plain.patience),
             seed=self._field("seed", plain.seed),
         )

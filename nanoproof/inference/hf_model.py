@@ -10,6 +10,7 @@ V tokens of the vocabulary, C channels.
 """
 
 import hashlib
+import logging
 import threading
 from collections import deque
 from collections.abc import Sequence
@@ -25,10 +26,12 @@ import torch
 from nanoproof.common.errors import UserError
 from nanoproof.inference.hf_loading import HFOptions, first_line, load_network, load_tokenizer, transformers_library
 from nanoproof.inference.hf_tokens import PromptCodec, render_chat, special_tokens
-from nanoproof.inference.language_model import GenerationOptions, TextSample, cut_at, unit_vectors
+from nanoproof.inference.language_model import GenerationOptions, TextSample, chat_messages, cut_at, unit_vectors
 from nanoproof.inference.sampling import next_tokens, shaped_logits
 from nanoproof.inference.worker import compute_here
 from nanoproof.search.policy import BadState, PolicyClosed, PolicyServerError
+
+log = logging.getLogger(__name__)
 
 CONTEXT_TOKENS = 16
 """A continuation is decoded with so many tokens before it: some vocabularies drop the space that begins a text."""
@@ -53,16 +56,18 @@ class HFModel:
         options: HFOptions | None = None,
         *,
         chat: bool = False,
+        system: str = "",
         device: torch.device | str = "cpu",
         threads: int | None = None,
     ) -> None:
         """Load a model and its tokenizer from a folder or, by its id, from the hub; code that comes with it never runs.
 
-        With `chat` prompts are messages of a user, which the tokenizer's chat template wraps. On a CPU, `threads` of
+        With `chat` prompts are messages of a user, which the tokenizer's chat template wraps, behind a message `system`
+        if that is given. On a CPU, `threads` of
         it compute (default: half of the cores). Raises UserError for what cannot be loaded.
         """
         self.name = f"hf:{source}"
-        self._options, self._chat = options or HFOptions(), chat
+        self._options, self._chat, self.system = options or HFOptions(), chat, system
         self.special = True
         """Whether control tokens in prompts are read as such."""
         library, folder = transformers_library(), str(Path(source).expanduser())
@@ -72,7 +77,7 @@ class HFModel:
         if chat and not getattr(self._tokenizer, "chat_template", None):
             raise UserError(f"{self.name} has no chat template: choose another --prompt-format")
         if chat:  # one that fails does so here, not at every state
-            render_chat(self._tokenizer, [{"role": "user", "content": "?"}])
+            render_chat(self._tokenizer, chat_messages("?", system))
         config = self._model.config
         self.identity = f"{_identity(source, config)} {self._model.dtype} {self._options.load_4bit}"
         self.encoder_decoder = bool(config.is_encoder_decoder)
@@ -82,6 +87,7 @@ class HFModel:
         embeddings = self._model.get_input_embeddings().weight.shape[0]
         self._codec = PromptCodec(self._tokenizer, self.encoder_decoder, chat, self._eos, embeddings)
         self._library = library
+        self._has_cut = False
         self._lock, self._waiting = threading.Lock(), deque[_Job]()
         self._thread = ThreadPoolExecutor(1, "hf-model", lambda: compute_here(self._device, threads))
 
@@ -125,7 +131,7 @@ class HFModel:
     def _encode(self, prompt: str, new_tokens: int) -> list[int]:
         """Return the tokens of a prompt, cut on the left where the model's positions ask for it."""
         try:
-            tokens = self._codec.prompt(prompt, self.special)
+            tokens = self._codec.prompt(prompt, self.special, self.system)
         except UserError as error:
             raise BadState(f"{self.name}: {error}") from error
         if not tokens:
@@ -134,7 +140,18 @@ class HFModel:
             return tokens
         if new_tokens >= self._room:
             raise BadState(f"{self.name} has {self._room} positions, too few for {new_tokens} new tokens")
-        return tokens[-(self._room - new_tokens) :]
+        room = self._room - new_tokens
+        if len(tokens) > room and not self._has_cut:
+            self._has_cut = True  # said once: a run asks thousands of times
+            log.warning(
+                "%s has %d positions: of a prompt of %d tokens the last %d are read, beside %d new ones",
+                self.name,
+                self._room,
+                len(tokens),
+                room,
+                new_tokens,
+            )
+        return tokens[-room:]
 
     def _work(self) -> None:
         """Write the samples of all that wait; on the model's own thread."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from nanoproof.common.errors import UserError
 from nanoproof.inference.hf_loading import first_line, loading
+from nanoproof.inference.language_model import chat_messages
 
 log = logging.getLogger(__name__)
 
@@ -63,13 +64,14 @@ class PromptCodec:
             )
         return tokens
 
-    def prompt(self, text: str, special: bool = True) -> list[int]:
+    def prompt(self, text: str, special: bool = True, system: str = "") -> list[int]:
         """Return the tokens of a prompt; without `special` the names of special tokens in it are text.
 
-        Raises UserError as `tokens` does, and for a chat template that fails.
+        In a chat it follows the message `system`, if there is one. Raises UserError as `tokens` does, and for a chat
+        template that fails.
         """
         if self._chat:
-            rendered = render_chat(self._tokenizer, [{"role": "user", "content": text}])
+            rendered = render_chat(self._tokenizer, chat_messages(text, system))
             return self.tokens(rendered, add_special_tokens=False)
         tokens = self.tokens(text, **({} if special else {"split_special_tokens": True}))
         if not self._encoder_decoder and len(tokens) > 1 and tokens[-1] in self._ends:

@@ -37,6 +37,12 @@ class TextSample:
     finished: bool
 
 
+def chat_messages(prompt: str, system: str = "") -> list[dict[str, str]]:
+    """Return the messages that ask a chat model: a user's, behind one of the system if there is such a text."""
+    messages = [{"role": "user", "content": prompt}]
+    return [{"role": "system", "content": system}, *messages] if system else messages
+
+
 class LanguageModel(Protocol):
     """A model that continues text. Any number of threads may share it.
 

@@ -67,15 +67,16 @@ def open_model(
     options: LanguageModelOptions | None = None,
     *,
     chat: bool = False,
+    system: str = "",
     special: bool | None = None,
     device: torch.device | str = "cpu",
     dtype: torch.dtype = torch.float32,
     threads: int | None = None,
     limits: EngineLimits | None = None,
 ) -> Iterator[IdentifiedModel]:
-    """Open a model; see above for `spec`. With `chat` prompts are messages of a user. `special` says whether
-    markers in prompts are control tokens: by default they are for checkpoints of ours, and not for endpoints, of which
-    only our own server knows them.
+    """Open a model; see above for `spec`. With `chat` prompts are messages of a user, behind one of the `system` if it
+    is given. `special` says whether markers in prompts are control tokens: by default they are for checkpoints of ours,
+    and not for endpoints, of which only our own server knows them.
 
     `dtype` and `limits` are for checkpoints of ours; `threads` of a CPU compute (default: half of the cores). Raises
     UserError for what cannot be opened.
@@ -86,10 +87,10 @@ def open_model(
     if spec.startswith(FOREIGN_SPECS) and not rest:
         raise UserError(f"--model-path {spec}: expected hf:PATH_OR_ID or openai:http://host:port/v1#MODEL")
     if kind == "hf" and is_foreign(spec):
-        model = HFModel(rest, options.hf, chat=chat, device=device, threads=threads)
+        model = HFModel(rest, options.hf, chat=chat, system=system, device=device, threads=threads)
     elif kind == "openai":
         base, _, name = rest.partition("#")
-        model = OpenAIModel(base, name or None, options.endpoint, chat=chat, special=bool(special))
+        model = OpenAIModel(base, name or None, options.endpoint, chat=chat, system=system, special=bool(special))
     else:
         if chat:
             raise UserError(f"--model-path {spec}: our checkpoints are no chat models; choose another --prompt-format")
@@ -99,7 +100,7 @@ def open_model(
         own.identity = weights_sha256(path)
         model = own
     try:
-        yield model if options.cache is None else CachedModel(model, Path(options.cache).expanduser(), chat)
+        yield model if options.cache is None else CachedModel(model, Path(options.cache).expanduser(), chat, system)
     finally:
         model.close()
 
@@ -119,6 +120,19 @@ def as_text(model: LanguageModel) -> LanguageModel:
     return model
 
 
+def with_system(model: LanguageModel, system: str) -> LanguageModel:
+    """Return a chat model whose prompts follow another message of the system; it is closed with the first."""
+    if not isinstance(model, CachedModel | HFModel | OpenAIModel):
+        return model
+    view = copy.copy(model)
+    view.system = system
+    if isinstance(view, CachedModel):
+        inner = with_system(view.model, system)
+        assert isinstance(inner, OwnModel | HFModel | OpenAIModel)
+        view.model = inner
+    return view
+
+
 # -- The cache -------------------------------------------------------------------------------------------------------
 
 CHUNK = 128
@@ -132,9 +146,9 @@ class CachedModel:
     folder. A file that is damaged counts as missing.
     """
 
-    def __init__(self, model: IdentifiedModel, folder: Path, chat: bool = False) -> None:
+    def __init__(self, model: IdentifiedModel, folder: Path, chat: bool = False, system: str = "") -> None:
         """Raises UserError if the folder cannot be made or written to."""
-        self.model, self._folder, self._chat = model, folder, chat
+        self.model, self._folder, self._chat, self.system = model, folder, chat, system
         self.name, self.identity = model.name, model.identity
         self.hits = self.misses = 0
         try:
@@ -174,6 +188,8 @@ class CachedModel:
 
     def _file(self, prompt: str, options: GenerationOptions, seed: int) -> Path:
         what = [self.identity, self._chat, prompt, dataclasses.asdict(options), seed]
+        if self.system:  # without one, the files of earlier versions go on to count
+            what.append(self.system)
         name = hashlib.sha256(json.dumps(what, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
         return self._folder / name[:2] / f"{name}.json"
 

@@ -26,7 +26,7 @@ import numpy as np
 from nanoproof.common.config import opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.web.http_client import on_loopback, seconds_to_wait
-from nanoproof.inference.language_model import GenerationOptions, TextSample, unit_vectors
+from nanoproof.inference.language_model import GenerationOptions, TextSample, chat_messages, unit_vectors
 from nanoproof.inference.openai_answers import Answer, Choice, Garbled, echoed, error_message, list_of
 from nanoproof.search import policy
 
@@ -101,19 +101,21 @@ class OpenAIModel:
         options: EndpointOptions | None = None,
         *,
         chat: bool = False,
+        system: str = "",
         special: bool = False,
         token: str | None = None,
         silence_seconds: float | None = None,
     ) -> None:
         """`base` ends where `/completions` follows, `http://host:8000/v1` say; `model` may be left out if there is one.
 
-        With `chat` prompts are messages of a user to `/chat/completions`. With `special` the endpoint, a server of
-        ours, is asked to read markers such as `<|tactic|>` in prompts as control tokens. A `token` takes the place of
+        With `chat` prompts are messages of a user to `/chat/completions`, behind one of the `system` if it is given.
+        With `special` the endpoint, a server of ours, is asked to read markers such as `<|tactic|>` in prompts as control tokens. A `token` takes the place of
         that of the options. `silence_seconds` is how long nothing may come (default: the timeout of the options); a
         stream of ours is never silent for long. Raises UserError for an address that is none, PolicyUnreachable if
         nobody answers there, and PolicyAccessDenied.
         """
         self._options, self._chat, self.special = options or EndpointOptions(), chat, special
+        self.system = system
         self._base, host = _checked_base(base)
         self._token = token or self._options.token()
         self._silence = min(self._options.timeout, silence_seconds or self._options.timeout)
@@ -203,7 +205,7 @@ class OpenAIModel:
         body: dict[str, Any] = {"model": self._model, "n": count, "max_tokens": options.max_new_tokens, "seed": seed}
         body |= {"temperature": options.temperature, "top_p": options.top_p}
         if self._chat:
-            body["messages"] = [{"role": "user", "content": prompt}]
+            body["messages"] = chat_messages(prompt, self.system)
         else:
             body["prompt"] = prompt
         body["logprobs"] = True if self._chat else 1

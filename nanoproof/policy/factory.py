@@ -202,7 +202,14 @@ def open_language_model(
     texts = texts or TextModelOptions()
     how = texts.format_for(spec, "proof")
     with open_model(
-        spec, texts.backend, chat=how.chat, special=how.special, device=dist.device, dtype=dist.dtype, limits=limits
+        spec,
+        texts.backend,
+        chat=how.chat,
+        system=how.system,
+        special=how.special,
+        device=dist.device,
+        dtype=dist.dtype,
+        limits=limits,
     ) as model:
         yield model
 
@@ -232,6 +239,7 @@ def open_text_policy(
                 spec,
                 options.backend,
                 chat=how.chat,
+                system=how.system,
                 special=how.special,
                 device=dist.device,
                 dtype=dist.dtype,

@@ -41,11 +41,11 @@ class PromptFormat:
 
     `prompt` takes a proof state (kind `tactic`) or a statement up to and with its `:=` or `:= by` (kind `proof`), and
     the texts of premises that may help, the best first. A sample ends before the first of `stop`. With `chat` the
-    prompt is a message, which the model's own template wraps. With `special` it has a marker of our tokenizer, which an
-    endpoint reads as such only when it is asked to. With `marked` the names of premises are to be between marks.
-    `opening` and `header` are what comes before theorems without a header of their own: the imports and limits of the
-    model's training, but no `open`, as Lean checks what the theorem's source says. With `as_written` a row of a data
-    set is shown as it is there, also where it ends in `:=`.
+    prompt is a message, which the model's own template wraps, behind a message `system` if that is given. With
+    `special` it has a marker of our tokenizer, which an endpoint reads as such only when it is asked to. With `marked`
+    the names of premises are to be between marks. `opening` and `header` are what comes before theorems without a
+    header of their own: the imports and limits of the model's training, but no `open`, as Lean checks what the
+    theorem's source says. With `as_written` a row of a data set is shown as it is there, also where it ends in `:=`.
     """
 
     name: str
@@ -54,6 +54,7 @@ class PromptFormat:
     answer: Callable[[str], str] = str.strip
     stop: tuple[str, ...] = ()
     chat: bool = False
+    system: str = ""
     target: Callable[[str], str] = str
     special: bool = False
     marked: bool = False
@@ -70,7 +71,7 @@ class PromptFormat:
     def example(self, text: str, wanted: str, premises: Sequence[str] = ()) -> tuple[str, str]:
         """Return prompt and continuation to train on; after the continuation follows the model's own end of a text.
 
-        What `answer` reads from the continuation is `wanted`.
+        What `answer` reads from the continuation is `wanted`, or its first line in a format of single lines.
         """
         return self.prompt(text, premises), self.target(wanted)
 
@@ -124,11 +125,17 @@ def _chat(state: str, premises: Sequence[str]) -> str:
     )
 
 
-_LEANDOJO_RULES = (
+_LEANDOJO_SYSTEM = (
     "You are a Lean 4 tactic generator. Given a goal state, output exactly ONE Lean tactic that advances or solves the "
-    "goal.\nRules:\n- Output only the tactic text; no prose, quotes, or code fences.\n- Single line only; no `by` "
+    "goal.\nRules:\n- Output only the tactic text; no prose or code fences.\n- Single line only; no `by` "
     "blocks.\n- Never use `sorry` or `admit`.\n"
 )
+# Its prover forbids quotes too, which its trainers do not.
+_LEANDOJO_RULES = _LEANDOJO_SYSTEM.replace("no prose or code fences", "no prose, quotes, or code fences")
+
+
+def _leandojo(state: str, premises: Sequence[str]) -> str:
+    return state.strip()
 
 
 def _leandojo_text(state: str, premises: Sequence[str]) -> str:
@@ -136,11 +143,13 @@ def _leandojo_text(state: str, premises: Sequence[str]) -> str:
 
 
 def first_line(text: str) -> str:
-    """Return the first line of an answer, up to a `<;>`: what LeanDojo-v2 takes as the tactic."""
-    lines = read_tactic(text).splitlines()
-    if not lines:
-        return ""
-    return lines[0].partition("<;>")[0].strip()
+    """Return the first line of an answer: what LeanDojo-v2 teaches of a tactic."""
+    return read_tactic(text).partition("\n")[0].strip()
+
+
+def before_combinator(text: str) -> str:
+    """Return the first line of an answer, up to a `<;>`: what LeanDojo-v2's prover takes as the tactic."""
+    return first_line(text).partition("<;>")[0].strip()
 
 
 def without_marks(text: str) -> str:
@@ -273,8 +282,12 @@ FORMATS: dict[str, PromptFormat] = {
         # The tactic `reap` of frenzymath/reap, `mkPrompt` of `Reap/Tactic/Generator.lean`: REAL-Prover as a chat.
         PromptFormat("reap", "tactic", _reap, read_tactic, chat=True),
         PromptFormat("chat", "tactic", _chat, read_tactic, chat=True, target="```lean4\n{}\n```".format),
+        # LeanDojo-v2, `trainer/sft_trainer.py` and `grpo_trainer.py`: what its models of transformers were trained on.
+        PromptFormat(
+            "leandojo", "tactic", _leandojo, first_line, chat=True, system=_LEANDOJO_SYSTEM, target=first_line
+        ),
         # LeanDojo-v2, `prover/hf_prover.py`: rules, state and answer under headings in one text.
-        PromptFormat("leandojo-text", "tactic", _leandojo_text, first_line),
+        PromptFormat("leandojo-text", "tactic", _leandojo_text, before_combinator, target=before_combinator),
         # Networks of this project that were finetuned for whole proofs.
         PromptFormat("nanoproof-proof", "proof", _own_proof, whole_text, special=True),
         # DeepSeek-Prover-V1.5 (Xin et al. 2024, arXiv 2408.08152): its card's prompt, and that for chains of thought.

@@ -337,6 +337,7 @@ def open_served_model(
         spec,
         options.backend,
         chat=how is not None and how.chat,
+        system="" if how is None else how.system,
         special=None if how is None else how.special,
         device=dist.device,
         dtype=dist.dtype,

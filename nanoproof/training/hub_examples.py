@@ -49,7 +49,10 @@ def tokenize(
     found, too_long = [], 0
     for item in transitions:
         prompt, answer = how.example(item.state, item.tactic)
-        prompt_tokens, answer_tokens = codec.prompt(prompt), [*codec.continuation(prompt, answer), end]
+        prompt_tokens, answer_tokens = (
+            codec.prompt(prompt, system=how.system),
+            [*codec.continuation(prompt, answer), end],
+        )
         sizes = (len(prompt_tokens), len(answer_tokens))
         if (max(sizes) if encoder_decoder else sum(sizes)) > room or not prompt_tokens:
             too_long += 1

@@ -19,6 +19,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import RunDir
 from nanoproof.inference.hf_loading import load_tokenizer, transformers_library
 from nanoproof.inference.hf_tokens import PromptCodec, record_end, special_tokens, trained_end
+from nanoproof.inference.language_model import chat_messages
 from nanoproof.lean.types import Transition
 from nanoproof.model.lora import LoraOptions
 from nanoproof.policy.prompt_formats import PromptFormat
@@ -121,7 +122,9 @@ class HubGRPO:
         states = choose_states(transitions, f"--data {grpo.data}", only_openable)
         self.prompts = {state: self.format.prompt(state, ()) for state in states}
         fits = room - grpo.max_completion_length
-        self.states = [state for state in states if len(codec.prompt(self.prompts[state])) <= fits]
+        self.states = [
+            state for state in states if len(codec.prompt(self.prompts[state], system=self.format.system)) <= fits
+        ]
         if not self.states:
             raise UserError(
                 f"--data {grpo.data}: no state fits in {fits} tokens (--max-length, --max-completion-length)"
@@ -140,7 +143,7 @@ class HubGRPO:
         from datasets import Dataset
 
         rows = [
-            {"prompt": [{"role": "user", "content": text}] if self.format.chat else text, "problem": state}
+            {"prompt": chat_messages(text, self.format.system) if self.format.chat else text, "problem": state}
             for state, text in ((state, self.prompts[state]) for state in self.states)
         ]
         config = trl.GRPOConfig(
