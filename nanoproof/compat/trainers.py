@@ -39,7 +39,7 @@ from nanoproof.training.hub_finetuning import (
     trainable_network,
 )
 from nanoproof.training.hub_grpo import HubGRPO, HubGRPOOptions
-from nanoproof.training.progress import ProgressSettings, train_progress
+from nanoproof.training.progress import ProgressSettings, load_start, train_progress
 
 PASSES = "passes"
 """Folder of the output that has a run directory for each repository of the curriculum."""
@@ -282,10 +282,26 @@ class ProgressTrainer:
         seed: int = 42,
     ) -> None:
         """`model_name` is a folder or an id of the hub; "scratch" is a small encoder with fresh weights."""
+        self.model_name = model_name
         self.data_path, self.output_dir = Path(data_path).expanduser(), Path(output_dir).expanduser()
         self.settings = ProgressSettings(
             model_name, max_length, batch_size, float(epochs), learning_rate, eval_ratio, seed
         )
+
+    @property
+    def model(self) -> Any:
+        """The network that was trained, else the one that training begins with; loaded at each access."""
+        return self._load()[0]
+
+    @property
+    def tokenizer(self) -> Any:
+        """The tokenizer of the model."""
+        return self._load()[1]
+
+    def _load(self) -> tuple[Any, Any]:
+        trained = (self.output_dir / "config.json").is_file()
+        settings = replace(self.settings, model_name=str(self.output_dir)) if trained else self.settings
+        return load_start(transformers_library(), [], settings)
 
     def train(self) -> dict[str, Any]:
         """Train, write model and tokenizer to the output folder, and say how to use them; returns the errors."""

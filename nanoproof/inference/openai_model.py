@@ -109,10 +109,10 @@ class OpenAIModel:
         """`base` ends where `/completions` follows, `http://host:8000/v1` say; `model` may be left out if there is one.
 
         With `chat` prompts are messages of a user to `/chat/completions`, behind one of the `system` if it is given.
-        With `special` the endpoint, a server of ours, is asked to read markers such as `<|tactic|>` in prompts as control tokens. A `token` takes the place of
-        that of the options. `silence_seconds` is how long nothing may come (default: the timeout of the options); a
-        stream of ours is never silent for long. Raises UserError for an address that is none, PolicyUnreachable if
-        nobody answers there, and PolicyAccessDenied.
+        With `special` the endpoint, a server of ours, is asked to read markers such as `<|tactic|>` in prompts as
+        control tokens. A `token` takes the place of that of the options. `silence_seconds` is how long nothing may come
+        (default: the timeout of the options); a stream of ours is never silent for long. Raises UserError for an
+        address that is none, PolicyUnreachable if nobody answers there, and PolicyAccessDenied.
         """
         self._options, self._chat, self.special = options or EndpointOptions(), chat, special
         self.system = system

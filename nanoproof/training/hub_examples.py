@@ -4,6 +4,7 @@ Shapes: R rows, L tokens of the longest row, N tokens of all answers, V tokens o
 """
 
 import logging
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,8 +46,11 @@ def load_data(name: str) -> tuple[Sequence[Transition], Sequence[Transition]]:
 def tokenize(
     transitions: Sequence[Transition], how: PromptFormat, codec: PromptCodec, end: int, room: int, encoder_decoder: bool
 ) -> tuple[list[TokenizedExample], int]:
-    """Tokenize transitions; returns those that have room, and how many do not."""
-    found, too_long = [], 0
+    """Tokenize transitions; returns those that have room, and how many do not.
+
+    Raises UserError if there is room for none.
+    """
+    found, too_long, shortest = [], 0, math.inf
     for item in transitions:
         prompt, answer = how.example(item.state, item.tactic)
         prompt_tokens, answer_tokens = (
@@ -54,10 +58,17 @@ def tokenize(
             [*codec.continuation(prompt, answer), end],
         )
         sizes = (len(prompt_tokens), len(answer_tokens))
-        if (max(sizes) if encoder_decoder else sum(sizes)) > room or not prompt_tokens:
+        length = max(sizes) if encoder_decoder else sum(sizes)
+        if length > room or not prompt_tokens:
+            shortest = min(shortest, length)
             too_long += 1
         else:
             found.append(TokenizedExample(np.array(prompt_tokens, np.int32), np.array(answer_tokens, np.int32)))
+    if too_long and not found:
+        raise UserError(
+            f"no transition fits in {room} tokens (--max-length, and what the model has positions for): the shortest "
+            f"has {shortest} as --prompt-format {how.name} writes it"
+        )
     return found, too_long
 
 

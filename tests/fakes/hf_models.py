@@ -43,8 +43,8 @@ def byte_level_tokenizer(chat: bool = False) -> Any:
     return fast
 
 
-def save_decoder(folder: Path, chat: bool = False, seed: int = 0) -> Path:
-    """A decoder with rotary positions, 128 of them. Its logits are sharp, so that greedy texts have no ties."""
+def save_decoder(folder: Path, chat: bool = False, seed: int = 0, positions: int = 128) -> Path:
+    """A decoder with rotary positions. Its logits are sharp, so that greedy texts have no ties."""
     tokenizer = byte_level_tokenizer(chat)
     torch.manual_seed(seed)
     config = transformers.LlamaConfig(
@@ -54,7 +54,7 @@ def save_decoder(folder: Path, chat: bool = False, seed: int = 0) -> Path:
         num_hidden_layers=2,
         num_attention_heads=4,
         num_key_value_heads=2,
-        max_position_embeddings=128,
+        max_position_embeddings=positions,
         initializer_range=0.4,
         bos_token_id=None,
         eos_token_id=tokenizer.eos_token_id,

@@ -15,7 +15,7 @@ from nanoproof.inference import hf_loading, hf_model
 from nanoproof.inference.hf_loading import HFOptions
 from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.language_model import GenerationOptions
-from nanoproof.inference.open_model import as_text, open_model
+from nanoproof.inference.open_model import as_text, open_model, with_system
 from nanoproof.search.policy import BadState, PolicyClosed, PolicyServerError
 from tests.fakes.hf_models import save_decoder, save_encoder, save_encoder_decoder
 from tests.helpers import Later
@@ -240,6 +240,10 @@ def test_chat_wraps_prompts_in_the_models_own_template(tmp_path: Path, decoder: 
     chat, raw = HFModel(str(save_decoder(tmp_path, chat=True)), chat=True), HFModel(str(tmp_path))
     wanted = raw.generate(["<|user|>⊢ p\n<|assistant|>"], GREEDY, [0])
     assert chat.generate(["⊢ p"], GREEDY, [0])[0][0].text == wanted[0][0].text
+    ruled = with_system(chat, "Write one tactic.")
+    wanted = raw.generate(["<|system|>Write one tactic.\n<|user|>⊢ p\n<|assistant|>"], GREEDY, [0])
+    assert ruled.generate(["⊢ p"], GREEDY, [0])[0][0].text == wanted[0][0].text
+    assert chat.system == ""
     chat.close()
     raw.close()
     with pytest.raises(UserError, match="has no chat template: choose another --prompt-format"):

@@ -31,6 +31,7 @@ GOLDEN = {
         "Here is a proof state of Lean 4.\n\n```lean4\np q : Prop\nh : p ∧ q\n⊢ q ∧ p\n```\n\n"
         "Answer with the next tactic, in a code block and without explanation. Do not use sorry."
     ),
+    "leandojo": "p q : Prop\nh : p ∧ q\n⊢ q ∧ p",
     "leandojo-text": (
         "### System:\nYou are a Lean 4 tactic generator. "
         "Given a goal state, output exactly ONE Lean tactic that advances or solves the goal.\n"
@@ -108,6 +109,19 @@ def test_premises_stand_where_each_model_learned_them() -> None:
 
 def test_marks_around_premises_are_removed() -> None:
     assert FORMATS["reprover"].answer("rw [<a>Nat.add_comm</a>, <a>h</a>]") == "rw [Nat.add_comm, h]"
+
+
+def test_leandojo_teaches_and_reads_the_first_line_behind_a_message_of_the_system() -> None:
+    how = FORMATS["leandojo"]
+    assert how.chat and how.system == (
+        "You are a Lean 4 tactic generator. "
+        "Given a goal state, output exactly ONE Lean tactic that advances or solves the goal.\n"
+        "Rules:\n- Output only the tactic text; no prose or code fences.\n"
+        "- Single line only; no `by` blocks.\n- Never use `sorry` or `admit`.\n"
+    )
+    assert how.example(" ⊢ p \n", "induction n with\n| zero => rfl") == ("⊢ p", "induction n with")
+    assert how.answer("simp <;> ring\nThat is it.") == "simp <;> ring"
+    assert FORMATS["leandojo-text"].answer("simp <;> ring") == "simp" and how.answer("") == ""
 
 
 def test_names_that_are_none_are_refused_with_those_of_the_kind() -> None:

@@ -8,8 +8,17 @@ from typing import Any
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.compat.configs import ProverConfig, TrainingConfig
-from nanoproof.compat.prover import BaseProver, ExternalProver, HFProver, SearchResult, Status, theorem_of
+from nanoproof.compat.configs import NOT_READ, ProverConfig, TrainingConfig, save_configs_to_file
+from nanoproof.compat.prover import (
+    BaseProver,
+    ExternalProver,
+    HFProver,
+    SearchResult,
+    Status,
+    opened_session,
+    theorem_of,
+)
+from nanoproof.compat.trainers import RetrievalTrainer
 from nanoproof.lean.types import LeanSession, ServerUnavailable, Theorem
 from tests.fakes.openai_server import OpenAIServer, openai_server
 
@@ -101,7 +110,10 @@ def test_a_model_of_transformers_names_tactics_without_a_theorem(tmp_path: Path)
     pytest.importorskip("transformers")
     from tests.fakes.hf_models import save_decoder
 
+    with HFProver(str(save_decoder(tmp_path, chat=True)), device="cpu") as chat:
+        assert chat.format.name == "leandojo"
     with HFProver(str(save_decoder(tmp_path)), device="cpu") as prover:
+        assert prover.format.name == "leandojo-text"
         assert (prover.sampling.num_sampled_tactics, prover.sampling.temperature, prover.sampling.top_p) == (
             5,
             0.7,
@@ -126,10 +138,43 @@ def test_configs_have_the_known_fields_and_go_through_yaml_and_json(tmp_path: Pa
     assert TrainingConfig.from_yaml(tmp_path / "t.yaml") == config == TrainingConfig.from_json(tmp_path / "t.json")
     defaults = TrainingConfig()
     assert (defaults.lr, defaults.warmup_steps, defaults.data_max_seq_len, defaults.seed) == (1e-3, 1000, 1024, 3407)
-    assert defaults.early_stopping == {"patience": 5, "monitor": "Recall@10_val", "mode": "max"}
+    assert (defaults.early_stopping_patience, defaults.timeout_seconds) == (5, 52 * 7 * 24 * 3600)
+    (tmp_path / "n.yaml").write_text("early_stopping: {patience: 2, mode: max}\ncheckpoint: {save_top_k: -1}\n")
+    assert TrainingConfig.from_yaml(tmp_path / "n.yaml") == TrainingConfig(early_stopping_patience=2)
+    save_configs_to_file(config, ProverConfig(timeout=9), tmp_path / "both.yaml")
+    assert TrainingConfig.from_yaml(tmp_path / "both.yaml") == config
+    assert ProverConfig.from_yaml(tmp_path / "both.yaml").timeout == 9
     (tmp_path / "p.yaml").write_text("timeout: 60\nmax_expansions: 8\n")
     assert ProverConfig.from_yaml(tmp_path / "p.yaml") == ProverConfig(timeout=60, max_expansions=8)
     assert ProverConfig().num_sampled_tactics == 64 and ProverConfig().batch_size == 12
+
+
+@pytest.mark.parametrize("name", NOT_READ)
+def test_fields_that_nothing_reads_are_refused_by_name(name: str, tmp_path: Path) -> None:
+    plain = getattr(TrainingConfig(), name)
+    other = {"bool": False, "str": "other"}.get(type(plain).__name__, 7)
+    for config in (TrainingConfig(**{name: other}), {name: other}):
+        with pytest.raises(UserError, match=rf"TrainingConfig\.{name} = {other!r} cannot be heeded"):
+            RetrievalTrainer(config, tmp_path)
+    RetrievalTrainer(TrainingConfig(**{name: plain}), tmp_path)
+
+
+def test_what_is_done_anyway_is_not_refused(tmp_path: Path) -> None:
+    config = TrainingConfig(run_progressive_training=False, lambda_value=0.0, precision="32-true", model_name="mine")
+    config.tokenizer_model_name, config.data_max_seq_len = "mine", config.max_seq_len
+    assert RetrievalTrainer(config, tmp_path).config is config
+    trainer = RetrievalTrainer({"early_stopping": {"patience": 2}, "timeout_seconds": 365 * 24 * 3600}, tmp_path)
+    assert trainer._options().patience == 2 and RetrievalTrainer(None, tmp_path).config == TrainingConfig()
+
+
+def test_a_pantograph_server_over_core_lean_means_the_embedded_one(caplog: pytest.LogCaptureFixture) -> None:
+    server = type("Server", (), {"__module__": "pantograph.server", "imports": ["Init"], "project_path": None})
+    with opened_session(server()) as session:
+        assert hasattr(session, "apply")
+    assert "the embedded NanoLean takes its place" in caplog.text
+    server.imports = ["Mathlib"]  # type: ignore[attr-defined]
+    with pytest.raises(UserError, match="over Mathlib is not driven here"), opened_session(server()):
+        pass
 
 
 @pytest.mark.parametrize(

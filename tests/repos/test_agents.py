@@ -182,7 +182,7 @@ def test_a_model_is_finetuned_on_a_repository_and_proves(
     from tests.fakes.hf_models import save_decoder
 
     monkeypatch.setattr(hub_finetuning, "DEFAULTS", {**hub_finetuning.DEFAULTS, "device_type": "cpu"})
-    base = str(save_decoder(Path("base")))
+    base = str(save_decoder(Path("base"), positions=512))
     config = ProverConfig(max_expansions=1, num_sampled_tactics=2)
     agent = HFAgent(SFTTrainer(base, batch_size=4), prover_config=config, lean_servers=lean)
     with pytest.raises(ValueError, match="No repository loaded"):

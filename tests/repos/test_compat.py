@@ -2,14 +2,19 @@
 
 import importlib
 import json
+import runpy
+import sys
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
+import httpx2
 import pytest
 
 from nanoproof import compat
 from nanoproof.common.errors import UserError
 from nanoproof.compat.database import AnnotatedTactic, DynamicDatabase, Premise, PremiseFile, Repository, Theorem
+from nanoproof.compat.database.discovery import popular_repositories
 from nanoproof.compat.database.models.annotations import Pos, parse_pos
 from nanoproof.repos.store import Store
 from tests.repos.made_records import chain, file, tactic, theorem
@@ -217,8 +222,69 @@ def test_tracing_a_folder_gives_a_repository_and_its_data_set(
     assert database.trace_repository(str(project), "") is None
     with Store() as store:
         assert store.counts("mine")["theorems"] == 2
-    with pytest.raises(UserError, match="name those"):
-        database.discover_repositories(3, True)
+
+
+def test_the_most_starred_repositories_are_traced_and_listed(
+    database: DynamicDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = ["leanprover/lean4", "o/r3", "o/broken", "o/small", "o/r4"]
+    asked: list[Any] = []
+
+    def get(url: str, **how: Any) -> httpx2.Response:
+        asked.append((url, how["params"]["page"], how["headers"]))
+        items = [{"full_name": name, "clone_url": f"https://host/{name}.git"} for name in names]
+        return httpx2.Response(200, json={"items": items}, request=httpx2.Request("GET", url))
+
+    def trace(url: str, *_: Any) -> Repository | None:
+        if url.endswith("broken"):
+            raise UserError("it has no lakefile")
+        return None if url.endswith("small") else Repository.from_dict(entry(int(url[-1])))
+
+    monkeypatch.setattr(httpx2, "get", get)
+    monkeypatch.setattr(database, "trace_repository", trace)
+    monkeypatch.setenv("GITHUB_API_URL", "https://git.example/api/v3/")
+    monkeypatch.setenv("GITHUB_ACCESS_TOKEN", "secret")
+    added = database.discover_repositories(num_repos=4, curriculum_learning=True)
+    assert asked == [("https://git.example/api/v3/search/repositories", 1, {"Authorization": "Bearer secret"})]
+    assert [repo.name for repo in added] == ["o/r3", "o/r4"] and added[0] in DynamicDatabase(
+        database.json_path
+    ).repositories
+    listed = json.loads(Path("raid/data/repo_info_compatible.json").read_text())
+    assert listed[0] == {"url": "https://host/o/r3", "commit": "c0ffee", "version": "v4.27.0"}
+    said = capsys.readouterr().out
+    assert "https://host/o/broken is passed over: it has no lakefile" in said
+    assert "https://host/o/small is passed over: it has fewer than 3 theorems" in said
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda url: httpx2.Response(403, request=httpx2.Request("GET", url)), "answered 403 to a search"),
+        (lambda url: httpx2.Response(200, text="<html>", request=httpx2.Request("GET", url)), "something else"),
+        (lambda url: (_ for _ in ()).throw(httpx2.ConnectError("no route")), "cannot be reached: no route"),
+    ],
+)
+def test_a_search_that_fails_is_one_line(monkeypatch: pytest.MonkeyPatch, answer: Any, message: str) -> None:
+    monkeypatch.setattr(httpx2, "get", lambda url, **_: answer(url))
+    with pytest.raises(UserError, match=message):
+        list(popular_repositories())
+
+
+def test_commands_of_lean_progress_run_by_their_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    create = importlib.import_module("nanoproof.compat.lean_progress.create_sample_dataset")
+    monkeypatch.setattr(sys, "argv", ["create"])
+    create.main()
+    assert len(Path(compat.SAMPLE_PATH).read_text().splitlines()) == 3
+    monkeypatch.setattr(sys, "argv", ["create", "--output", "mine.jsonl"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("nanoproof.compat.lean_progress.create_sample_dataset", run_name="__main__")
+    assert not ended.value.code and len(Path("mine.jsonl").read_text().splitlines()) == 3
+    train = importlib.import_module("nanoproof.compat.lean_progress.train_steps_model")
+    monkeypatch.setattr(sys, "argv", ["train", "--dataset", "none.jsonl", "--output-dir", "out"])
+    with pytest.raises(UserError, match=r"none\.jsonl"):
+        train.main()
 
 
 @pytest.mark.parametrize("name", compat.MODULES)

@@ -254,7 +254,7 @@ def test_the_trainer_of_leandojo_chains_its_passes_and_goes_on_where_it_was(byte
     assert RetrievalTrainer(config, tmp_path).train([{"name": "o/a"}, {"name": "o/b"}], Database(), data_set) == scores
     assert len(exports) == 2  # both passes are done
     with pytest.raises(UserError, match="name what to start from"):
-        RetrievalTrainer(output_dir=tmp_path).train([], None, data_set)
+        RetrievalTrainer({}, tmp_path).train([], None, data_set)
 
 
 # -- in search ---------------------------------------------------------------------------------------------------

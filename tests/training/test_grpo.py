@@ -16,6 +16,7 @@ from nanoproof.common.files import read_jsonl
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.types import LeanError, TacticFailed
+from nanoproof.policy.prompt_formats import FORMATS
 from nanoproof.training.grpo import GRPO, Group, clipped_surrogate, group_advantages, tactics_of, whole_groups
 from nanoproof.training.hub_finetuning import load_data
 from nanoproof.training.rewards import (
@@ -298,7 +299,8 @@ def test_trl_trains_a_model_of_transformers_and_a_constant_reward_does_not(tmp_p
     from tests.fakes.hf_models import save_decoder, transformers
     from tests.training.test_hub_finetuning import STEPS, write_export
 
-    decoder, data = save_decoder(tmp_path / "decoder"), write_export(tmp_path / "data", STEPS)
+    decoder = save_decoder(tmp_path / "decoder", chat=True, positions=512)
+    data = write_export(tmp_path / "data", STEPS)
     seen: list[tuple[list[str], dict[str, Any]]] = []
 
     def constant(completions: list[str], **context: Any) -> list[float]:
@@ -320,4 +322,4 @@ def test_trl_trains_a_model_of_transformers_and_a_constant_reward_does_not(tmp_p
     completions, context = seen[0]
     assert len(completions) == 5 and all(isinstance(text, str) for text in completions)
     assert set(context["states"]) <= {step.state for step in STEPS}
-    assert context["prompts"][0] == f"{context['states'][0]}:::"
+    assert context["prompts"][0] == FORMATS["leandojo"].system + context["states"][0]

@@ -319,18 +319,25 @@ class Exports:
 
 
 def test_the_known_trainer_goes_through_repositories_and_saves_what_the_libraries_load(
-    decoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hub_finetuning, "DEFAULTS", {**hub_finetuning.DEFAULTS, "device_type": "cpu"})
     modules = ["q_proj", "k_proj", "v_proj", "o_proj"]
     config = peft.LoraConfig(r=4, lora_alpha=8, target_modules=modules, lora_dropout=0.1, task_type="CAUSAL_LM")
     out, database = tmp_path / "outputs", Exports()
+    decoder = save_decoder(tmp_path / "chat", chat=True, positions=512)
     trainer = SFTTrainer(
         str(decoder), output_dir=str(out), epochs_per_repo=2, batch_size=1, lr=1e-3, lora_config=config
     )
+    assert (trainer.config.num_train_epochs, trainer.config.learning_rate) == (2, 1e-3)
+    assert trainer.tokenizer.pad_token == "</s>" and hasattr(trainer.model, "print_trainable_parameters")
+    before = trainer.model.state_dict()
     metrics = trainer.train(["owner/one", "owner/two"], database, tmp_path / "merged")
     assert database.asked == [["owner/one"], ["owner/one", "owner/two"]]
     assert metrics["step"] == 6 and math.isfinite(metrics["valid/loss"]) and "valid/tactic_exact_match" in metrics
+    after = trainer.model.state_dict()
+    assert before.keys() == after.keys() and any(not torch.equal(before[name], after[name]) for name in before)
+    assert read_json(out / "nanoproof.json")["prompt_format"] == "leandojo"
     saved = read_json(out / "adapter_config.json")
     assert (saved["r"], saved["lora_alpha"], saved["base_model_name_or_path"]) == (4, 8, str(decoder))
     peft.PeftModel.from_pretrained(plain(decoder), out)

@@ -6,11 +6,13 @@ split is for training at a later step; and thresholds of difficulty are finite.
 """
 
 import logging
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_json
+from nanoproof.compat.database.discovery import popular_repositories
 from nanoproof.compat.database.models.repository import Repository
 from nanoproof.compat.database.models.theorems import Theorem
 from nanoproof.repos.difficulty import Curriculum, Item
@@ -21,6 +23,7 @@ from nanoproof.repos.store import Store
 
 log = logging.getLogger(__name__)
 
+INFO_FILE = Path("raid/data/repo_info_compatible.json")
 LEAST_THEOREMS = 3
 """A repository with fewer has not enough for training, validation and test."""
 
@@ -162,12 +165,40 @@ class DynamicDatabase:
             if store.counts(added)["theorems"] < LEAST_THEOREMS:
                 log.warning("%s has fewer than %d theorems", url, LEAST_THEOREMS)
                 return None
-            export_stored(store, [added.name], repository_folder(store, added.name) / "leandojo")
+            data_set = repository_folder(store, added.name) / "leandojo"
+            export_stored(store, [added.name], data_set)
+            print(f"{url}: {store.counts(added)['theorems']} theorems traced, the data set is in {data_set}")
             return Repository.from_store(store, added)
 
-    def discover_repositories(self, num_repos: int, curriculum_learning: bool, build_deps: bool = False) -> None:
-        """Raise UserError: repositories are not searched for; name them to `trace_repository`."""
-        raise UserError("repositories are not searched for on GitHub; name those that you want to trace_repository")
+    def discover_repositories(
+        self, num_repos: int, curriculum_learning: bool, build_deps: bool = False, options: AddOptions | None = None
+    ) -> list[Repository]:
+        """Trace the most starred repositories of Lean on GitHub, so many, and add them; returns those added.
+
+        One that cannot be traced is named and passed over. With `curriculum_learning` the easiest come first. Their
+        addresses and commits are written to `raid/data/repo_info_compatible.json`, as LeanDojo-v2 writes them. Raises
+        UserError where GitHub cannot be asked.
+        """
+        added: list[Repository] = []
+        for url in islice(popular_repositories(), num_repos):
+            try:
+                repo = self.trace_repository(url, "", build_deps, options)
+            except UserError as error:
+                print(f"{url} is passed over: {error}")
+                continue
+            if repo is None:
+                print(f"{url} is passed over: it has fewer than {LEAST_THEOREMS} theorems")
+                continue
+            self.add_repository(repo)
+            added.append(repo)
+        self.to_json()
+        if curriculum_learning and added:
+            added = [repo for repo in self.sort_repositories_by_difficulty() if repo in added]
+        rows = [{"url": repo.url, "commit": repo.commit, "version": repo.lean_version} for repo in added]
+        INFO_FILE.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write_json(INFO_FILE, rows)
+        print(f"{len(added)} repositories added, listed in {INFO_FILE}")
+        return added
 
 
 def _item(theorem: Theorem) -> Item[str]:
