@@ -278,6 +278,7 @@ def test_commands_of_lean_progress_run_by_their_modules(tmp_path: Path, monkeypa
     create.main()
     assert len(Path(compat.SAMPLE_PATH).read_text().splitlines()) == 3
     monkeypatch.setattr(sys, "argv", ["create", "--output", "mine.jsonl"])
+    monkeypatch.delitem(sys.modules, create.__name__)
     with pytest.raises(SystemExit) as ended:
         runpy.run_module("nanoproof.compat.lean_progress.create_sample_dataset", run_name="__main__")
     assert not ended.value.code and len(Path("mine.jsonl").read_text().splitlines()) == 3
