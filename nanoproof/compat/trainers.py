@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from nanoproof.common.distributed import choose_device, init_distributed
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write_json, read_json, read_jsonl
+from nanoproof.common.files import atomic_write_json, read_json, read_jsonl, read_object
 from nanoproof.common.run_dir import FINISHED, RunDir
 from nanoproof.compat.configs import TrainingConfig, flat, refuse_unread
 from nanoproof.compat.prover import default_format
@@ -43,6 +43,8 @@ from nanoproof.training.progress import ProgressSettings, load_start, train_prog
 
 PASSES = "passes"
 """Folder of the output that has a run directory for each repository of the curriculum."""
+SETTINGS = "settings.json"
+"""File among them: which trainer makes them, and how."""
 
 
 class Database(Protocol):
@@ -51,6 +53,19 @@ class Database(Protocol):
     def export_merged_data(self, repositories: list[Any], output_path: Path) -> object:
         """Write the data of these repositories to a folder, in place of what is there."""
         ...
+
+
+def begin_passes(passes: Path, settings: dict[str, Any]) -> None:
+    """Let a folder of passes be those of a trainer with these settings: what another one made there is deleted.
+
+    LeanDojo-v2's examples train several ways into one `output_dir`; the passes of one are not done for the other.
+    """
+    file = passes / SETTINGS
+    earlier = read_object(file)
+    if earlier is not None and earlier != settings:
+        print(f"{passes} has the passes of a trainer with other settings: they are made anew")
+        shutil.rmtree(passes)
+    atomic_write_json(file, settings)
 
 
 def _curriculum(
@@ -154,6 +169,15 @@ class _HubTrainer:
         train_pass: Callable[[str, Path, Path], None],
     ) -> dict[str, float]:
         self._model = None
+        settings = {
+            "trainer": type(self).__name__,
+            "model": self.model_name,
+            "config": asdict(self.config),
+            "lora": asdict(_lora_options(self.lora_config, self.config.learning_rate)),
+            "prompt_format": self.prompt_format,
+            "seed": self.seed,
+        }
+        begin_passes(self.output_dir / PASSES, settings)
         return _curriculum(repos, database, data_path, self.model_name, self.output_dir, train_pass)
 
 
@@ -390,6 +414,8 @@ class RetrievalTrainer:
         self.data_path = data = Path(data_path).expanduser()
         refuse_unread(self.config)
         source = str(model_checkpoint_path or self._encoder())
+        settings = {"from": source, "options": asdict(self._options()), "max_tokens": self._field("max_seq_len", None)}
+        begin_passes(self.output_dir / PASSES, settings)
         scores: dict[str, float] = {}
         for number in range(1 if database is None else len(repos)):
             name = "data" if database is None else _name(repos[number])

@@ -142,6 +142,14 @@ def _leandojo_text(state: str, premises: Sequence[str]) -> str:
     return f"### System:\n{_LEANDOJO_RULES}### User:\n{state}\n\n### Assistant:\n"
 
 
+def _taught_line(tactic: str) -> str:
+    return tactic.strip().partition("\n")[0].rstrip()
+
+
+def _taught_part(tactic: str) -> str:
+    return _taught_line(tactic).partition("<;>")[0].rstrip()
+
+
 def first_line(text: str) -> str:
     """Return the first line of an answer: what LeanDojo-v2 teaches of a tactic."""
     return read_tactic(text).partition("\n")[0].strip()
@@ -284,10 +292,10 @@ FORMATS: dict[str, PromptFormat] = {
         PromptFormat("chat", "tactic", _chat, read_tactic, chat=True, target="```lean4\n{}\n```".format),
         # LeanDojo-v2, `trainer/sft_trainer.py` and `grpo_trainer.py`: what its models of transformers were trained on.
         PromptFormat(
-            "leandojo", "tactic", _leandojo, first_line, chat=True, system=_LEANDOJO_SYSTEM, target=first_line
+            "leandojo", "tactic", _leandojo, first_line, chat=True, system=_LEANDOJO_SYSTEM, target=_taught_line
         ),
         # LeanDojo-v2, `prover/hf_prover.py`: rules, state and answer under headings in one text.
-        PromptFormat("leandojo-text", "tactic", _leandojo_text, before_combinator, target=before_combinator),
+        PromptFormat("leandojo-text", "tactic", _leandojo_text, before_combinator, target=_taught_part),
         # Networks of this project that were finetuned for whole proofs.
         PromptFormat("nanoproof-proof", "proof", _own_proof, whole_text, special=True),
         # DeepSeek-Prover-V1.5 (Xin et al. 2024, arXiv 2408.08152): its card's prompt, and that for chains of thought.

@@ -345,6 +345,8 @@ def test_the_known_trainer_goes_through_repositories_and_saves_what_the_librarie
     assert not (out / "optimizer.pt").exists()
     assert trainer.train(["owner/one", "owner/two"], database, tmp_path / "merged") == metrics  # all of it is done
     assert len(database.asked) == 2
+    again = SFTTrainer(str(decoder), output_dir=str(out), epochs_per_repo=1, batch_size=2, lr=1e-3, lora_config=config)
+    assert again.train(["owner/one"], database, tmp_path / "merged")["step"] == 1  # other settings: not done
     with pytest.raises(UserError, match="there are no repositories to train on"):
         trainer.train([], database, tmp_path / "merged")
 
