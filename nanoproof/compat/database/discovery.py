@@ -35,7 +35,13 @@ def popular_repositories(left_out: Collection[str] = LEFT_OUT) -> Iterator[str]:
     number = 0
     while True:
         number += 1
-        query = {"q": "language:Lean", "sort": "stars", "order": "desc", "per_page": PAGE, "page": number}
+        query: dict[str, str | int] = {
+            "q": "language:Lean",
+            "sort": "stars",
+            "order": "desc",
+            "per_page": PAGE,
+            "page": number,
+        }
         try:
             answer = httpx2.get(f"{base}/search/repositories", params=query, headers=headers, timeout=SECONDS)
             answer.raise_for_status()
