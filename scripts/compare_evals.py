@@ -57,6 +57,9 @@ def table(found: dict[str, Any], show: int) -> str:
     for letter, path, score in zip("AB", found["paths"], found["scores"]):
         share = f"{100 * score['low']:.1f}-{100 * score['high']:.1f}%"
         lines.append(f"{letter}: {score['solved']}/{total} solved, 95% interval {share}  {path}")
+    for letter, accepted in zip("AB", found["accepted"]):
+        if accepted:
+            lines.append(f"{letter}: proofs accepted {accepted}")
     lines += [
         f"{'':<16}{'B solved':>12}{'B did not':>12}",
         f"{'A solved':<16}{cells['both']:>12}{cells['only_first']:>12}",

@@ -24,6 +24,7 @@ from nanolean.commands.header import (
 from nanolean.commands.messages import CommandResult
 from nanolean.elab.api import finish
 from nanolean.elab.elaborator import Elaborator
+from nanolean.kernel.budget import KernelError
 from nanolean.kernel.declaration import (
     AxiomInfo,
     CtorDecl,
@@ -34,6 +35,7 @@ from nanolean.kernel.declaration import (
     TheoremDecl,
 )
 from nanolean.kernel.expr import (
+    PROP,
     TYPE,
     App,
     BVar,
@@ -45,6 +47,7 @@ from nanolean.kernel.expr import (
     Proj,
     Sort,
     collect_consts,
+    erase,
     get_app_fn_args,
     instantiate,
     lift,
@@ -52,7 +55,8 @@ from nanolean.kernel.expr import (
     replace,
     subterms,
 )
-from nanolean.kernel.level import LParam
+from nanolean.kernel.level import ONE, ZERO, IMax, Level, LParam, Max, Succ, equiv, simplify
+from nanolean.kernel.typecheck import TypeChecker
 from nanolean.meta.bind import replace_fvar
 from nanolean.meta.lctx import LocalContext
 from nanolean.proof_errors import ElabError
@@ -63,16 +67,38 @@ def run_inductive(result: CommandResult, cmd: InductiveCmd) -> None:
     """Add an inductive type; trailing arguments that never vary become parameters, as in Lean."""
     check_modifiers(result.state, cmd)
     check_new(result.state, cmd.signature)
-    header = elab_header(result.state, cmd.signature)
-    if header.type is None:
+    _declare(result, cmd, cmd.ctors)
+
+
+def _declare(result: CommandResult, cmd: InductiveCmd | StructureCmd, ctors: Sequence[CtorStx]) -> InductiveDecl:
+    signature = cmd.signature
+    header = elab_header(result.state, signature)
+    if header.type is not None:
+        decl = _elab_types(result, header, signature, ctors)
+    else:
         header.type = TYPE
-    _declare(result, cmd, header, cmd.ctors)
+        decl = _elab_types(result, header, signature, ctors)
+        try:
+            sort = _inferred_sort(header, decl)
+        except KernelError:  # a field is no type, which the kernel says better
+            sort = TYPE
+        if sort is not TYPE:  # it may have universe parameters of its own, so all is elaborated again
+            header = elab_header(result.state, signature)
+            header.type = sort
+            decl = _elab_types(result, header, signature, ctors)
+    new = add_to_kernel(result.state, decl, signature)
+    for info in result.state.env:
+        if info.name.startswith(f"{header.name}.") and is_made(new, info.name):
+            raise ElabError(f"`{info.name}` has already been declared", signature.pos, signature.end)
+    result.state = with_modifiers(new, header.name, cmd.modifiers)
+    if any("sorryAx" in collect_consts(e) for e in (decl.type, *[ctor.type for ctor in decl.ctors])):
+        result.say("warning", "declaration uses `sorry`", signature.pos, signature.end)
+    return decl
 
 
-def _declare(
-    result: CommandResult, cmd: InductiveCmd | StructureCmd, header: Header, ctors: Sequence[CtorStx]
-) -> InductiveDecl:
-    session, signature = header.session, cmd.signature
+def _elab_types(result: CommandResult, header: Header, signature: Signature, ctors: Sequence[CtorStx]) -> InductiveDecl:
+    """The declaration of a type whose sort is known, elaborated and not checked."""
+    session = header.session
     mctx = session.mctx
     assert header.type is not None
     _check_result(header, signature)
@@ -94,15 +120,54 @@ def _declare(
             raise ElabError(f"the name `{ctor.name}` of a constructor may have no dots here", ctor.pos, ctor.end)
         types.append(CtorDecl(f"{header.name}.{ctor.name}", _ctor_type(header, ctor, params, self_const)))
     count = _num_params(header.name, len(ids), type_, [ctor.type for ctor in types])
-    decl = InductiveDecl(header.name, levels, count, type_, tuple(types))
-    new = add_to_kernel(result.state, decl, signature)
-    for info in result.state.env:
-        if info.name.startswith(f"{header.name}.") and is_made(new, info.name):
-            raise ElabError(f"`{info.name}` has already been declared", signature.pos, signature.end)
-    result.state = with_modifiers(new, header.name, cmd.modifiers)
-    if any("sorryAx" in collect_consts(e) for e in (type_, *[ctor.type for ctor in types])):
-        result.say("warning", "declaration uses `sorry`", signature.pos, signature.end)
-    return decl
+    return InductiveDecl(header.name, levels, count, type_, tuple(types))
+
+
+def _inferred_sort(header: Header, decl: InductiveDecl) -> Sort:
+    """The sort of a type for which none is stated: the largest of its fields' universes, and at least `Type`.
+
+    It is `Prop` where Lean makes it so: one constructor with fields, all of them proofs that do not mention the type.
+    """
+    checker = TypeChecker(header.session.mctx.env, budget=header.session.mctx.budget)
+    universes: list[Level] = []
+    is_prop = len(decl.ctors) == 1
+    num_fields = 0
+    for ctor in decl.ctors:
+        type_ = ctor.type
+        place = 0
+        while isinstance(type_, Pi):
+            if place >= decl.num_params:
+                level = checker.sort_of(erase(type_.type))
+                num_fields += 1
+                is_prop = is_prop and equiv(level, ZERO) and decl.name not in collect_consts(type_.type)
+                universes += _parts(level)
+            type_ = instantiate(type_.body, checker.open_local(type_.type))
+            place += 1
+    if is_prop and num_fields > 0:
+        return PROP
+    level = ONE
+    for universe in universes:
+        level = Max(level, universe)
+    level = simplify(level)
+    lower = _one_less(level)
+    return Sort(level if lower is None else Succ(lower))  # as `Type _`, which is how Lean shows it
+
+
+def _one_less(level: Level) -> Level | None:
+    """The level below a simplified one; None where it may be 0."""
+    if isinstance(level, Succ):
+        return level.of
+    if not isinstance(level, Max):
+        return None
+    left, right = _one_less(level.left), _one_less(level.right)
+    return None if left is None or right is None else Max(left, right)
+
+
+def _parts(level: Level) -> list[Level]:
+    """The universes that a maximum is of, as Lean takes it apart: both sides of `imax` too."""
+    if isinstance(level, Max | IMax):
+        return [*_parts(level.left), *_parts(level.right)]
+    return [] if level is ZERO else [level]
 
 
 def _check_result(header: Header, signature: Signature) -> None:
@@ -175,11 +240,8 @@ def run_structure(result: CommandResult, cmd: StructureCmd) -> None:
     """Add a structure: an inductive type with one constructor, and a projection for every field."""
     check_modifiers(result.state, cmd)
     check_new(result.state, cmd.signature)
-    header = elab_header(result.state, cmd.signature)
-    if header.type is None:
-        header.type = TYPE
     ctor = CtorStx(cmd.ctor, cmd.fields, None, pos=cmd.pos, end=cmd.end)
-    decl = _declare(result, InductiveCmd(cmd.modifiers, cmd.signature, (ctor,)), header, (ctor,))
+    decl = _declare(result, cmd, (ctor,))
     info = result.state.env[decl.name]
     assert isinstance(info, InductiveInfo)
     for index, field in enumerate(cmd.fields):

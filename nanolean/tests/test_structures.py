@@ -57,3 +57,23 @@ def test_projections_print_with_a_dot() -> None:
 
 def test_the_constructor_has_its_fields_as_arguments() -> None:
     assert run(POINT + "#check Point.mk").messages[-1].text == "Point.mk (x y : Nat) : Point"
+
+
+INFERRED = {
+    "structure S (α : Type u) (β : Type v) where\n  x : α\n  y : β": "Type u → Type v → Type (max u v)",
+    "inductive S (α : Type u) where\n  | nil\n  | cons (head : α) (tail : S α)": "Type u → Type u",
+    "inductive S (α : Type u) where\n  | leaf\n  | node (f : α → S α)": "Type u → Type u",
+    "structure S (α : Sort u) where\n  x : α": "Sort u → Sort (max 1 u)",
+    "structure S where\n  carrier : Type u\n  op : carrier → carrier": "Type (u + 1)",
+    "structure S where\n  n : Nat\n  h : n = 0": "Type",
+    "structure S (p q : Prop) where\n  l : p\n  r : q": "Prop → Prop → Prop",
+    "inductive S (p q : Prop) where\n  | l (h : p)\n  | r (h : q)": "Prop → Prop → Type",
+    "inductive S (p : Prop) where\n  | mk (h : p) (t : S p)": "Prop → Type",
+    "inductive S where\n  | mk": "Type",
+}
+"""Types without a stated sort, and the type that Lean gives them."""
+
+
+@pytest.mark.parametrize("text", INFERRED)
+def test_a_sort_that_is_not_stated_is_that_of_the_fields(text: str) -> None:
+    assert errors(f"universe u v\n{text}\nexample : {INFERRED[text]} := S") == []

@@ -9,6 +9,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.evaluation.results import RESULTS, SUMMARY, with_search_defaults
 from nanoproof.evaluation.summary import by_theorem, mcnemar_exact, paired_difference, sign_flip_test, wilson
+from nanoproof.lean.certificates import accepted_by
 from nanoproof.prover.attempt import Attempt
 
 EXPECTED = ("seed", "model_sha256", "served_model", "text_model", "theorems", "theorem_set", "num_simulations")
@@ -93,6 +94,7 @@ def compare(first: Evaluated, second: Evaluated) -> dict[str, Any]:
         "budgets": [first.budget, second.budget],
         "settings": _differences(first, second),
         "paths": [str(first.path), str(second.path)],
+        "accepted": [accepted_by(each.summary.get("verdicts")) for each in (first, second)],
     }
 
 

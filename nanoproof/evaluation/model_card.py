@@ -14,6 +14,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.evaluation.results import RESULTS, SUMMARY, read_attempts
 from nanoproof.evaluation.summary import by_theorem, wilson
+from nanoproof.lean.certificates import accepted_by
 
 REPOSITORY = "nanoproof, an open theorem prover for Lean 4"
 
@@ -28,6 +29,8 @@ class Score:
     settings: dict[str, Any]
     baseline: tuple[int, int] | None
     revision: str
+    accepted: str = ""
+    """How many of the proofs which checkers accept."""
 
     @property
     def budget(self) -> str:
@@ -52,6 +55,7 @@ def read_score(directory: Path, sha256: str) -> Score:
         baseline = summary.get("baseline")
         others = None if baseline is None else (int(baseline["solved"]), int(baseline["total"]))
         revision = str(summary["versions"]["nanoproof"])
+        accepted = accepted_by(summary.get("verdicts"))
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{where}: {SUMMARY} is no summary of an evaluation: {error!r}") from error
     if settings.get("model_sha256") != sha256:
@@ -62,7 +66,7 @@ def read_score(directory: Path, sha256: str) -> Score:
         raise UserError(
             f"{where}: {RESULTS} has {counted[0]} solved of {counted[1]}, and {SUMMARY} says {solved} of {total}"
         )
-    return Score(solved, total, errors, settings, others, revision)
+    return Score(solved, total, errors, settings, others, revision, accepted)
 
 
 def model_card(name: str, about: dict[str, Any], scores: Sequence[Score], licence: str) -> str:
@@ -123,15 +127,15 @@ def _scores(scores: Sequence[Score], about: dict[str, Any]) -> str:
     lines = [
         "Theorems solved, with 95% Wilson intervals; the baseline is solver tactics alone, where it was run.",
         "",
-        "| data set | split | solved | share | interval | budget | seed | Lean | baseline | errors |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| data set | split | solved | share | interval | budget | seed | Lean | baseline | errors | proofs accepted |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for score in scores:
         settings, (low, high) = score.settings, wilson(score.solved, score.total)
         baseline = "" if score.baseline is None else f"{score.baseline[0]} of {score.baseline[1]}"
         cells = [settings["dataset"], settings["split"], f"{score.solved} of {score.total}"]
         cells += [f"{100 * score.solved / max(1, score.total):.1f}%", f"{100 * low:.1f} to {100 * high:.1f}%"]
-        cells += [score.budget, settings["seed"], settings["lean"], baseline, score.errors]
+        cells += [score.budget, settings["seed"], settings["lean"], baseline, score.errors, score.accepted]
         lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
     if about["dtype"] != "float32":
         lines += [

@@ -140,6 +140,14 @@ def verdicts(folder: Path, checker: str, seconds: float) -> dict[str, Any]:
     return {"proofs": len(files), "nanolean": by_us, "outside": outside, "refused": refused}
 
 
+def accepted_by(found: dict[str, Any] | None) -> str:
+    """Say how many proofs which checkers accept, by what `verdicts` returned; empty where nobody was asked."""
+    if not found or not found["proofs"]:
+        return ""
+    counts = [f"{found['nanolean']} by NanoLean's checker", *(f"{n} by {name}" for name, n in found["outside"].items())]
+    return ", ".join(counts) + ("" if found["outside"] else ", not checked outside")
+
+
 def verdict_line(found: dict[str, Any]) -> str:
     """Say in a line what `verdicts` returned."""
     counts = [f"{found['nanolean']} accepted by NanoLean's checker"]

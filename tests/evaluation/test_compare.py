@@ -46,6 +46,17 @@ def test_the_paired_table_its_test_and_what_changed(tmp_path, capsys):
     assert "A: 2/10 solved" in printed and "B: 7/10 solved" in printed and "p = 0.125" in printed
 
 
+def test_who_accepts_the_proofs_stands_beside_the_score(tmp_path, capsys):
+    before, after = evaluation(tmp_path / "a", "+-"), evaluation(tmp_path / "b", "++")
+    summary = read_json(after / "summary.json")
+    summary["verdicts"] = {"proofs": 2, "nanolean": 2, "outside": {"Lean 4.35.0's kernel": 1}, "refused": {}}
+    atomic_write_json(after / "summary.json", summary)
+    compared(before, after, tmp_path)
+    printed = capsys.readouterr().out
+    assert "B: proofs accepted 2 by NanoLean's checker, 1 by Lean 4.35.0's kernel" in printed
+    assert "A: proofs accepted" not in printed
+
+
 def test_budgets_settings_and_errors_that_differ_are_said(tmp_path, capsys):
     before = evaluation(tmp_path / "a", "+!", sampling=SamplingConfig())
     after = evaluation(tmp_path / "b", "++", seed=3, simulations=16, sampling=SamplingConfig(temperature=2.0))
