@@ -78,8 +78,8 @@ def check_certificates(folder: Path, checker: str | None, seconds: float, jobs: 
     files = sorted(folder.rglob("*.lean"))
     if not files:
         raise UserError(f"{folder} holds no .lean file")
-    found = {file: certificate for file in files if (certificate := certificate_of(file)) is not None}
-    name, checked, different = _ask(checker, folder, found, seconds, jobs)
+    certificates = {file: certificate for file in files if (certificate := certificate_of(file)) is not None}
+    name, checked, different = _ask(checker, folder, certificates, seconds, jobs)
     answers: dict[Path, Answer] = {}
     for file in files:
         answers[file] = checked.get(file, Answer("refused", "it has no certificate"))
@@ -91,17 +91,17 @@ def check_certificates(folder: Path, checker: str | None, seconds: float, jobs: 
 
 
 def _ask(
-    checker: str | None, folder: Path, found: dict[Path, Path], seconds: float, jobs: int
+    checker: str | None, folder: Path, certificates: dict[Path, Path], seconds: float, jobs: int
 ) -> tuple[str, dict[Path, Answer], dict[str, str]]:
     """The name of a checker, what it says of the files with certificates, and what `compare` says of the folder."""
     if checker is not None and lean_kernel.is_meant(checker):
-        judged = lean_kernel.judge(list(found), lean_kernel.find_library(checker), seconds)
+        judged = lean_kernel.judge(list(certificates), lean_kernel.find_library(checker), seconds)
         different = {str(file): reason for file, reason in judged.different.items()}
         return judged.name, judged.answers, {**different, **_strays(folder)}
     command = Checker(checker)
     with ThreadPoolExecutor(1) as compare_pool, ThreadPoolExecutor(jobs) as pool:
-        differences = compare_pool.submit(compare, folder, START_SECONDS + seconds * len(found))
-        checks = {file: pool.submit(command.check, certificate, seconds) for file, certificate in found.items()}
+        differences = compare_pool.submit(compare, folder, START_SECONDS + seconds * len(certificates))
+        checks = {file: pool.submit(command.check, certificate, seconds) for file, certificate in certificates.items()}
         answers = {file: check.result() for file, check in checks.items()}
         return checker or "nanolean", answers, differences.result()
 
@@ -120,7 +120,7 @@ def verdicts(folder: Path, checker: str, seconds: float) -> dict[str, Any]:
     Raises UserError if there is no such checker.
     """
     files = sorted(folder.rglob("*.lean"))
-    found = {file: certificate for file in files if (certificate := certificate_of(file)) is not None}
+    certificates = {file: certificate for file in files if (certificate := certificate_of(file)) is not None}
     if checker == "auto":
         checker = lean_kernel.NAME if lean_kernel.installed() is not None else "none"
     if not files:
@@ -129,8 +129,8 @@ def verdicts(folder: Path, checker: str, seconds: float) -> dict[str, Any]:
     if checker == "none":
         refused = compare(folder, START_SECONDS + seconds * len(files))
     else:
-        name, answers, refused = _ask(checker, folder, found, seconds, 1)
-    by_us = sum(str(file) not in refused for file in found) if str(folder) not in refused else 0
+        name, answers, refused = _ask(checker, folder, certificates, seconds, 1)
+    by_us = sum(str(file) not in refused for file in certificates) if str(folder) not in refused else 0
     outside: dict[str, int] = {}
     if checker != "none":
         outside[name] = sum(answer.outcome == "accepted" for answer in answers.values())
@@ -140,22 +140,25 @@ def verdicts(folder: Path, checker: str, seconds: float) -> dict[str, Any]:
     return {"proofs": len(files), "nanolean": by_us, "outside": outside, "refused": refused}
 
 
-def accepted_by(found: dict[str, Any] | None) -> str:
+def accepted_by(judged: dict[str, Any] | None) -> str:
     """Say how many proofs which checkers accept, by what `verdicts` returned; empty where nobody was asked."""
-    if not found or not found["proofs"]:
+    if not judged or not judged["proofs"]:
         return ""
-    counts = [f"{found['nanolean']} by NanoLean's checker", *(f"{n} by {name}" for name, n in found["outside"].items())]
-    return ", ".join(counts) + ("" if found["outside"] else ", not checked outside")
+    counts = [
+        f"{judged['nanolean']} by NanoLean's checker",
+        *(f"{n} by {name}" for name, n in judged["outside"].items()),
+    ]
+    return ", ".join(counts) + ("" if judged["outside"] else ", not checked outside")
 
 
-def verdict_line(found: dict[str, Any]) -> str:
+def verdict_line(judged: dict[str, Any]) -> str:
     """Say in a line what `verdicts` returned."""
-    counts = [f"{found['nanolean']} accepted by NanoLean's checker"]
-    counts += [f"{count} by {name}" for name, count in found["outside"].items()]
-    if not found["outside"]:
+    counts = [f"{judged['nanolean']} accepted by NanoLean's checker"]
+    counts += [f"{count} by {name}" for name, count in judged["outside"].items()]
+    if not judged["outside"]:
         counts.append("not checked outside (pip install 'nanoproof[lean-kernel]')")
-    refused = [f"  refused: {file}: {reason}" for file, reason in list(found["refused"].items())[:SHOWN_REFUSALS]]
-    return "\n".join([f"  verdicts on {found['proofs']} proofs: {', '.join(counts)}", *refused])
+    refused = [f"  refused: {file}: {reason}" for file, reason in list(judged["refused"].items())[:SHOWN_REFUSALS]]
+    return "\n".join([f"  verdicts on {judged['proofs']} proofs: {', '.join(counts)}", *refused])
 
 
 def certificate_of(file: Path) -> Path | None:

@@ -146,11 +146,13 @@ def test_scores_on_the_card_are_those_of_evaluations_of_these_weights(folder: Pa
     text = card.read_text()
     assert 'license: "unknown"' in text and "so there are no scores here" in text and "|" not in text.split("Scores")[1]
     digest = weights_sha256(run / "model_7.json")
-    done = evaluation(tmp_path / "done", digest, "++-+--", baseline={"solved": 1, "total": 6})
+    verdicts = {"proofs": 3, "nanolean": 3, "outside": {"Lean's kernel": 2}, "refused": {}}
+    done = evaluation(tmp_path / "done", digest, "++-+--", baseline={"solved": 1, "total": 6}, verdicts=verdicts)
     words = ["--model-path", str(run), "--to-hf", str(folder), "--license", "mit", "--evaluations", str(done)]
     assert export_model.main(words) == 0
     text = card.read_text()
-    row = "| toy | valid | 3 of 6 | 50.0% | 18.8 to 81.2% | 16 simulations | 4 | nanolean | 1 of 6 | 0 |"
+    row = "| toy | valid | 3 of 6 | 50.0% | 18.8 to 81.2% | 16 simulations | 4 | nanolean | 1 of 6 | 0 | "
+    row += "3 by NanoLean's checker, 2 by Lean's kernel |"
     assert row in text and '"temperature": 0.7' in text and "abc123" in text and 'license: "mit"' in text
     for name, path in {
         "is an evaluation of other weights": evaluation(tmp_path / "other", "00ff", "++"),
