@@ -67,9 +67,15 @@ class ModelOptions:
     @property
     def specs(self) -> list[tuple[str, str]]:
         """Names and SPECs of all models; the name of `--model-path` is that of its SPEC."""
-        named = [(found[1], found[2]) for found in map(NAMED.fullmatch, self.model) if found is not None]
+        specs: list[tuple[str, str]] = []
         path = self.checkpoint.model_path
-        return named if path is None else [(short_name(path), path), *named]
+        if path is not None:
+            specs.append((short_name(path), path))
+        for text in self.model:
+            match = NAMED.fullmatch(text)
+            if match is not None:
+                specs.append((match[1], match[2]))
+        return specs
 
 
 def open_served(
@@ -77,10 +83,10 @@ def open_served(
 ) -> tuple[ServedPolicy, dict[str, Any]]:
     """Open the policy to serve, until the stack is closed, and describe its model. Raises UserError."""
     _, spec = chosen.specs[0]
-    asked = chosen.texts.settings(spec)
-    if asked is not None:
+    settings = chosen.texts.settings(spec)
+    if settings is not None:
         policy = stack.enter_context(open_text_policy(spec, sampling, chosen.texts, dist, threads=chosen.threads))
-        return policy, {"path": policy.model.name, "step": None, "sha256": None, "parameters": None, **asked}
+        return policy, {"path": policy.model.name, "step": None, "sha256": None, "parameters": None, **settings}
     path = find_checkpoint(resolve_model_path(spec))
     model, tokenizer, manifest = load_model(path, dist.device, dist.dtype)
     weights = path.parent / manifest["weights"]
@@ -114,8 +120,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = Parser(prog="python -m nanoproof.inference", description="Serve models over HTTP.")
     groups = {"": (ModelOptions, ServiceOptions, SamplingConfig), "engine-": (EngineLimits,)}
     for prefix, classes in groups.items():
-        for each in classes:
-            add_flags(parser, each, prefix)
+        for options_class in classes:
+            add_flags(parser, options_class, prefix)
     args = parser.parse_args(argv)
     options, chosen = from_args(ServiceOptions, args), from_args(ModelOptions, args)
     sampling, limits = from_args(SamplingConfig, args), from_args(EngineLimits, args, "engine_")
@@ -123,6 +129,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     quiet_libraries(options.log_level)
     http_server.allow_many_connections()
 
+    # A port in use is said before the model is loaded, which may take minutes.
     listener = http_server.bind(options)
     http_server.on_signals(http_server.interrupt)
     dist = init_distributed(chosen.device.device_type)

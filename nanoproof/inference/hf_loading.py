@@ -120,8 +120,12 @@ def loading(name: str, problem: str = "cannot be loaded", folder: str | Path = "
     except BaseException as error:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
-        damaged = _damaged_file(Path(folder)) if folder else None
-        raise UserError(f"{name} {problem}: {f'{damaged}: ' if damaged else ''}{first_line(error)}") from error
+        reason = first_line(error)
+        if folder:
+            damaged = _damaged_file(Path(folder))
+            if damaged:
+                reason = f"{damaged}: {reason}"
+        raise UserError(f"{name} {problem}: {reason}") from error
 
 
 def _damaged_file(folder: Path) -> str | None:
@@ -159,6 +163,7 @@ def load_weights(kind: Any, source: str, head: Head = "own", name: str | None = 
     Known prefixes of names are taken off, which is logged. Raises UserError, which begins with `name`, for weights that
     are missing, that nothing asks for, of other sizes, or not finite; and what transformers raises.
     """
+    # Mismatched sizes are ignored by transformers, and refused below: its own error does not say all of them.
     how = {**how, "trust_remote_code": False, "output_loading_info": True, "ignore_mismatched_sizes": True}
     name = name or f"hf:{source}"
     network, report = kind.from_pretrained(source, **how)
@@ -169,6 +174,7 @@ def load_weights(kind: Any, source: str, head: Head = "own", name: str | None = 
             taken_off.update(part for pattern in renaming for part in _parts(pattern, weight))
         network, report = kind.from_pretrained(source, key_mapping=renaming, **how)
         log.warning("%s: its weights' names were read without %s", name, ", ".join(sorted(taken_off)))
+    # What is missing transformers draws at random, with a line in a log: "hf:" once evaluated random weights so.
     missing = [weight for weight in report["missing_keys"] if head == "own" or _of_body(network, weight)]
     unexpected = [weight for weight in report["unexpected_keys"] if head == "own" or _of_body(network, weight)]
     mismatched = {}
@@ -231,8 +237,10 @@ def refuse_others(
 
 def _listed(names: Collection[str]) -> str:
     shown = sorted(names)[:NAMES_SHOWN]
-    others = len(names) - len(shown)
-    return ", ".join(shown) + (f" and {others} more" if others else "")
+    text, others = ", ".join(shown), len(names) - len(shown)
+    if others:
+        text += f" and {others} more"
+    return text
 
 
 def refuse_not_finite(name: str, network: Any) -> Any:
@@ -268,8 +276,11 @@ def load_network(library: Any, source: str, options: HFOptions, device: torch.de
         base = adapter_base(source)
         if base is not None:
             network, writes = load_network(library, base, options, device)
-            adapted = load_adapters(library, network, source)
-            return (adapted if options.load_4bit else adapted.merge_and_unload()).eval(), writes
+            network = load_adapters(library, network, source)
+            # Merged, a step has no products more; into weights of 4 bits they would be rounded away.
+            if not options.load_4bit:
+                network = network.merge_and_unload()
+            return network.eval(), writes
         return _load_whole(library, source, options, device)
 
 
@@ -284,21 +295,30 @@ def _load_whole(library: Any, source: str, options: HFOptions, device: torch.dev
     config = library.AutoConfig.from_pretrained(source, trust_remote_code=False)
     names = " ".join(config.architectures or ())
     writes = "ForCausalLM" in names or "LMHead" in names or "ForConditionalGeneration" in names
-    kind = library.AutoModelForSeq2SeqLM if config.is_encoder_decoder else library.AutoModelForCausalLM
+    head: Head = "own"
     if not writes:
-        kind = encoder_class(library, config)
-    on_cpu = device.type == "cpu" and options.device_map is None
-    dtype: Any = "auto" if options.dtype == "auto" else getattr(torch, options.dtype)
-    how: dict[str, Any] = {"dtype": torch.float32 if on_cpu and dtype == "auto" else dtype}
+        kind, head = encoder_class(library, config), "none"
+    elif config.is_encoder_decoder:
+        kind = library.AutoModelForSeq2SeqLM
+    else:
+        kind = library.AutoModelForCausalLM
+    dtype: Any = "auto"
+    if options.dtype != "auto":
+        dtype = getattr(torch, options.dtype)
+    elif device.type == "cpu" and options.device_map is None:
+        dtype = torch.float32  # what files hold is mostly bf16, which few CPUs compute in
+    how: dict[str, Any] = {"dtype": dtype}
     if options.device_map is not None:
         how["device_map"] = options.device_map
     if options.load_4bit:
         if find_spec("bitsandbytes") is None or device.type != "cuda":
             raise UserError("--model-load-4bit needs a GPU and the package bitsandbytes")
-        compute = torch.bfloat16 if dtype == "auto" else dtype
+        compute = dtype
+        if dtype == "auto":
+            compute = torch.bfloat16
         how["quantization_config"] = library.BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_compute_dtype=compute)
         how.setdefault("device_map", {"": device})
-    network = load_weights(kind, source, "own" if writes else "none", config=config, **how)
+    network = load_weights(kind, source, head, config=config, **how)
     if "device_map" not in how:
         network = network.to(device)
     return network.eval(), writes
@@ -306,8 +326,10 @@ def _load_whole(library: Any, source: str, options: HFOptions, device: torch.dev
 
 def encoder_class(library: Any, config: Any) -> Any:
     """Return the class of transformers that loads the body of a network alone, or its encoder where that is one."""
-    known = type(config) in library.AutoModelForTextEncoding._model_mapping
-    return library.AutoModelForTextEncoding if known else library.AutoModel
+    # Of T5, say, the encoder alone: ReProver's retriever is one, and has no decoder's weights.
+    if type(config) in library.AutoModelForTextEncoding._model_mapping:
+        return library.AutoModelForTextEncoding
+    return library.AutoModel
 
 
 # -- Adapters --------------------------------------------------------------------------------------------------------
@@ -324,8 +346,9 @@ def adapter_base(source: str) -> str | None:
     file = Path(source) / ADAPTER_FILE
     if not file.is_file():
         return None
-    about = read_json(file)
-    base = about.get("base_model_name_or_path") if isinstance(about, dict) else None
+    about, base = read_json(file), None
+    if isinstance(about, dict):
+        base = about.get("base_model_name_or_path")
     if not isinstance(base, str) or not base:
         raise UserError(f"{file} names no base_model_name_or_path, the model that its adapters are for")
     path = Path(base.removeprefix("hf:")).expanduser()
@@ -388,7 +411,10 @@ def _without_wrappers(source: str, weights: dict[str, Any]) -> dict[str, Any]:
     renamed = {}
     for name, weight in weights.items():
         rest = _WRAPPER.sub("", _INNER_WRAPPER.sub("", name))
-        renamed[_PEFT_PREFIX + rest if name.startswith(_PEFT_PREFIX) or rest != name else name] = weight
+        # Peft's own prefix is one that `_WRAPPER` takes off; a name without any is left as it is, and refused.
+        if name.startswith(_PEFT_PREFIX) or rest != name:
+            name = _PEFT_PREFIX + rest
+        renamed[name] = weight
     if renamed.keys() != weights.keys():
         log.warning("hf:%s: its adapters' names were read without prefixes of distributed training", source)
     return renamed

@@ -70,8 +70,9 @@ class HFModel:
         self._options, self._chat, self.system = options or HFOptions(), chat, system
         self.special = True
         """Whether control tokens in prompts are read as such."""
-        library, folder = transformers_library(), str(Path(source).expanduser())
-        source = folder if Path(folder).is_dir() else source
+        library, folder = transformers_library(), Path(source).expanduser()
+        if folder.is_dir():
+            source = str(folder)
         self._model, self._writes = load_network(library, source, self._options, torch.device(device))
         self._tokenizer = load_tokenizer(library, source)
         if chat and not getattr(self._tokenizer, "chat_template", None):
@@ -81,9 +82,15 @@ class HFModel:
         config = self._model.config
         self.identity = f"{_identity(source, config)} {self._model.dtype} {self._options.load_4bit}"
         self.encoder_decoder = bool(config.is_encoder_decoder)
-        self._room = None if self.encoder_decoder else getattr(config, "max_position_embeddings", None)
+        # Encoder-decoders of T5's kind know distances alone, and have no longest text.
+        self._room: int | None = None
+        if not self.encoder_decoder:
+            self._room = getattr(config, "max_position_embeddings", None)
         self._device = self._model.device
-        self._eos, self._pad, self._start = self._clean_generation(library) if self._writes else ([], 0, 0)
+        self._eos: list[int] = []
+        self._pad = self._start = 0
+        if self._writes:
+            self._eos, self._pad, self._start = self._clean_generation(library)
         embeddings = self._model.get_input_embeddings().weight.shape[0]
         self._codec = PromptCodec(self._tokenizer, self.encoder_decoder, chat, self._eos, embeddings)
         self._library = library
@@ -116,10 +123,10 @@ class HFModel:
         """
         if not self._writes:
             raise UserError(f"{self.name} is an encoder: it embeds texts and writes none")
-        jobs = [
-            _Job(self._encode(prompt, options.max_new_tokens), options, seed)
-            for prompt, seed in zip(prompts, seeds, strict=True)
-        ]
+        jobs = []
+        for prompt, seed in zip(prompts, seeds, strict=True):
+            jobs.append(_Job(self._encode(prompt, options.max_new_tokens), options, seed))
+        # First all wait, then work is handed in: the thread's next batch may take those of several callers.
         with self._lock:
             self._waiting.extend(jobs)
         try:
@@ -156,8 +163,9 @@ class HFModel:
     def _work(self) -> None:
         """Write the samples of all that wait; on the model's own thread."""
         while jobs := self._take():
+            rows = [(job, number) for job in jobs for number in range(job.options.num_samples)]
             try:
-                texts = self._write([(job, number) for job in jobs for number in range(job.options.num_samples)])
+                texts = self._write(rows)
             except Exception as error:
                 failed = PolicyServerError(f"{self.name} failed: {type(error).__name__}: {first_line(error)}")
                 failed.__cause__ = error
@@ -191,14 +199,20 @@ class HFModel:
         except torch.OutOfMemoryError:
             if len(rows) == 1:
                 raise
+        # Outside of the handler: the exception's traceback holds the memory of what failed. Halves draw the same, as
+        # the noise of a row is its own.
         half = len(rows) // 2
         return self._write(rows[:half]) + self._write(rows[half:])
 
     @torch.inference_mode()
     def _batch(self, rows: list[tuple[_Job, int]]) -> list[TextSample]:
         options, prompts = rows[0][0].options, [job.tokens for job, _ in rows]
-        draw = _Draw(self._tokenizer, options, self._eos, prompts if not self.encoder_decoder else None)
+        context: list[list[int]] | None = None
+        if not self.encoder_decoder:
+            context = prompts
+        draw = _Draw(self._tokenizer, options, self._eos, context)
         draw.begin([(job.seed, number) for job, number in rows], self._device)
+        # A decoder goes on from the last column, so that padding has to be before the prompt.
         tokens_RL, mask_RL = self._padded(prompts, left=not self.encoder_decoder)
         self._model.generate(
             input_ids=tokens_RL,
@@ -217,8 +231,11 @@ class HFModel:
         tokens_RL = torch.full((len(rows), longest), self._pad, dtype=torch.long)
         mask_RL = torch.zeros_like(tokens_RL)
         for number, row in enumerate(rows):
-            part = slice(longest - len(row), None) if left else slice(len(row))
-            tokens_RL[number, part], mask_RL[number, part] = torch.tensor(row), 1
+            first = 0
+            if left:
+                first = longest - len(row)
+            tokens_RL[number, first : first + len(row)] = torch.tensor(row)
+            mask_RL[number, first : first + len(row)] = 1
         return tokens_RL.to(self._device), mask_RL.to(self._device)
 
     # -- numbers ---------------------------------------------------------------------------------------------------
@@ -252,9 +269,12 @@ class HFModel:
         """
         rows = [self._encode(text, 0) for text in texts]
         size = self._options.batch_rows
-        parts = [rows[first : first + size] for first in range(0, len(rows), size)]
-        found = [self._on_thread(partial(self._embed, part)) for part in parts]
-        return unit_vectors(np.concatenate(found) if found else np.zeros((0, 1)))
+        vectors = [np.zeros((0, 1))]
+        if rows:
+            vectors = []
+        for first in range(0, len(rows), size):
+            vectors.append(self._on_thread(partial(self._embed, rows[first : first + size])))
+        return unit_vectors(np.concatenate(vectors))
 
     @torch.inference_mode()
     def _embed(self, rows: list[list[int]]) -> np.ndarray:
@@ -298,9 +318,9 @@ class _Draw:
 
     def begin(self, rows: Sequence[tuple[int, int]], device: torch.device) -> None:
         """Begin with the noise of rows, each given by the seed of its prompt and its number among the samples."""
-        noise = [
-            np.random.default_rng([seed % 2**64, number]).random(self._options.max_new_tokens) for seed, number in rows
-        ]
+        noise = []
+        for seed, number in rows:
+            noise.append(np.random.default_rng([seed % 2**64, number]).random(self._options.max_new_tokens))
         self._uniforms_RT = torch.tensor(np.array(noise), dtype=torch.float32, device=device)
         self._tokens: list[list[int]] = [[] for _ in rows]
         self._logprobs_R = torch.zeros(len(rows), dtype=torch.float64, device=device)
@@ -332,7 +352,9 @@ class _Draw:
 
     def stopped(self, input_ids: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
         """Tell which rows have ended: with a token for that, or with a `stop` text; bool (R,)."""
-        for row, is_open in enumerate(self._open_R.tolist() if self._longest_stop else ()):
+        if not self._longest_stop:
+            return ~self._open_R
+        for row, is_open in enumerate(self._open_R.tolist()):
             if is_open:
                 # A token may spell less than a byte's worth of text only if it is special; the others before it count.
                 tail = self._tokens[row][-self._longest_stop - 1 :]
@@ -343,20 +365,24 @@ class _Draw:
 
     def samples(self) -> list[TextSample]:
         """Return the texts that were written, one for each row."""
+        samples = []
         rows = zip(self._tokens, self._logprobs_R.tolist(), self._finished)
-        return [
-            TextSample(self._text(number, tokens), logprob, len(tokens), finished)
-            for number, (tokens, logprob, finished) in enumerate(rows)
-        ]
+        for row, (tokens, logprob, finished) in enumerate(rows):
+            samples.append(TextSample(self._text(row, tokens), logprob, len(tokens), finished))
+        return samples
 
     def _text(self, row: int, tokens: list[int]) -> str:
         how = {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
-        written = tokens[:-1] if tokens and tokens[-1] in self._eos else tokens
+        written = tokens
+        if tokens and tokens[-1] in self._eos:
+            written = tokens[:-1]
         text: str = self._tokenizer.decode(written, **how)
         if self._prompts is not None:
             context = self._prompts[row][-CONTEXT_TOKENS:]
             before, both = self._tokenizer.decode(context, **how), self._tokenizer.decode([*context, *written], **how)
-            text = both[len(before) :] if both.startswith(before) else text
+            # Half a character at the end of the context is another text with what follows it.
+            if both.startswith(before):
+                text = both[len(before) :]
         return cut_at(text, self._options.stop)[0]
 
 
@@ -371,6 +397,8 @@ def _identity(source: str, config: Any) -> str:
     digest = hashlib.sha256(revision.encode())
     for file in sorted(path for path in Path(source).iterdir() if path.is_file()):
         facts = file.stat()
-        content = file.read_bytes() if facts.st_size < 1 << 20 else f"{facts.st_size} {facts.st_mtime_ns}".encode()
+        content = f"{facts.st_size} {facts.st_mtime_ns}".encode()
+        if facts.st_size < 1 << 20:
+            content = file.read_bytes()
         digest.update(f"{file.name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()

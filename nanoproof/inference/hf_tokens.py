@@ -73,9 +73,14 @@ class PromptCodec:
         if self._chat:
             rendered = render_chat(self._tokenizer, chat_messages(text, system))
             return self.tokens(rendered, add_special_tokens=False)
-        tokens = self.tokens(text, **({} if special else {"split_special_tokens": True}))
+        how: dict[str, Any] = {}
+        if not special:
+            how["split_special_tokens"] = True
+        tokens = self.tokens(text, **how)
+        # Some tokenizers end every text, which is right for what an encoder reads; behind its end a decoder writes
+        # none.
         if not self._encoder_decoder and len(tokens) > 1 and tokens[-1] in self._ends:
-            return tokens[:-1]  # some tokenizers end every text
+            return tokens[:-1]
         return tokens
 
     def continuation(self, prompt: str, text: str) -> list[int]:
@@ -83,6 +88,8 @@ class PromptCodec:
 
         Raises UserError as `tokens` does.
         """
+        # "a b" as a whole may have other tokens than "a" and " b" (SentencePiece puts a space before each text): as the
+        # model saw them in training, so are they scored.
         if not self._encoder_decoder and not self._chat:
             before = self.tokens(prompt, add_special_tokens=False)
             both = self.tokens(prompt + text, add_special_tokens=False)
@@ -103,7 +110,10 @@ def special_tokens(model: Any, tokenizer: Any) -> tuple[list[int], int, int]:
     settings, config = model.generation_config, model.config
     stated: list[int] = []
     for value in (settings.eos_token_id, getattr(config, "eos_token_id", None), tokenizer.eos_token_id):
-        for token in value if isinstance(value, list | tuple) else [value]:
+        tokens = [value]
+        if isinstance(value, list | tuple):
+            tokens = list(value)
+        for token in tokens:
             if token is None or (isinstance(token, int) and token < 0):
                 continue
             if isinstance(token, bool) or not isinstance(token, int):
@@ -119,8 +129,11 @@ def special_tokens(model: Any, tokenizer: Any) -> tuple[list[int], int, int]:
     pads = (tokenizer.pad_token_id, settings.pad_token_id, *ends, 0)
     pad = next(int(token) for token in pads if token is not None and 0 <= token < known)
     start = settings.decoder_start_token_id
-    start = getattr(config, "decoder_start_token_id", None) if start is None else start
-    return ends, pad, int(pad if start is None else start)
+    if start is None:
+        start = getattr(config, "decoder_start_token_id", None)
+    if start is None:
+        start = pad  # as T5's decoders begin
+    return ends, pad, int(start)
 
 
 def _control_tokens(tokenizer: Any) -> set[int]:
@@ -139,18 +152,24 @@ def end_of_turn(tokenizer: Any) -> int | None:
         rendered = render_chat(tokenizer, messages, answer=False)
     except UserError:  # whoever asks the model by it hears of that
         return None
-    behind = rendered.rpartition(_ANSWER)[2].strip()
-    tokens = tokenizer(behind, add_special_tokens=False)["input_ids"] if _ANSWER in rendered and behind else []
-    return int(tokens[0]) if tokens and tokens[0] in _control_tokens(tokenizer) else None
+    _, answer, behind = rendered.rpartition(_ANSWER)
+    behind = behind.strip()
+    if not answer or not behind:
+        return None
+    tokens = tokenizer(behind, add_special_tokens=False)["input_ids"]
+    if not tokens or tokens[0] not in _control_tokens(tokenizer):
+        return None  # a template may put words or a line break there, which no model was taught to end with
+    return int(tokens[0])
 
 
 def trained_end(model: Any, tokenizer: Any, chat: bool) -> int:
     """Return the token that finetuning puts behind an answer: a chat's turn ends as its template says, texts with the
     tokenizer's end. Raises UserError if there is none.
     """
-    turn = end_of_turn(tokenizer) if chat else None
-    if turn is not None:
-        return turn
+    if chat:
+        turn = end_of_turn(tokenizer)
+        if turn is not None:
+            return turn
     if tokenizer.eos_token_id is not None:
         return int(tokenizer.eos_token_id)
     ends, _, _ = special_tokens(model, tokenizer)
@@ -166,8 +185,12 @@ def record_end(model: Any, tokenizer: Any, end: int) -> list[int]:
     """
     ends, _, _ = special_tokens(model, tokenizer)
     ends = [end, *(token for token in ends if token != end)]
-    network = model.get_base_model() if hasattr(model, "get_base_model") else model
-    value = ends if len(ends) > 1 else end
+    network = model
+    if hasattr(model, "get_base_model"):
+        network = model.get_base_model()  # of peft's wrapper, whose own settings nobody reads
+    value: int | list[int] = end
+    if len(ends) > 1:
+        value = ends
     network.generation_config.eos_token_id = value
     network.config.eos_token_id = value
     if tokenizer.eos_token_id is None:

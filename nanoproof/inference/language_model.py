@@ -83,8 +83,8 @@ class LanguageModel(Protocol):
 
 def batches_at_once(model: LanguageModel) -> int:
     """Return how many batches a model should be asked for at a time: one, unless several machines write for it."""
-    found: int = getattr(model, "batches", 1)
-    return found
+    batches: int = getattr(model, "batches", 1)
+    return batches
 
 
 # -- What backends share ---------------------------------------------------------------------------------------------
@@ -92,12 +92,18 @@ def batches_at_once(model: LanguageModel) -> int:
 
 def cut_at(text: str, stop: Sequence[str]) -> tuple[str, bool]:
     """Cut a text before the first of the texts of `stop`; also returns whether there was one."""
-    found = [index for index in (text.find(each) for each in stop) if index >= 0]
-    return (text[: min(found)], True) if found else (text, False)
+    end = len(text)
+    stopped = False
+    for stop_text in stop:
+        index = text.find(stop_text)
+        if index >= 0:
+            end, stopped = min(end, index), True
+    return text[:end], stopped
 
 
 def unit_vectors(vectors_NC: np.ndarray) -> np.ndarray:
     """Scale vectors (N, C) to length 1, as float32; zeros stay zeros."""
+    # In the vectors' own precision, which may be float64: rounded only once, at the end.
     lengths_N1 = np.linalg.norm(vectors_NC, axis=1, keepdims=True)
     scaled: np.ndarray = (vectors_NC / np.maximum(lengths_N1, 1e-12)).astype(np.float32)
     return scaled

@@ -108,11 +108,12 @@ def open_model(
 def as_text(model: LanguageModel) -> LanguageModel:
     """Return a model that reads control tokens in prompts as the text that they are; it is closed with the first."""
     if isinstance(model, CachedModel):
-        found = copy.copy(model)
+        cache = copy.copy(model)
         inner = as_text(model.model)
         assert isinstance(inner, OwnModel | HFModel | OpenAIModel)
-        found.model, found.identity = inner, f"{model.identity} text"
-        return found
+        # Another identity: the same prompt is other tokens, and what is kept for one must not answer the other.
+        cache.model, cache.identity = inner, f"{model.identity} text"
+        return cache
     if isinstance(model, OwnModel | HFModel) and model.special:
         view = copy.copy(model)
         view.special = False
@@ -160,9 +161,9 @@ class CachedModel:
 
     def over(self, model: IdentifiedModel) -> "CachedModel":
         """Return the same cache over another model that writes the same."""
-        found = copy.copy(self)
-        found.model = model
-        return found
+        cache = copy.copy(self)
+        cache.model = model
+        return cache
 
     @property
     def batches(self) -> int:
@@ -174,23 +175,26 @@ class CachedModel:
     ) -> list[list[TextSample]]:
         """Return what is kept, and ask the model for the rest; in order."""
         files = [self._file(prompt, options, seed) for prompt, seed in zip(prompts, seeds, strict=True)]
-        found = [_read(file, options.num_samples) for file in files]
-        missing = [number for number, samples in enumerate(found) if samples is None]
-        self.hits += len(found) - len(missing)
+        answers = [_read(file, options.num_samples) for file in files]
+        missing = [number for number, samples in enumerate(answers) if samples is None]
+        self.hits += len(answers) - len(missing)
         self.misses += len(missing)
         for first in range(0, len(missing), CHUNK):
-            part = missing[first : first + CHUNK]
-            asked, with_seeds = [prompts[number] for number in part], [seeds[number] for number in part]
-            for number, samples in zip(part, self.model.generate(asked, options, with_seeds), strict=True):
+            numbers = missing[first : first + CHUNK]
+            fresh = self.model.generate(
+                [prompts[number] for number in numbers], options, [seeds[number] for number in numbers]
+            )
+            for number, samples in zip(numbers, fresh, strict=True):
                 _write(files[number], samples)
-                found[number] = samples
-        return [samples for samples in found if samples is not None]
+                answers[number] = samples
+        return [samples for samples in answers if samples is not None]
 
     def _file(self, prompt: str, options: GenerationOptions, seed: int) -> Path:
         what = [self.identity, self._chat, prompt, dataclasses.asdict(options), seed]
         if self.system:  # without one, the files of earlier versions go on to count
             what.append(self.system)
         name = hashlib.sha256(json.dumps(what, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+        # 256 folders: file systems, and people, are slow with one of a million files.
         return self._folder / name[:2] / f"{name}.json"
 
     def score(self, prompt: str, continuation: str) -> float:
@@ -219,9 +223,12 @@ def _read(file: Path, num_samples: int) -> list[TextSample] | None:
     except (OSError, ValueError, TypeError) as error:
         log.warning("%s is damaged and is written anew: %s", file, error)
         return None
-    return samples if len(samples) == num_samples else None
+    if len(samples) != num_samples:
+        return None
+    return samples
 
 
 def _write(file: Path, samples: list[TextSample]) -> None:
     data = json.dumps([dataclasses.asdict(sample) for sample in samples]).encode()
-    atomic_write(file, lambda opened: opened.write(data), sync=False)  # another is drawn should this one be lost
+    # Not synced to the disk: should the power fail, what is lost is drawn again.
+    atomic_write(file, lambda opened: opened.write(data), sync=False)

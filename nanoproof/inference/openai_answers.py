@@ -58,9 +58,6 @@ class Garbled(Exception):
     """An answer is not what the API promises."""
 
 
-# -- Answers ---------------------------------------------------------------------------------------------------------
-
-
 class Answer:
     """The body of a response, which must be there before the deadline and of a sane size."""
 
@@ -108,21 +105,28 @@ class Choice:
     num_tokens: int | None = None
     has_logprobs: bool = True
 
-    def add(self, given: Mapping[str, Any]) -> None:
+    def add(self, piece: Mapping[str, Any]) -> None:
         """Add a piece: of completions, of a chat, or of a stream of either. Raises Garbled for what is none."""
-        said = given.get("message", given.get("delta"))
-        if not isinstance(said, Mapping) and "text" not in given:
+        message = piece.get("message", piece.get("delta"))
+        if isinstance(message, Mapping):
+            self.text.append(_text(message.get("content")))
+        elif "text" in piece:
+            self.text.append(_text(piece["text"]))
+        else:
             raise Garbled("a choice must have a message or a text")
-        self.text.append(_text(said.get("content") if isinstance(said, Mapping) else given["text"]))
-        counted = given.get("num_tokens")  # a field of our own server: it knows the sum, not each token's
-        self.num_tokens = counted if isinstance(counted, int) else self.num_tokens
-        reason = given.get("finish_reason")
-        self.reason = reason if isinstance(reason, str) else self.reason
-        logprobs = given.get("logprobs")
+        num_tokens = piece.get("num_tokens")  # a field of our own server: it knows the sum, not each token's
+        if isinstance(num_tokens, int):
+            self.num_tokens = num_tokens
+        # In a stream the last piece alone has a reason, and may be followed by one of null.
+        reason = piece.get("finish_reason")
+        if isinstance(reason, str):
+            self.reason = reason
+        logprobs = piece.get("logprobs")
         if isinstance(logprobs, Mapping):
+            # Completions have a list of numbers, chats a list of objects.
             listed = logprobs.get("token_logprobs")
             if listed is None:
-                listed = [each.get("logprob") for each in logprobs.get("content") or ()]
+                listed = [token.get("logprob") for token in logprobs.get("content") or ()]
             numbers = [number for number in listed if isinstance(number, int | float)]
             self.has_logprobs &= len(numbers) == len(listed)
             self.logprobs += map(float, numbers)
@@ -130,11 +134,13 @@ class Choice:
     def sample(self, stop: Sequence[str], num_tokens: int) -> TextSample:
         """Return it as a sample; `num_tokens` is what to believe of its length where its tokens were not listed."""
         text, stopped = cut_at("".join(self.text), stop)
-        known = bool(self.logprobs) and self.has_logprobs
-        length = len(self.logprobs) if known else num_tokens
-        length = length if self.num_tokens is None else self.num_tokens
-        finished = stopped or self.ending == "end"
-        return TextSample(text, sum(self.logprobs) if known else None, length, finished)
+        logprob: float | None = None
+        # A text of which some tokens have no number would seem likelier than it is.
+        if self.logprobs and self.has_logprobs:
+            logprob, num_tokens = sum(self.logprobs), len(self.logprobs)
+        if self.num_tokens is not None:
+            num_tokens = self.num_tokens
+        return TextSample(text, logprob, num_tokens, stopped or self.ending == "end")
 
     @property
     def ending(self) -> Ending:
@@ -158,33 +164,40 @@ def _text(content: object) -> str:
 
 
 def read_json_object(data: bytes) -> dict[str, Any]:
+    """Read a JSON object. Raises Garbled."""
     try:
-        found = json.loads(data)
+        value = json.loads(data)
     except (ValueError, RecursionError):
         raise Garbled("it is no JSON") from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise Garbled("it is no JSON object")
-    return found
+    return value
 
 
-def list_of(found: Mapping[str, Any], name: str) -> list[Any]:
-    listed = found.get(name)
+def list_of(answer: Mapping[str, Any], name: str) -> list[Any]:
+    """Return the list that a field holds. Raises Garbled if it holds none."""
+    listed = answer.get(name)
     if not isinstance(listed, list):
         raise Garbled(f"`{name}` must be a list")
     return listed
 
 
-def error_message(found: Mapping[str, Any]) -> object:
+def error_message(answer: Mapping[str, Any]) -> object:
     """Return what an error answer says: servers of different makes put it in different places."""
-    error = found.get("error", found)
+    error = answer.get("error", answer)
     if isinstance(error, Mapping):
         return error.get("message") or error.get("detail") or ""
     return error
 
 
-def echoed(found: Mapping[str, Any], border: int) -> float:
+def echoed(answer: Mapping[str, Any], border: int) -> float:
     """Add up the log-probabilities of the tokens that reach beyond a character of the text."""
-    logprobs = list_of(found, "choices")[0]["logprobs"]
+    logprobs = list_of(answer, "choices")[0]["logprobs"]
     starts, values = logprobs["text_offset"], logprobs["token_logprobs"]
     ends = [*starts[1:], float("inf")]
-    return float(sum(value for end, value in zip(ends, values, strict=True) if end > border and value is not None))
+    total = 0.0
+    for end, value in zip(ends, values, strict=True):
+        # The first token of all has none: nothing is before it.
+        if end > border and value is not None:
+            total += value
+    return total

@@ -5,6 +5,7 @@ one text whatever `n` says. Requests are repeated when a connection breaks, a se
 sense: after pauses that double and vary, or as long as `Retry-After` says, which holds for all threads.
 """
 
+import contextlib
 import logging
 import os
 import random
@@ -12,7 +13,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,15 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.25, 30.0
 CONNECT_SECONDS = 10.0
 REPEATED_STATUSES = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 BUSY_STATUSES = (429, 503, 529)
+ERRORS_OF_STATUS: dict[int, type[policy.PolicyError]] = {
+    429: policy.PolicyBusy,
+    529: policy.PolicyBusy,  # "overloaded" of some providers
+    408: policy.PolicyTimeout,
+    502: policy.PolicyUnreachable,
+    503: policy.PolicyUnreachable,
+    504: policy.PolicyUnreachable,
+}
+"""What a request that is repeated in vain fails with; PolicyServerError for other statuses."""
 
 
 @dataclass(frozen=True)
@@ -121,14 +131,19 @@ class OpenAIModel:
         self._silence = min(self._options.timeout, silence_seconds or self._options.timeout)
         if self._token and token is None and self._base.startswith("http:") and not on_loopback(host):
             log.warning("the token travels to %s unencrypted: use https", host)
-        headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
-        self._proxy = "" if on_loopback(host) else proxy_for(self._base)
+        # Uncompressed: a small answer may unpack to more than memory holds.
+        headers = {"Accept-Encoding": "identity"}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        self._proxy = ""
+        if not on_loopback(host):
+            self._proxy = proxy_for(self._base)
         self._client = httpx2.Client(
             trust_env=not on_loopback(host),  # what listens on this machine is not reached through a proxy
-            headers={**headers, "Accept-Encoding": "identity"},
+            headers=headers,
             timeout=httpx2.Timeout(self._silence, connect=CONNECT_SECONDS, pool=None),
             limits=httpx2.Limits(max_connections=self._options.requests, max_keepalive_connections=None),
-            follow_redirects=False,
+            follow_redirects=False,  # the token would go wherever a server points
         )
         self._closed = threading.Event()
         self._slots = threading.BoundedSemaphore(self._options.requests)
@@ -153,9 +168,9 @@ class OpenAIModel:
         if answer.status_code in (401, 403):
             raise self._denied(answer.status_code)
         try:
-            listed = [str(each["id"]) for each in answer.json()["data"]]
+            listed = [str(entry["id"]) for entry in answer.json()["data"]]
         except (ValueError, KeyError, TypeError):
-            listed = []
+            listed = []  # some servers have no such list; they are asked all the same
         if model is None and len(listed) == 1:
             return listed[0]
         if model is None:
@@ -208,7 +223,9 @@ class OpenAIModel:
             body["messages"] = chat_messages(prompt, self.system)
         else:
             body["prompt"] = prompt
-        body["logprobs"] = True if self._chat else 1
+        body["logprobs"] = 1  # how many alternatives, of which a chat's API has another field
+        if self._chat:
+            body["logprobs"] = True
         if options.stop:
             body["stop"] = list(options.stop)
         if self._options.stream:
@@ -219,59 +236,73 @@ class OpenAIModel:
                 body["max_completion_tokens"] = value
         return body | self._special_field()
 
-    def _ask_otherwise(self, said: str, body: Mapping[str, Any], options: GenerationOptions) -> None:
+    def _ask_otherwise(self, error_text: str, body: Mapping[str, Any], options: GenerationOptions) -> None:
         """Leave out of all requests what the endpoint refuses by name. Raises BadState if that is not possible.
 
         `seed` and `stop` change nothing that is drawn (texts are cut at `stop` here as well), nor do the temperature
         and `top_p` that endpoints have anyway.
         """
-        what = {
+        effects = {
             "logprobs": "it gives no log-probabilities, counts of samples stand for them",
             "seed": "it heeds no seed",
             "stop": "texts are cut at the ends that were asked for after they are written",
         }
-        words = said.partition(": ")[2]  # behind the address, which may hold the names of parameters
-        what |= {"max_tokens": "it wants max_completion_tokens"} if "max_completion_tokens" in words else {}
-        what |= {} if options.temperature != 1.0 else {"temperature": "it draws with its own, and 1 was asked for"}
-        what |= {} if options.top_p != 1.0 else {"top_p": "it draws with its own, and 1 was asked for"}
+        reason = error_text.partition(": ")[2]  # behind the address, which may hold the names of parameters
+        if "max_completion_tokens" in reason:
+            effects["max_tokens"] = "it wants max_completion_tokens"
+        # At another temperature the samples would be other ones than those asked for: then it is an error.
+        if options.temperature == 1.0:
+            effects["temperature"] = "it draws with its own, and 1 was asked for"
+        if options.top_p == 1.0:
+            effects["top_p"] = "it draws with its own, and 1 was asked for"
         count = body.get("n", 1)
         with self._lock:
-            named = [name for name in what if name in body and _names(words, name)]
+            named = [name for name in effects if name in body and _names(reason, name)]
             if named:
                 if named[0] not in self._refused:  # another thread may have learned it in the meantime
                     self._refused.append(named[0])
-                    log.warning("%s: %s (%s)", self.name, what[named[0]], words)
-            elif count > 1 and (not words or _OF_COUNT.search(words)):
+                    log.warning("%s: %s (%s)", self.name, effects[named[0]], reason)
+            elif count > 1 and (not reason or _OF_COUNT.search(reason)):
+                # Halved, as no server says in a form of its own how many it gives.
                 if count <= self._most_at_once:
                     self._most_at_once = count // 2
-                    log.warning("%s: asked for %d texts at a time (%s)", self.name, self._most_at_once, words)
-            elif "n" in body and _OF_COUNT.search(words):
+                    log.warning("%s: asked for %d texts at a time (%s)", self.name, self._most_at_once, reason)
+            elif "n" in body and _OF_COUNT.search(reason):
                 self._refused.append("n")
             else:
-                raise policy.BadState(said)
+                raise policy.BadState(error_text)
 
     def _special_field(self) -> dict[str, Any]:
-        """The field of our own server, which others may refuse."""
-        return {"parse_special": True, "truncate_prompt_tokens": -1} if self.special else {}
+        """Return the fields that our own server knows, and others may refuse."""
+        if not self.special:
+            return {}
+        return {"parse_special": True, "truncate_prompt_tokens": -1}
 
     def _read_samples(self, answer: "Answer", options: GenerationOptions) -> list[TextSample]:
         """Read the texts of an answer but those that the server failed at. Raises Garbled if there are none."""
-        whole = answer.events() if answer.is_stream else iter([answer.json()])
+        events: Iterable[dict[str, Any]]
+        if answer.is_stream:
+            events = answer.events()
+        else:
+            events = [answer.json()]
         choices: dict[int, Choice] = {}
-        num_tokens = None
-        for event in whole:
-            for number, given in enumerate(list_of(event, "choices")):
-                if not isinstance(given, Mapping):
+        num_tokens = 0
+        for event in events:
+            for number, piece in enumerate(list_of(event, "choices")):
+                if not isinstance(piece, Mapping):
                     raise Garbled("`choices` must hold objects")
-                index = given.get("index", number)
-                choices.setdefault(index if isinstance(index, int) else number, Choice()).add(given)
+                index = piece.get("index", number)
+                if not isinstance(index, int):
+                    index = number
+                choices.setdefault(index, Choice()).add(piece)
             usage = event.get("usage")
-            counted = usage.get("completion_tokens") if isinstance(usage, Mapping) else None
-            num_tokens = counted if isinstance(counted, int) else num_tokens
+            if isinstance(usage, Mapping) and isinstance(usage.get("completion_tokens"), int):
+                num_tokens = usage["completion_tokens"]
         ended = [choice for _, choice in sorted(choices.items()) if choice.ending != "failed"]
         if not ended:
             raise Garbled("there is no text in it")
-        share = 0 if num_tokens is None else round(num_tokens / len(ended))
+        # The count is of all texts together: each gets its share, where its own tokens are not listed.
+        share = round(num_tokens / len(ended))
         return [choice.sample(options.stop, share) for choice in ended]
 
     # -- numbers ---------------------------------------------------------------------------------------------------
@@ -322,6 +353,7 @@ class OpenAIModel:
                 with self._slots:
                     return self._post(path, body, read)
             except _Repeat as problem:
+                # Varied, so that threads which failed together do not come back together.
                 seconds = pause * random.uniform(0.5, 1.5)
                 if problem.seconds is not None:
                     seconds = problem.seconds * random.uniform(1.0, 1.2)
@@ -343,7 +375,9 @@ class OpenAIModel:
         self._sleep(start - now)
 
     def _sleep(self, seconds: float) -> None:
-        if self._closed.wait(seconds) if seconds > 0 else self._closed.is_set():
+        if seconds > 0:
+            self._closed.wait(seconds)
+        if self._closed.is_set():
             raise policy.PolicyClosed("the model was closed")
 
     def _post(self, path: str, body: dict[str, Any], read: "Callable[[Answer], T]") -> T:
@@ -371,31 +405,35 @@ class OpenAIModel:
         code = response.status_code
         if code in (401, 403):
             return self._denied(code)
-        try:
-            said = error_message(answer.json())
-        except Garbled:
-            said = None
-        message = f"{where} answered {code}" + (f": {self._clean(said)}" if said else "")
-        if code in REPEATED_STATUSES:
-            kinds = {429: policy.PolicyBusy, 529: policy.PolicyBusy, 408: policy.PolicyTimeout}
-            gone = policy.PolicyUnreachable if code in (502, 503, 504) else policy.PolicyServerError
-            seconds = seconds_to_wait(response.headers.get("Retry-After")) if code in BUSY_STATUSES else None
-            return _Repeat(kinds.get(code, gone)(message), seconds)
-        return (policy.BadState if code in (400, 413, 422) else policy.PolicyServerError)(message)
+        message, reason = f"{where} answered {code}", None
+        with contextlib.suppress(Garbled):  # the page of a proxy, say
+            reason = error_message(answer.json())
+        if reason:
+            message += f": {self._clean(reason)}"
+        if code in (400, 413, 422):
+            return policy.BadState(message)
+        if code not in REPEATED_STATUSES:
+            return policy.PolicyServerError(message)
+        seconds: float | None = None
+        if code in BUSY_STATUSES:
+            seconds = seconds_to_wait(response.headers.get("Retry-After"))
+        return _Repeat(ERRORS_OF_STATUS.get(code, policy.PolicyServerError)(message), seconds)
 
     def _denied(self, code: int) -> policy.PolicyAccessDenied:
-        hint = f"give one in {TOKEN_VARIABLE} or --model-token-file" if self._token is None else "it refuses our token"
+        hint = "it refuses our token"
+        if self._token is None:
+            hint = f"give one in {TOKEN_VARIABLE} or --model-token-file"
         return policy.PolicyAccessDenied(f"{self._base} answered {code}: {hint}")
 
     def _unreachable(self, where: str, error: object) -> str:
         return f"{where} cannot be reached{self._proxy}: {self._clean(error)}"
 
-    def _clean(self, said: object) -> str:
+    def _clean(self, problem: object) -> str:
         """Return one line of what a server or library says, without our token."""
-        text = " ".join(str(said).split())
+        text = " ".join(str(problem).split())
         if self._token:
-            text = text.replace(self._token, "***")
-        return text[:300] or type(said).__name__
+            text = text.replace(self._token, "***")  # servers repeat what they refuse
+        return text[:300] or type(problem).__name__
 
     def close(self) -> None:
         """Close the connections; calls that wait for their turn get PolicyClosed."""
@@ -406,6 +444,7 @@ class OpenAIModel:
 
 def _seed(seed: int, drawn: int) -> int:
     """Return the seed of a request: that of the prompt, or another one where samples of it are there already."""
+    # With the same seed again a server would give the same texts again. Below 2^63: many read signed numbers.
     if drawn == 0:
         return seed % 2**63
     return int(np.random.SeedSequence([seed % 2**64, drawn]).generate_state(1)[0]) & 0x7FFFFFFF
@@ -425,8 +464,8 @@ def _checked_base(base: str) -> tuple[str, str]:
     return base.rstrip("/"), host
 
 
-def _names(said: str, parameter: str) -> bool:
-    return re.search(rf"(?<![a-z_]){parameter}(?![a-z_])", said, re.IGNORECASE) is not None
+def _names(reason: str, parameter: str) -> bool:
+    return re.search(rf"(?<![a-z_]){parameter}(?![a-z_])", reason, re.IGNORECASE) is not None
 
 
 def proxy_for(address: str) -> str:
@@ -441,5 +480,9 @@ def proxy_for(address: str) -> str:
 
 
 def _among(listed: list[str]) -> str:
-    more = ", ..." if len(listed) > 5 else ""
-    return f" (it has {', '.join(listed[:5])}{more})" if listed else ""
+    if not listed:
+        return ""
+    names = ", ".join(listed[:5])
+    if len(listed) > 5:
+        names += ", ..."
+    return f" (it has {names})"

@@ -54,13 +54,18 @@ class OwnModel:
         self.special = special
         self._model, self._tokenizer = model, tokenizer
         self._owns_worker = worker is None
-        try:
-            self._engine = Engine(model, tokenizer, limits) if worker is None else worker.engine
-        except ValueError as error:
-            raise UserError(str(error)) from error
-        self._worker = worker or EngineWorker(self._engine, lambda: compute_here(model.device, threads))
-        known = tokenizer.vocab_size + (len(RESERVED) if model.config.whole_proofs else 0)
-        self._markers = {tokenizer.describe(token): token for token in range(tokenizer.num_text_tokens, known)}
+        if worker is None:
+            try:
+                engine = Engine(model, tokenizer, limits)
+            except ValueError as error:
+                raise UserError(str(error)) from error
+            worker = EngineWorker(engine, lambda: compute_here(model.device, threads))
+        self._worker, self._engine = worker, worker.engine
+        # The reserved markers have an embedding that means something only where whole proofs were learned.
+        num_known = tokenizer.vocab_size
+        if model.config.whole_proofs:
+            num_known += len(RESERVED)
+        self._markers = {tokenizer.describe(token): token for token in range(tokenizer.num_text_tokens, num_known)}
         self._warned = False
 
     def generate(
@@ -93,12 +98,13 @@ class OwnModel:
                     stop=options.stop,
                 )
                 pending.append(self._worker.submit(tokens, sampling, seed))
-            return [self._samples(each, options, cancelled) for each in pending]
+            return [self._samples(completion, options, cancelled) for completion in pending]
         except ModelFailed as error:
             raise PolicyServerError(f"{self.name}: {error}") from error
         finally:
-            for each in pending:
-                self._worker.cancel(each)  # nothing happens to those that have ended
+            # Of the others, should one prompt have failed: nobody waits for them. Nothing happens to what has ended.
+            for completion in pending:
+                self._worker.cancel(completion)
 
     def _encode(self, prompt: str, room: int) -> tuple[list[int], int]:
         """Return the prompt's tokens, the last `room` - 1 at most, and the token that the samples follow."""
@@ -106,11 +112,14 @@ class OwnModel:
         try:
             before, marker, begun = self._at_marker(prompt)
             if marker:
+                # Cut before the marker alone: without it, or what has begun behind it, another question is asked.
                 following = [self._markers[marker], *encode(begun)]
                 text = encode(before)
                 text = text[len(text) - max(0, min(len(text), room - 1 - len(following))) :] + following
             else:
-                text = encode(self._without_unknown_marker(prompt) if self.special else prompt)
+                if self.special:
+                    prompt = self._without_unknown_marker(prompt)
+                text = encode(prompt)
                 text = text[max(0, len(text) - room + 1) :]
         except UserError as error:
             raise BadState(str(error)) from error
@@ -124,18 +133,23 @@ class OwnModel:
 
     def _at_marker(self, prompt: str) -> tuple[str, str, str]:
         """Split a prompt at the last marker in it: what is before, the marker, what follows; ("", "", "") without."""
-        last = max(self._markers, key=prompt.rfind) if self.special else ""
-        return prompt.rpartition(last) if last and last in prompt else ("", "", "")
+        if not self.special:
+            return "", "", ""
+        last = max(self._markers, key=prompt.rfind)
+        if last not in prompt:
+            return "", "", ""
+        return prompt.rpartition(last)
 
     def _without_unknown_marker(self, prompt: str) -> str:
         """Take a reserved marker that this network was not trained with from the end of a prompt, with a warning."""
-        marker = next((marker for marker in RESERVED if prompt.endswith(marker)), None)
-        if marker is None:
-            return prompt
-        if not self._warned:
-            self._warned = True
-            log.warning("%s was not finetuned on %s (sft --continuations): it goes on with the text", self.name, marker)
-        return prompt.removesuffix(marker)
+        for marker in RESERVED:
+            if prompt.endswith(marker):
+                if not self._warned:
+                    self._warned = True
+                    message = "%s was not finetuned on %s (sft --continuations): it goes on with the text"
+                    log.warning(message, self.name, marker)
+                return prompt.removesuffix(marker)
+        return prompt
 
     def _samples(
         self, pending: PendingCompletion, options: GenerationOptions, cancelled: Callable[[], bool] | None
@@ -146,7 +160,9 @@ class OwnModel:
 
     def _text(self, sample: Sample, stop: Sequence[str], finished: bool) -> TextSample:
         text, stopped = cut_at(self._tokenizer.decode(sample.tokens), stop)
-        num_tokens = len(sample.tokens) + (finished and not stopped)
+        num_tokens = len(sample.tokens)
+        if finished and not stopped:
+            num_tokens += 1  # EOS, which was drawn and is not in the sample
         return TextSample(text, sample.logprob, num_tokens, finished)
 
     @torch.inference_mode()
@@ -168,6 +184,7 @@ class OwnModel:
         """Return the log-probability of each of the tokens that follow `start`, float64 (K,)."""
         model, first = self._model, len(tokens)
         tokens_1T = torch.tensor([[*tokens, start, *wanted]], device=model.device)
+        # Causal by default. A network of prefix-LM kind has its prompt as segment 0, read both ways, as in training.
         layout = None
         if model.config.prefix_lm:
             positions_1T = torch.arange(tokens_1T.shape[1], device=model.device)[None]
@@ -186,15 +203,21 @@ class OwnModel:
         """
         before, marker, after = self._at_marker(text)
         room = self._model.config.sequence_len
-        tokens, wanted = [self._tokenizer.bos], self._encode_text(after if marker else text)
+        tokens = [self._tokenizer.bos]
+        pieces: list[tuple[str, float | None]] = []
         if marker:
             tokens += [*self._encode_text(before), self._markers[marker]]
+            pieces += [(before, None), (marker, None)]
+            text = after
+        wanted = self._encode_text(text)
         if len(tokens) + len(wanted) > room:
             raise BadState(f"the text has {len(tokens) + len(wanted)} tokens, and the model {room} positions")
-        values = self._logprobs(tokens[:-1], tokens[-1], wanted).tolist() if wanted else []
+        values: list[float] = []
+        if wanted:
+            values = self._logprobs(tokens[:-1], tokens[-1], wanted).tolist()
         spelled = self._tokenizer.bpe.tokens
-        known = [(before, None), (marker, None)] if marker else []
-        return [*known, *zip(_characters([spelled[token] for token in wanted]), values, strict=True)]
+        pieces += zip(_characters([spelled[token] for token in wanted]), values, strict=True)
+        return pieces
 
     def _encode_text(self, text: str) -> list[int]:
         try:
@@ -213,7 +236,8 @@ class OwnModel:
             tokens = [self._tokenizer.bos, *self._encode_text(text)[-(room - 1) :]]
             pending.append(self._worker.submit(tokens, SamplingOptions(1, 1), 0))
         try:
-            return [max(1.0, self._worker.result(each).value) for each in pending]
+            # The bins' mean of 1 may round to a little less.
+            return [max(1.0, self._worker.result(completion).value) for completion in pending]
         except ModelFailed as error:
             raise PolicyServerError(f"{self.name}: {error}") from error
 
@@ -226,7 +250,9 @@ class OwnModel:
             tokens_1T = torch.tensor([tokens[-min(EMBEDDED_TOKENS, self._model.config.sequence_len) :]])
             hidden_1TC = self._model.hidden(tokens_1T.to(self._model.device))
             vectors.append(hidden_1TC[0].float().mean(dim=0).cpu().numpy())
-        return unit_vectors(np.stack(vectors) if vectors else np.zeros((0, self._model.config.width)))
+        if not vectors:
+            return unit_vectors(np.zeros((0, self._model.config.width)))
+        return unit_vectors(np.stack(vectors))
 
     @property
     def engine(self) -> Engine:
@@ -241,7 +267,9 @@ class OwnModel:
     def num_tokens(self, text: str) -> int:
         """Return how many tokens a text has, as a prompt."""
         before, marker, after = self._at_marker(text)
-        return len(self._encode_text(before)) + bool(marker) + len(self._encode_text(after if marker else text))
+        if not marker:
+            return len(self._encode_text(text))
+        return len(self._encode_text(before)) + 1 + len(self._encode_text(after))
 
     def close(self) -> None:
         """End the worker's thread, if it is this model's own; calls that still wait get PolicyClosed."""

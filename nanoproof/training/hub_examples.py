@@ -50,50 +50,55 @@ def tokenize(
 
     Raises UserError if there is room for none.
     """
-    found, too_long, shortest = [], 0, math.inf
+    examples, too_long, shortest = [], 0, math.inf
     for item in transitions:
         prompt, answer = how.example(item.state, item.tactic)
-        prompt_tokens, answer_tokens = (
-            codec.prompt(prompt, system=how.system),
-            [*codec.continuation(prompt, answer), end],
-        )
-        sizes = (len(prompt_tokens), len(answer_tokens))
-        length = max(sizes) if encoder_decoder else sum(sizes)
+        prompt_tokens = codec.prompt(prompt, system=how.system)
+        answer_tokens = [*codec.continuation(prompt, answer), end]
+        # An encoder-decoder has positions for each of the two, a decoder for both together.
+        length = len(prompt_tokens) + len(answer_tokens)
+        if encoder_decoder:
+            length = max(len(prompt_tokens), len(answer_tokens))
         if length > room or not prompt_tokens:
             shortest = min(shortest, length)
             too_long += 1
         else:
-            found.append(TokenizedExample(np.array(prompt_tokens, np.int32), np.array(answer_tokens, np.int32)))
-    if too_long and not found:
+            examples.append(TokenizedExample(np.array(prompt_tokens, np.int32), np.array(answer_tokens, np.int32)))
+    if too_long and not examples:
         raise UserError(
             f"no transition fits in {room} tokens (--max-length, and what the model has positions for): the shortest "
             f"has {shortest} as --prompt-format {how.name} writes it"
         )
-    return found, too_long
+    return examples, too_long
 
 
 def tokenize_rows(
     rows: Sequence[Row], codec: PromptCodec, end: int, room: int, encoder_decoder: bool
 ) -> list[TokenizedExample]:
     """Tokenize rows of texts. Of one that is too long the end is kept, and the token that begins every text."""
-    found = []
+    examples = []
     for row in rows:
         prompt, answer = codec.prompt(row.prompt), [*codec.continuation(row.prompt, row.target), end]
         if not prompt:
             raise UserError("a row has no prompt, which this model needs to begin a text")
-        most = room if encoder_decoder else room - 1
-        answer = answer[-most:]
-        left = room if encoder_decoder else room - len(answer)
-        if len(prompt) > left:
-            prompt = [prompt[0], *prompt[len(prompt) - left + 1 :]]
-        found.append(TokenizedExample(np.array(prompt, np.int32), np.array(answer, np.int32), row.weight))
-    return found
+        # Of a decoder the first token of the prompt stays in any case: an answer has to follow something.
+        if encoder_decoder:
+            answer = answer[-room:]
+            room_for_prompt = room
+        else:
+            answer = answer[-(room - 1) :]
+            room_for_prompt = room - len(answer)
+        if len(prompt) > room_for_prompt:
+            prompt = [prompt[0], *prompt[len(prompt) - room_for_prompt + 1 :]]
+        examples.append(TokenizedExample(np.array(prompt, np.int32), np.array(answer, np.int32), row.weight))
+    return examples
 
 
 def answer_weights(examples: Sequence[TokenizedExample], device: torch.device) -> torch.Tensor:
     """Return the weights of the tokens of all answers (N,), in the order of `answer_logits`."""
-    sizes = torch.tensor([len(each.answer) for each in examples])
-    return torch.repeat_interleave(torch.tensor([each.weight for each in examples]), sizes).to(device)
+    sizes = torch.tensor([len(example.answer) for example in examples])
+    weights = torch.tensor([example.weight for example in examples])
+    return torch.repeat_interleave(weights, sizes).to(device)
 
 
 def _rows(parts: Sequence[np.ndarray], fill: int, device: torch.device) -> torch.Tensor:
@@ -117,18 +122,24 @@ def answer_logits(
     """
     device = model.device
     encoder_decoder = bool(model.config.is_encoder_decoder)
-    answers = [each.answer for each in examples]
+    # Each token is predicted from those before it: what is read lacks the last of the answer, and the logits of a place
+    # are for the token behind it.
+    texts, answers_before, targets = [], [], []
+    for example in examples:
+        if encoder_decoder:
+            texts.append(example.prompt)
+            answers_before.append(np.concatenate([[start], example.answer[:-1]]))
+            targets.append(example.answer)
+        else:
+            texts.append(np.concatenate([example.prompt, example.answer[:-1]]))
+            targets.append(np.concatenate([np.full(len(example.prompt) - 1, NO_TARGET), example.answer]))
+    inputs = {}
     if encoder_decoder:
-        prompts = [each.prompt for each in examples]
-        before = [np.concatenate([[start], answer[:-1]]) for answer in answers]
-        inputs = {"decoder_input_ids": _rows(before, pad, device)}
-        targets_RL = _rows(answers, NO_TARGET, device)
-    else:
-        prompts = [np.concatenate([each.prompt, each.answer[:-1]]) for each in examples]
-        inputs = {}
-        silent = [np.full(len(each.prompt) - 1, NO_TARGET) for each in examples]
-        targets_RL = _rows([np.concatenate(pair) for pair in zip(silent, answers)], NO_TARGET, device)
-    mask_RL = _rows([np.ones(len(prompt), np.int64) for prompt in prompts], 0, device)
-    logits_RLV = model(input_ids=_rows(prompts, pad, device), attention_mask=mask_RL, **inputs, use_cache=False).logits
+        inputs["decoder_input_ids"] = _rows(answers_before, pad, device)
+    targets_RL = _rows(targets, NO_TARGET, device)
+    # Padding is on the right, where a decoder's tokens do not see it, and an encoder's do but for this mask.
+    mask_RL = _rows([np.ones(len(text), np.int64) for text in texts], 0, device)
+    logits_RLV = model(input_ids=_rows(texts, pad, device), attention_mask=mask_RL, **inputs, use_cache=False).logits
+    # To fp32 only what is needed: logits of all places would take several times the memory of the rest.
     chosen_RL = targets_RL != NO_TARGET
     return logits_RLV[chosen_RL].float(), targets_RL[chosen_RL], chosen_RL.nonzero()[:, 0]

@@ -34,7 +34,7 @@ from nanoproof.common.files import atomic_write_json, read_object, sync_director
 from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.run_dir import SCRIPTS, exported_folder, resolve_run_dir
 from nanoproof.data.transitions import leandojo
-from nanoproof.data.weighted_rows import is_row_file
+from nanoproof.data.weighted_rows import Row, is_row_file
 from nanoproof.inference.hf_loading import (
     ADAPTER_FILE,
     HFOptions,
@@ -48,6 +48,7 @@ from nanoproof.inference.hf_loading import (
     transformers_library,
 )
 from nanoproof.inference.hf_tokens import PromptCodec, record_end, special_tokens, trained_end
+from nanoproof.lean.types import Transition
 from nanoproof.model.lora import LoraOptions
 from nanoproof.model.optim import NonFiniteLoss
 from nanoproof.policy.prompt_formats import FORMATS, TRAINED_FILE, PromptFormat, find_format, known_format
@@ -138,8 +139,11 @@ def trainable_network(library: Any, source: str, lora: LoraOptions, seed: int, d
     Adapters that `source` holds go on being trained if `lora` has a rank; else they are merged, and all is trained.
     Raises UserError for what cannot be loaded or adapted.
     """
+    # bf16 has 8 bits of precision: an update a thousandth of a weight would round to nothing.
     precise = HFOptions(dtype="float32")
-    base = adapter_base(source) if lora.lora is not None else None
+    base: str | None = None
+    if lora.lora is not None:
+        base = adapter_base(source)
     network, writes = load_network(library, base or source, precise, device)
     if not writes:
         raise UserError(f"{PREFIX}{source} is an encoder: it writes no texts")
@@ -149,22 +153,25 @@ def trainable_network(library: Any, source: str, lora: LoraOptions, seed: int, d
     if base is not None:
         return _go_on(load_adapters(library, network, source, trainable=True), source, lora)
     peft = peft_library()
-    torch.manual_seed(seed)
+    task_type = "CAUSAL_LM"
+    if network.config.is_encoder_decoder:
+        task_type = "SEQ_2_SEQ_LM"
+    torch.manual_seed(seed)  # adapters begin with random matrices, the same on all ranks
     with loading(f"{PREFIX}{source}", "takes no adapters"):
         config = peft.LoraConfig(
             r=lora.lora,
             lora_alpha=lora.lora_alpha,
             target_modules=target_modules(network, lora),
             lora_dropout=lora.lora_dropout,
-            task_type="SEQ_2_SEQ_LM" if network.config.is_encoder_decoder else "CAUSAL_LM",
+            task_type=task_type,
         )
         return peft.get_peft_model(network, config)
 
 
 def _go_on(network: Any, source: str, lora: LoraOptions) -> Any:
-    held = network.peft_config["default"]
-    if held.r != lora.lora:
-        raise UserError(f"--lora {lora.lora}: {PREFIX}{source} holds adapters of rank {held.r}")
+    rank = network.peft_config["default"].r
+    if rank != lora.lora:
+        raise UserError(f"--lora {lora.lora}: {PREFIX}{source} holds adapters of rank {rank}")
     return network
 
 
@@ -172,17 +179,18 @@ def target_modules(network: Any, lora: LoraOptions) -> list[str] | str:
     """Name the modules of a network that `--lora-targets` mean. Raises UserError where it has none of a name."""
     if lora.targets == (ALL_LINEAR,):
         return ALL_LINEAR
-    kinds: dict[str, str] = {}
+    linear: dict[str, None] = {}  # in the order of the network
     for name, module in network.named_modules():
+        # GPT-2 has its matrices in Conv1D, of quantized ones the class is Linear4bit and others.
         if "Linear" in type(module).__name__ or type(module).__name__ == "Conv1D":
-            kinds.setdefault(name.rpartition(".")[2], type(module).__name__)
-    found = []
+            linear[name.rpartition(".")[2]] = None
+    modules = set()
     for target in lora.targets:
-        matching = [name for name in (*MODULES.get(target, ()), target) if name in kinds]
+        matching = [name for name in (*MODULES.get(target, ()), target) if name in linear]
         if not matching:
-            raise UserError(f"--lora-targets {target}: this network has {', '.join(kinds)}; or say {ALL_LINEAR}")
-        found.append(matching[0])
-    return sorted(set(found))
+            raise UserError(f"--lora-targets {target}: this network has {', '.join(linear)}; or say {ALL_LINEAR}")
+        modules.add(matching[0])
+    return sorted(modules)
 
 
 # -- The loop --------------------------------------------------------------------------------------------------------
@@ -203,16 +211,23 @@ class HubFinetuning(StageLoop):
         lora: LoraOptions,
         dist: DistInfo,
     ) -> None:
-        warmdown = 0.0 if hub.constant_lr else 1 - hub.warmup_frac
+        warmdown = 1 - hub.warmup_frac
+        if hub.constant_lr:
+            warmdown = 0.0
         schedule = options.OptimizerOptions(
             init_lr_frac=1.0, warmup_frac=hub.warmup_frac, warmdown_frac=warmdown, final_lr_frac=0.0
         )
         super().__init__(start, schedule, dist, StageState())
         self.prepare(run_options, triggers)
         self.hub, self.lora = hub, lora
+        # Data before the network, which takes longer to load: what is wrong with it is said at once.
         self.of_rows = is_row_file(hub.data)
-        self.data = ((), ()) if self.of_rows else load_data(hub.data)
-        self.rows = batches.load_rows(hub.data, hub.eval_data, hub.max_eval_examples) if self.of_rows else ([], [])
+        self.data: tuple[Sequence[Transition], Sequence[Transition]] = ((), ())
+        self.rows: tuple[list[Row], list[Row]] = ([], [])
+        if self.of_rows:
+            self.rows = batches.load_rows(hub.data, hub.eval_data, hub.max_eval_examples)
+        else:
+            self.data = load_data(hub.data)
         library = transformers_library()
         source = start.checkpoint.model_path
         self._folder: Path | None = None
@@ -224,7 +239,9 @@ class HubFinetuning(StageLoop):
         self.source = _source(source)
         self.model = trainable_network(library, self.source, lora, run_options.seed, dist.device)
         self.tokenizer = load_tokenizer(library, self.source)
-        choose = choose_proof_format if self.of_rows else choose_format
+        choose = choose_format
+        if self.of_rows:
+            choose = choose_proof_format
         self.format, self._format_reason = choose(hub.prompt_format, source, self.tokenizer, self.model)
         self._make_sets()
         self.optimizer = torch.optim.AdamW(
@@ -259,12 +276,16 @@ class HubFinetuning(StageLoop):
         rise = math.ceil(self.hub.warmup_frac * total - 1e-9)  # 5 of 7 steps, written as 5 / 7, are 5 and not 6
         if step < rise:
             return step / rise
-        return 1.0 if self.hub.constant_lr else (total - step) / max(1, total - rise)
+        if self.hub.constant_lr:
+            return 1.0
+        return (total - step) / max(1, total - rise)
 
     @property
     def lr(self) -> float:
         """The learning rate before the schedule."""
-        return self.hub.lr if self.lora.lora is None else self.lora.lora_lr
+        if self.lora.lora is None:
+            return self.hub.lr
+        return self.lora.lora_lr
 
     def _make_sets(self) -> None:
         chat = self.format.chat and not self.of_rows
@@ -274,13 +295,15 @@ class HubFinetuning(StageLoop):
         encoder_decoder = bool(self.model.config.is_encoder_decoder)
         embeddings = self.model.get_input_embeddings().weight.shape[0]
         codec = PromptCodec(self.tokenizer, encoder_decoder, chat, ends, embeddings)
-        positions = None if encoder_decoder else getattr(self.model.config, "max_position_embeddings", None)
-        room = min(self.hub.max_length, positions or self.hub.max_length)
+        room = self.hub.max_length
+        if not encoder_decoder:  # T5's kind has no longest text
+            room = min(room, getattr(self.model.config, "max_position_embeddings", None) or room)
         if self.of_rows:
             self.too_long = 0
             self.train, self.valid = (tokenize_rows(part, codec, end, room, encoder_decoder) for part in self.rows)
             return
         train, valid = self.data
+        # Every n-th: neighbours are of one proof, so that the first so many would be of a few files.
         step = math.ceil(len(valid) / (self.hub.max_eval_examples or max(1, len(valid))))
         held_out = valid[:: max(1, step)]
         self.train, skipped = tokenize(train, self.format, codec, end, room, encoder_decoder)
@@ -290,10 +313,13 @@ class HubFinetuning(StageLoop):
             raise UserError(f"--data {self.hub.data}: no transition fits in {room} tokens (--max-length)")
 
     def _fingerprint(self) -> int:
-        parts = [part for each in self.train for part in (each.prompt, each.answer)]
+        parts = [part for example in self.train for part in (example.prompt, example.answer)]
         if self.of_rows:
-            parts.append(np.array([each.weight * 2**20 for each in self.train], np.int64))
-        total = sum(int(part.astype(np.int64) @ np.arange(1, len(part) + 1)) * (i + 1) for i, part in enumerate(parts))
+            parts.append(np.array([example.weight * 2**20 for example in self.train], np.int64))
+        # Each token by its place, so that another order of the same ones is another number; 48 bits fit into JSON's.
+        total = 0
+        for number, part in enumerate(parts, start=1):
+            total += number * int(part.astype(np.int64) @ np.arange(1, len(part) + 1))
         return total % 2**48
 
     # -- checkpoints -----------------------------------------------------------------------------------------------
@@ -328,7 +354,10 @@ class HubFinetuning(StageLoop):
         def write() -> None:
             if self.dist.is_main:
                 write_folder(folder, self.model, self.tokenizer, self.optimizer, self._about())
-                for step in checkpoint_steps(run_path)[: -keep if keep is not None else 0]:
+                if keep is None:
+                    return
+                # The new one is whole by now: should deleting fail, nothing is lost but space.
+                for step in checkpoint_steps(run_path)[:-keep]:
                     shutil.rmtree(run_path / f"checkpoint-{step}", ignore_errors=True)
 
         on_all_ranks(write)
@@ -347,35 +376,37 @@ class HubFinetuning(StageLoop):
 
     def decisions(self) -> dict[str, str]:
         """Describe what was decided from options and data, for the log."""
-        total, trained = (sum(p.numel() for p in some) for some in (self.model.parameters(), self.trained))
+        total = sum(parameter.numel() for parameter in self.model.parameters())
+        trained = sum(parameter.numel() for parameter in self.trained)
+        decisions = {"model": f"{PREFIX}{self.source}, {short(total)} parameters"}
+        if self.lora.lora is not None:
+            share = f"{trained:,} of {total:,} parameters are trained ({100 * trained / total:.1f}%)"
+            decisions["lora"] = f"rank {self.lora.lora}: {share}"
+        decisions["prompt_format"] = f"{self.format.name} ({self._format_reason})"
         sets = f"{self.hub.data}, {len(self.train)} to train, {len(self.valid)} to validate"
-        sets += "" if self.of_rows else f", {self.too_long} left out as too long"
-        adapters = (
-            f"rank {self.lora.lora}: {trained:,} of {total:,} parameters are trained ({100 * trained / total:.1f}%)"
-        )
-        return {
-            "model": f"{PREFIX}{self.source}, {short(total)} parameters",
-            **({} if self.lora.lora is None else {"lora": adapters}),
-            "prompt_format": f"{self.format.name} ({self._format_reason})",
-            "transitions": sets,
-            "steps": f"{self.num_steps} of {self.hub.target_examples_per_step} examples",
-        }
+        if not self.of_rows:
+            sets += f", {self.too_long} left out as too long"
+        decisions["transitions"] = sets
+        decisions["steps"] = f"{self.num_steps} of {self.hub.target_examples_per_step} examples"
+        return decisions
 
     def _chunks(self, examples: Sequence[TokenizedExample], rows: int) -> Iterator[Sequence[TokenizedExample]]:
-        """Batches of examples of about the same length."""
-        ordered = sorted(examples, key=lambda each: len(each.prompt) + len(each.answer))
+        """Yield batches of examples of about the same length, which need little padding."""
+        ordered = sorted(examples, key=lambda example: len(example.prompt) + len(example.answer))
         for first in range(0, len(ordered), rows):
             yield ordered[first : first + rows]
 
     def _autocast(self) -> Any:
-        on_gpu = self.dist.device.type == "cuda"
-        return torch.autocast("cuda", torch.bfloat16) if on_gpu else contextlib.nullcontext()
+        if self.dist.device.type != "cuda":
+            return contextlib.nullcontext()
+        return torch.autocast("cuda", torch.bfloat16)
 
     def train_one(self) -> dict[str, float]:
         hub = self.hub
         picks = list(batches.shard(self.sampler.picks(hub.target_examples_per_step), self.dist))
         examples = [self.train[pick.index] for pick in picks]
-        (targets,) = all_reduce_sum([float(sum(each.weight * len(each.answer) for each in examples))])
+        own_targets = float(sum(example.weight * len(example.answer) for example in examples))
+        (targets,) = all_reduce_sum([own_targets])
         seed = random.Random(f"{self.run_options.seed} {self.state.step} {self.dist.rank}").getrandbits(63)
         self.model.train()
 
@@ -400,16 +431,19 @@ class HubFinetuning(StageLoop):
     def _update(self, loss: float) -> float:
         """Sum gradients over ranks, clip them, and update; returns their norm. Raises NonFiniteLoss before that."""
         if torch.distributed.is_initialized():
+            # A rank without an example in the step has no gradients, and the others would wait for them.
             for parameter in self.trained:
                 if parameter.grad is None:
                     parameter.grad = torch.zeros_like(parameter)
                 torch.distributed.all_reduce(parameter.grad)
-        limit = self.hub.max_grad_norm if self.hub.max_grad_norm > 0 else math.inf
+        limit = math.inf
+        if self.hub.max_grad_norm > 0:
+            limit = self.hub.max_grad_norm
         norm = float(torch.nn.utils.clip_grad_norm_(self.trained, limit))
         if not (math.isfinite(loss) and math.isfinite(norm)):
             raise NonFiniteLoss(f"loss {loss}, gradient norm {norm}; the weights were left as they were")
-        for each in self.optimizer.param_groups:
-            each["lr"] = self.lr * self.lr_factor
+        for parameter_group in self.optimizer.param_groups:
+            parameter_group["lr"] = self.lr * self.lr_factor
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         return norm
@@ -422,12 +456,14 @@ class HubFinetuning(StageLoop):
         """
         self.model.eval()
         nll, tokens, exact, count = 0.0, 0.0, 0.0, 0.0
-        mine = self.valid[self.dist.rank :: self.dist.world_size]
+        own = self.valid[self.dist.rank :: self.dist.world_size]
         size = self.hub.device_batch_size
-        for number in range(math.ceil(math.ceil(len(self.valid) / self.dist.world_size) / size)):
+        # As many rounds on each rank, with examples left or not: all are asked together whether to stop.
+        longest_share = math.ceil(len(self.valid) / self.dist.world_size)
+        for number in range(math.ceil(longest_share / size)):
             if self.stop.agreed():
                 return {}
-            chunk = mine[number * size : (number + 1) * size]
+            chunk = own[number * size : (number + 1) * size]
             if not chunk:
                 continue
             with self._autocast():
@@ -436,19 +472,23 @@ class HubFinetuning(StageLoop):
             misses_R = torch.bincount(rows_N, weights=(logits_NV.argmax(-1) != targets_N).float(), minlength=len(chunk))
             tokens, exact, count = tokens + len(targets_N), exact + int((misses_R == 0).sum()), count + len(chunk)
         nll, tokens, exact, count = all_reduce_sum([nll, tokens, exact, count])
-        return {"loss": nll / tokens, "tactic_exact_match": exact / count} if count else {}
+        if not count:
+            return {}
+        return {"loss": nll / tokens, "tactic_exact_match": exact / count}
 
     def data_state(self) -> dict[str, Any]:
         return self.sampler.state()
 
 
 def _source(spec: str) -> str:
-    """The folder or id of an `hf:` SPEC."""
+    """Return the folder or id of an `hf:` SPEC."""
     text = spec.removeprefix(PREFIX)
     folder = Path(text).expanduser()
     if not text:
         raise UserError(f"--model-path {spec}: expected hf:PATH_OR_ID")
-    return str(folder.resolve()) if folder.is_dir() else text
+    if folder.is_dir():
+        return str(folder.resolve())  # a run is resumed from other directories, too
+    return text
 
 
 def choose_proof_format(name: str | None, spec: str, tokenizer: Any, model: Any) -> tuple[PromptFormat, str]:
@@ -456,7 +496,9 @@ def choose_proof_format(name: str | None, spec: str, tokenizer: Any, model: Any)
     known = known_format(spec, "proof")
     if name is not None:
         return find_format(name, "proof"), "asked for"
-    return (known, "the model was trained with it") if known else (FORMATS["stp"], "that of rows of texts")
+    if known:
+        return known, "the model was trained with it"
+    return FORMATS["stp"], "that of rows of texts"
 
 
 def choose_format(name: str | None, spec: str, tokenizer: Any, model: Any) -> tuple[PromptFormat, str]:
@@ -464,24 +506,28 @@ def choose_format(name: str | None, spec: str, tokenizer: Any, model: Any) -> tu
     has_template = bool(getattr(tokenizer, "chat_template", None))
     known = known_format(spec, "tactic")
     if name is not None:
-        found, reason = find_format(name, "tactic"), "asked for"
+        chosen, reason = find_format(name, "tactic"), "asked for"
     elif known is not None:
-        found, reason = known, "the model was trained with it"
+        chosen, reason = known, "the model was trained with it"
     elif has_template:
-        found, reason = FORMATS["chat"], "the model has a chat template"
+        chosen, reason = FORMATS["chat"], "the model has a chat template"
     elif model.config.is_encoder_decoder:
-        found, reason = FORMATS["reprover"], "the usual one of encoder-decoders"
+        chosen, reason = FORMATS["reprover"], "the usual one of encoder-decoders"
     else:
-        found, reason = FORMATS["bfs-prover"], "the shortest one for a decoder"
-    if found.chat and not has_template:
+        chosen, reason = FORMATS["bfs-prover"], "the shortest one for a decoder"
+    if chosen.chat and not has_template:
         raise UserError(f"{spec} has no chat template: choose another --prompt-format")
-    return found, reason
+    return chosen, reason
 
 
 def checkpoint_steps(run_path: Path) -> list[int]:
     """List the steps of the checkpoints in a run directory, in ascending order."""
-    matches = [CHECKPOINT_NAME.fullmatch(each.name) for each in run_path.iterdir() if (each / TRAINED_FILE).is_file()]
-    return sorted(int(match[1]) for match in matches if match is not None)
+    steps = []
+    for folder in run_path.iterdir():
+        match = CHECKPOINT_NAME.fullmatch(folder.name)
+        if match is not None and (folder / TRAINED_FILE).is_file():
+            steps.append(int(match[1]))
+    return sorted(steps)
 
 
 def last_checkpoint(run_path: Path) -> Path:
@@ -507,6 +553,7 @@ def write_folder(folder: Path, model: Any, tokenizer: Any, optimizer: Any | None
         if optimizer is not None:
             torch.save(optimizer.state_dict(), fresh / OPTIMIZER_FILE)
         atomic_write_json(fresh / TRAINED_FILE, about)
+        # On the disk before the name is: else a power failure leaves a folder of the right name with empty files.
         for file in fresh.iterdir():
             with open(file, "rb") as opened:
                 os.fsync(opened.fileno())
@@ -541,16 +588,19 @@ def means_hub(argv: Sequence[str] | None) -> bool:
 def hub_main(argv: Sequence[str] | None, description: str) -> int:
     """Parse the command line, and finetune a model of transformers."""
     parser = Parser(prog="python -m nanoproof.sft --model-path hf:PATH_OR_ID", description=description)
-    for each in GROUPS:
-        add_flags(parser, each)
+    for options_class in GROUPS:
+        add_flags(parser, options_class)
     parser.set_defaults(**DEFAULTS)
-    args = parse_resumable(parser, None if argv is None else list(argv))
+    arguments: list[str] | None = None
+    if argv is not None:
+        arguments = list(argv)
+    args = parse_resumable(parser, arguments)
     dump_stacks_on_usr1()
     if not leandojo.is_export(Path(args.data)):
         args.data = batches.chosen_transitions(args.data)
     if args.model_path is not None:
         args.model_path = PREFIX + _source(args.model_path)
-    values: list[Any] = [from_args(each, args) for each in GROUPS]
+    values: list[Any] = [from_args(options_class, args) for options_class in GROUPS]
     dist = start_ranks(values[0])
     build: Callable[..., HubFinetuning] = HubFinetuning
     try:

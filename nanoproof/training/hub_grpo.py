@@ -83,7 +83,7 @@ def plain_text(message: Any) -> str:
     """Return the text of a prompt or completion, which trl writes as messages for chat models."""
     if isinstance(message, str):
         return message
-    return "".join(str(each.get("content") or "") for each in message)
+    return "".join(str(turn.get("content") or "") for turn in message)
 
 
 class HubGRPO:
@@ -115,7 +115,7 @@ class HubGRPO:
         ends = record_end(self.model, self.tokenizer, trained_end(self.model, self.tokenizer, self.format.chat))
         _, pad, _ = special_tokens(self.model, self.tokenizer)
         if self.tokenizer.pad_token_id is None:
-            self.tokenizer.pad_token = self.tokenizer.convert_ids_to_tokens(pad)
+            self.tokenizer.pad_token = self.tokenizer.convert_ids_to_tokens(pad)  # trl's trainer asks for one
         embeddings = self.model.get_input_embeddings().weight.shape[0]
         codec = PromptCodec(self.tokenizer, False, self.format.chat, ends, embeddings)
         room = min(grpo.max_length, getattr(self.model.config, "max_position_embeddings", None) or grpo.max_length)
@@ -133,25 +133,31 @@ class HubGRPO:
 
     def rewards(self, prompts: list[Any], completions: list[Any], problem: list[str], **_: Any) -> list[float | None]:
         """Return the rewards that trl asks for; the reward function gets plain texts."""
-        texts = [plain_text(each) for each in completions]
-        asked = [plain_text(each) for each in prompts]
-        return rewards_of(self.reward, texts, prompts=asked, states=list(problem))
+        texts = [plain_text(completion) for completion in completions]
+        prompt_texts = [plain_text(prompt) for prompt in prompts]
+        return rewards_of(self.reward, texts, prompts=prompt_texts, states=list(problem))
 
     def train(self, output: Path, record: Callable[..., object] = lambda step, **metrics: None) -> int:
         """Train, and write `checkpoint-<step>` below a folder; returns the number of steps."""
         trl, grpo = trl_library(), self.grpo
         from datasets import Dataset
 
-        rows = [
-            {"prompt": chat_messages(text, self.format.system) if self.format.chat else text, "problem": state}
-            for state, text in ((state, self.prompts[state]) for state in self.states)
-        ]
+        # "problem" is no column that trl knows, so that it hands it to the reward function as it is: the state.
+        rows: list[dict[str, Any]] = []
+        for state in self.states:
+            prompt: Any = self.prompts[state]
+            if self.format.chat:
+                prompt = chat_messages(prompt, self.format.system)
+            rows.append({"prompt": prompt, "problem": state})
+        learning_rate = grpo.lr
+        if self.lora.lora is not None:
+            learning_rate = self.lora.lora_lr
         config = trl.GRPOConfig(
             output_dir=str(output / "trl"),
             per_device_train_batch_size=self.batch_size // self.dist.world_size,
             num_generations=grpo.num_generations,
             max_completion_length=grpo.max_completion_length,
-            learning_rate=grpo.lr if self.lora.lora is None else self.lora.lora_lr,
+            learning_rate=learning_rate,
             num_train_epochs=grpo.epochs,
             max_steps=grpo.max_steps or -1,
             temperature=grpo.temperature,
@@ -182,14 +188,18 @@ class HubGRPO:
 
 
 def _trainer_class(trl: Any) -> Any:
-    """trl's trainer, with groups of equal rewards at exactly 0, and its records handed on."""
+    """Return trl's trainer, with groups of equal rewards at exactly 0, and its records handed on."""
 
     class Trainer(trl.GRPOTrainer):
         note: Callable[[int, dict[str, float]], None]
 
         def _calculate_rewards(self, *args: Any, **kwargs: Any) -> Any:
             rewards = super()._calculate_rewards(*args, **kwargs)
+            # Of what the reward function said: the zeros below are no rewards.
             self.mean_reward = float(rewards.nanmean())
+            # The mean of equal rewards may round to another number, and the difference, divided by a deviation of
+            # nearly 0 plus 1e-4, would be an advantage. The mean of zeros is exactly 0. NaN is a completion without a
+            # reward.
             groups = rewards.view(-1, self.num_generations, rewards.shape[1])
             least = groups.nan_to_num(nan=math.inf).amin(dim=1, keepdim=True)
             equal = (groups == least) | groups.isnan()
@@ -204,35 +214,40 @@ def _trainer_class(trl: Any) -> Any:
 
 
 def _note(record: Callable[..., object], reward: Reward, step: int, logs: dict[str, float]) -> None:
-    found: dict[str, float] = {
-        name: logs[name] for name in ("loss", "grad_norm", "reward", "epoch", "completions/mean_length") if name in logs
-    }
+    metrics = {name: logs[name] for name in REPORTED if name in logs}
     if isinstance(reward, LeanReward):
-        found |= shares(reward.counts)
+        metrics |= shares(reward.counts)
         reward.counts.clear()
-    record(step, **found)
-    log.info("step %d: %s", step, ", ".join(f"{name} {value:.4g}" for name, value in found.items()))
+    record(step, **metrics)
+    log.info("step %d: %s", step, ", ".join(f"{name} {value:.4g}" for name, value in metrics.items()))
 
 
 def hub_grpo_main(argv: Sequence[str] | None, description: str) -> int:
     """Parse the command line, and train a model of transformers with GRPO."""
     parser = Parser(prog="python -m nanoproof.grpo --model-path hf:PATH_OR_ID", description=description)
-    for each in GROUPS:
-        add_flags(parser, each)
-    args = parser.parse_args(None if argv is None else list(argv))
+    for options_class in GROUPS:
+        add_flags(parser, options_class)
+    arguments: list[str] | None = None
+    if argv is not None:
+        arguments = list(argv)
+    args = parser.parse_args(arguments)
     if args.resume_from is not None:
         raise UserError("--resume-from: GRPO on models of transformers starts anew; give its last checkpoint-<step>")
-    parse_resumable(parser, None if argv is None else list(argv))
+    parse_resumable(parser, arguments)
     run_options, start = from_args(options.RunOptions, args), from_args(options.StartOptions, args)
     grpo, reward_options = from_args(HubGRPOOptions, args), from_args(RewardOptions, args)
     lora = from_args(LoraOptions, args)
-    train, _ = load_data(batches.chosen_transitions(grpo.data) if not Path(grpo.data).exists() else grpo.data)
+    data = grpo.data
+    if not Path(data).exists():
+        data = batches.chosen_transitions(data)
+    train, _ = load_data(data)
     dist = start_ranks(run_options)
     if dist.world_size > 1:
         cleanup()
         raise UserError(f"GRPO on models of transformers runs as one process, not as {dist.world_size} ranks")
     assert start.checkpoint.model_path is not None
     source = start.checkpoint.model_path.removeprefix(PREFIX)
+    # The reward reads answers by the format of the model, which is loaded only once Lean has answered.
     formats: list[PromptFormat] = []
     try:
         with open_reward(reward_options, dist, None, lambda text: formats[0].answer(text)) as reward:
@@ -248,10 +263,9 @@ def hub_grpo_main(argv: Sequence[str] | None, description: str) -> int:
             stage = start_stage("grpo", run_options, vars(args), dist, decisions)
             run: RunDir = stage.run
             try:
-                steps = work.train(run.path, run.metrics if dist.is_main else lambda *_, **__: None)
-                if dist.is_main:
-                    run.finish(steps)
-                    log.info("saved %s", run.path / f"checkpoint-{steps}")
+                steps = work.train(run.path, run.metrics)
+                run.finish(steps)
+                log.info("saved %s", run.path / f"checkpoint-{steps}")
             finally:
                 run.close()
                 stage.tracker.close()

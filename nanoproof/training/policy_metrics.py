@@ -113,6 +113,7 @@ def policy_metrics(
     """
     model.eval()
     sums = _Sums()
+    # The same rounds on all ranks, which are asked together whether to stop.
     at_once = PACKED_AT_ONCE * dist.world_size
     for start in range(0, len(transitions), at_once):
         if stopped():
@@ -149,6 +150,7 @@ class _Sums:
         targets_N = batch.targets.flatten()[chosen_N]
         sampled_NV = logits_NV[:, : tokenizer.eos + 1]
         hits_N = sampled_NV.argmax(dim=-1) == targets_N
+        # The first token of a tactic is predicted at the marker, which is read there.
         tokens_N = batch.tokens.flatten()[chosen_N]
         is_first_N = (tokens_N == tokenizer.tactic) | (tokens_N == tokenizer.proof) | (tokens_N == tokenizer.conjecture)
         _, sequence_N = batch.sequences.flatten()[chosen_N].unique(return_inverse=True)
@@ -181,13 +183,19 @@ class _Sums:
             square_expectation=np.square(expected - truth).sum(),
             value_entropy=entropy(bins_MK).sum(),
         )
-        groups = np.clip(np.rint(expected), 1, NUM_VALUE_BINS).astype(np.int64)
-        for name, where, what in (
-            *(("count", truth, None), ("predicted", truth, expected), ("square", truth, np.square(expected - truth))),
-            ("absolute", truth, np.abs(expected - truth)),
-            *(("count_here", groups, None), ("predicted_here", groups, expected), ("true_here", groups, truth)),
-        ):
-            self.by_depth[name] += np.bincount(where - 1, weights=what, minlength=NUM_VALUE_BINS)
+        # By their true depth, and by the depth that is predicted, for the calibration.
+        predicted = np.clip(np.rint(expected), 1, NUM_VALUE_BINS).astype(np.int64)
+        self._add_by_depth("count", truth, None)
+        self._add_by_depth("predicted", truth, expected)
+        self._add_by_depth("square", truth, np.square(expected - truth))
+        self._add_by_depth("absolute", truth, np.abs(expected - truth))
+        self._add_by_depth("count_here", predicted, None)
+        self._add_by_depth("predicted_here", predicted, expected)
+        self._add_by_depth("true_here", predicted, truth)
+
+    def _add_by_depth(self, name: str, depths: np.ndarray, values: np.ndarray | None) -> None:
+        """Add values to the sums of their depths (from 1 on); without values, 1 for each."""
+        self.by_depth[name] += np.bincount(depths - 1, weights=values, minlength=NUM_VALUE_BINS)
 
     def _add(self, **values: float | torch.Tensor | np.ndarray) -> None:
         for name, value in values.items():
@@ -195,8 +203,10 @@ class _Sums:
 
     def metrics(self) -> PolicyMetrics | None:
         """Compute the means over all ranks (a collective); None if there were no transitions."""
-        flat = [*self.totals.values(), *(value for sums in self.by_depth.values() for value in sums.tolist())]
-        summed = all_reduce_sum(flat)
+        flat = list(self.totals.values())
+        for sums in self.by_depth.values():
+            flat += sums.tolist()
+        summed = all_reduce_sum(flat)  # in one call: each waits for the slowest rank
         totals = dict(zip(TOTALS, summed))
         tables = np.array(summed[len(TOTALS) :]).reshape(len(BY_DEPTH), NUM_VALUE_BINS)
         count, tokens = totals["transitions"], totals["tactic_tokens"]
@@ -222,7 +232,7 @@ class _Sums:
 
 
 def _depth_rows(sums: dict[str, np.ndarray]) -> Iterator[DepthRow]:
-    """A row for each depth that occurs or is predicted; means of nothing are 0."""
+    """Yield a row for each depth that occurs or is predicted; means of nothing are 0."""
     counts, counts_here = np.maximum(sums["count"], 1), np.maximum(sums["count_here"], 1)
     for index in np.flatnonzero(sums["count"] + sums["count_here"]):
         yield DepthRow(

@@ -49,10 +49,14 @@ class ValidationText:
     def encode(cls, tokenizer: Tokenizer, texts: Iterable[str], row_length: int, max_tokens: int) -> "ValidationText":
         """Tokenize `texts` up to `max_tokens` targets (fewer where there are not so many)."""
         texts, arrays, size = iter(texts), [], 0
-        while size <= max_tokens and (documents := list(islice(texts, DOCUMENTS_AT_ONCE))):
+        while size <= max_tokens:
+            documents = list(islice(texts, DOCUMENTS_AT_ONCE))
+            if not documents:
+                break
             for tokens in tokenizer.encode_arrays(documents):
                 arrays += [np.array([tokenizer.bos]), tokens]
                 size += len(tokens) + 1
+        # One token more than targets: the first of all is read and predicted by nothing.
         stream = np.concatenate([np.zeros(0), *arrays]).astype(np.int64)[: max_tokens + 1]
         targets = max(0, len(stream) - 1)
         shape = (math.ceil(targets / row_length), row_length)
@@ -83,6 +87,7 @@ def bits_per_byte(
     model.eval()
     sums = torch.zeros(4, dtype=torch.float64)  # nats of text, bytes of text, nats of all targets, targets
     own = torch.arange(dist.rank, len(text.tokens_RT), dist.world_size)
+    # As many rounds on each rank, with rows left or not: all are asked together whether to stop.
     for start in range(0, math.ceil(len(text.tokens_RT) / dist.world_size), batch_rows):
         if stopped():
             return {}
@@ -90,6 +95,7 @@ def bits_per_byte(
         losses = model.losses(tokens_BT.to(dist.device), targets_BT.to(dist.device)).flatten().cpu().double()
         targets = targets_BT.flatten()
         valid = targets != NO_TARGET
+        # Markers stand for no bytes: to predict where a document begins costs no bits of text.
         sizes = torch.where(valid, text.bytes_V[targets.clamp(min=0)], 0)
         sums += torch.stack([losses[sizes > 0].sum(), sizes.sum().double(), losses.sum(), valid.sum().double()])
     text_nats, num_bytes, nats, num_targets = all_reduce_sum(sums.tolist())
@@ -97,7 +103,7 @@ def bits_per_byte(
 
 
 def _batch(text: ValidationText, rows: torch.Tensor, batch_rows: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """These rows, filled up to `batch_rows` with rows that have no targets, so that all batches have one shape."""
+    """Return these rows, filled up to `batch_rows` with rows without targets, so that all batches have one shape."""
     shape = (batch_rows, text.tokens_RT.shape[1])
     tokens_BT, targets_BT = torch.zeros(shape, dtype=torch.int64), torch.full(shape, NO_TARGET)
     tokens_BT[: len(rows)], targets_BT[: len(rows)] = text.tokens_RT[rows], text.targets_RT[rows]
@@ -127,7 +133,9 @@ class StageText:
         valid = ValidationText.encode(tokenizer, texts(corpus.valid), row_length, eval_tokens)
         if valid.num_bytes == 0:
             raise UserError(f"--data {corpus.name}: there is no text to validate with")
-        estimate = count_tokens(corpus.train, tokenizer) if dist.is_main else 0.0
+        estimate = 0.0
+        if dist.is_main:
+            estimate = count_tokens(corpus.train, tokenizer)
         return cls(corpus, valid, float(broadcast_json(estimate)))
 
 
@@ -199,7 +207,9 @@ def greedy_texts(model: GPT, tokenizer: Tokenizer, prompts: tuple[str, ...] = PR
 
 
 def _until(tokens: list[int], end: int) -> list[int]:
-    return tokens[: tokens.index(end)] if end in tokens else tokens
+    if end not in tokens:
+        return tokens
+    return tokens[: tokens.index(end)]
 
 
 # -- The training loops ----------------------------------------------------------------------------------------------
@@ -259,7 +269,7 @@ class Pretraining(TrainingLoop):
         self._recent_speeds: deque[float] = deque(maxlen=RECENT_STEPS)
 
     def _plan_batch(self) -> schedule.BatchPlan:
-        """The batch that is asked for, that of the resumed run, or one that suits."""
+        """Return the batch that is asked for, that of the resumed run, or one that suits."""
         shape = self.options.device_batch_size, self.model.config.sequence_len, self.dist.world_size
         wanted, before = self.options.total_batch_size, self.state.data.get("total_batch_size")
         if before is not None and wanted not in (None, before):
@@ -317,7 +327,9 @@ class Pretraining(TrainingLoop):
         metrics |= {"tokens": float(tokens), "epoch": tokens / max(1.0, self.text.train_tokens)}
         metrics |= {"wait_seconds": waited, "tokens_per_second": self._recent_speeds[-1]}
         share = self._mfu(metrics["tokens_per_second"])
-        return metrics if share is None else {**metrics, "mfu": share}
+        if share is not None:
+            metrics["mfu"] = share
+        return metrics
 
     def _mfu(self, tokens_per_second: float) -> float | None:
         return mfu(self.flops_per_token * tokens_per_second, 1.0, self.peak_flops, self.dist.world_size)
@@ -326,9 +338,13 @@ class Pretraining(TrainingLoop):
         """Describe the throughput of the last steps."""
         if not self._recent_speeds:
             return "no steps"
-        speed = len(self._recent_speeds) / sum(1 / each for each in self._recent_speeds)
+        # All steps have as many tokens, so that tokens by seconds are the harmonic mean of the speeds.
+        speed = len(self._recent_speeds) / sum(1 / step_speed for step_speed in self._recent_speeds)
+        text = f"{schedule.short(speed)} tokens/s"
         share = self._mfu(speed)
-        return f"{schedule.short(speed)} tokens/s" + ("" if share is None else f", MFU {100 * share:.1f}%")
+        if share is not None:
+            text += f", MFU {100 * share:.1f}%"
+        return text
 
     def note(self, metrics: dict[str, float]) -> str:
         return f"loss {metrics['loss']:.3f}, {self.speed()}"

@@ -76,8 +76,10 @@ def read_rows(path: Path) -> tuple[list[ProgressRow], int]:
             if not line.strip():
                 continue
             row = _row(parse_json(line))
-            skipped += row is None
-            rows += [] if row is None else [row]
+            if row is None:
+                skipped += 1
+            else:
+                rows.append(row)
     except OSError as error:
         raise UserError(f"--dataset {path}: {error.strerror}") from error
     except ValueError as error:
@@ -90,16 +92,18 @@ def read_rows(path: Path) -> tuple[list[ProgressRow], int]:
 def _row(record: Any) -> ProgressRow | None:
     if not isinstance(record, dict):
         return None
-    goal, prefix, tactic = (record.get(name) for name in ("goal", "prefix", "tactic"))
+    goal, prefix, tactic = record.get("goal"), record.get("prefix"), record.get("tactic")
     steps = record.get("steps_remaining")
-    texts = isinstance(goal, str) and isinstance(tactic, str) and goal.strip() and tactic.strip()
-    if not texts or isinstance(steps, bool) or not isinstance(steps, int | float) or not abs(steps) < MOST_STEPS:
-        return None  # of texts, of another kind, or NaN
+    if not isinstance(goal, str) or not isinstance(tactic, str) or not goal.strip() or not tactic.strip():
+        return None
+    if not isinstance(prefix, str):
+        prefix = ""
+    # A bool is an int in Python. `not abs(steps) < MOST_STEPS` is true for NaN, where `>=` is not.
+    if isinstance(steps, bool) or not isinstance(steps, int | float) or not abs(steps) < MOST_STEPS:
+        return None
     if lone_surrogate(record) is not None:
         return None
-    return ProgressRow(
-        str(goal).strip(), (prefix if isinstance(prefix, str) else "").strip(), str(tactic).strip(), steps
-    )
+    return ProgressRow(goal.strip(), prefix.strip(), tactic.strip(), steps)
 
 
 def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
@@ -122,17 +126,18 @@ def rows_from_traces(data: str, valid: bool = False, prefix: bool = True) -> lis
         steps = leandojo.read_steps_after(folder, valid)
     else:
         steps = leantree.read_steps_after(transitions_path(data), valid)
-    rows = [
-        {
-            "goal": step.state,
-            "prefix": "\n".join(before) if prefix else "",
-            "tactic": step.tactic,
-            "steps_remaining": step.depth - 1,
-        }
-        for step, before in steps
-    ]
+    rows = []
+    for step, tactics_before in steps:
+        text = ""
+        if prefix:
+            text = "\n".join(tactics_before)
+        # A depth counts the tactic itself, what remains after it does not.
+        row = {"goal": step.state, "prefix": text, "tactic": step.tactic, "steps_remaining": step.depth - 1}
+        rows.append(row)
+    if not rows and valid:
+        raise UserError(f"--data {data} holds no proofs to validate")
     if not rows:
-        raise UserError(f"--data {data} holds no proofs {'to validate' if valid else 'to train on'}")
+        raise UserError(f"--data {data} holds no proofs to train on")
     return rows
 
 
@@ -160,7 +165,7 @@ class ProgressSettings:
 
 def split_rows(count: int, ratio: float, seed: int) -> tuple[list[int], list[int]]:
     """Split the numbers of rows into those to train on and those held out, ceil(ratio * count) of them."""
-    held_out = math.ceil(round(ratio * count, 9))
+    held_out = math.ceil(round(ratio * count, 9))  # 0.07 * 100 is 7.000000000000001
     if held_out >= count:
         raise UserError(f"--eval-ratio {ratio:g} of {count} rows leaves none to train on")
     order = np.random.default_rng(seed).permutation(count).tolist()
@@ -171,18 +176,19 @@ def scratch_model(library: Any, texts: Sequence[str], settings: ProgressSettings
     """Make a small encoder with fresh weights, and a byte-level BPE tokenizer of the texts."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
-    made = Tokenizer(models.BPE())
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = decoders.ByteLevel()
+    bpe = Tokenizer(models.BPE())
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bpe.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=SCRATCH_VOCABULARY,
         special_tokens=["[PAD]", "[CLS]"],
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    made.train_from_iterator(texts, trainer)
-    made.post_processor = processors.TemplateProcessing(single="[CLS] $A", special_tokens=[("[CLS]", 1)])
-    tokenizer = library.PreTrainedTokenizerFast(tokenizer_object=made, pad_token="[PAD]", cls_token="[CLS]")
+    bpe.train_from_iterator(texts, trainer)
+    # BERT's classification head reads the first token.
+    bpe.post_processor = processors.TemplateProcessing(single="[CLS] $A", special_tokens=[("[CLS]", 1)])
+    tokenizer = library.PreTrainedTokenizerFast(tokenizer_object=bpe, pad_token="[PAD]", cls_token="[CLS]")
     torch.manual_seed(settings.seed)
     config = library.BertConfig(
         vocab_size=len(tokenizer),
@@ -245,7 +251,9 @@ def train_progress(data: Path, output: Path, settings: ProgressSettings, use_cpu
     """
     library = transformers_library()
     rows, skipped = read_rows(data)
-    train, held_out = ([rows[i] for i in part] for part in split_rows(len(rows), settings.eval_ratio, settings.seed))
+    train_numbers, held_out_numbers = split_rows(len(rows), settings.eval_ratio, settings.seed)
+    train = [rows[number] for number in train_numbers]
+    held_out = [rows[number] for number in held_out_numbers]
     model, tokenizer = load_start(library, [row.text for row in train], settings)
     tokenizer.truncation_side = "left"  # goal's target and tactic are at the end
     tokenizer.model_max_length = room_of(model, tokenizer, settings.max_length)
@@ -259,17 +267,23 @@ def train_progress(data: Path, output: Path, settings: ProgressSettings, use_cpu
             train_dataset=sets[0],
             eval_dataset=sets[1],
             data_collator=library.DataCollatorWithPadding(tokenizer),
-            compute_metrics=lambda found: errors_of(found.predictions, found.label_ids),
+            compute_metrics=lambda result: errors_of(result.predictions, result.label_ids),
         )
-        trainer.train(resume_from_checkpoint=str(resumed) if resumed else None)
+        checkpoint: str | None = None
+        if resumed:
+            checkpoint = str(resumed)
+        trainer.train(resume_from_checkpoint=checkpoint)
         mean = sum(row.steps_remaining for row in train) / len(train)
         labels = np.array([row.steps_remaining for row in held_out], np.float64)
-        kept = {name.removeprefix("eval_"): value for name, value in trainer.evaluate().items()}
+        errors = trainer.evaluate()  # of the best epoch, which is loaded at the end
         baseline = errors_of(np.full(len(labels), mean), labels)
+        epoch_errors = [record["eval_mse"] for record in trainer.state.log_history if "eval_mse" in record]
         summary = {
-            **{name: kept[name] for name in ("mse", "mae")},
-            **{f"mean_{name}": value for name, value in baseline.items()},
-            "epochs": [round(r["eval_mse"], 6) for r in trainer.state.log_history if "eval_mse" in r][:-1],
+            "mse": errors["eval_mse"],
+            "mae": errors["eval_mae"],
+            "mean_mse": baseline["mse"],
+            "mean_mae": baseline["mae"],
+            "epochs": [round(error, 6) for error in epoch_errors[:-1]],  # the last is that of the line above
             "rows": {"train": len(train), "held_out": len(held_out), "skipped": skipped},
         }
         trainer.save_model(str(output))
@@ -307,7 +321,7 @@ def _arguments(library: Any, epochs: Path, settings: ProgressSettings, use_cpu: 
 
 def _begun(epochs: Path, settings: dict[str, Any]) -> Path | None:
     """Return the last whole epoch of a call with the same settings; what others left is removed."""
-    steps = [int(each.name.rpartition("-")[2]) for each in epochs.glob("checkpoint-*") if each.is_dir()]
+    steps = [int(folder.name.rpartition("-")[2]) for folder in epochs.glob("checkpoint-*") if folder.is_dir()]
     if steps and read_object(epochs / SETTINGS) == settings:
         return epochs / f"checkpoint-{max(steps)}"
     shutil.rmtree(epochs, ignore_errors=True)

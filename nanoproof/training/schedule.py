@@ -38,7 +38,9 @@ def peak_memory_bytes(device: torch.device) -> int:
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+    if sys.platform == "darwin":
+        return peak  # bytes there, kilobytes elsewhere
+    return peak * 1024
 
 
 def describe_model(model: GPT) -> str:
@@ -83,11 +85,12 @@ class Trigger:
         """Read `100steps`, `2:30:00` or `never`. Raises UserError that names the option."""
         if text == "never":
             return cls(None, None)
-        if match := re.fullmatch(r"(\d+)\s*steps?", text):
-            if int(match[1]) > 0:
-                return cls(int(match[1]), None)
-        elif match := re.fullmatch(r"(\d+):([0-5]?\d):([0-5]?\d)", text):
-            seconds = int(match[1]) * 3600 + int(match[2]) * 60 + int(match[3])
+        steps = re.fullmatch(r"(\d+)\s*steps?", text)
+        if steps is not None and int(steps[1]) > 0:
+            return cls(int(steps[1]), None)
+        clock_time = re.fullmatch(r"(\d+):([0-5]?\d):([0-5]?\d)", text)
+        if clock_time is not None:
+            seconds = int(clock_time[1]) * 3600 + int(clock_time[2]) * 60 + int(clock_time[3])
             if seconds > 0:
                 return cls(None, float(seconds))
         raise UserError(f"{option} must look like 100steps, 2:30:00 (hours, minutes, seconds) or never; got {text!r}")
@@ -223,7 +226,9 @@ class BatchPlan:
         return self.rows * self.row_length
 
     def __str__(self) -> str:
-        ranks = "1 rank" if self.ranks == 1 else f"{self.ranks} ranks"
+        ranks = f"{self.ranks} ranks"
+        if self.ranks == 1:
+            ranks = "1 rank"
         shape = f"{self.accumulation} x {self.device_rows} rows x {self.row_length} tokens on {ranks}"
         return f"{self.tokens:,} tokens a step ({self.reason}) = {shape}"
 
@@ -254,5 +259,7 @@ def suit_batch(wanted: float, reason: str, device_rows: int, row_length: int, ra
 def describe_schedule(num_steps: int, warmup: float, warmdown: float, init: float, final: float) -> str:
     """Describe the learning-rate schedule."""
     rising, falling = round(warmup * num_steps), num_steps - round(warmdown * num_steps)
-    start = f"rise for {rising} steps, " if rising else ""
+    start = ""
+    if rising:
+        start = f"rise for {rising} steps, "
     return f"learning rates {start}stay at {init:g} of full until step {falling}, fall to {final:g} at step {num_steps}"
