@@ -327,7 +327,7 @@ STEPS_AHEAD = 4
 class EpochSampler:
     """Endless batches of indices below `size`: every index once in each epoch, in an order that the seed decides.
 
-    The position is `(epoch, offset)`; `batch(n)` gives the next n indices of the global order, across epochs.
+    The position is `(epoch, offset)`; `picks(n)` gives the next n indices of the global order, across epochs.
     """
 
     def __init__(self, size: int, seed: int, fingerprint: int = 0) -> None:
@@ -339,10 +339,6 @@ class EpochSampler:
     def _permutation(self) -> np.ndarray:
         # From seed and epoch alone: a position of three numbers is enough to resume.
         return np.random.default_rng([self.seed, self.epoch]).permutation(self.size)
-
-    def batch(self, count: int) -> list[int]:
-        """Return the next `count` indices."""
-        return [pick.index for pick in self.picks(count)]
 
     def picks(self, count: int) -> list[Pick]:
         """Return the next `count` indices, each with its epoch."""

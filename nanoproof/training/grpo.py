@@ -36,7 +36,7 @@ from nanoproof.model.lora import LoraOptions, seed_dropout
 from nanoproof.model.optim import NonFiniteLoss
 from nanoproof.policy.prompt import prompt_tokens
 from nanoproof.training import batches, options
-from nanoproof.training.hub_finetuning import load_data
+from nanoproof.training.hub_examples import load_data
 from nanoproof.training.loop import TrainingLoop
 from nanoproof.training.rewards import LeanReward, Reward, RewardOptions, open_reward, opened, rewards_of, shares
 from nanoproof.training.schedule import describe_model

@@ -18,10 +18,39 @@ from nanoproof.data.transitions import leandojo
 from nanoproof.data.weighted_rows import Row
 from nanoproof.inference.hf_tokens import PromptCodec
 from nanoproof.lean.types import Transition
-from nanoproof.policy.prompt_formats import PromptFormat
+from nanoproof.policy.prompt_formats import FORMATS, PromptFormat, find_format, known_format
 from nanoproof.training import batches
 
 log = logging.getLogger(__name__)
+
+
+def choose_proof_format(name: str | None, spec: str, tokenizer: Any, model: Any) -> tuple[PromptFormat, str]:
+    """Choose how a model that is trained on rows of texts will be asked for proofs; returns it with the reason."""
+    known = known_format(spec, "proof")
+    if name is not None:
+        return find_format(name, "proof"), "asked for"
+    if known:
+        return known, "the model was trained with it"
+    return FORMATS["stp"], "that of rows of texts"
+
+
+def choose_format(name: str | None, spec: str, tokenizer: Any, model: Any) -> tuple[PromptFormat, str]:
+    """Choose the prompt format to train with; returns it with the reason."""
+    has_template = bool(getattr(tokenizer, "chat_template", None))
+    known = known_format(spec, "tactic")
+    if name is not None:
+        chosen, reason = find_format(name, "tactic"), "asked for"
+    elif known is not None:
+        chosen, reason = known, "the model was trained with it"
+    elif has_template:
+        chosen, reason = FORMATS["chat"], "the model has a chat template"
+    elif model.config.is_encoder_decoder:
+        chosen, reason = FORMATS["reprover"], "the usual one of encoder-decoders"
+    else:
+        chosen, reason = FORMATS["bfs-prover"], "the shortest one for a decoder"
+    if chosen.chat and not has_template:
+        raise UserError(f"{spec} has no chat template: choose another --prompt-format")
+    return chosen, reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,12 +51,14 @@ from nanoproof.inference.hf_tokens import PromptCodec, record_end, special_token
 from nanoproof.lean.types import Transition
 from nanoproof.model.lora import LoraOptions
 from nanoproof.model.optim import NonFiniteLoss
-from nanoproof.policy.prompt_formats import FORMATS, TRAINED_FILE, PromptFormat, find_format, known_format
+from nanoproof.policy.prompt_formats import TRAINED_FILE
 from nanoproof.training import batches, options
 from nanoproof.training.hub_examples import (
     TokenizedExample,
     answer_logits,
     answer_weights,
+    choose_format,
+    choose_proof_format,
     load_data,
     tokenize,
     tokenize_rows,
@@ -489,35 +491,6 @@ def _source(spec: str) -> str:
     if folder.is_dir():
         return str(folder.resolve())  # a run is resumed from other directories, too
     return text
-
-
-def choose_proof_format(name: str | None, spec: str, tokenizer: Any, model: Any) -> tuple[PromptFormat, str]:
-    """Choose how a model that is trained on rows of texts will be asked for proofs; returns it with the reason."""
-    known = known_format(spec, "proof")
-    if name is not None:
-        return find_format(name, "proof"), "asked for"
-    if known:
-        return known, "the model was trained with it"
-    return FORMATS["stp"], "that of rows of texts"
-
-
-def choose_format(name: str | None, spec: str, tokenizer: Any, model: Any) -> tuple[PromptFormat, str]:
-    """Choose the prompt format to train with; returns it with the reason."""
-    has_template = bool(getattr(tokenizer, "chat_template", None))
-    known = known_format(spec, "tactic")
-    if name is not None:
-        chosen, reason = find_format(name, "tactic"), "asked for"
-    elif known is not None:
-        chosen, reason = known, "the model was trained with it"
-    elif has_template:
-        chosen, reason = FORMATS["chat"], "the model has a chat template"
-    elif model.config.is_encoder_decoder:
-        chosen, reason = FORMATS["reprover"], "the usual one of encoder-decoders"
-    else:
-        chosen, reason = FORMATS["bfs-prover"], "the shortest one for a decoder"
-    if chosen.chat and not has_template:
-        raise UserError(f"{spec} has no chat template: choose another --prompt-format")
-    return chosen, reason
 
 
 def checkpoint_steps(run_path: Path) -> list[int]:

@@ -25,14 +25,8 @@ from nanoproof.model.lora import LoraOptions
 from nanoproof.policy.prompt_formats import PromptFormat
 from nanoproof.training import batches, options
 from nanoproof.training.grpo import choose_states, whole_groups
-from nanoproof.training.hub_finetuning import (
-    PREFIX,
-    _source,
-    choose_format,
-    load_data,
-    trainable_network,
-    write_folder,
-)
+from nanoproof.training.hub_examples import choose_format, load_data
+from nanoproof.training.hub_finetuning import PREFIX, _source, trainable_network, write_folder
 from nanoproof.training.rewards import LEAN, LeanReward, Reward, RewardOptions, open_reward, rewards_of, shares
 from nanoproof.training.setup import parse_resumable, start_ranks, start_stage
 

@@ -18,7 +18,7 @@ from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.types import LeanError, TacticFailed
 from nanoproof.policy.prompt_formats import FORMATS
 from nanoproof.training.grpo import GRPO, Group, clipped_surrogate, group_advantages, tactics_of, whole_groups
-from nanoproof.training.hub_finetuning import load_data
+from nanoproof.training.hub_examples import load_data
 from nanoproof.training.rewards import (
     Judgement,
     LeanJudge,

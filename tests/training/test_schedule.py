@@ -45,15 +45,15 @@ def test_a_duration_is_no_number_of_steps():
 
 def test_an_epoch_sees_every_index_once():
     sampler = EpochSampler(10, seed=1)
-    assert sorted(sampler.batch(4) + sampler.batch(6)) == list(range(10))
+    assert sorted(pick.index for pick in sampler.picks(4) + sampler.picks(6)) == list(range(10))
     assert sampler.epoch == 1
 
 
 def test_a_restored_sampler_goes_on_where_it_was():
     first, second = EpochSampler(10, seed=1), EpochSampler(10, seed=1)
-    first.batch(17)
+    first.picks(17)
     second.restore(first.state())
-    assert first.batch(20) == second.batch(20)
+    assert first.picks(20) == second.picks(20)
 
 
 def test_a_position_in_another_set_is_refused():
