@@ -113,18 +113,16 @@ class Engine:
         self._read_late = on_cuda
         if read_late is not None:
             self._read_late = read_late
-        self._sizes = CPU_SIZES
-        if on_cuda:
-            self._sizes = CUDA_SIZES
+        self._sizes = {"cuda": CUDA_SIZES}.get(model.device.type, CPU_SIZES)
         self.max_rows = self.limits.max_rows or self._sizes.rows
         self._masks = PrefillMasks(model.config, model.device)
         self._no_flash = missing_for_flash(model.device, model.compute_dtype)
         # FlashAttention has no kernels for others; they would have to be padded for each call.
         if model.config.head_dim % 8 or model.config.head_dim > 256:
             self._no_flash = f"flash kernels want heads of a multiple of 8 up to 256, not {model.config.head_dim}"
-        self._kernel = kernel
         if kernel is None and not self._no_flash:
-            self._kernel = flash_kernel()
+            kernel = flash_kernel()
+        self._kernel = kernel
         self._budget, self._budget_reason = cache_budget(model.device, self.limits.cache_mbytes)
         # Two caches share the budget: prompts that were read, and slots of what is being decoded. Where prompts begin
         # alike, 27.9 ms a state instead of 33.7; where they do not, no difference.
@@ -133,9 +131,7 @@ class Engine:
         self._prefix_cache = PrefixCache(prefix_budget, whole_only=model.config.prefix_lm)
         self._stats = EngineStats()
         self._waiting: deque[EngineRequest] = deque()
-        self._samples_waiting = 0
-        self._replays_before = 0
-        self._failed_resets = 0
+        self._samples_waiting = self._replays_before = self._failed_resets = 0
         self._reset()
 
     def _network_to_run(self, own_weights: bool) -> GPT:

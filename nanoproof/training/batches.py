@@ -260,9 +260,9 @@ class TransitionSet:
             versions = [self._version(item, pick) for item, pick in zip(plain, picks)]
         examples = self._encode(self._with_premises(versions, picks))
         # Other names have other tokens, so that a version may be longer than the transition that fitted.
-        too_long = [number for number, example in enumerate(examples) if example is None]
-        for number, example in zip(too_long, self._encode([plain[number] for number in too_long])):
-            examples[number] = example
+        for number, example in enumerate(examples):
+            if example is None:
+                (examples[number],) = self._encode([plain[number]])
         return [example for example in examples if example is not None]
 
     def _with_premises(self, items: list[Transition], picks: Sequence[Pick]) -> list[Transition]:
@@ -270,11 +270,15 @@ class TransitionSet:
         source = self._premises
         if source is None:
             return items
-        numbers = [number for number, pick in enumerate(picks) if source.chosen(self._seed, pick)]
-        names = [self._theorem(picks[number].index) for number in numbers]
-        changed = source.put([items[number] for number in numbers], names, self._tokenizer, self._limits)
+        numbers, chosen, theorems = [], [], []
+        for number, pick in enumerate(picks):
+            if source.chosen(self._seed, pick):
+                numbers.append(number)
+                chosen.append(items[number])
+                theorems.append(self._theorem(pick.index))
         result = list(items)
-        for number, item in zip(numbers, changed):
+        # All at once: the retriever embeds their states in batches.
+        for number, item in zip(numbers, source.put(chosen, theorems, self._tokenizer, self._limits)):
             result[number] = item
         return result
 
@@ -401,6 +405,7 @@ def _rest_rows(model: GPT, batch: BatchOptions) -> int | None:
 
 def shard(items: Sequence[T], dist: DistInfo) -> Iterator[T]:
     """Return this rank's share of a global batch."""
+    # Every n-th, not a part of neighbours: shares differ by one item at most.
     return iter(items[dist.rank :: dist.world_size])
 
 

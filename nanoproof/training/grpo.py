@@ -255,6 +255,7 @@ class GRPO(TrainingLoop):
         prompts = [prompt_tokens(self.tokenizer, state, self.max_prompt + 1) for state in states]
         with torch.no_grad():
             answers = self.engine.generate(prompts, sampling, seeds)
+        # On a GPU training needs the memory of the KV cache; a CPU's is for the engine alone.
         if self.dist.device.type == "cuda":
             self.engine.release()
         groups = []
@@ -297,12 +298,11 @@ class GRPO(TrainingLoop):
             finished += group.finished
         prompts = [state + "\n" for state in states]
         rewards = rewards_of(self.reward, texts, prompts=prompts, states=states, finished=finished)
-        known: list[float] = []
+        known = [reward for reward in rewards if reward is not None]
         num_tokens = mixed = 0
         for group in groups:
             group.rewards, rewards = rewards[: len(group.texts)], rewards[len(group.texts) :]
             group.advantages = group_advantages(group.rewards)
-            known += [reward for reward in group.rewards if reward is not None]
             num_tokens += sum(map(len, group.tokens))
             mixed += any(group.advantages)
         sums = {
@@ -319,9 +319,11 @@ class GRPO(TrainingLoop):
     # -- steps -------------------------------------------------------------------------------------------------------
 
     def train_one(self) -> dict[str, float]:
-        picks = list(batches.shard(self.sampler.picks(self.states_per_step), self.dist))
-        seeds = [self._seed("train", self.state.step, pick.index) for pick in picks]
-        groups = self.sample([self.states[pick.index] for pick in picks], seeds)
+        states, seeds = [], []
+        for pick in batches.shard(self.sampler.picks(self.states_per_step), self.dist):
+            states.append(self.states[pick.index])
+            seeds.append(self._seed("train", self.state.step, pick.index))
+        groups = self.sample(states, seeds)
         sums = self._summed(self.judge(groups))
         metrics = {**_means(sums), "epoch": (self.state.step + 1) * self.states_per_step / len(self.states)}
         # The sums are those of all ranks, which so decide alike. Without a step momentum and decay do nothing either.
@@ -439,6 +441,6 @@ def _means(sums: dict[str, float]) -> dict[str, float]:
 def token_logprobs(model: GPT, piece: PackedBatch) -> tuple[torch.Tensor, torch.Tensor]:
     """Compute the log-probabilities of the targets of packed rows, and their weights; both (N,)."""
     chosen_N, batch = to_device(piece.chosen(), model.device), piece.to(model.device)
-    targets_N, weights_N = (x.flatten()[chosen_N] for x in (batch.targets, batch.weights))
+    targets_N, weights_N = batch.targets.flatten()[chosen_N], batch.weights.flatten()[chosen_N]
     logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm, piece), chosen_N)
     return -F.cross_entropy(logits_NV.float(), targets_N, reduction="none"), weights_N

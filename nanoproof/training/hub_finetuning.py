@@ -302,7 +302,9 @@ class HubFinetuning(StageLoop):
             room = min(room, getattr(self.model.config, "max_position_embeddings", None) or room)
         if self.of_rows:
             self.too_long = 0
-            self.train, self.valid = (tokenize_rows(part, codec, end, room, encoder_decoder) for part in self.rows)
+            train_rows, valid_rows = self.rows
+            self.train = tokenize_rows(train_rows, codec, end, room, encoder_decoder)
+            self.valid = tokenize_rows(valid_rows, codec, end, room, encoder_decoder)
             return
         train, valid = self.data
         # Every n-th: neighbours are of one proof, so that the first so many would be of a few files.
@@ -378,8 +380,10 @@ class HubFinetuning(StageLoop):
 
     def decisions(self) -> dict[str, str]:
         """Describe what was decided from options and data, for the log."""
-        total = sum(parameter.numel() for parameter in self.model.parameters())
-        trained = sum(parameter.numel() for parameter in self.trained)
+        total = trained = 0
+        for parameter in self.model.parameters():
+            total += parameter.numel()
+            trained += parameter.numel() * parameter.requires_grad
         decisions = {"model": f"{PREFIX}{self.source}, {short(total)} parameters"}
         if self.lora.lora is not None:
             share = f"{trained:,} of {total:,} parameters are trained ({100 * trained / total:.1f}%)"
@@ -405,7 +409,7 @@ class HubFinetuning(StageLoop):
 
     def train_one(self) -> dict[str, float]:
         hub = self.hub
-        picks = list(batches.shard(self.sampler.picks(hub.target_examples_per_step), self.dist))
+        picks = batches.shard(self.sampler.picks(hub.target_examples_per_step), self.dist)
         examples = [self.train[pick.index] for pick in picks]
         own_targets = float(sum(example.weight * len(example.answer) for example in examples))
         (targets,) = all_reduce_sum([own_targets])

@@ -193,6 +193,7 @@ def greedy_texts(model: GPT, tokenizer: Tokenizer, prompts: tuple[str, ...] = PR
     length = min(model.config.sequence_len, 128)
     new_tokens = min(NEW_TOKENS, length // 2)
     encoded = [[tokenizer.bos, *tokenizer.encode(prompt)][-(length - new_tokens) :] for prompt in prompts]
+    # One shape for all steps, so that a compiled network is compiled once for it: no engine, and no KV cache.
     tokens_PT = torch.full((len(prompts), length), tokenizer.pad, device=model.device)
     for row, tokens in enumerate(encoded):
         tokens_PT[row, : len(tokens)] = torch.tensor(tokens)
@@ -202,8 +203,11 @@ def greedy_texts(model: GPT, tokenizer: Tokenizer, prompts: tuple[str, ...] = PR
         logits_PV = model(tokens_PT, select_N=rows_P * length + ends_P - 1)
         tokens_PT[rows_P, ends_P] = logits_PV[:, : tokenizer.eos + 1].argmax(dim=-1)
         ends_P += 1
-    written = [row[start:] for row, start in zip(tokens_PT.tolist(), map(len, encoded))]
-    return [tokenizer.decode(_until(row[:new_tokens], tokenizer.eos)) for row in written]
+    texts = []
+    for prompt_row, row in zip(encoded, tokens_PT.tolist()):
+        written = row[len(prompt_row) : len(prompt_row) + new_tokens]
+        texts.append(tokenizer.decode(_until(written, tokenizer.eos)))
+    return texts
 
 
 def _until(tokens: list[int], end: int) -> list[int]:
@@ -318,6 +322,7 @@ class Pretraining(TrainingLoop):
 
     def train_one(self) -> dict[str, float]:
         started = time.monotonic()
+        # All at once: what a step waits for its data is seen by itself.
         batches = [self.loader.next_batch() for _ in range(self.plan.accumulation)]
         waited = time.monotonic() - started
         metrics = token_step(self.model, self.optimizer, batches, self.lr_factor, self.optim.max_grad_norm, self.dist)

@@ -257,15 +257,16 @@ def train_progress(data: Path, output: Path, settings: ProgressSettings, use_cpu
     model, tokenizer = load_start(library, [row.text for row in train], settings)
     tokenizer.truncation_side = "left"  # goal's target and tactic are at the end
     tokenizer.model_max_length = room_of(model, tokenizer, settings.max_length)
-    sets = [_Rows(tokenizer, part, tokenizer.model_max_length) for part in (train, held_out)]
+    train_set = _Rows(tokenizer, train, tokenizer.model_max_length)
+    held_out_set = _Rows(tokenizer, held_out, tokenizer.model_max_length)
     epochs = output / EPOCHS_FOLDER
     try:
         resumed = _begun(epochs, {**vars(settings), "rows": _digest(rows)})
         trainer = library.Trainer(
             model=model,
             args=_arguments(library, epochs, settings, use_cpu),
-            train_dataset=sets[0],
-            eval_dataset=sets[1],
+            train_dataset=train_set,
+            eval_dataset=held_out_set,
             data_collator=library.DataCollatorWithPadding(tokenizer),
             compute_metrics=lambda result: errors_of(result.predictions, result.label_ids),
         )
@@ -277,13 +278,13 @@ def train_progress(data: Path, output: Path, settings: ProgressSettings, use_cpu
         labels = np.array([row.steps_remaining for row in held_out], np.float64)
         errors = trainer.evaluate()  # of the best epoch, which is loaded at the end
         baseline = errors_of(np.full(len(labels), mean), labels)
-        epoch_errors = [record["eval_mse"] for record in trainer.state.log_history if "eval_mse" in record]
+        epoch_errors = [round(record["eval_mse"], 6) for record in trainer.state.log_history if "eval_mse" in record]
         summary = {
             "mse": errors["eval_mse"],
             "mae": errors["eval_mae"],
             "mean_mse": baseline["mse"],
             "mean_mae": baseline["mae"],
-            "epochs": [round(error, 6) for error in epoch_errors[:-1]],  # the last is that of the line above
+            "epochs": epoch_errors[:-1],  # the last is that of `trainer.evaluate()` above
             "rows": {"train": len(train), "held_out": len(held_out), "skipped": skipped},
         }
         trainer.save_model(str(output))

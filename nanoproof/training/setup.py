@@ -250,7 +250,7 @@ def start_stage(
     decisions = {**dist.decisions(), **decisions}
     if resumed and step is None:
         step = read_manifest(path)["step"]
-    # Compared before `write_args` replaces what is compared with; the lock comes before anything is written.
+    # Compared before `write_args` replaces what is compared with; locked before anything is written.
     changed: dict[str, tuple[Any, Any]] = {}
     if resumed:
         changed = changes(path, args, decisions)
@@ -322,7 +322,7 @@ def require_shared(path: Path, dist: DistInfo, seconds: float = 10.0) -> None:
     if not probe.exists():
         own = f"rank {dist.rank} on {platform.node()}"
     blind = [rank for rank in gather_json(own) if rank]
-    if dist.is_main:
+    if dist.is_main:  # after `gather_json`: all have looked
         probe.unlink(missing_ok=True)
     if blind:
         raise UserError(

@@ -27,7 +27,7 @@ def train(dist: DistInfo, folder: Path) -> None:
     optimizer = build_optimizer(model, RATES)
     sampler = EpochSampler(len(examples), seed=0)
     for step in range(3):
-        share = [examples[index] for index in shard(sampler.batch(20), dist)]
+        share = [examples[pick.index] for pick in shard(sampler.picks(20), dist)]
         batch = BatchOptions(row_length=128, value_weight=0.1)
         train_step(model, optimizer, share, 1.0, StepSettings(batch, LossWeights(0.1), 1.0, words.pad), dist)
         if step == 0:
