@@ -327,7 +327,7 @@ MOST_LINES = {"nanoproof": 76_000, "nanolean": 35_000}
 the last 2,000 of nanoproof, why its inference and training do what they do, and in plain steps."""
 MOST_FLAGS = {"nanoproof.rl": 116, "scripts.prover_eval": 95, "scripts.prove": 77}
 """Flags that `--help-all` shows. `--checker` of evaluations: every score has the verdict of an outside checker."""
-WRITTEN_OUT = ("search", "lean", "policy", "prover", "rl")
+WRITTEN_OUT = ("search", "lean", "policy", "prover", "rl", "inference", "training")
 """Packages whose code says why: at least 30 comments in 1,000 lines, few dense expressions, plain names."""
 
 

@@ -106,6 +106,7 @@ class Finetuning(TrainingLoop):
         super().__init__(run_options, start, triggers, model_options, optim, dist, lora)
         if sft.prefix_lm:
             self.model.config = replace(self.model.config, prefix_lm=True)
+        # `adapt` is for new runs: a network that is resumed has learned the markers, or has not.
         if self.whole_proofs and not self.model.config.whole_proofs:
             raise UserError(f"--resume-from {start.resume_from}: that run was not on whole proofs (--continuations)")
         weights = LossWeights(batch.value_weight, state_after=sft.state_after_weight)

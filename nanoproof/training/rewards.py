@@ -108,6 +108,7 @@ def load_function(spec: str) -> Reward:
     module_spec = importlib.util.spec_from_file_location(f"reward_{path.stem}", path)
     assert module_spec is not None and module_spec.loader is not None
     module = importlib.util.module_from_spec(module_spec)
+    # As an import would: dataclasses in the file look their module up there.
     sys.modules[module_spec.name] = module
     try:
         module_spec.loader.exec_module(module)
