@@ -120,7 +120,7 @@ def test_an_older_evaluation_goes_on_although_it_says_nothing_of_second_tries(wo
     path = tmp_path / "out"
     evaluated(path)
     record = read_json(path / "settings.json")
-    del record["settings"]["retry_timeouts"], record["settings"]["search_merge_states"]
+    del record["settings"]["retry_timeouts"], record["settings"]["search_rules"]
     (path / "settings.json").write_text(json.dumps(record))
     (path / "summary.json").unlink()
     assert evaluated(path, "--continue")[0]["solved"] == 5
