@@ -314,6 +314,17 @@ def in_openai_shape(response: Response) -> Response:
     return response
 
 
+def _check_limits(body: CompletionsBody, sampling: GenerationOptions | None, options: ServiceOptions) -> None:
+    """Raise BadRequest for a request that asks for more than the server allows."""
+    limits = {"prompt": (len(body.prompt), options.max_states)}
+    if sampling is not None:
+        limits["n"] = (sampling.num_samples, options.max_samples)
+        limits["max_tokens"] = (sampling.max_new_tokens, options.longest_text)
+    for name, (value, most) in limits.items():
+        if value > most:
+            raise flask_app.BadRequest(f"`{name}` must be <= {most} on this server, got {value}")
+
+
 def openai_routes(models: ServedModels, options: ServiceOptions, admit: Admission) -> Blueprint:
     """Return the routes `/v1/completions` and `/v1/models`, with errors in OpenAI's shape."""
     routes = Blueprint("openai", __name__, url_prefix="/v1")
@@ -356,13 +367,7 @@ def openai_routes(models: ServedModels, options: ServiceOptions, admit: Admissio
     def completions() -> Response:
         body = CompletionsBody.read()
         served, sampling = find_model(models, body.model), body.options()
-        limits = {"prompt": (len(body.prompt), options.max_states)}
-        if sampling is not None:
-            limits["n"] = (sampling.num_samples, options.max_samples)
-            limits["max_tokens"] = (sampling.max_new_tokens, options.longest_text)
-        for name, (value, most) in limits.items():
-            if value > most:
-                raise flask_app.BadRequest(f"`{name}` must be <= {most} on this server, got {value}")
+        _check_limits(body, sampling, options)
         deadline = time.monotonic() + options.longest_seconds
         ended = admit(len(body.prompt))
         call = models.submit(lambda gone: complete(served, body, sampling, gone), ended)

@@ -114,7 +114,7 @@ class TextModelOptions:
         if spec is None:
             return None
         how = self.format_for(spec, "proof" if whole else "tactic")
-        # In its own format a network of ours is asked in one way, of which nothing is an option here.
+        # A network of ours in its own format: none of these options has a say.
         own_way = not is_foreign(spec) and how.name in (OWN_FORMAT, OWN_PROOF_FORMAT)
         if own_way and (self.value_model is None or whole):
             return None

@@ -235,7 +235,7 @@ class TacticPolicy:
     def load(self) -> PolicyLoad:
         """Report how busy the model is now; cheap, and safe from any thread."""
         stats, active = self._worker.stats, self.engine.num_active
-        waiting = max(0, self.num_open - active)  # the two are read one after the other
+        waiting = max(0, self.num_open - active)  # a state may begin between the two readings
         return PolicyLoad(stats.steps, stats.busy_seconds, self.engine.num_rows, active, waiting)
 
     def _max_prompt_tokens(self, sampling: SamplingConfig) -> int:

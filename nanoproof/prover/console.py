@@ -258,7 +258,7 @@ class Console:
         self._require_proof()
         if len(self._history) == 1:
             return self._new("")
-        if self._history.pop().source:  # it was proved and would have been exported
+        if self._history.pop().source:
             self.proved.pop()
         return self._show()
 

@@ -222,9 +222,9 @@ class _Writer:
         opening = "case " + tag.rpartition(".")[2]
         step = self._steps[start]
         names = ""
+        # Not where the `rename_i` is all that there is: `case inl h =>` alone would be no proof.
         if step.branches == 1:
             names = names_of_rename(step.tactic)
-        # Not where the `rename_i` is all that there is: `case inl h =>` alone would be no proof.
         if names and self._steps[start + 1].goals == 1:
             return _Block(start + 1, indent + "  ", f"{opening} {names} =>")
         return _Block(start, indent + "  ", f"{opening} =>")

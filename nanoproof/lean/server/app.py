@@ -236,7 +236,8 @@ def make_routes(settings: ServerSettings, pool: Pool, active_requests: Callable[
     pool.metrics.registry.register(Gauges(settings, pool, active_requests))
     _add_observing(routes, settings, pool, active_requests)
     _add_leasing(routes, settings, pool)
-    _add_proving(routes, settings, pool)
+    _add_commands(routes, settings, pool)
+    _add_tactics(routes, settings, pool)
     return routes
 
 
@@ -294,7 +295,7 @@ def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
         return flask_app.reply({"status": "ok", "already_returned": True})
 
 
-def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> None:
+def _add_commands(routes: Blueprint, settings: ServerSettings, pool: Pool) -> None:
     @routes.post("/process/<id:pid>/command")
     def command(pid: int) -> Response:
         body = Command.read()
@@ -331,6 +332,8 @@ def _add_proving(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
 
         return on_lease(pool, pid, start)
 
+
+def _add_tactics(routes: Blueprint, settings: ServerSettings, pool: Pool) -> None:
     @routes.post("/process/<id:pid>/proof/<id:state>/try_apply_tactic")
     def try_apply_tactic(pid: int, state: int) -> Response:
         body = Tactic.read()
