@@ -158,8 +158,9 @@ def test_an_endpoint_that_goes_away_ends_an_evaluation_which_can_be_continued(
     words += ["--datasets", "nanolean", "--max-theorems", "2", "--num-simulations", "1", "--model-patience", "0.1"]
     server.fault = lambda number: "error"
     out = ["--output-dir", str(tmp_path / "out")]
-    assert prover_eval.main([*words, *out]) == 0
-    assert read_json(tmp_path / "out" / "summary.json")["errors"] == 2
+    with pytest.raises(UserError, match=r"has no score, as all attempts ended in errors: .* answered 500: out of luck"):
+        prover_eval.main([*words, *out])
+    assert not (tmp_path / "out" / "summary.json").exists()
     assert KEY not in (tmp_path / "out" / "results.jsonl").read_text()
     server.fault = lambda number: ""
     assert prover_eval.main([*words, *out, "--continue"]) == 0

@@ -120,7 +120,7 @@ def test_independent_goals_are_branches_that_do_not_reach_each_other(target: Tar
 def test_each_tactic_has_its_own_outcome(target: Target) -> None:
     with target.client().lease() as session:
         results = session.apply(
-            session.start(THEOREM), ["nonsense", "exact ⟨hp, hq⟩", "exact?", "constructor", "have h := hp", "sorry"]
+            session.start(THEOREM), ["nonsense", "exact ⟨hp, hq⟩", "exact?", "constructor", "have hp", "sorry"]
         )
     kinds = [result.kind if isinstance(result, TacticFailed) else "applied" for result in results]
     assert kinds == ["rejected", "applied", "banned", "applied", "banned", "banned"]

@@ -115,12 +115,9 @@ def test_the_type_of_a_have_with_errors_ends_the_block(repl: Repl):
     ]
 
 
-def test_a_block_without_indentation_is_empty(repl: Repl):
-    text = "example : 1 = 1 := by\nrfl"
-    assert errors(repl, text) == [
-        ((1, 19), (1, 21), "unsolved goals"),
-        ((2, 0), (2, 3), "unexpected identifier 'rfl'; expected command"),
-    ]
+def test_a_block_may_stand_in_the_first_column_and_ends_where_a_command_begins(repl: Repl):
+    assert errors(repl, "example : 1 = 1 := by\nrfl") == []
+    assert errors(repl, "example : 1 = 1 := by\ntheorem t : True := trivial") == [((1, 19), (1, 21), "unsolved goals")]
 
 
 # --- what tries and falls back does not recover

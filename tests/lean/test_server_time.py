@@ -116,7 +116,7 @@ def test_lean_s_words_about_a_tactic_name_the_lines_that_were_given(serve: Serve
 def test_proofs_start_where_lean_can_stop_them_and_checks_run_where_it_cannot(serve: Serve) -> None:
     server = start(serve, LEAN)
     api = Api(server)
-    pid = api.get_process()
+    pid = api.get_process(fresh_environments=True)
     api.start(pid)
     api.post(f"/process/{pid}/command", command="theorem checked : True := trivial")
     definition = next(request for request in server.requests() if request.get("cmd") == TIMEOUT_TACTIC_SOURCE)

@@ -245,7 +245,8 @@ def test_check_reports_axioms(serve: Serve) -> None:
     report, sent = check(
         serve, "theorem t : p := rfl", ("info", 3, "'t' depends on axioms: [propext,\n Classical.choice]")
     )
-    assert report == CheckReport((), 0, ("Classical.choice", "propext"), (("t", "t : p"),)) and report.accepted
+    axioms = ("Classical.choice", "propext")
+    assert report == CheckReport((), 0, axioms, (("t", "t : p"),), axioms_of=(("t", axioms),)) and report.accepted
     assert sent == "theorem t : p := rfl\n\n#print axioms t\n#check t"
 
 

@@ -109,7 +109,7 @@ def test_allowed_axioms_are_accepted_and_kept() -> None:
     assert result.check is not None and result.check["axioms"] == list(axioms)
 
 
-@pytest.mark.parametrize("tactic", ["exact sorry", "native_decide", "have := h", "rfl\naxiom cheat : False"])
+@pytest.mark.parametrize("tactic", ["exact sorry", "native_decide", "have h", "rfl\naxiom cheat : False"])
 def test_proofs_with_banned_constructs_never_reach_lean(tactic: str) -> None:
     lean = ScriptedLean({"A": {tactic: []}})
     result = attempt(lean.script, lean)

@@ -267,9 +267,9 @@ def test_a_file_that_cannot_be_written_is_an_error_and_one_that_was_changed_is_n
     (tmp_path / "A.lean").unlink()
     if change:
         (tmp_path / "A.lean").write_text("-- mine\n")
-    prover: Any = SimpleNamespace(changed={"A.lean": DONE, "B.lean": DONE}, tasks=[])
-    patch, files, check = prove._ways_out(options, project, prover, tmp_path / "report", None)
-    patch()
+    prover: Any = SimpleNamespace(changed={"A.lean": DONE, "B.lean": DONE}, changed_conditionally={}, tasks=[])
+    patch, conditional, files, check = prove._ways_out(options, project, prover, tmp_path / "report", None)
+    assert "proofs.patch" in patch()[0] and conditional() == []
     assert "written: B.lean" in files() and (tmp_path / "B.lean").read_text() == DONE
     if failed:
         with pytest.raises(UserError, match=r"--write: A\.lean cannot be written: No such file"):

@@ -175,8 +175,8 @@ def test_a_lease_runs_only_over_what_it_was_given(server):
     client = LeanServerClient(server.addresses[0], server.token)
     with client.lease() as session:
         first = session.run_file("theorem mine : True := by\n  trivial", 60.0, module=True, allTactics=True)
-        answer = session.run_file("theorem b : True := mine", 60.0, first["env"], rootGoals=True, declarations=True)
-        assert answer["declarations"] == [{"name": "b", "kind": "theorem", "usedConstants": ["True", "mine"]}]
+        answer = session.run_file("theorem b : True := mine", 60.0, first["env"], rootGoals=True, constants=True)
+        assert answer["constants"] == [{"name": "b", "kind": "theorem", "usedConstants": ["True", "mine"]}]
         state = first["tactics"][0]["proofState"]
         answers = session.run_steps([(state, "trivial"), (state + 99, "trivial"), (state, "omega_")], 60.0, forget=True)
         assert answers[0]["proofStatus"] == "Completed" and "unknown tactic" in answers[2]["message"]

@@ -120,7 +120,8 @@ def trace(folder: Path, conversation: list[dict[str, Any]]) -> Any:
 
 def test_a_project_of_three_files_is_traced_as_real_lean_answers(tmp_path):
     summary, files, requests = trace(tmp_path, [*CONVERSATION, *SECOND_STEPS, *THIRD_STEPS])
-    assert summary.failures == () and summary.elaborations == 3
+    # Two more than there are files: what is open in Third.lean is asked for its axioms, alone and as an assumption.
+    assert summary.failures == () and summary.elaborations == 5
     assert [(t.full_name, len(t.tactics), t.sorries) for f in files.values() for t in f.theorems] == [
         ("complex_and", 4, 0),
         ("Third.ex", 1, 1),
@@ -134,7 +135,7 @@ def test_a_project_of_three_files_is_traced_as_real_lean_answers(tmp_path):
     assert files["Third.lean"].imports == ("First.lean", "Second.lean")
     assert files["Third.lean"].theorems[1].premises == ("Eq.refl", "Nat")
     texts = [request["cmd"] for request in requests if request.get("cmd")]
-    assert texts == [FIRST, SECOND, THIRD]  # whole, with their imports, each in no environment
+    assert texts[:3] == [FIRST, SECOND, THIRD]  # whole, with their imports, each in no environment
     assert all("env" not in request for request in requests)
     rows = {row["path"]: row["theorems"] for row in read_jsonl(tmp_path / "out" / TRANSITIONS)}
     nodes = rows["First.lean"][0]["by_blocks"][0]["tree"]["nodes"]

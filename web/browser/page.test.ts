@@ -313,9 +313,6 @@ describe("a folder of runs", () => {
     writeFileSync(join(died, "metrics.jsonl"), lines({ step: 1, time: 1_795_500_100, loss: 0.5, unlikelihood_loss: 0 }));
     writeFileSync(join(died, "model_1.json"), "{}");
     writeFileSync(join(died, "events.jsonl"), lines({ time: 1_795_500_110, kind: "host", host: "10.0.0.8 b2", state: "gone", given_again: 5, reason: "its node has left the cluster" }));
-    const from = { dataset: "demo", seed: "add_zero", statement: "(a : Nat) : a + 0 = a", lemma: "Nat.add_comm" };
-    writeFileSync(join(died, "conjectures.jsonl"), lines({ step: 0, id: "c0_0_1", conjecture: "(a b : Nat) : a + b = b + a", from, outcome: "proven", rate: 0.0625, simulations: 64, proof: "exact Nat.add_comm a b" }));
-    writeFileSync(join(died, "proposals_r0.jsonl"), lines(...["new", "trivial", "known", "refused"].map((verdict) => ({ step: 0, verdict, reason: `it is ${verdict}`, conjecture: ": True", from }))));
     writeFileSync(join(died, "status_r0.json"), JSON.stringify({
       time: 1_795_500_120, phase: "train", step: 1, num_steps: 1_000_000, seconds: 900, max_seconds: 3600, theorems: 9, negative: 0, replay: 5,
       servers: [{ address: "host:1", state: "up", host: "10.0.0.7 a1" }], actors: [],
@@ -349,13 +346,6 @@ describe("a folder of runs", () => {
       expect(text).toContain("was up");
       expect(text).toMatch(/1 host, 8\.5 attempts a minute · 1 gone · 5 attempts made again/);
       expect(text).toMatch(/10\.0\.0\.8 b2[^]*gone[^]*its node has left the cluster/);
-      await tab(page, "Conjectures").click();
-      await page.getByText("exact Nat.add_comm a b").waitFor();
-      expect(await page.locator(".funnel").innerText()).toMatch(/proposed\s+4\s+100.0%\s+well-formed\s+3\s+75.0%\s+novel\s+2/);
-      await page.getByRole("button", { name: "All proposals" }).click();
-      await page.getByText("it is trivial").waitFor();
-      await page.getByLabel("Verdict").selectOption("known");
-      await page.getByText("it is trivial").waitFor({ state: "detached" });
       await tab(page, "Run").click();
       await page.getByText("with changes that no commit holds").waitFor();
       await page.getByRole("textbox", { name: "Name" }).fill("the one that was killed");
