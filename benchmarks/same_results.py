@@ -53,7 +53,7 @@ fleet = scripted.Fleet([scripted.Slot()], None, "scripted", None)
 with scripted.scripted(), mock.patch.object(scripted.rl, "open_fleet", lambda *_: fleet), \\
         mock.patch.object(scripted.collection, "model_policy", Resting):
     out = Path(sys.argv[1])
-    out.mkdir(parents=True)
+    (out / "model").mkdir(parents=True)
     model = scripted.make_model(out / "model")
     scripted.rl.main(scripted.words(model, out / "run", num_steps=6, negative_fraction=0.2, save_every="2steps"))
 """

@@ -46,9 +46,11 @@ def add_recheck_flags(parser: Parser) -> None:
     """Add the flags that name who is to confirm the proofs of a finished evaluation."""
     words = "Whoever is to check the proofs again when all is done: a Lean server's host:port, a command, or nanolean."
     parser.add_argument("--recheck-with", metavar="SERVER|COMMAND", help=words)
-    parser.add_argument("--recheck-cwd", metavar="DIR", help="Folder to run that command in.")
+    folder = parser.add_argument("--recheck-cwd", metavar="DIR", help="Folder to run that command in.")
+    parser.add_advanced(folder)
     words = "Text that it is to put before each proof, such as `import Mathlib`."
-    parser.add_argument("--recheck-header", metavar="TEXT", default="", help=words)
+    header = parser.add_argument("--recheck-header", metavar="TEXT", default="", help=words)
+    parser.add_advanced(header)
 
 
 def try_recheck(args: argparse.Namespace) -> None:

@@ -45,7 +45,7 @@ failed = {}
 for name in sys.argv[1:]:
     try:
         module = importlib.import_module(name)
-        if "run_main(main)" not in open(module.__file__, encoding="utf-8").read():
+        if "\\n    run_main(main)\\n" not in open(module.__file__, encoding="utf-8").read():
             continue
         said = io.StringIO()
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
