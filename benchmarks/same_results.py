@@ -126,7 +126,17 @@ def first_version(checkout: Checkout, base: Path, out: Path) -> None:
     """Resume a run that the first version wrote."""
     folder = out / "first"
     shutil.copytree(checkout.root / "tests" / "fixtures" / "first_run", folder)
-    words = ["--num-steps", "3", "--eval-every", "never", "--no-eval-start", "--monitor-port", "none"]
+    words = [
+        "--num-steps",
+        "3",
+        "--eval-every",
+        "never",
+        "--no-eval-start",
+        "--monitor-port",
+        "none",
+        "--lean-processes",
+        "1",
+    ]
     checkout.run("nanoproof.rl", "--resume-from", str(folder / "rl" / "first_run"), *words, cwd=folder)
 
 
