@@ -40,7 +40,16 @@ from nanoproof.common.config import Parser
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_text, read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT
-from nanoproof.data.nanolean import FIXED, HARD, PREMISE, fixed_file, fixed_theorems, list_theorems, part_of
+from nanoproof.data.nanolean import (
+    FIXED,
+    HARD,
+    PREMISE,
+    TRAIN_PROOFS,
+    fixed_file,
+    fixed_theorems,
+    list_theorems,
+    part_of,
+)
 from nanoproof.lean.declarations import declarations
 from nanoproof.lean.source import splice
 from nanoproof.lean.types import Theorem
@@ -51,6 +60,7 @@ OPEN = ("hard_open_numbers.lean", "hard_open_lists.lean")
 """Classics that nobody has proved here; they hold for all small numbers."""
 PREMISES = {"valid": "premise_valid.lean", "test": "premise_test.lean"}
 PROOFS = TESTS / "hard_proofs.jsonl"
+"""All reference proofs but those of train's classics, which are for training (`reference_proofs`)."""
 HELD_OUT = ("valid", "test")
 HELD_OUT_SIZE = 120
 CLASSICS_HELD_OUT, OPEN_HELD_OUT = 40, 5
@@ -107,7 +117,7 @@ def make_candidates(out: Path) -> None:
 def write_generated() -> None:
     """Write the part `generated` of train anew; the rest of it stays as it is."""
     rest = [HardTheorem(t.id, t.source, None, "") for t in fixed_theorems(HARD, "train") if part_of(t.id) != GENERATED]
-    proofs = {row["name"]: row["proof"] for row in read_jsonl(PROOFS) if row["set"] == HARD}
+    proofs = {row["name"]: row["proof"] for row in proof_rows() if row["set"] == HARD}
     known = frozenset(
         statement_key(theorem.source)
         for name, splits in FIXED.items()
@@ -313,14 +323,26 @@ def _interleaved(theorems: list[HardTheorem]) -> list[HardTheorem]:
 
 def write(splits: dict[str, list[HardTheorem]], name: str) -> None:
     """Write the files of a set, and its reference proofs."""
-    proofs = [row for row in (read_jsonl(PROOFS) if PROOFS.exists() else ()) if row["set"] != name]
+    proofs = [row for row in proof_rows() if row["set"] != name]
     for split, theorems in splits.items():
         rows = [{"id": t.id, "part": part_of(t.id), "source": t.source} for t in theorems]
         atomic_write_text(fixed_file(name, split), "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
         proofs += [
             {"set": name, "split": split, "name": t.id, "proof": t.proof} for t in theorems if t.proof is not None
         ]
-    atomic_write_text(PROOFS, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in proofs))
+    of_training = [row for row in proofs if row["split"] == "train" and part_of(row["name"]) == "classic"]
+    others = [row for row in proofs if row not in of_training]
+    for file, rows in ((TRAIN_PROOFS, of_training), (PROOFS, others)):
+        atomic_write_text(file, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+def proof_rows() -> list[dict[str, Any]]:
+    """Return the reference proofs of all sets: `set`, `split`, `name` and `proof`."""
+    rows: list[dict[str, Any]] = []
+    for file in (PROOFS, TRAIN_PROOFS):
+        if file.exists():
+            rows += read_jsonl(file)
+    return rows
 
 
 # -- Check -----------------------------------------------------------------------------------------------------------
@@ -334,7 +356,7 @@ def problems_of(state: EnvState, step: int = 1) -> list[str]:
     keys = dict.fromkeys(library_keys(), "the library")
     for split in ("valid", "test"):
         keys |= {statement_key(theorem.source): f"nanolean {split}" for theorem in list_theorems(split)}
-    proofs = {(row["set"], row["name"]): row["proof"] for row in read_jsonl(PROOFS)}
+    proofs = {(row["set"], row["name"]): row["proof"] for row in proof_rows()}
     found: list[str] = []
     for name, splits in FIXED.items():
         for split in splits:

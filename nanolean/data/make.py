@@ -10,7 +10,7 @@ import random
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
@@ -31,7 +31,7 @@ from nanolean.data.replay import (
     theorem_record,
     trivial_filter,
 )
-from nanolean.data.statement_key import library_keys, library_proofs
+from nanolean.data.statement_key import library_keys, library_proofs, tactic_proofs
 from nanolean.env_state import EnvState
 from nanolean.kernel.budget import allow_deep_recursion
 from nanolean.library.loader import library_files
@@ -178,9 +178,7 @@ def make(
     random.Random(seed).shuffle(statements)
     random.Random(seed).shuffle(records)
     _write_jsonl(directory / "train.jsonl", statements)
-    lines = [records[k : k + THEOREMS_PER_LINE] for k in range(0, len(records), THEOREMS_PER_LINE)]
-    files = [{"path": f"nanolean/part_{k:04d}.lean", "imports": [], "theorems": line} for k, line in enumerate(lines)]
-    _write_jsonl(directory / "transitions.jsonl", files)
+    write_records(directory / "transitions.jsonl", "nanolean/part", records)
     levels = Counter(row["id"].split("_l")[-1][0] for row in statements)
     manifest = {
         "seed": seed,
@@ -274,6 +272,36 @@ def make_library(read_goal: GoalReader) -> list[dict[str, Any]]:
     free = (p for p in library_proofs() if p.name not in HELD_OUT_LIBRARY and not names_held_out(render(p.proof)))
     shown = ((p, replay(start(state, p.source), p.proof)) for p in free)
     return [theorem_record(p.name, p.source, node, read_goal) for p, node in shown]
+
+
+def make_classics(theorems: Sequence[tuple[str, str, str]], read_goal: GoalReader) -> list[dict[str, Any]]:
+    """Trace proofs written by hand as LeanTree theorems; `theorems` are name, source with `sorry`, source with proof.
+
+    A proof that is no tree of single tactics on single goals is left out: what a block leaves for a later tactic, and
+    goals that share a metavariable, have no place in such a record.
+    """
+    allow_deep_recursion()
+    state = library()
+    records = []
+    for name, source, solved in theorems:
+        entries = list(tactic_proofs(solved))
+        if not entries:
+            continue
+        try:
+            # The last one: definitions and lemmas may stand before the theorem itself.
+            node = replay(start(state, source), entries[-1].proof)
+        except ReplayError:
+            continue
+        records.append(theorem_record(name, source, node, read_goal))
+    return records
+
+
+def write_records(file: Path, prefix: str, records: Sequence[dict[str, Any]]) -> None:
+    """Write LeanTree theorems, some to a line as if they were of one Lean file: readers split by lines."""
+    lines = [records[k : k + THEOREMS_PER_LINE] for k in range(0, len(records), THEOREMS_PER_LINE)]
+    _write_jsonl(
+        file, [{"path": f"{prefix}_{k:04d}.lean", "imports": [], "theorems": line} for k, line in enumerate(lines)]
+    )
 
 
 def _merged(parts: list[Made]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

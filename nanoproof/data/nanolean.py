@@ -34,7 +34,7 @@ from nanoproof.common.run_dir import REPO_ROOT, home
 from nanoproof.common.terminal import Progress
 from nanoproof.data.transitions.leantree import VALID_FRACTION, first_goal_statement
 from nanoproof.lean import lexical, types
-from nanoproof.lean.source import parse_declaration
+from nanoproof.lean.source import parse_declaration, splice
 from nanoproof.lean.types import SourceError, Theorem, parse_goal
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ HARD, PREMISE = "nanolean-hard", "nanolean-premise"
 FIXED: dict[str, tuple[str, ...]] = {HARD: ("train", "valid", "test"), PREMISE: ("valid", "test")}
 """The sets of fixed theorems with their splits, files such as `data/nanolean/hard_test.jsonl`."""
 BENCHMARK = REPO_ROOT / "data" / "nanolean"
+TRAIN_PROOFS = BENCHMARK / "hard_train_proofs.jsonl"
+"""Reference proofs of the classics in the train split of `nanolean-hard`."""
 SEED = 0
 """Seed of the default data."""
 _IN_THIS_PROCESS = threading.Lock()
@@ -147,6 +149,29 @@ def transitions_file() -> Path:
     return ensure_made() / "transitions.jsonl"
 
 
+def reference_file() -> Path:
+    """Return the path of the LeanTree JSONL of the proofs of `nanolean-hard`'s train classics; made on first use.
+
+    Tracing them takes a quarter of a minute; of several processes that need them at once, one does it.
+    """
+    file = home() / "data" / DATASET / f"classics-{_fingerprint()}.jsonl"
+    if file.exists():
+        return file
+    from nanolean.data.make import make_classics, write_records
+
+    sources = {theorem.id: theorem.source for theorem in fixed_theorems(HARD, "train")}
+    theorems = []
+    for row in read_jsonl(TRAIN_PROOFS):
+        source = sources[row["name"]]
+        theorems.append((row["name"], source, splice(source, row["proof"])))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{file}.lock"):
+        if not file.exists():
+            with _IN_THIS_PROCESS:
+                write_records(file, f"{HARD}/classics", make_classics(theorems, goal_object))
+    return file
+
+
 def made_directory(seed: int = SEED) -> Path:
     """Return the directory of the data that this code makes from a seed, made or not."""
     return home() / "data" / DATASET / f"{_fingerprint()}-{seed}"
@@ -174,17 +199,19 @@ def goal_object(text: str) -> dict[str, Any]:
     return parse_goal(text).to_wire()
 
 
-def held_out_keys() -> frozenset[str]:
+def held_out_keys(with_train: bool = True) -> frozenset[str]:
     """Return the statement keys of all benchmarks, which are kept out of the generated data.
 
     Those of `nanolean-hard`'s training theorems are among them, but for its part `generated`, which was made later and
-    apart from the rest. Elaborating them takes seconds, so they are kept in the cache.
+    apart from the rest; not so without `with_train`. Elaborating them takes seconds, so they are kept in the cache.
     """
-    file = home() / "cache" / f"held_out_keys_{_fingerprint()}.json"
+    name = "held_out_keys" if with_train else "benchmark_keys"
+    file = home() / "cache" / f"{name}_{_fingerprint()}.json"
     if file.exists():
         return frozenset(read_json(file))
     splits = [list_theorems("valid"), list_theorems("test")]
-    splits += [fixed_theorems(name, split) for name, names in FIXED.items() for split in names]
+    for fixed, names in FIXED.items():
+        splits += [fixed_theorems(fixed, split) for split in names if with_train or split != "train"]
     theorems = [theorem for split in splits for theorem in split if part_of(theorem.id) != "generated"]
     keys = frozenset(statement_key(theorem.source) for theorem in theorems)
     file.parent.mkdir(parents=True, exist_ok=True)

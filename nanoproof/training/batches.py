@@ -43,7 +43,11 @@ from nanoproof.training.options import BatchOptions
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-NAMED = {"nanolean": nanolean.transitions_file, "leantree": leantree.transitions_file}
+NAMED = {
+    "nanolean": nanolean.transitions_file,
+    nanolean.HARD: nanolean.reference_file,
+    "leantree": leantree.transitions_file,
+}
 REPO_TRANSITIONS = "leantree.jsonl"
 """The file of a repository's trace with its transitions."""
 AUTO = "auto"

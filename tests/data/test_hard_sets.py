@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from nanolean.data.make import HELD_OUT_LIBRARY, HELD_OUT_PREMISES, library_texts
+from nanolean.data.make import HELD_OUT_LIBRARY, HELD_OUT_PREMISES, library_texts, make_classics
 from nanolean.data.replay import library
 from nanolean.data.statement_key import library_proofs
 from nanolean.tests.library import NIGHTLY
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
-from nanoproof.data.nanolean import FIXED, HARD, PREMISE, fixed_theorems, level_of, part_of
+from nanoproof.data.nanolean import FIXED, HARD, PREMISE, TRAIN_PROOFS, fixed_theorems, goal_object, level_of, part_of
 from nanoproof.data.theorems.theorem_sets import is_benchmark, list_theorems, splits_of
 from scripts.make_nanolean_hard import HELD_OUT_SIZE, problems_of
 
@@ -45,6 +45,32 @@ def test_no_training_text_proves_or_names_what_is_held_out(made: Path) -> None:
     assert not HELD_OUT_LIBRARY & {record["name"] for record in shown}
     assert not HELD_OUT_PREMISES & words(str([record["by_blocks"] for record in shown]))
     assert not HELD_OUT_LIBRARY & words(" ".join(library_texts()))
+
+
+def test_classics_are_traced_with_their_definitions_and_what_is_no_tree_of_tactics_is_left_out() -> None:
+    before = "def twice (n : Nat) : Nat := n + n\n\n"
+    statement = "theorem classic_{} (n : Nat) : twice n = n + n ∧ n ≤ twice n"
+    proofs = {
+        "whole": "  constructor\n  · rfl\n  · unfold twice\n    omega",
+        "wrong": "  constructor\n  · rfl\n  · rfl",
+        "blocks": "  exact by\n    constructor\n    · rfl\n    · unfold twice\n      omega",
+    }
+    rows = []
+    for name, proof in proofs.items():
+        stated = before + statement.format(name) + " := by\n"
+        rows.append((f"classic_{name}", f"{stated}  sorry", stated + proof))
+    (record,) = make_classics(rows, goal_object)
+    nodes = record["by_blocks"][0]["tree"]["nodes"]
+    assert record["name"] == "classic_whole"
+    assert [node["tactic"]["tactic_string"] for node in nodes] == ["constructor", "rfl", "unfold twice", "omega"]
+    assert [node["proof_depth"] for node in nodes] == [3, 1, 2, 1]
+
+
+def test_only_proofs_of_train_classics_are_where_training_looks() -> None:
+    train = {theorem.id for theorem in fixed_theorems(HARD, "train")}
+    names = [row["name"] for row in read_jsonl(TRAIN_PROOFS)]
+    assert len(names) > 200 and set(names) <= train
+    assert {part_of(name) for name in names} == {"classic"}
 
 
 def words(text: str) -> set[str]:
