@@ -14,7 +14,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from nanolean.kernel.budget import Budget
 from nanolean.kernel.declaration import Constants
@@ -64,6 +64,14 @@ class DelayedAssignment:
     mvar_id: str
 
 
+class Product(NamedTuple):
+    """What `grind` knows of a product over `BVar`s for its variables: its sum of monomials, the proof, and the cost."""
+
+    sum: Expr
+    proof: Expr | None
+    steps: int
+
+
 MAX_EXPONENT = 256
 """The exponent up to which Lean's elaborator computes powers of numbers: its option `exponentiation.threshold`."""
 
@@ -75,18 +83,20 @@ class Caches:
     has a limit of its own.
     """
 
-    __slots__ = ("equal", "infer", "max_exponent", "whnf")
+    __slots__ = ("equal", "infer", "max_exponent", "products", "whnf")
 
     def __init__(self, max_exponent: int = MAX_EXPONENT) -> None:
         self.max_exponent = max_exponent
         self.infer: dict[Expr, Expr] = {}
         self.whnf: dict[Transparency, dict[Expr, Expr]] = {"none": {}, "reducible": {}, "default": {}}
         self.equal: dict[tuple[Transparency, tuple[Expr, Expr]], bool] = {}
+        self.products: dict[tuple[Expr, tuple[Expr, ...]], Product] = {}
 
     def clear(self) -> None:
         """Forget everything."""
         self.infer.clear()
         self.equal.clear()
+        self.products.clear()
         for table in self.whnf.values():
             table.clear()
 

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nanolean.kernel.expr import Const, Expr, FVar, Lit, collect_fvars, get_app_fn_args, mk_app, subterms
+from nanolean.kernel.expr import (
+    Const,
+    Expr,
+    FVar,
+    Lit,
+    abstract,
+    collect_fvars,
+    get_app_fn_args,
+    instantiate_rev,
+    mk_app,
+    subterms,
+)
 from nanolean.kernel.level import ONE
 from nanolean.meta.lctx import LocalContext
 from nanolean.meta.mctx import MetaContext
 from nanolean.meta.reduce import NAT_TYPE
+from nanolean.meta.store import Product
 from nanolean.proof_errors import TacticError
 from nanolean.tactics.eq_proof import Step, mk_eq, mk_eq_refl, trans
 from nanolean.tactics.grind.egraph import EGraph, Explainer, mk_not
@@ -116,7 +128,36 @@ def _monomials(e: Expr) -> int:
 
 
 def _multiply_out(state: State, e: Expr) -> Step:
-    """The sum of monomials that a product is equal to; the product itself where that takes too long."""
+    """The sum of monomials that a product is equal to; the product itself where that takes too long.
+
+    Remembered for each pattern of variables: most products come again, in other branches, states and theorems.
+    """
+    mctx = state.mctx
+    mentioned = collect_fvars(e)
+    variables = [term for term in state.graph.place if isinstance(term, FVar) and term.id in mentioned]
+    types = tuple(mctx.fvars[variable.id].type for variable in variables)
+    # A sum depends on its variables by their types, and by their order, in which the factors are sorted. A type that
+    # mentions variables is not closed under the renaming to come.
+    if len(variables) < len(mentioned) or e.has_mvar or any(type_.has_fvar for type_ in types):
+        return _sorted_sum(state, e)
+    key = (abstract(e, variables), types)
+    product = mctx.caches.products.get(key)
+    if product is None:
+        before = mctx.budget.left
+        step = _sorted_sum(state, e)
+        proof = step.proof and abstract(step.proof, variables)
+        product = Product(abstract(step.expr, variables), proof, before - mctx.budget.left)
+        mctx.caches.products[key] = product
+    else:
+        # As if it were done again: what a tactic can do within its steps must not depend on what ran before it.
+        mctx.budget.spend(product.steps)
+    if product.sum is key[0]:
+        return Step(e)
+    proof = product.proof and instantiate_rev(product.proof, variables)
+    return Step(instantiate_rev(product.sum, variables), proof)
+
+
+def _sorted_sum(state: State, e: Expr) -> Step:
     mctx = state.mctx
     index = RuleIndex(rule for name in RULES for rule in rules_of_constant(mctx.env[name]))
     locals_ = LocalContext(mctx.fvars[term.id] for term in state.graph.place if isinstance(term, FVar))
