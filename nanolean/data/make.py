@@ -17,6 +17,7 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
+from nanolean.data.exercises import entry, exercises, templates
 from nanolean.data.families import LEVELS, Named, family_problems, shown_problems
 from nanolean.data.problem import render
 from nanolean.data.replay import (
@@ -31,7 +32,7 @@ from nanolean.data.replay import (
     theorem_record,
     trivial_filter,
 )
-from nanolean.data.statement_key import library_keys, library_proofs, tactic_proofs
+from nanolean.data.statement_key import library_keys, library_proofs, shape_key, tactic_proofs
 from nanolean.env_state import EnvState
 from nanolean.kernel.budget import allow_deep_recursion
 from nanolean.library.loader import library_files
@@ -70,6 +71,10 @@ QUOTAS: dict[str, Quota] = {  # nothing is stated where grind proves nearly all 
 }
 STRONG_FRACTION = 0.01
 """Share of the shown proofs for which a strong one-line proof is tried instead."""
+EXERCISES_EACH = 10
+"""Instances of each template of an exercise: with 197 templates about half as many tactics as the families have."""
+EXERCISE_PARTS = 8
+"""The templates are shared among so many pieces of work."""
 _HELD_OUT = """
 Nat.le_of_dvd Nat.dvd_antisymm Nat.dvd_add_right Nat.div_eq_of_lt_le Nat.dvd_mod_iff Nat.gcd_dvd Nat.gcd_assoc
 Nat.div_div_eq_div_mul Nat.pow_eq_zero Nat.pow_lt_pow_left Nat.div_eq Nat.mod_eq List.ne_nil_iff_exists_cons
@@ -143,6 +148,7 @@ def make(
     read_goal: GoalReader,
     workers: int | None = None,
     quotas: dict[str, Quota] | None = None,
+    exercises_each: int = EXERCISES_EACH,
     tell: Callable[[int, int, str], object] = lambda done, total, what: None,
 ) -> None:
     """Generates `train.jsonl` and `transitions.jsonl` in `directory`, without the statements whose keys are held out.
@@ -153,7 +159,8 @@ def make(
     three stages, and about once a second while problems are made.
     """
     quotas = quotas or QUOTAS
-    total = sum(quota.problems for quota in quotas.values())
+    kinds = sorted(templates())
+    total = sum(quota.problems for quota in quotas.values()) + exercises_each * len(kinds)
     tell(0, total, "checking the library first, once")
     excluded = held_out | library_keys()
     library()  # once, so that the workers find it in the cache
@@ -164,17 +171,22 @@ def make(
     done = context.Value("q", 0)
     with ProcessPoolExecutor(count, context, initializer=_begin_work, initargs=(done,)) as pool:
         futures = {name: pool.submit(make_family, name, seed, quotas[name], excluded, read_goal) for name in order}
-        waiting = set(futures.values())
+        exercise_parts = [
+            pool.submit(make_exercises, kinds[part::EXERCISE_PARTS], seed, exercises_each, excluded, read_goal)
+            for part in range(EXERCISE_PARTS)
+        ]
+        waiting = {*futures.values(), *exercise_parts}
         while waiting:
             waiting = wait(waiting, timeout=TELL_SECONDS, return_when=FIRST_EXCEPTION).not_done
             tell(min(done.value, total), total, "making problems")
-            if any(future.done() and future.exception() for future in futures.values()):
+            if any(future.done() and future.exception() for future in (*futures.values(), *exercise_parts)):
                 break
         parts = [futures[name].result() for name in quotas]
+        exercise_proofs = [proof for part in exercise_parts for proof in part.result()]
     tell(total, total, "replaying the library's proofs")
     shown_library = make_library(read_goal)
     statements, proofs = _merged(parts)
-    records = [*shown_library, *proofs]
+    records = [*shown_library, *proofs, *exercise_proofs]
     random.Random(seed).shuffle(statements)
     random.Random(seed).shuffle(records)
     _write_jsonl(directory / "train.jsonl", statements)
@@ -186,6 +198,7 @@ def make(
         "by_level": dict(sorted(levels.items())),
         "library_proofs": len(shown_library),
         "generated_proofs": len(proofs),
+        "exercises": len(exercise_proofs),
         "transitions": sum(len(record["by_blocks"][0]["tree"]["nodes"]) for record in records),
     }
     text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
@@ -247,6 +260,28 @@ def make_family(family: str, seed: int, quota: Quota, excluded: frozenset[str], 
     stated = family_problems(family, seed, dict(zip(LEVELS, quota.stated, strict=False)), unknown, refused)
     _count(sum(quota.stated) - kept)
     return Made([{"id": named.id, "source": named.source(), "key": named.key} for named in stated], proofs)
+
+
+def make_exercises(
+    kinds: list[str], seed: int, count: int, excluded: frozenset[str], read_goal: GoalReader
+) -> list[dict[str, Any]]:
+    """Make the exercises of some templates, as LeanTree theorems. Runs in a worker process.
+
+    None has a key in `excluded`, which holds those of the benchmarks also without the names of their own definitions:
+    an exercise about a definition is left out even where only the shape of its statement is a benchmark's. Raises
+    ReplayError for a template whose proof does not go through, which is a bug.
+    """
+    allow_deep_recursion()
+    state = library()
+    records: list[dict[str, Any]] = []
+    for kind in kinds:
+        for number, exercise in enumerate(exercises(kind, seed, count)):
+            asked = entry(exercise)
+            if shape_key(asked.source) not in excluded and not names_held_out(render(asked.proof)):
+                node = replay(start(state, asked.source), asked.proof)
+                records.append(theorem_record(f"exercise_{kind}_{number}", asked.source, node, read_goal))
+        _count(count)
+    return records
 
 
 def _replayed(state: EnvState, named: Named, rng: random.Random) -> Node | None:

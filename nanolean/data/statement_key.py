@@ -59,6 +59,22 @@ def statement_key(source: str) -> str:
     return type_key(*elaborated(source))
 
 
+def shape_key(source: str) -> str:
+    """Return the key of the last theorem of the source with numbers for the names that the source itself declares.
+
+    Equal for theorems about definitions that differ in their names, and for some whose definitions differ: what is kept
+    out by it is at least all that says the same. Raises `StatementError` as `statement_key` does.
+    """
+    env, type_ = elaborated(source)
+    return type_key(env, type_, declared_in(env))
+
+
+def declared_in(env: Constants) -> frozenset[str]:
+    """Return the names that an environment has and the library lacks."""
+    known = library().env
+    return frozenset(info.name for info in env if known.get(info.name) is None)
+
+
 def elaborated(source: str) -> tuple[Constants, Expr]:
     """Elaborate the last theorem of the source over the library; returns the environment and the statement.
 
@@ -82,8 +98,8 @@ def library_keys() -> frozenset[str]:
     return frozenset(type_key(env, info.type) for info in env if isinstance(info, TheoremInfo))
 
 
-def type_key(env: Constants, type_: Expr) -> str:
-    """Return the canonical text of a closed proposition."""
+def type_key(env: Constants, type_: Expr, nameless: frozenset[str] = frozenset()) -> str:
+    """Return the canonical text of a closed proposition; constants in `nameless` are numbered as they are mentioned."""
     types: dict[str, Expr] = {}
     hypotheses: list[Expr] = []
     conclusion = replace(type_, _plain)
@@ -93,7 +109,7 @@ def type_key(env: Constants, type_: Expr) -> str:
             hypotheses.append(conclusion.type)
         types[local.id] = conclusion.type
         conclusion = instantiate(conclusion.body, local)
-    reader = _Reader(types)
+    reader = _Reader(types, nameless)
     parts = [reader.text(formula) for formula in [*hypotheses, conclusion]]
     return " ".join(reader.kinds()) + " | " + " → ".join(parts)
 
@@ -123,7 +139,9 @@ class _Reader:
     """Terms as text; leading variables get numbers in the order in which they are mentioned."""
 
     types: dict[str, Expr]
+    nameless: frozenset[str] = frozenset()
     numbers: dict[str, str] = field(default_factory=dict)
+    constants: dict[str, str] = field(default_factory=dict)
 
     def kinds(self) -> list[str]:
         """Return the types of the mentioned variables, by number; a type may mention further variables."""
@@ -140,6 +158,8 @@ class _Reader:
             case BVar(index):
                 return f"#{index}"
             case Const(name, _):
+                if name in self.nameless:
+                    return self.constants.setdefault(name, f"D{len(self.constants)}")
                 return name
             case Lit(value):
                 return str(value)
@@ -213,6 +233,13 @@ def _theorems(text: str) -> Iterator[TheoremCmd]:
     for command in parse_commands(text):
         if isinstance(command, TheoremCmd):
             yield command
+
+
+def proof_of(command: TheoremCmd, text: str) -> Step:
+    """Return a theorem's proof by tactics as a tree. Raises `NotSingleTactics`."""
+    if not isinstance(command.value, By):
+        raise NotSingleTactics
+    return _steps(command.value.tactics, text)
 
 
 def _steps(seq: TacticSeq, text: str) -> Step:

@@ -122,6 +122,18 @@ def statement_key(source: str) -> str:
         raise SourceError(str(error)) from error
 
 
+def shape_key(source: str) -> str:
+    """Return `statement_key` without the names that the source itself declares. Raises `SourceError` alike."""
+    from nanolean.data.statement_key import StatementError
+    from nanolean.data.statement_key import shape_key as elaborated_shape
+
+    try:
+        with _IN_THIS_PROCESS:
+            return elaborated_shape(source)
+    except StatementError as error:
+        raise SourceError(str(error)) from error
+
+
 def statement_variants(source: str) -> list[tuple[str, str]]:
     """List what rules make of a theorem's statement as NanoLean elaborates it: the rule, and the source of a theorem.
 
@@ -202,8 +214,10 @@ def goal_object(text: str) -> dict[str, Any]:
 def held_out_keys(with_train: bool = True) -> frozenset[str]:
     """Return the statement keys of all benchmarks, which are kept out of the generated data.
 
-    Those of `nanolean-hard`'s training theorems are among them, but for its part `generated`, which was made later and
-    apart from the rest; not so without `with_train`. Elaborating them takes seconds, so they are kept in the cache.
+    Those of valid and test are there once more without the names of the definitions that they bring along, as an
+    exercise may define the same under another name. Those of `nanolean-hard`'s training theorems are among them, but
+    for its part `generated`, which was made later and apart from the rest; not so without `with_train`. Elaborating
+    them takes seconds, so they are kept in the cache.
     """
     name = "held_out_keys" if with_train else "benchmark_keys"
     file = home() / "cache" / f"{name}_{_fingerprint()}.json"
@@ -213,10 +227,13 @@ def held_out_keys(with_train: bool = True) -> frozenset[str]:
     for fixed, names in FIXED.items():
         splits += [fixed_theorems(fixed, split) for split in names if with_train or split != "train"]
     theorems = [theorem for split in splits for theorem in split if part_of(theorem.id) != "generated"]
-    keys = frozenset(statement_key(theorem.source) for theorem in theorems)
+    keys = {statement_key(theorem.source) for theorem in theorems}
+    for fixed, names in FIXED.items():
+        for split in set(names) - {"train"}:
+            keys |= {shape_key(theorem.source) for theorem in fixed_theorems(fixed, split)}
     file.parent.mkdir(parents=True, exist_ok=True)
     atomic_write_json(file, sorted(keys))
-    return keys
+    return frozenset(keys)
 
 
 def held_out_library() -> frozenset[str]:
@@ -234,6 +251,7 @@ def makers() -> list[Path]:
         *(Path(inspect.getfile(module)) for module in (types, lexical)),
         *source_files(),
         *sorted(file for file in (PACKAGE / "data").glob("*.py") if file.name != "variants.py"),
+        *sorted((PACKAGE / "data").glob("*.lean")),
         *sorted(LIBRARY.glob("*.lean")),
         *sorted(BENCHMARK.glob("*.lean")),
         *sorted(BENCHMARK.glob("*.jsonl")),
