@@ -11,7 +11,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from pathlib import Path
@@ -175,11 +175,12 @@ def make(
             pool.submit(make_exercises, kinds[part::EXERCISE_PARTS], seed, exercises_each, excluded, read_goal)
             for part in range(EXERCISE_PARTS)
         ]
-        waiting = {*futures.values(), *exercise_parts}
+        waiting: set[Future[Any]] = {*futures.values(), *exercise_parts}
+        all_parts = list(waiting)
         while waiting:
             waiting = wait(waiting, timeout=TELL_SECONDS, return_when=FIRST_EXCEPTION).not_done
             tell(min(done.value, total), total, "making problems")
-            if any(future.done() and future.exception() for future in (*futures.values(), *exercise_parts)):
+            if any(future.done() and future.exception() for future in all_parts):
                 break
         parts = [futures[name].result() for name in quotas]
         exercise_proofs = [proof for part in exercise_parts for proof in part.result()]

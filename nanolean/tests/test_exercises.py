@@ -5,6 +5,7 @@ import random
 import pytest
 
 from nanolean.data.exercises import entry, exercises, instance, templates
+from nanolean.data.make import make_exercises
 from nanolean.data.replay import library, replay, start
 from nanolean.data.statement_key import shape_key, statement_key
 from nanolean.kernel.budget import allow_deep_recursion
@@ -53,3 +54,13 @@ def test_the_shape_of_a_statement_has_no_names_of_its_own_definitions() -> None:
     assert shape_key("theorem t (n : Nat) : n + 0 = n := by\n  sorry") == statement_key(
         "theorem u (m : Nat) : m + 0 = m := by\n  sorry"
     )
+
+
+def test_an_exercise_with_the_shape_of_a_benchmark_s_statement_is_left_out() -> None:
+    kinds = ["coins", "own_sum_append"]
+    shape = "def sum9 : List Nat → Nat\n  | [] => 0\n  | x :: l => x + sum9 l\n\n"
+    shape += "theorem t (k m : List Nat) : sum9 (k ++ m) = sum9 k + sum9 m := by\n  sorry"
+    both = make_exercises(kinds, 0, 2, frozenset(), str.splitlines)
+    assert [record["name"] for record in both][:1] == ["exercise_coins_0"] and len(both) == 4
+    left = make_exercises(kinds, 0, 2, frozenset({shape_key(shape)}), str.splitlines)
+    assert {record["name"].rsplit("_", 1)[0] for record in left} == {"exercise_coins"}

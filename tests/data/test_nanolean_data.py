@@ -220,7 +220,7 @@ def test_other_processes_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch, tm
     for workers in (1, 2):
         told.clear()
         folder = tmp_path / str(workers)
-        make(folder, held_out_keys(), 3, goal_object, workers, some, tell=lambda *words: told.append(words))
+        make(folder, held_out_keys(), 3, goal_object, workers, some, 0, lambda *words: told.append(words))
         assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
         assert told[0][:2] == (0, 8)
         assert told[-2:] == [(8, 8, "making problems"), (8, 8, "replaying the library's proofs")]
