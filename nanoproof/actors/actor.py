@@ -218,6 +218,7 @@ class Actor(threading.Thread, AttemptObserver):
                     self._should_stop,
                     self,
                     may_disprove=task.may_disprove,
+                    given=task.given,
                 )
         except (PolicyUnavailable, Stopped):
             raise

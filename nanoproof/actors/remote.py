@@ -19,6 +19,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.lean.client import FleetServer
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.proof import Given
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search import policy as policies
 from nanoproof.search.config import SearchConfig
@@ -80,12 +81,16 @@ def task_to_json(number: int, purpose: str, task: Task) -> dict[str, Any]:
     }
     if task.work is not None:
         data["work"] = task.work.to_json()
+    if task.given is not None:
+        data["given"] = task.given.to_json()
     return data
 
 
 def task_from_json(data: Mapping[str, Any], worker: Worker | None = None) -> Task:
     """Read what `task_to_json` wrote; `index` is the number. Work in place of a search, `worker` makes."""
-    theorem, work = Theorem(*data["theorem"]), None
+    theorem, work, given = Theorem(*data["theorem"]), None, None
+    if "given" in data:
+        given = Given.from_json(data["given"])
     if "work" in data:
         assert worker is not None, "work was sent to a link that has no worker"
         work = worker.work(theorem, data["work"])
@@ -97,6 +102,7 @@ def task_from_json(data: Mapping[str, Any], worker: Worker | None = None) -> Tas
         returns=data["returns"],
         may_disprove=data["may_disprove"],
         work=work,
+        given=given,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 from nanoproof.common.errors import UserError
 from nanoproof.lean.types import LeanSession, TacticApplied, TacticFailed, Theorem
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.proof import Given
 from nanoproof.prover.prover import NULL_ATTEMPT_OBSERVER, AttemptObserver
 from nanoproof.prover.replay import SecondTry
 from nanoproof.search.expand import SearchLog
@@ -110,7 +111,8 @@ class Task:
     """One theorem to try. `index` is the source's own number for it; `seed` decides the attempt's random choices.
 
     `returns` is how often it was begun and left to another actor, as the server was gone. `may_disprove`: the negation
-    may be what is tried, if the prover's options ask for that. `trace` observes the attempt. With `again` there
+    may be what is tried, if the prover's options ask for that. `trace` observes the attempt. `given` is the known proof
+    that the attempt begins in, if it does not begin at the statement. With `again` there
     is an attempt already, and only some tactics of it are tried once more. With `work` that is done instead.
     `revision` is that of the weights when it was taken (see `AttemptPool.weights_changed`).
     """
@@ -124,6 +126,7 @@ class Task:
     trace: AttemptObserver = NULL_ATTEMPT_OBSERVER
     again: tuple[Attempt, tuple[SecondTry, ...]] | None = None
     work: Work | None = None
+    given: Given | None = None
     revision: int = 0
 
 

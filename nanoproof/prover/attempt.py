@@ -60,7 +60,8 @@ class Attempt:
     weights it had in the end. Of an attempt of reinforcement learning, `revisions` are the steps whose weights it was
     begun and ended with. `counts` are those of the search, and for a proof that was found `replay_tactics` and
     `simplification_tactics` run afterwards, and `tactics_found`, its number of steps before it was simplified. Where
-    tactics that ran out of time were tried once more, `retried` says how many, `passed_on_retry` how many worked then.
+    the attempt began inside of a known proof, `given_tactics` of it are in `proof` besides the `num_tactics` steps.
+    Where tactics that ran out of time were tried once more, `retried` says how many, `passed_on_retry` how many worked.
     `seconds` is the time of each phase, and in it that spent in Lean and in the policy.
 
     Of a whole proof, `text` is what the model wrote and `sample` its number among those of its theorem, from 0;

@@ -8,6 +8,7 @@ recursive and a subproof is a slice.
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 from nanoproof.lean.types import Transition
 from nanoproof.search.node import Kind, Node, walk
@@ -38,6 +39,36 @@ class Step:
 
 
 Proof = tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A known proof of a theorem, and the step of it at which an attempt begins: all other steps are given.
+
+    What the attempt finds takes the place of the subproof from that step on, so that it ends in a proof of the theorem.
+    """
+
+    steps: Proof
+    position: int
+
+    @property
+    def others(self) -> int:
+        """How many steps are given."""
+        return len(self.steps) - (end_of(self.steps, self.position) - self.position)
+
+    def completed(self, subproof: Proof) -> Proof:
+        """Put a subproof in place of that from the position on."""
+        return self.steps[: self.position] + subproof + self.steps[end_of(self.steps, self.position) :]
+
+    def to_json(self) -> dict[str, Any]:
+        """Convert to plain JSON data."""
+        rows = [[step.tactic, step.branches, step.state, step.goals] for step in self.steps]
+        return {"position": self.position, "steps": rows}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `to_json` wrote."""
+        return cls(tuple(Step(*row) for row in data["steps"]), data["position"])
 
 
 def end_of(steps: Sequence[Step], start: int) -> int:

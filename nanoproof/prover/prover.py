@@ -34,8 +34,8 @@ from nanoproof.prover.attempt import (
 from nanoproof.prover.check import Verdict, check_proof
 from nanoproof.prover.disprove import StateDisprover
 from nanoproof.prover.linearize import layouts
-from nanoproof.prover.proof import Proof, SolvedStates, transitions_of, untagged
-from nanoproof.prover.replay import Replayed, SecondTry, replay_tree, run_second_tries, simplify
+from nanoproof.prover.proof import Given, Proof, SolvedStates, transitions_of, untagged
+from nanoproof.prover.replay import MemoizedLean, Replayed, SecondTry, replay, replay_tree, run_second_tries, simplify
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import Estimate, SearchLog
 from nanoproof.search.node import Kind, Node, or_node, walk
@@ -187,12 +187,17 @@ class Prover:
         should_stop: Callable[[], bool] | None = None,
         observer: AttemptObserver = NULL_ATTEMPT_OBSERVER,
         may_disprove: bool = True,
+        given: Given | None = None,
     ) -> Attempt:
         """Search for a proof of `theorem` (or of its negation, if it may: `rng` decides) and check what was found.
 
         Never raises for what Lean or its servers do: a refused statement, a lost server, and a proof that was found and
         that the server neither accepts nor refuses are attempts with outcome `error`. `should_stop` ends the search,
         and the simplification of its proof, early.
+
+        With `given` the search begins inside of a known proof. The proof that is checked and stored is then the whole
+        one, and the transitions are those that were found: the others are known, and their depths are not this
+        policy's. Where the given steps do not run, or lead elsewhere, the attempt is an error like a refused statement.
         """
         # Drawn in any case, so that `rng` goes on alike whatever the options are.
         disproving = rng.random() < self.options.disprove_fraction and may_disprove
@@ -208,6 +213,8 @@ class Prover:
         )
         try:
             target, start = self._begin(run)
+            if given is not None:
+                start = self._go_to(run, start, given)
             if start.state.goals:
                 self._search_and_check(run, target, start, num_simulations)
             else:
@@ -266,6 +273,21 @@ class Prover:
                 run.disproving = False
             return run.theorem, run.lean.start(run.theorem)
 
+    def _go_to(self, run: "_Run", start: Branch, given: Given) -> Branch:
+        """Run all given steps and return the branch at their position. Raises TheoremRejected if they do not work."""
+        with run.phase("search"):
+            replayed = replay(MemoizedLean(run.lean, patient=True), start, given.steps)
+        # A step that closes more than it did leaves out what follows: then positions would mean something else.
+        if replayed is None or len(replayed.steps) != len(given.steps):
+            raise TheoremRejected("the steps of the proof that the attempt begins in do not run here")
+        state = replayed.steps[given.position].state
+        if untagged(state) != untagged(given.steps[given.position].state):
+            raise TheoremRejected("the steps of the proof that the attempt begins in lead to another state here")
+        # With the states and branches of this Lean, which the layout of the proof goes by.
+        run.given = Given(replayed.steps, given.position)
+        run.counts["given_tactics"] = given.others
+        return replayed.branches[given.position]
+
     def _search_and_check(self, run: "_Run", target: Theorem, start: Branch, num_simulations: int) -> None:
         with run.phase("search"):
             run.root = or_node(start)
@@ -295,7 +317,10 @@ class Prover:
         run.message, run.lost = "the proof in the tree did not replay", NOT_REPLAYED
         with run.phase("check"):
             for proof in proofs:
-                if self._accepts(run, target, layouts(proof)):
+                whole = proof
+                if run.given is not None:
+                    whole = run.given.completed(proof)
+                if self._accepts(run, target, layouts(whole)):
                     run.steps = proof
                     return
 
@@ -409,6 +434,7 @@ class _Run:
     proof_text: str = ""
     steps: Proof = ()
     verdict: Verdict | None = None
+    given: Given | None = None
     has_proof: bool = False
     """Whether the search has found a proof, which then passes the final check or is `lost`."""
     lost: str = ""

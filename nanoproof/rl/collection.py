@@ -39,6 +39,8 @@ from nanoproof.rl.batch_sampler import Buffers, buffers_of
 from nanoproof.rl.learner import Learner
 from nanoproof.rl.matchmaker import Assignment, Matchmaker, event_of
 from nanoproof.rl.options import UNSOLVED_VISITS, RLConfig
+from nanoproof.rl.start_states import DATASET as START_STATES
+from nanoproof.rl.start_states import StartStates
 from nanoproof.search.policy import Policy
 from nanoproof.training.setup import Stage
 
@@ -69,17 +71,23 @@ All else stays in the log of the rank that made the attempt.
 class Experience:
     """What all attempts so far lead to: the matchmaker's histories and the buffers. The same on every rank."""
 
-    def __init__(self, theorems: Sequence[Theorem], matchmaker: Matchmaker, buffers: Buffers) -> None:
-        self.theorems, self.matchmaker, self.buffers = list(theorems), matchmaker, buffers
+    def __init__(
+        self,
+        theorems: Sequence[Theorem],
+        matchmaker: Matchmaker,
+        buffers: Buffers,
+        starts: StartStates | None = None,
+    ) -> None:
+        self.theorems, self.matchmaker, self.buffers, self.starts = list(theorems), matchmaker, buffers, starts
         self.attempts = self.proofs = 0
         self.ever_proven: set[tuple[str, str]] = set()
         self._index = {name_of(theorem): index for index, theorem in enumerate(theorems)}
 
     @classmethod
-    def create(cls, config: RLConfig, theorems: Sequence[Theorem]) -> Self:
+    def create(cls, config: RLConfig, theorems: Sequence[Theorem], starts: StartStates | None = None) -> Self:
         """Make the experience of a run that has no attempts yet."""
         buffers = buffers_of(config.rl, config.solvers_left_out)
-        return cls(theorems, Matchmaker(len(theorems), config.matchmaker), buffers)
+        return cls(theorems, Matchmaker(len(theorems), config.matchmaker), buffers, starts)
 
     def theorem(self, index: int) -> Theorem:
         """Return the theorem that the matchmaker knows by a number."""
@@ -96,8 +104,13 @@ class Experience:
         """Take in the attempts of one step, in order; returns how many transitions they hold."""
         for attempt in attempts:
             self.attempts += 1
+            self.proofs += attempt.outcome == "proven"
+            # Also without --start-states, where a resumed run or the one of --load-buffer had them.
+            if attempt.theorem.dataset == START_STATES:
+                if self.starts is not None:
+                    self.starts.learn(attempt)
+                continue
             if attempt.outcome == "proven":
-                self.proofs += 1
                 self.ever_proven.add(name_of(attempt.theorem))
             index = self._index.get(name_of(attempt.theorem))
             if index is not None:
@@ -139,9 +152,14 @@ class CollectSource:
         self.collected = 0
 
     def next(self) -> Task | None:
-        """Return a task: a theorem that no other actor of this rank attempts."""
+        """Return a task: a theorem that no other actor of this rank attempts, or a state of a reference proof."""
         # Where nearly all theorems left are under way, actors ask again a little later: they hold the pool's lock here.
         for _ in range(DRAWS_OF_TASK):
+            starts = self._experience.starts
+            if starts is not None and self._rng.random() < starts.fraction:
+                task = self._start_task(starts)
+                if task is not None:
+                    return task
             assignment = self.choose(self._rng)
             if assignment is None:
                 return None
@@ -158,6 +176,29 @@ class CollectSource:
                     trace=self._observer.trace(),
                 )
         return None
+
+    def _start_task(self, starts: StartStates) -> Task | None:
+        """Return a task inside of a reference proof; None if all are done, or if the one drawn is under way."""
+        start = starts.choose(self._rng)
+        if start is None:
+            return None
+        # Below 0: theorems have the numbers from 0 on.
+        index = -1 - start.proof
+        if index in self._under_way:
+            return None
+        self._under_way.add(index)
+        seed = self._rng.getrandbits(48)
+        trace = self._observer.trace()
+        # It has a proof: to try its negation would be wasted.
+        return Task(
+            start.theorem,
+            start.num_simulations,
+            index,
+            seed,
+            may_disprove=False,
+            trace=trace,
+            given=start.given,
+        )
 
     def choose(self, rng: Random) -> Assignment | None:
         """Choose the theorem of the next task and its budget; None if there is none to try."""
@@ -467,7 +508,20 @@ class Collection:
         }
         if buffers.unsolved.window:
             metrics["unsolved_states"] = len(buffers.unsolved)
-        return metrics
+        return {**metrics, **self._of_starts(attempts)}
+
+    def _of_starts(self, attempts: Sequence[Attempt]) -> dict[str, float]:
+        """Count the attempts of a step inside of reference proofs, and tell how far back these have come."""
+        starts = self.experience.starts
+        if starts is None:
+            return {}
+        begun = [attempt for attempt in attempts if attempt.theorem.dataset == START_STATES]
+        return {
+            "start_attempts": len(begun),
+            "start_proofs": sum(attempt.outcome == "proven" for attempt in begun),
+            "start_states_proved": len(starts.solved),
+            "start_position": round(starts.position, 4),
+        }
 
     def _lost(self, attempts: Sequence[Attempt]) -> dict[str, float]:
         """Count found proofs that the final check lost or refused; logs the first of each."""

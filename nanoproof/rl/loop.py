@@ -21,6 +21,7 @@ from nanoproof.common.process import freeze_gc, gpu_status
 from nanoproof.common.run_dir import FINISHED, SCRIPTS, run_name
 from nanoproof.data.theorems.theorem_sets import parse_set_names, splits_of
 from nanoproof.data.theorems.whitelists import LeanChoice, choose_lean
+from nanoproof.lean.solvers import AUTO
 from nanoproof.model.checkpoint import finished_steps
 from nanoproof.rl.batch_sampler import BatchSampler
 from nanoproof.rl.collection import Collection, Experience, training_theorems
@@ -28,6 +29,7 @@ from nanoproof.rl.evaluations import Evaluations
 from nanoproof.rl.learner import Learner, RLState, Roles, Served
 from nanoproof.rl.options import RLConfig
 from nanoproof.rl.recorder import Recorder
+from nanoproof.rl.start_states import StartStates
 from nanoproof.rl.updates import GPUMemory, Updates, training_threads
 from nanoproof.training.schedule import Trigger, clock, duration, peak_memory_bytes, short
 from nanoproof.training.setup import Stage
@@ -171,18 +173,29 @@ class ReinforcementLearning:
 
     def make_collection(self, lean: LeanChoice) -> Collection:
         """Make the collection phase, over the theorems of `--datasets`."""
-        experience = Experience.create(self.config, training_theorems(self.config, lean))
+        options, starts = self.config.rl, None
+        if options.start_states is not None:
+            # A benchmark that the run is measured on is as held out as those that come with the code.
+            named = () if options.eval_datasets == (AUTO,) else parse_set_names(options.eval_datasets)
+            embedded = not self.config.fleet.lean.servers
+            starts = StartStates.open(
+                options.start_states, options.start_fraction, self.config.matchmaker, named, embedded
+            )
+        experience = Experience.create(self.config, training_theorems(self.config, lean), starts)
         return Collection(self.config, self.learner, experience, self.dist)
 
     def decisions(self) -> dict[str, str]:
         """Describe what was decided from options and data, for the log."""
-        num_theorems = len(self.collection.experience.theorems)
+        experience = self.collection.experience
+        starts = {} if experience.starts is None else {"start states": experience.starts.describe()}
+        num_theorems = len(experience.theorems)
         return {
             "model": f"{self.learner.model.num_parameters():,} parameters",
             **self.learner.adapter_decisions(),
             **self.roles.decisions(),
             **self._inference(),
             "theorems": f"{num_theorems} to train on, evaluation on {self.evaluations.decision()}",
+            **starts,
             "whitelists": self.whitelists,
             "sft": f"{len(self.batch_sampler.sft)} transitions mixed in",
         }
@@ -377,6 +390,8 @@ class ReinforcementLearning:
         self.stage.run.metrics(self.state.step, **metrics)
         self.stage.tracker.log(metrics, self.state.step)
         aside = ""
+        if metrics.get("start_attempts"):
+            aside += f" ({metrics['start_proofs']:.0f} of {metrics['start_attempts']:.0f} at start states)"
         for name, text in _ASIDE.items():
             if metrics.get(name):
                 aside += f" ({metrics[name]:.0f} {text})"

@@ -281,6 +281,13 @@ class Matchmaker:
             self._withheld.add(index)
             self._weights.add(index, -self._units[self._of_theorem[index]])
 
+    def renew(self, index: int) -> None:
+        """Forget the attempts at a theorem, as what is to be proved there is now another."""
+        new = self._number(Standing())
+        if index not in self._withheld:
+            self._weights.add(index, self._units[new] - self._units[self._of_theorem[index]])
+        self._of_theorem[index] = new
+
     def update(self, index: int, event: Event) -> None:
         """Record how an attempt ended; to be called in the order (step, rank, sequence) of the attempts."""
         before = self._of_theorem[index]

@@ -55,6 +55,15 @@ class RLOptions:
         "Data sets or files of theorems to prove (space- or comma-separated); auto: leanworkbook, numinamath and "
         "deepseek_prover if --lean-servers run real Lean, else nanolean.",
     )
+    start_states: str | None = opt(
+        None,
+        "Begin attempts also inside of reference proofs, near their ends first: `nanolean-hard` (the classics of its "
+        "train split), `nanolean`, `leantree`, `repo:NAME`, or a file of LeanTree JSONL.",
+        metavar="DATA",
+    )
+    start_fraction: float = opt(
+        0.3, "With --start-states: the part of the attempts that begin there.", min=0, max=1, advanced=True
+    )
     sft_data: str = opt(
         AUTO,
         "Transitions mixed in: `nanolean`, `leantree`, `repo:NAME`, or a file of LeanTree JSONL; auto: leantree if "

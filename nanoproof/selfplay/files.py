@@ -17,17 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.common.errors import UserError
-from nanoproof.data import nanolean
-from nanoproof.data.sources import manifest
-from nanoproof.data.theorems.overlap import normal_form
-from nanoproof.data.theorems.theorem_sets import list_theorems, splits_of
+from nanoproof.data.theorems.held_out import HeldOut
 from nanoproof.data.weighted_rows import CONJECTURE_MARKER, read_packed_json
 from nanoproof.evaluation.results import RESULTS, read_attempts
 from nanoproof.evaluation.statements import Statement, read_dataset_config, read_statements, verdict_of
 from nanoproof.inference.open_model import is_foreign
 from nanoproof.lean.file_theorems import unusable_because
-from nanoproof.lean.source import parse_declaration
-from nanoproof.lean.types import SourceError, Theorem
+from nanoproof.lean.types import Theorem
 from nanoproof.policy.factory import TextModelOptions, whole_proof_prompts
 from nanoproof.policy.prompt_formats import header_text
 from nanoproof.prover.attempt import Attempt
@@ -47,9 +43,6 @@ from nanoproof.selfplay.formulas import (
 
 COMPLETE = "Complete the following Lean 4 code:\n\n```lean4\n"
 SETTINGS_FILE = "selfplay.json"
-AUTO, NONE = "auto", "none"
-"""What `--held-out` may be besides sets: the benchmarks that are here, and nothing."""
-BENCHMARKS = ("minif2f", "proofnet", "putnambench")
 NOT_LOST = ("ServerTimeout", "ProtocolError")
 """How an attempt ended that Lean was there for: it ran out of time twice, or it cannot state the theorem's proof, as
 when the theorem has the name of another."""
@@ -118,19 +111,7 @@ class Refusal:
 
     def __init__(self, held_out: Sequence[str], embedded: bool) -> None:
         self.reasons: Counter[str] = Counter()
-        self._elaborated: frozenset[str] = frozenset()
-        names = [name for name in held_out if name not in (AUTO, NONE)]
-        # NanoLean compares what is elaborated, so that no other spelling gets through; real Lean would have to be asked
-        # about each conjecture, and texts are compared up to the names of variables.
-        if AUTO in held_out and embedded:
-            self._elaborated = nanolean.held_out_keys()
-        elif AUTO in held_out:
-            names += [name for name in BENCHMARKS if manifest.read_manifest(name) is not None]
-        self._forms: set[str] = set()
-        for name in names:
-            for split in splits_of(name):
-                self._forms.update(_form(theorem.source) for theorem in list_theorems(name, split))
-        self._forms.discard("")
+        self._held_out = HeldOut(held_out, embedded)
 
     def __call__(self, problem: Problem) -> bool:
         reason = self._reason(theorem_of(problem).source)
@@ -142,24 +123,7 @@ class Refusal:
         """Return why a conjecture is refused; None if it is not."""
         if unusable_because(source) is not None:
             return "not a theorem"
-        if _form(source) in self._forms:
-            return "held out"
-        if self._elaborated:
-            try:
-                if nanolean.statement_key(source) in self._elaborated:
-                    return "held out"
-            except SourceError:
-                return "does not elaborate"
-        return None
-
-
-def _form(source: str) -> str:
-    """Return the normal form of a statement, the same for other names of its variables; "" if it cannot be read."""
-    try:
-        declaration = parse_declaration(source)
-    except SourceError:
-        return ""
-    return normal_form(source[declaration.head_end : declaration.assign])
+        return self._held_out.reason(source)
 
 
 # -- Problems and records as JSON ------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from nanoproof.common.distributed import DistInfo, choose_device, cleanup, init_
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import JsonlWriter, atomic_write_json, atomic_write_text, read_jsonl, read_object
 from nanoproof.common.run_dir import home, resolve_model_path
+from nanoproof.data.theorems.held_out import AUTO
 from nanoproof.data.weighted_rows import Row, read_packed_json, read_rows, write_packed_json, write_rows
 from nanoproof.evaluation.command import EvalCommand, add_eval_flags, opened, parse_eval_args, repeatable
 from nanoproof.evaluation.plan import EvalOptions, Target, plan
@@ -41,7 +42,6 @@ from nanoproof.policy.factory import TextModelOptions, open_language_model
 from nanoproof.policy.prompt_formats import known_format
 from nanoproof.selfplay import formulas
 from nanoproof.selfplay.files import (
-    AUTO,
     SETTINGS_FILE,
     Prompts,
     Refusal,

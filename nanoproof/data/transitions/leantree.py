@@ -162,6 +162,61 @@ def _steps_below(
         waiting += [(nodes[child], (*before, tactic)) for child in reversed(edge.get("children") or ())]
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedStep:
+    """A step of a recorded proof: its state, its tactic, and how many goals to prove that leaves."""
+
+    state: ProofState
+    tactic: str
+    branches: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedProof:
+    """A whole proof: a step, then the proof of the first goal that it leaves, then that of the second.
+
+    `context` are the commands before the theorem that its text depends on, such as `open Nat`.
+    """
+
+    name: str
+    context: tuple[str, ...]
+    steps: tuple[RecordedStep, ...]
+
+
+def recorded_proofs(record: Any) -> Iterator[RecordedProof]:
+    """Yield the proofs of a record, but those with a step that is not to be learned or whose goals are not known."""
+    for theorem in _list_in(record, "theorems"):
+        context = tuple(line for line in _list_in(theorem, "context") if isinstance(line, str))
+        for block in _list_in(theorem, "by_blocks"):
+            try:
+                tree = block["tree"]
+                nodes = {node["id"]: node for node in tree["nodes"]}
+                steps = _steps_in_order(nodes[tree["root_id"]], nodes)
+                name = theorem["name"]
+            except (KeyError, IndexError, TypeError, AttributeError, ProtocolError):
+                continue
+            if steps is not None and isinstance(name, str):
+                yield RecordedProof(name, context, steps)
+
+
+def _steps_in_order(root: dict[str, Any], nodes: dict[Any, dict[str, Any]]) -> tuple[RecordedStep, ...] | None:
+    """Return all steps from a node on; None where one cannot be used, or where the record is no tree."""
+    steps: list[RecordedStep] = []
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        edge = node["tactic"]
+        state, tactic = ProofState.from_wire(node["state"]["goals"]), edge["tactic_string"].strip()
+        # A node that is met twice would be walked for ever.
+        if _left_out(ProofStep(state.text, tactic, 1, None)) is not None or len(steps) >= len(nodes):
+            return None
+        # Some tracers record a node without goals where a branch ends.
+        below = [nodes[child] for child in edge["children"] if nodes[child]["state"]["goals"]]
+        steps.append(RecordedStep(state, tactic, len(below)))
+        waiting += reversed(below)
+    return tuple(steps)
+
+
 def _proof_lines(node: dict[str, Any], nodes: dict[Any, dict[str, Any]]) -> list[str] | None:
     """Write the proof from a node on; None if a step is not to be learned, or what it leaves is not known."""
     edge = node["tactic"]
