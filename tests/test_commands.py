@@ -115,7 +115,6 @@ WORK = [
     "python -m scripts.prover_eval --model-path M --retrieve 8 --retriever R",
     "python -m nanoproof.doctor --for rl",
     # provers outside of the learner
-    "python -m nanoproof.rl --model-path M --prover-processes 2",
     "python -m nanoproof.rl --model-path M --cluster auto --policy-replicas 2 --prover-cpus 16 --max-staleness 4",
     "python -m scripts.prover_eval --model-path M --cluster H:6379 --prover-cpus 16",
     "python -m nanoproof.cluster status --run-dir rl/RUN",

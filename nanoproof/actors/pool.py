@@ -1,8 +1,8 @@
 """What a run asks of whatever works on its attempts: tasks from a source in, attempts out, snapshot, stop.
 
-`ActorPool` works with threads of this process, `ProcessPool` with processes beside it, `cluster` with hosts that come
-and go. Each hands out what its task source gives and brings back the attempt; only the rank whose pool it is numbers
-and logs attempts, so matchmaker, buffers and resuming do not depend on where an attempt was made.
+`ActorPool` works with threads of this process, `cluster` with hosts that come and go. Each hands out what its task
+source gives and brings back the attempt; only the rank whose pool it is numbers and logs attempts, so matchmaker,
+buffers and resuming do not depend on where an attempt was made.
 """
 
 import math

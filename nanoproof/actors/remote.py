@@ -1,9 +1,8 @@
-"""Attempts that are made elsewhere, in another process or on another machine: what is told, and both ends of it.
+"""Attempts that are made on another machine: what is told, and both ends of it.
 
 `RemotePool` is the end of the rank that numbers and logs attempts. It hands tasks to `Link`s and takes the attempts
 back; a task whose link is lost is handed out again, with the seed that it had. `RelayPool` is the other end: actors
-that work on what was handed to them. How both are connected is the matter of `processes` and of `cluster`. All that is
-told is JSON.
+that work on what was handed to them. How both are connected is the matter of `cluster`. All that is told is JSON.
 """
 
 import logging
@@ -21,7 +20,6 @@ from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.proof import Given
 from nanoproof.prover.prover import Prover, ProverOptions
-from nanoproof.search import policy as policies
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.policy import Policy
 
@@ -106,15 +104,6 @@ def task_from_json(data: Mapping[str, Any], worker: Worker | None = None) -> Tas
     )
 
 
-def policy_error(kind: str, message: str) -> Exception:
-    """Return an error that a policy raised elsewhere, of the class of `search.policy` called `kind` if there is one."""
-    # Only those two: a name from elsewhere must not choose any class of this program.
-    error_class = getattr(policies, kind, None)
-    if isinstance(error_class, type) and issubclass(error_class, policies.PolicyError | policies.ModelFailed):
-        return error_class(message)
-    return policies.ModelFailed(f"{kind}: {message}")
-
-
 # -- The end that works ----------------------------------------------------------------------------------------------
 
 
@@ -191,7 +180,7 @@ class RelayPool(ActorPool):
 
 @dataclass
 class Link:
-    """Who works for the pool: a prover process, or a host of a cluster."""
+    """Who works for the pool: a host of a cluster."""
 
     name: str
     size: int

@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     file = path / STATUS
     status = read_object(file)
     if status is None or "hosts" not in status:
-        raise UserError(f"{path}: its attempts are not made elsewhere; --cluster or --prover-processes do that")
+        raise UserError(f"{path}: its attempts are not made elsewhere; --cluster does that")
     print(path)
     for line in describe(status, time.time() - file.stat().st_mtime):
         print(line)

@@ -37,6 +37,7 @@ RETIRED: Mapping[str, Any] = {
     "value_unsolved_visits": 4,
     "value_unsolved_tactics": 16,
     "unsolved_buffer_window_size": 20_000,
+    "prover_processes": 0,
     "engine_reuse_share": 0.25,
     "engine_kernels": "auto",
     "search_max_nodes": 200_000,

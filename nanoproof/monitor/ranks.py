@@ -126,7 +126,7 @@ class RankStore:
         ]
 
     def hosts(self, events: dict[str, Event], now: float) -> list[Host]:
-        """Return the hosts or prover processes that status files tell of, then those that events say are gone."""
+        """Return the hosts that status files tell of, then those that events say are gone."""
         found: dict[str, Host] = {}
         for status in self._live_or_all(now):
             for record in _records(status, "hosts")[:MAX_HOSTS]:

@@ -18,7 +18,6 @@ from typing import Any, Literal, Self
 from nanoproof.actors.actor import JOIN_SECONDS, ActorPool, wait_together
 from nanoproof.actors.fleet import Fleet
 from nanoproof.actors.pool import AttemptPool
-from nanoproof.actors.processes import ProcessPool
 from nanoproof.actors.remote import PURPOSES, ProverSpec, Purpose
 from nanoproof.actors.tasks import NULL_OBSERVER, Observer, Task, Worker
 from nanoproof.common.distributed import DistInfo, SharedCounter, gather_json
@@ -430,10 +429,7 @@ class Collection:
         return relearn(self.experience, run_path, self._dist.is_main)
 
     def _local_pool(self, fleet: Fleet, report: Callable[..., None], **waits: Any) -> AttemptPool:
-        """Make what works on the attempts on this machine: threads, or the processes of `--prover-processes`."""
-        if self._config.rl.prover_processes and self.serves:
-            specs: dict[Purpose, ProverSpec] = {"collect": self.spec("collect"), "evaluate": self.spec("evaluate")}
-            return ProcessPool(fleet.slots, self.policy, specs, self._config.rl.prover_processes, **waits)
+        """Make the threads that work on the attempts on this machine."""
         return ActorPool(fleet.slots, self.policy, self._make_prover, **waits)
 
     def worker(self) -> Callable[[], Worker] | None:

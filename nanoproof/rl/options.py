@@ -114,12 +114,6 @@ class RLOptions:
             help="Fraction of attempts at theorems without a proof that try to prove the negation."
         ),
     )
-    prover_processes: int = opt(
-        0,
-        "Run the searches of a rank in so many processes beside it (0: in threads of the rank itself).",
-        min=0,
-        advanced=True,
-    )
     asynchronous: bool = opt(
         False,
         "Go on proving while the network trains: attempts may then begin with weights that are up to --max-staleness "
@@ -294,13 +288,8 @@ class RLConfig:
 
     def __post_init__(self) -> None:
         clustered = self.cluster.cluster is not None
-        for flag, given in (("--cluster", clustered), ("--prover-processes", self.rl.prover_processes > 0)):
-            message = f"give either {flag} or --premise-tactics: the learning process itself retrieves premises"
-            check(not (given and self.retrieving.premise_tactics), message)
-        check(
-            not clustered or not self.rl.prover_processes,
-            "give either --cluster or --prover-processes: hosts of a cluster are processes of their own",
-        )
+        message = "give either --cluster or --premise-tactics: the learning process itself retrieves premises"
+        check(not (clustered and self.retrieving.premise_tactics), message)
         check(not (clustered and self.rl.inference_gpus), "give either --inference-gpus or --cluster")
 
     @classmethod

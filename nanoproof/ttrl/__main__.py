@@ -56,7 +56,7 @@ OF_RUN = (RLOptions, options.BatchOptions, options.OptimizerOptions, SamplingCon
 LEFT_OUT = (
     *("load_buffer", "datasets", "num_steps", "max_time"),
     *("eval_start", "eval_datasets", "num_simulations_eval", "max_eval_theorems", "memory_profile"),
-    *("prover_processes", "asynchronous", "inference_gpus", "start_states", "start_fraction"),
+    *("asynchronous", "inference_gpus", "start_states", "start_fraction"),
 )
 """Options of RL about data sets, evaluation and the length of a run, which is `--minutes` here."""
 NOT_OF_RUN = {*LEFT_OUT, "collect_transitions", "collect_max_time", "check_ranks"}

@@ -23,12 +23,7 @@ EVALUATION = {"policy": "model", "policy_server": None, "retry_timeouts": True}
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        ("--cluster h:1 --prover-processes 2", "give either --cluster or --prover-processes"),
         ("--cluster h:1 --premise-tactics 2 --retriever r", "give either --cluster or --premise-tactics"),
-        (
-            "--prover-processes 2 --premise-tactics 2 --retriever r",
-            "either --prover-processes or --premise-tactics",
-        ),
     ],
 )
 def test_of_reinforcement_learning(flags, message):

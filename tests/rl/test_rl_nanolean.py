@@ -25,20 +25,6 @@ def test_a_network_proves_with_real_servers_learns_from_it_and_is_evaluated(fold
     assert len(list((path / "evals").glob("2_*/proofs/*.ndjson"))) == found[-1]["certificates"] == found[-1]["solved"]
 
 
-def test_searches_may_run_in_processes_beside_the_learner(folder, tmp_path):
-    path = tmp_path / "rl"
-    words = ["--model-path", str(folder / "sft"), *tiny.rl_words(folder, path, 1), "--prover-processes", "2"]
-    assert rl.main(words) == 0
-    (metrics,) = read_jsonl(path / "metrics.jsonl")
-    assert metrics["proofs"] > 0 and metrics["errors"] == 0
-    attempts = list(read_jsonl(path / "attempts_r0.jsonl"))
-    assert len({tuple(one["number"].values()) for one in attempts}) == len(attempts) >= metrics["attempts"]
-    assert {one["policy"] for one in attempts} <= {"step 0", "step 1"}
-    found = [event for event in read_jsonl(path / "events.jsonl") if event["kind"] == "evaluation"]
-    assert [event["step"] for event in found] == [0, 1] and found[-1]["solved"] > 0
-    assert {host["host"] for host in read_json(path / "status_r0.json")["hosts"]} == {"process 0", "process 1"}
-
-
 def test_an_asynchronous_run_proves_while_it_trains_and_goes_on_with_the_weights_of_each_step(
     folder, tmp_path, monkeypatch
 ):
