@@ -181,7 +181,7 @@ class LeanServer(TypedDict):
 
 
 class Host(TypedDict):
-    """A host of a cluster that makes attempts for the run; also those that are gone."""
+    """A host of a cluster, or a prover process, that makes attempts for the run; also those that are gone."""
 
     name: str
     state: Literal["up", "gone"]
@@ -202,7 +202,7 @@ class Host(TypedDict):
 
 
 class Remote(TypedDict):
-    """What became of attempts that were handed to hosts."""
+    """What became of attempts that were handed to hosts or prover processes."""
 
     attempts: int
     stale: int

@@ -87,7 +87,7 @@ function Nothing({ of, actor }: { of: LiveSearch; actor: Actor | undefined }) {
     case "taken":
       return <Empty title="Another search of this rank is being watched">One at a time can be. <a href={liveTreeHref(of.rank, of.watched ?? 0)}>Watch that of actor {of.rank}.{of.watched}</a>, or wait: this page keeps asking.</Empty>;
     case "elsewhere":
-      return <Empty title="This search is in another process">Only searches of threads of the run itself can be watched, not those of other hosts. <a href={href("tree")}>Trees of searches that are over</a></Empty>;
+      return <Empty title="This search is in another process">Only searches of threads of the run itself can be watched, not those of --prover-processes or of other hosts. <a href={href("tree")}>Trees of searches that are over</a></Empty>;
     case "refused":
       return <Empty title="The run cannot be asked">The monitor asks for a search with a file in the run's folder, and cannot write there.</Empty>;
     default:
