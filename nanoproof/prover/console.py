@@ -325,6 +325,10 @@ def _result(result: TacticApplied | TacticFailed) -> str:
     return shorten(f"✓ {goals}", _RESULT_WIDTH)
 
 
+def lean_words(result: TacticFailed) -> str:
+    """Return Lean's message without the prefixes that servers add."""
+    return _FRAMES.sub("", result.message).strip()
+
+
 def _message(result: TacticFailed) -> str:
-    """Return Lean's message on one line, without the prefixes that servers add."""
-    return " ".join(_FRAMES.sub("", result.message).split())
+    return " ".join(lean_words(result).split())

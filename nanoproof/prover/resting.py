@@ -128,6 +128,21 @@ def _judge_together(
     return rests
 
 
+def axioms_of_file(file: LeanFile, report: CheckReport) -> tuple[str, ...]:
+    """Return the axioms that the file's own declarations rest on, by the report on what `checked` gives; of a server
+    that does not tell them one by one, those of what comes before the file too.
+    """
+    names = declared_names(name_examples(file.checked()))
+    own = set(names[len(declared_names(name_examples(file.before))) :])
+    if not report.axioms_of:
+        return report.axioms
+    axioms: set[str] = set()
+    for name, axioms_of_name in report.axioms_of:
+        if name in own:
+            axioms.update(axioms_of_name)
+    return tuple(sorted(axioms))
+
+
 def _axioms_of(report: CheckReport, names: list[str], number: int) -> tuple[str, ...] | None:
     """Return the axioms of a declaration by its number; None if Lean does not say."""
     if 0 <= number < len(names):

@@ -204,6 +204,38 @@ class Project:
         texts = [_text_of(root / name) for name in ("lean-toolchain", "lake-manifest.json")]
         return cls(root, tuple(_in_order(files)), "\n".join(texts).strip(), is_nanolean, only)
 
+    @classmethod
+    def of_file(cls, root: Path, file: Path, text: str | None = None) -> "Project":
+        """Read a file below a folder, and the files below it that it imports; with `text`, that stands for the file's,
+        which need not be there.
+
+        Unlike `read`, nothing out of the folder counts, whatever marks of a project are above it. Both paths are
+        resolved ones.
+        """
+        only = file.relative_to(root).as_posix()
+        return cls(root, tuple(_in_order(_read_with_imports(root, file, text))), only=only)
+
+    def with_imports(self, provided_modules: Collection[str] = ()) -> LeanFile:
+        """Return the one file of interest with what comes before it when Lean reads it: the files that it imports, with
+        an axiom for each of their `sorry`s. Files that `provided_modules` are, or import, are left out.
+
+        Raises UserError where one of them cannot be read, or imports itself.
+        """
+        own = self.file(self.only)
+        provided = self.provided_by(provided_modules)
+        needed = [other for other in self.closure(own) if other.path not in provided]
+        if own.fault:
+            raise UserError(f"{own.path}: it {own.fault}")
+        texts: dict[str, str] = {}
+        places: dict[str, OpenPlace] = {}
+        for other in needed:
+            if other.fault:
+                raise UserError(f"{own.path}: it imports {other.path}, which {other.fault}")
+            parsed = LeanFile.parse(other.written, path=other.path)
+            texts[other.path] = parsed.imported()
+            places |= parsed.places
+        return LeanFile.parse(own.written, before_text(texts, needed), own.path, places)
+
     @property
     def name(self) -> str:
         """The name of its folder."""
@@ -373,26 +405,9 @@ def whole_text(project: Project, file: SourceFile, texts: Mapping[str, str], pro
 
 
 def imported_into(path: Path, file: LeanFile, provided_modules: Collection[str] = ()) -> LeanFile:
-    """Return a file of a project with what comes before it when Lean reads it: the files that it imports, with an axiom
-    for each of their `sorry`s. Files that `provided_modules` are, or import, are left out.
-
-    Raises UserError where one of them cannot be read, or imports itself.
-    """
-    project = Project.read(path)
-    provided = project.provided_by(provided_modules)
-    own = project.file(project.only)
-    needed = [other for other in project.closure(own) if other.path not in provided]
-    for each in (own, *needed):
-        if each.fault:
-            told = f"it imports {each.path}, which {each.fault}" if each is not own else f"it {each.fault}"
-            raise UserError(f"{path}: {told}")
-    texts: dict[str, str] = {}
-    places: dict[str, OpenPlace] = {}
-    for each in needed:
-        parsed = LeanFile.parse(each.written, path=each.path)
-        texts[each.path] = parsed.imported()
-        places |= parsed.places
-    return replace(file, before=before_text(texts, needed), open_before=places)
+    """Return a file of a project with what comes before it, as `Project.with_imports`; its own path stays unnamed."""
+    read = Project.read(path).with_imports(provided_modules)
+    return replace(file, before=read.before, open_before=read.open_before)
 
 
 # -- Reading folders, and Lake's files -------------------------------------------------------------------------------
@@ -445,8 +460,11 @@ def _read_all(root: Path) -> list[SourceFile]:
     return sorted([*files.values(), *unread], key=lambda file: file.path)
 
 
-def _read_with_imports(root: Path, only: Path) -> list[SourceFile]:
-    """Read a file and those that it imports, found from Lake's folders or from a folder above the file itself."""
+def _read_with_imports(root: Path, only: Path, text: str | None = None) -> list[SourceFile]:
+    """Read a file and those that it imports, found from Lake's folders or from a folder above the file itself.
+
+    With `text`, that stands for the file's.
+    """
     named_from = _source_folders(root)
     folders = [*named_from, *(folder for folder in only.parents if folder.is_relative_to(root))]
     files: dict[Path, SourceFile] = {}
@@ -456,7 +474,12 @@ def _read_with_imports(root: Path, only: Path) -> list[SourceFile]:
         path = todo.pop()
         if path in files:
             continue
-        files[path] = read_source(root, path, _module_of(path, named_from))
+        module_name = _module_of(path, named_from)
+        if path == only and text is not None:
+            imported_modules = tuple(dict.fromkeys(lexical.imported_modules(text)))
+            files[path] = SourceFile(path.relative_to(root).as_posix(), module_name, text.encode(), imported_modules)
+        else:
+            files[path] = read_source(root, path, module_name)
         for module in files[path].imports:
             for folder in folders:
                 imported = _path_of_module(folder, module)

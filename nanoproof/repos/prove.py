@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from types import FrameType
@@ -25,28 +25,22 @@ from nanoproof.common.config import add_flags, change, check, from_args, group, 
 from nanoproof.common.distributed import DistInfo, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, atomic_write_text
-from nanoproof.common.run_dir import RunLock, home, resolve_model_path
+from nanoproof.common.run_dir import RunLock, home
 from nanoproof.common.terminal import print_lines, printable
-from nanoproof.inference.open_model import is_foreign
-from nanoproof.lean.solvers import AUTO, expand_solver_sets
-from nanoproof.model.checkpoint import find_checkpoint, weights_sha256
-from nanoproof.policy.baselines import SolverOnlyPolicy
-from nanoproof.policy.factory import PolicyOptions, open_suggesting
+from nanoproof.lean.solvers import AUTO
+from nanoproof.policy.factory import PolicyOptions
 from nanoproof.policy.protocol import SamplingConfig
-from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.prover.prover import ProverOptions
 from nanoproof.repos.patch import CHANGED, Base, overwrite, patch_text, require_branch, write_branch
 from nanoproof.repos.premise_data import folder_files
 from nanoproof.repos.project import Project
-from nanoproof.repos.proving import ProjectProver, method_of, rising, said_of, server_imports
+from nanoproof.repos.proving import ProjectProver, said_of, server_imports
 from nanoproof.repos.store import Store, default_path
 from nanoproof.repos.traced_files import Repository, TracedTheorem
 from nanoproof.repos.tries import PROVED, Ledger, Rung, Task
+from nanoproof.repos.ways import open_ways
 from nanoproof.retrieval.encoders import WORDS
 from nanoproof.search.config import ALGORITHM, SearchConfig
-from nanoproof.search.policy import Policy
-
-FIRST_BUDGET = 4
-
 
 PREMISE_TACTICS = 4
 """Premises of the project whose tactics are tried where nothing else is said."""
@@ -100,7 +94,10 @@ def run(args: argparse.Namespace) -> int:
     project = Project.read(located(args.project))
 
     def open_rungs(fleet: Fleet, stack: ExitStack) -> list[Rung]:
-        return _open_rungs(args, options, fleet, stack, project.root)
+        ways = open_ways(args, options.suggesting, options.seed, stack, lambda: folder_files(project.root))
+        spec = f" {options.suggesting.checkpoint.model_path}" if ways.policy.name == "model" else ""
+        print_lines([f"policy: {ways.policy.name}{spec}"])
+        return ways.rungs(options.num_simulations)
 
     done = prove_project(project, stored_repository(project.root), options, open_rungs, lambda: follow_lean(args))
     print_lines(_shown(line) for line in done.summary)
@@ -176,7 +173,7 @@ def prove_project(
             lambda line: print_lines([_shown(line)]),
         )
         interrupted = stack.enter_context(_interrupts(prover))
-        failure = _work(prover, wanted)
+        failure = work(prover, wanted)
         written, recorded = [], []
         # Each way out by itself: what fails at the end takes none of the others with it, the report least of all.
         for way_out in _ways_out(options, project, prover, folder, base):
@@ -244,7 +241,7 @@ def record_in_store(repository: Repository, prover: ProjectProver) -> list[Trace
     return recorded
 
 
-def _work(prover: ProjectProver, wanted: Callable[[Task], bool]) -> Exception | None:
+def work(prover: ProjectProver, wanted: Callable[[Task], bool]) -> Exception | None:
     """Run all phases on the tasks that are wanted; returns the error that ended them, after which there may be proofs
     nevertheless: all but those that could not be checked in the end, which the next run has from the log."""
     failure: Exception | None = None
@@ -283,55 +280,6 @@ def _open_lean(options: FleetOptions, dist: DistInfo, sorries: int) -> Fleet:
         return open_fleet(options, dist)
     processes = max(1, min(options.lean_processes, sorries))
     return open_fleet(FleetOptions(options.lean, processes, options.lean_tactic_seconds), dist)
-
-
-def _open_rungs(
-    args: argparse.Namespace, options: ProveProjectOptions, fleet: Fleet, stack: ExitStack, root: Path
-) -> list[Rung]:
-    """Open the policy, and list what is tried in turn: solvers alone, then the policy with rising budgets.
-
-    The project's own declarations are premises too, besides those of the retriever's index, if it has one.
-    """
-    solvers, suggesting = expand_solver_sets(args.search_finishers), options.suggesting
-    prover_options = from_args(ProverOptions, args, keep_tree=True, disprove_fraction=0.0)
-    alone = from_args(SearchConfig, args, "search_", finishers=())
-    sampling = from_args(SamplingConfig, args)
-    rungs = []
-    if solvers and suggesting.name != "solver-only":
-        method = method_of({"solvers": solvers})
-        budget = min(FIRST_BUDGET, options.num_simulations)
-        rungs.append(Rung("solvers", method, budget, Prover(SolverOnlyPolicy(solvers), alone, prover_options)))
-    elif not solvers and suggesting.name == "solver-only":
-        raise UserError("--policy solver-only needs solver tactics: --search-finishers")
-    config = alone if suggesting.name == "solver-only" else from_args(SearchConfig, args, "search_")
-    helped = suggesting.retrieving.settings()
-    files = [] if helped is None else folder_files(root)
-    policy: Policy = stack.enter_context(open_suggesting(suggesting, sampling, solvers or ("rfl",), files))
-    spec = suggesting.checkpoint.model_path
-    name = suggesting.server.server or (spec if is_foreign(spec) else suggesting.name)
-    print_lines([f"policy: {name}" + (f" {spec}" if name == "model" else "")])
-    asked = suggesting.name == "model" or suggesting.server.server is not None
-    method = method_of(
-        {
-            "policy": suggesting.name,
-            "server": suggesting.server.server,
-            "model": _weights(spec) if suggesting.name == "model" else None,
-            "texts": suggesting.texts.record(spec) if asked else None,
-            "sampling": asdict(sampling),
-            "search": asdict(config),
-            "seed": options.seed,
-            **(helped or {}),
-        }
-    )
-    prover = Prover(policy, config, prover_options)
-    return [*rungs, *(Rung(str(name), method, budget, prover) for budget in rising(options.num_simulations))]
-
-
-def _weights(spec: str | None) -> str | None:
-    """What tells a model from others: the digest of its weights, or its SPEC where it is none of ours."""
-    if spec is None or is_foreign(spec):
-        return spec
-    return weights_sha256(find_checkpoint(resolve_model_path(spec)))
 
 
 @contextmanager
