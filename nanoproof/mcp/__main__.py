@@ -28,7 +28,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import home
 from nanoproof.lean.solvers import AUTO
 from nanoproof.mcp.opening import Opening
-from nanoproof.mcp.premises import ProjectPremises
+from nanoproof.mcp.project_premises import ProjectPremises
 from nanoproof.mcp.searches import Searches
 from nanoproof.mcp.shared_lean import SharedLean, project_folder
 from nanoproof.mcp.workbench import Workbench
@@ -110,7 +110,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parse_args(argv)
     options = from_args(McpOptions, args)
     try:
-        from nanoproof.mcp import server
+        from nanoproof.mcp import tools
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
@@ -122,10 +122,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         stack.callback(searches.close)
         opening = Opening(root, lambda: open_workbench(args, options, root, folder, searches, stack))
         stack.callback(opening.close)
-        mcp_server = server.make_server(opening, searches, options.max_seconds)
+        mcp_server = tools.make_server(opening, searches, options.max_seconds)
         if options.transport == "http":
             application = mcp_server.streamable_http_app(host="127.0.0.1")
-            serve_http(lambda token: server.with_token(application, token), options.port, root)
+            serve_http(lambda token: tools.with_token(application, token), options.port, root)
         else:
             print(f"nanoproof serves {root} over stdio", file=sys.stderr)
             mcp_server.run("stdio")

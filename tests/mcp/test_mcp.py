@@ -29,7 +29,7 @@ from nanoproof.mcp import __main__ as command
 from nanoproof.mcp.calls import Place, Watch, problem_of
 from nanoproof.mcp.opening import Opening
 from nanoproof.mcp.searches import Searches, kind_of
-from nanoproof.mcp.server import make_server
+from nanoproof.mcp.tools import make_server
 from nanoproof.mcp.workbench import Workbench
 from tests.helpers import wait_for
 
