@@ -2,6 +2,7 @@
 
 import { useEffect, useState, type ReactNode } from "react";
 import { duration } from "../lib/format";
+import { Boundary } from "./states";
 
 /** The first line of a page: its name, a sentence, and its tools at the right. */
 export function Title({ children, note, tools }: { children: ReactNode; note?: ReactNode; tools?: ReactNode }) {
@@ -27,7 +28,7 @@ export function Card({ title, note, tools, flush = false, children }: {
           {tools && <div className="row spread">{tools}</div>}
         </header>
       )}
-      {children}
+      <Boundary of={typeof title === "string" ? title : "This part"}>{children}</Boundary>
     </section>
   );
 }
@@ -77,7 +78,9 @@ export function Select({ label, name, value, choices, onChange }: {
 /** A search field that speaks up when typing rests. */
 export function Search({ label, value, onChange, width = "22ch" }: { label: string; value: string; onChange: (text: string) => void; width?: string }) {
   const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    setText(value);
+  }, [value]);
   useEffect(() => {
     if (text === value) return;
     const timer = window.setTimeout(() => onChange(text), 200);

@@ -35,8 +35,8 @@ export function Loaded<T>({ of, height = 140, children }: { of: Resource<T>; hei
   return <div className="skeleton" style={{ minHeight: height }} role="status" aria-label="Loading" />;
 }
 
-/** Keeps a page's bug from taking the frame with it. Give it a key that changes with the page. */
-export class Boundary extends Component<{ children: ReactNode }, { error: Error | null }> {
+/** Keeps the mistake of a panel, or of a page, from taking what is around it along. Give it a key that changes with what it shows. */
+export class Boundary extends Component<{ of?: string; children: ReactNode }, { error: Error | null }> {
   override state = { error: null as Error | null };
 
   static getDerivedStateFromError(error: Error): { error: Error } {
@@ -46,6 +46,6 @@ export class Boundary extends Component<{ children: ReactNode }, { error: Error 
   override render(): ReactNode {
     const { error } = this.state;
     if (!error) return this.props.children;
-    return <Failure message={`The page made a mistake: ${error.message}`} retry={() => this.setState({ error: null })} />;
+    return <Failure message={`${this.props.of ?? "The page"}: a mistake of the page, not of the run: ${error.message}`} retry={() => this.setState({ error: null })} />;
   }
 }

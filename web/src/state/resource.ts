@@ -56,7 +56,9 @@ export function useResource<T>(path: string | null, params: Params = {}, options
     // `url` stands for path and params.
   }, [url]);
 
-  useEffect(again, [url, version, generation]);
+  useEffect(() => {
+    again();
+  }, [url, version, generation]);
   useEffect(() => {
     if (held.error) again();
   }, [openings]);

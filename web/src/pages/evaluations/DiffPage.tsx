@@ -94,7 +94,9 @@ function Changed({ title, note, mark, names, total, of }: { title: string; note:
 /** What both made of one theorem. */
 function SideBySide({ data, theorem, close }: { data: EvaluationDiff; theorem: string; close: () => void }) {
   const place = useRef<HTMLElement>(null);
-  useEffect(() => place.current?.scrollIntoView({ block: "nearest" }), [theorem]);
+  useEffect(() => {
+    place.current?.scrollIntoView({ block: "nearest" });
+  }, [theorem]);
   return (
     <section ref={place} aria-label={`${theorem} in both`}>
       <div className="row"><h2 className="mono">{theorem}</h2><span className="spread" /><button className="button" type="button" onClick={close}>Close</button></div>

@@ -115,7 +115,9 @@ function usePages(params: Params, following: boolean) {
     asking.current = own;
     return () => own.close();
   }, []);
-  useEffect(reload, [came, openings]);
+  useEffect(() => {
+    reload();
+  }, [came, openings]);
   const addBefore = (page: Logs, place: string | null): void => {
     most.current += page.items.length;
     setPages((old) => (old[0]?.previous === place ? [page, ...old] : old));
