@@ -3,10 +3,12 @@
 import os
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from nanoproof.common.run_dir import read_lock
+from nanoproof.data.nanolean import level_of, part_of
 from nanoproof.evaluation.compare import EXPECTED
 from nanoproof.evaluation.summary import mcnemar_exact, paired_difference, wilson
 from nanoproof.monitor import schema, tail
@@ -18,6 +20,9 @@ MAX_POINTS = 2000
 MAX_RESULTS = 200_000
 MAX_LISTED = 2000
 MAX_BENCHMARKS = 20
+MAX_PARTS = 12
+"""Names of parts that are more than this are no parts but names of theorems."""
+_STATEMENT = 300
 _READ_AT_ONCE = 100
 _MAX_NAMESAKES = 50
 _MAX_CACHED_RESULTS = 8
@@ -42,6 +47,8 @@ class Results:
     def _reset(self) -> None:
         self.items: list[schema.EvaluationResult] = []
         self.ranges: list[tuple[Path, int, int]] = []
+        self.counts: list[dict[str, int]] = []
+        """What the search of each result did: tactics_run, rejected, ..."""
         self._numbers: dict[tuple[str, str, int], int] = {}
         self._tails: dict[Path, tail.Tail] = {}
 
@@ -76,22 +83,53 @@ class Results:
         if outcome == "proven" or (record["outcome"] == "error" and outcome != "error"):
             return  # of several samples of a theorem the first that proves it counts
         seconds = tail.as_floats(record.get("seconds")).items()
+        counts = tail.as_counts(record.get("counts"))
         item: schema.EvaluationResult = {
             "index": number,
             "dataset": dataset,
             "id": name,
+            "statement": _shortened(tail.as_text(theorem.get("source"), 4 * _STATEMENT)),
             "outcome": record["outcome"],
-            "simulations": tail.as_int(tail.as_dict(record.get("counts")).get("simulations")),
+            "simulations": counts.get("simulations", 0),
             "tactics": tail.as_int(record.get("num_tactics")),
             "seconds": round(sum(one for phase, one in seconds if phase not in ("lean", "policy")), 3),
             "message": tail.as_text(record.get("message"), 2000),
         }
         byte_range = file, line.at, len(line.text)
         if known:
-            self.items[number], self.ranges[number] = item, byte_range
+            self.items[number], self.ranges[number], self.counts[number] = item, byte_range, counts
         else:
             self.items.append(item)
             self.ranges.append(byte_range)
+            self.counts.append(counts)
+
+
+def _shortened(source: str) -> str:
+    """A statement in one line, without the `sorry` that stands for its proof."""
+    text = " ".join(source.split()).removesuffix("sorry").rstrip().removesuffix(":= by").removesuffix(":=").rstrip()
+    return text if len(text) <= _STATEMENT else text[: _STATEMENT - 1] + "…"
+
+
+def parts_of(results: Sequence[schema.EvaluationResult]) -> list[schema.EvaluationPart]:
+    """Return the scores by data set, by part and by level, as far as the names of the theorems tell them."""
+    ways: dict[Literal["dataset", "part", "level"], list[str]] = {
+        "dataset": [result["dataset"] for result in results],
+        "part": [part_of(result["id"]) for result in results],
+        "level": ["" if (level := level_of(result["id"])) is None else f"level {level}" for result in results],
+    }
+    parts: list[schema.EvaluationPart] = []
+    for way, names in ways.items():
+        totals, solved = Counter(names), Counter[str]()
+        for name, result in zip(names, results, strict=True):
+            solved[name] += result["outcome"] == "proven"
+        # A part of one theorem each, as where names share no first words, tells nothing.
+        if not 2 <= len(totals) <= MAX_PARTS or len(results) < 2 * len(totals):
+            continue
+        for name in sorted(totals):
+            low, high = wilson(solved[name], totals[name])
+            counts = {"solved": solved[name], "total": totals[name], "low": low, "high": high}
+            parts.append({"by": way, "name": name or "others", **counts})  # type: ignore[typeddict-item]
+    return parts
 
 
 class EvaluationStore:
@@ -143,7 +181,13 @@ class EvaluationStore:
                     found += [(one.name, Path(one.path)) for one in own if one.name.startswith(prefix)]
             except OSError:
                 continue
+        if not found and (self._path / "settings.json").is_file():
+            found = [(self._path.name, self._path)]  # the folder is an evaluation itself
         return [(name, path) for name, path in sorted(found) if name not in ("evals",)][:MAX_EVALUATIONS]
+
+    def paths(self) -> list[Path]:
+        """Return the folders of all evaluations."""
+        return list(self._paths.values())
 
     def rows(self) -> list[schema.EvaluationRow]:
         """Return all evaluations, newest first."""
@@ -163,8 +207,7 @@ class EvaluationStore:
         found: dict[_Benchmark, list[schema.EvaluationPoint]] = {}
         for row in reversed(self.rows()):
             if row["over"]:
-                key = row["dataset"], row["split"], row["simulations"], row["total"]
-                found.setdefault(key, []).append(_to_point(row))
+                found.setdefault(benchmark_of(row), []).append(_to_point(row))
         names = _benchmark_names(found)
         self._benchmarks = [
             {
@@ -183,17 +226,24 @@ class EvaluationStore:
         """Return an evaluation with a page of its results."""
         results = self._all_results(name)
         words = q.lower().split()
-        chosen = [
-            one
-            for one in results.items
-            if (outcome is None or one["outcome"] == outcome) and all(word in one["id"].lower() for word in words)
-        ]
+        chosen: list[schema.EvaluationResult] = []
+        for result in results.items:
+            text = f"{result['id']} {result['statement']}".lower()
+            if (outcome is None or result["outcome"] == outcome) and all(word in text for word in words):
+                chosen.append(result)
         settings = self._settings(name)
+        lengths = Counter(result["tactics"] for result in results.items if result["outcome"] == "proven")
+        counts = Counter[str]()
+        for counts_of_result in results.counts:
+            counts.update(counts_of_result)
         items = chosen[(page - 1) * size : page * size]
         return {
             "evaluation": self._rows[name],
             "settings": settings if len(str(settings)) < 100_000 else {},
             "outcomes": {one: sum(item["outcome"] == one for item in results.items) for one in OUTCOMES},
+            "parts": parts_of(results.items),
+            "lengths": {str(length): lengths[length] for length in sorted(lengths)},
+            "counts": dict(counts),
             "results": {"items": items, "total": len(chosen), "page": page, "size": size},
         }
 
@@ -273,6 +323,8 @@ class EvaluationStore:
                 errors.append(one["id"])
         difference, low, high = paired_difference(len(lost), len(gained), len(before))
         return {
+            "run_a": "",
+            "run_b": "",
             "a": self._rows[a],
             "b": theirs._rows[b],
             "total": len(before),
@@ -289,12 +341,6 @@ class EvaluationStore:
             "errors": errors[:MAX_LISTED],
             "settings": _changed(self._settings(a), theirs._settings(b)),
         }
-
-    def diffs(self, other: "EvaluationStore") -> list[schema.EvaluationDiff]:
-        """Compare with another run: the newest evaluation of each on every benchmark that both were evaluated on."""
-        ours, theirs = (_newest_of_each(store.rows()) for store in (self, other))
-        pairs = [(ours[key], theirs[key]) for key in ours if key in theirs][:MAX_BENCHMARKS]
-        return [found for a, b in pairs if (found := self.diff(a, b, other)) is not None]
 
     def _settings(self, name: str) -> dict[str, Any]:
         return tail.as_dict((tail.read_object(self._paths[name] / "settings.json") or {}).get("settings"))
@@ -314,10 +360,22 @@ class EvaluationStore:
         return results
 
 
-def _newest_of_each(rows: list[schema.EvaluationRow]) -> dict[_Benchmark, str]:
-    """The name of the newest evaluation that is over of each benchmark; `rows` begin with the newest."""
-    over = [row for row in reversed(rows) if row["over"]]
-    return {(row["dataset"], row["split"], row["simulations"], row["total"]): row["name"] for row in over}
+def benchmark_of(row: schema.EvaluationRow) -> _Benchmark:
+    """Return what two evaluations must share to be compared: data set, split, simulations and number of theorems."""
+    return row["dataset"], row["split"], row["simulations"], row["total"]
+
+
+def evaluation_state(paths: Sequence[Path]) -> schema.RunState:
+    """Tell how evaluations of a folder fare together: under way while the process of one of them lives."""
+    unfinished = [path for path in paths if tail.file_stat(path / "summary.json") is None]
+    files = [path / name for path in paths for name in ("summary.json", "results.jsonl")]
+    newest = max((stat.st_mtime for file in files if (stat := tail.file_stat(file)) is not None), default=None)
+    if not unfinished:
+        return {"name": "finished", "since": newest}
+    locks = [lock for path in unfinished if (lock := read_lock(path)) is not None]
+    if any(lock.alive is not False for lock in locks):
+        return {"name": "running", "since": None}
+    return {"name": "died" if locks else "stopped", "since": newest}
 
 
 def _changed(before: dict[str, Any], after: dict[str, Any]) -> dict[str, list[Any]]:
@@ -402,6 +460,7 @@ def _to_row(name: str, record: dict[str, Any], results: Results | None) -> schem
     return {
         "name": name,
         "about": _about(record, settings),
+        "model": tail.as_text(tail.as_dict(record.get("model")).get("path"), 1000),
         "dataset": tail.as_text(record.get("dataset")) or tail.as_text(settings.get("dataset")) or "unknown",
         "split": tail.as_text(record.get("split")) or tail.as_text(settings.get("split")),
         "step": step,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.monitor.attempts import AttemptStore, TheoremTable
-from nanoproof.monitor.evaluations import EvaluationStore
+from nanoproof.monitor.evaluations import EvaluationStore, evaluation_state
 from nanoproof.monitor.identity import (
     ActiveTime,
     identity,
@@ -195,10 +195,18 @@ class RunReader:
 
     def state(self, now: float) -> RunState:
         """Tell whether the run goes on, or how it ended."""
+        if self._is_evaluation():
+            return evaluation_state(self.evaluations.paths())
         statuses = list(self.ranks.statuses.values())
         times = [moment for status in statuses if (moment := as_float(status.get("time"))) is not None]
         stopped = bool(statuses) and statuses[0].get("phase") == "stopped"  # the first rank is the last to stop
         return run_state(self.path, max(times, default=None), stopped, self.active.last, now)
+
+    def _is_evaluation(self) -> bool:
+        """Whether this is a folder of evaluations, which has none of the files of a run."""
+        args, meta = self._args_and_meta()
+        is_run = args or meta or self.metrics.rows or self.ranks.statuses or self.events.newest
+        return not is_run and bool(self.evaluations.rows())
 
     def _live(self, now: float) -> bool:
         return self.state(now)["name"] == "running"
@@ -276,7 +284,7 @@ class RunReader:
             **self.live_overview(),
             "run": self.path.name,
             "title": read_note(self.path)["title"],
-            "stage": "self-play" if is_selfplay(self.path) else stage_of(words),
+            "stage": self._stage(words),
             "rounds": is_selfplay(self.path),
             "resume": resume_command(self.path, words, as_dict(meta.get("decisions"))),
             "benchmarks": self.evaluations.benchmarks(),
@@ -284,6 +292,11 @@ class RunReader:
             "checkpoints": list(self.events.checkpoints),
             "events": list(self.events.newest)[: -_MAX_EVENTS - 1 : -1],
         }
+
+    def _stage(self, words: list[str]) -> str:
+        if is_selfplay(self.path):
+            return "self-play"
+        return "evaluation" if self._is_evaluation() else stage_of(words)
 
     def actors(self, most: int = MAX_ACTORS) -> Actors:
         """Return what the actors are doing."""

@@ -19,8 +19,8 @@ from nanoproof.monitor.reader import RunReader
 from nanoproof.monitor.record_schema import Attempt, Rounds
 from nanoproof.monitor.records import read_tree, to_attempt, to_sample, to_train_sample, to_tree
 from nanoproof.monitor.rounds import rounds
-from nanoproof.monitor.runs import RunList
-from nanoproof.monitor.schema import Evaluations, RunDiff, Runs
+from nanoproof.monitor.runs import RunComparison, RunList
+from nanoproof.monitor.schema import EvaluationDiff, Evaluations, Runs
 from nanoproof.monitor.stream import UpdateStream
 from nanoproof.monitor.tail import LEVELS, MAX_LINE, LogReader, parse_object, read_cursor, read_range
 from nanoproof.monitor.timeline import chrome_trace
@@ -154,6 +154,7 @@ class CurrentRun:
         self._lock = threading.Lock()
         self._open: OrderedDict[str, _Open] = OrderedDict()
         self._runs: RunList | None = None
+        self._comparison: RunComparison | None = None
         self._every_seconds = 0.5
 
     def show(self, run_path: Path, every_seconds: float = 0.5) -> None:
@@ -166,11 +167,12 @@ class CurrentRun:
         """Show the runs below a folder from now on."""
         self.close()
         self._runs, self._every_seconds = RunList(folder), every_seconds
+        self._comparison = RunComparison(self._runs)
 
     def close(self) -> None:
         """Show nothing."""
         with self._lock:
-            opened, self._runs = list(self._open.values()), None
+            opened, self._runs, self._comparison = list(self._open.values()), None, None
             self._open.clear()
         for one in opened:
             one.close()
@@ -190,13 +192,12 @@ class CurrentRun:
             raise NoSuchRun("`run` is needed: this monitor shows the runs of a folder, see /api/runs")
         return self._opened(name)
 
-    def named(self, name: str) -> RunReader:
-        """Return the reader of a run of the folder, brought up to date. Raises NoSuchRun."""
-        if self._runs is None:
+    @property
+    def comparison(self) -> RunComparison:
+        """What compares the evaluations of runs. Raises NoSuchRun."""
+        if self._comparison is None:
             raise NoSuchRun("this monitor shows one run only")
-        reader = self._opened(name).reader
-        reader.refresh()
-        return reader
+        return self._comparison
 
     def _opened(self, name: str) -> _Open:
         surplus = None
@@ -234,7 +235,7 @@ MAX_NAMES = 100
 
 
 def run_routes(current: CurrentRun) -> Blueprint:
-    """/api/runs, /api/runs/diff, /api/run, /api/note, /api/overview, /api/series, /api/actors and a search of theirs"""
+    """/api/runs, its /diff and /rivals, /api/run, /api/note, /api/overview, /api/series, /api/actors and a search of theirs"""
     routes = Blueprint("run", __name__)
 
     @routes.get("/api/runs")
@@ -243,12 +244,15 @@ def run_routes(current: CurrentRun) -> Blueprint:
 
     @routes.get("/api/runs/diff")
     def runs_diff() -> Response:
-        names = required_text_param("a"), required_text_param("b")
-        first, second = map(current.named, names)
-        one, two = sorted((first, second), key=lambda reader: reader.path)  # always in one order, else both may wait
-        with one.lock, two.lock:
-            items = first.evaluations.diffs(second.evaluations)
-        return json_response(RunDiff(a=names[0], b=names[1], items=items))
+        a, b = required_text_param("a"), required_text_param("b")
+        data = current.comparison.diff(a, b)
+        return not_found(f"there is no run {a}, or no run {b}") if data is None else json_response(data)
+
+    @routes.get("/api/runs/rivals")
+    def rivals() -> Response:
+        name = required_text_param("run")
+        data = current.comparison.rivals(name)
+        return not_found(f"there is no run {name}") if data is None else json_response(data)
 
     @routes.get("/api/run")
     def run() -> Response:
@@ -520,15 +524,20 @@ def evaluation_routes(current: CurrentRun) -> Blueprint:
 
     @routes.get("/api/evaluations/diff")
     def diff() -> Response:
-        reader, a, b = current.reader, required_text_param("a"), required_text_param("b")
+        a, b, run_a = required_text_param("a"), required_text_param("b"), text_param("run_a")
+        if run_a:
+            try:
+                data = current.comparison.evaluations(run_a, a, required_text_param("run"), b)
+            except KeyError as error:
+                return _unknown(str(error.args[0]))
+            return _diff_response(data, a, b)
+        reader = current.reader
         with reader.lock:
             for name in (a, b):
                 if reader.evaluations.row(name) is None:
                     return _unknown(name)
             data = reader.evaluations.diff(a, b)
-        if data is None:
-            return json_response({"error": f"{a} and {b} are not evaluations of the same theorems"}, 409)
-        return json_response(data)
+        return _diff_response(data, a, b)
 
     @routes.get("/api/evaluations/<name>")
     def evaluation(name: str) -> Response:
@@ -566,6 +575,12 @@ def evaluation_routes(current: CurrentRun) -> Blueprint:
         return send_file(file, "application/octet-stream", as_attachment=True, download_name=file.name)
 
     return routes
+
+
+def _diff_response(data: EvaluationDiff | None, a: str, b: str) -> Response:
+    if data is None:
+        return json_response({"error": f"{a} and {b} are not evaluations of the same theorems"}, 409)
+    return json_response(data)
 
 
 def _unknown(name: str) -> Response:

@@ -3,15 +3,17 @@
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nanoproof.common.run_dir import FINISHED, LOCK
 from nanoproof.evaluation.summary import wilson
+from nanoproof.monitor.evaluations import MAX_BENCHMARKS, EvaluationStore, benchmark_of, evaluation_state
 from nanoproof.monitor.identity import NOTE_FILE, planned_steps, read_note, run_state, stage_of, to_time
 from nanoproof.monitor.rounds import SELFPLAY_FILE, finished_rounds, is_selfplay
-from nanoproof.monitor.schema import EvaluationScore, RunRow, Runs
+from nanoproof.monitor.schema import EvaluationDiff, EvaluationRow, EvaluationScore, RunDiff, RunRivals, RunRow, Runs
 from nanoproof.monitor.tail import as_dict, as_float, as_int, as_text, file_stat, parse_object, read_object, read_range
 
 MAX_DEPTH = 4
@@ -112,12 +114,36 @@ class RunList:
             known = stamps, {**found, **read_note(path)}
             self._rows[name] = known
         row = known[1]
-        return row if evaluations else {**row, "state": _state(path, row["updated"], now)}
+        if evaluations:
+            evaluates = self._run_of(_models(evaluations), path)
+            return {**row, "state": evaluation_state(evaluations), "evaluates": evaluates}
+        return {**row, "state": _state(path, row["updated"], now)}
+
+    def _run_of(self, models: Collection[str], folder: Path) -> str:
+        """The name of the run that made one of these checkpoints; empty if it is none of the list.
+
+        Records hold absolute paths, which are wrong once the whole folder was moved or copied: there it is the run of
+        that name beside the folder of evaluations.
+        """
+        for model in models:
+            run = Path(model).parent
+            for path in (run, folder.parent / run.name):
+                name = str(path.relative_to(self.folder)) if path.is_relative_to(self.folder) else ""
+                if name and name in self._names:
+                    return name
+        return ""
 
 
 def _state(path: Path, updated: float | None, now: float) -> Any:
     status = read_object(path / "status_r0.json", _JSON_BYTES) or {}
     return run_state(path, as_float(status.get("time")), status.get("phase") == "stopped", updated, now)
+
+
+def _models(evaluations: list[Path]) -> list[str]:
+    """The checkpoints that were evaluated, as far as the evaluations are over."""
+    summaries = [read_object(path / "summary.json", _JSON_BYTES) or {} for path in evaluations]
+    models = [as_text(as_dict(summary.get("model")).get("path"), 1000) for summary in summaries]
+    return sorted(set(filter(None, models)))
 
 
 def _last_objects(file: Path) -> Iterator[dict[str, Any]]:
@@ -166,6 +192,7 @@ def _empty_row(name: str, stage: str) -> RunRow:
         "num_steps": None,
         "loss": None,
         "score": None,
+        "evaluates": "",
         "started": None,
         "updated": None,
         "commit": "",
@@ -201,10 +228,115 @@ def _evaluation_row(name: str, evaluations: list[Path]) -> RunRow:
     commit = as_text(as_dict(part.get("versions")).get("nanoproof"), 100)
     return {
         **_empty_row(name, "evaluation"),
-        "state": {"name": "finished" if len(found) == len(evaluations) else "unknown", "since": newest and newest[0]},
         "score": _score({**settings, **summary}) if "solved" in summary else None,
         "updated": newest and newest[0],
         "commit": commit.removesuffix("+"),
         "changed": commit.endswith("+"),
         "seed": settings["seed"] if isinstance(settings.get("seed"), int) else None,
     }
+
+
+# -- Evaluations of different runs ---------------------------------------------------------------------------------
+
+MAX_STORES = 40
+"""Runs whose evaluations are kept in memory at a time."""
+
+
+class _Place(NamedTuple):
+    """An evaluation: the run of the folder that holds it, its store, and its row."""
+
+    run: str
+    store: EvaluationStore
+    row: EvaluationRow
+
+
+class RunComparison:
+    """Compares evaluations of the runs of a folder, theorem by theorem.
+
+    An evaluation in a folder of its own, as `scripts.prover_eval` writes it, belongs to the run whose checkpoint was
+    evaluated: the question "is `rl` better than `sft`?" is answered by `eval_rl` and `eval_sft`.
+    """
+
+    def __init__(self, runs: RunList) -> None:
+        self._runs = runs
+        self._lock = threading.Lock()
+        self._stores: OrderedDict[str, EvaluationStore] = OrderedDict()
+
+    def diff(self, a: str, b: str) -> RunDiff | None:
+        """Compare two runs by the newest evaluation of each on every benchmark that they share, the earlier one first.
+
+        None if one of them is no run.
+        """
+        rows = {row["name"]: row for row in self._runs.runs()["items"]}
+        if a not in rows or b not in rows:
+            return None
+        # The sign of a difference must not depend on the order in which somebody clicked: the later run gains or loses.
+        earlier, later = sorted((a, b), key=lambda name: (rows[name]["updated"] or 0.0, name))
+        with self._lock:
+            before, after = (self._newest(self._of_run(name, rows.values())) for name in (earlier, later))
+            shared = [(before[key], after[key]) for key in before if key in after][:MAX_BENCHMARKS]
+            return {"a": earlier, "b": later, "items": self._diffs(shared)}
+
+    def rivals(self, name: str) -> RunRivals | None:
+        """Compare the evaluations of a run with those of all others on the same theorems; None if it is no run."""
+        rows = {row["name"]: row for row in self._runs.runs()["items"]}
+        if name not in rows:
+            return None
+        with self._lock:
+            own = self._newest(self._places(name))
+            pairs: list[tuple[_Place, _Place]] = []
+            for other in rows.values():
+                if other["name"] != name and other["stage"] == rows[name]["stage"]:
+                    theirs = self._newest(self._places(other["name"]))
+                    pairs += [(theirs[key], own[key]) for key in own if key in theirs]
+            return {"items": self._diffs(pairs[:MAX_BENCHMARKS])}
+
+    def evaluations(self, run_a: str, a: str, run_b: str, b: str) -> EvaluationDiff | None:
+        """Compare evaluation `a` of one run with `b` of another; None if they are not of the same theorems.
+
+        Raises KeyError where there is no such run or evaluation.
+        """
+        with self._lock:
+            first, second = self._store(run_a), self._store(run_b)
+            if first.row(a) is None or second.row(b) is None:
+                raise KeyError(a if first.row(a) is None else b)
+            diff = first.diff(a, b, second)
+        return None if diff is None else {**diff, "run_a": run_a, "run_b": run_b}
+
+    def _of_run(self, name: str, rows: Collection[RunRow]) -> list[_Place]:
+        """The evaluations of a run: its own, and those of its checkpoints in folders of their own."""
+        places = self._places(name)
+        for row in rows:
+            if row["evaluates"] == name:
+                places += self._places(row["name"])
+        return places
+
+    def _places(self, name: str) -> list[_Place]:
+        store = self._store(name)
+        return [_Place(name, store, row) for row in store.rows()]
+
+    def _newest(self, places: list[_Place]) -> dict[Any, _Place]:
+        """The newest evaluation of each benchmark that is over."""
+        over = [place for place in places if place.row["over"]]
+        return {benchmark_of(place.row): place for place in sorted(over, key=lambda place: place.row["time"] or 0.0)}
+
+    def _diffs(self, pairs: list[tuple[_Place, _Place]]) -> list[EvaluationDiff]:
+        diffs: list[EvaluationDiff] = []
+        for before, after in pairs:
+            diff = before.store.diff(before.row["name"], after.row["name"], after.store)
+            if diff is not None:
+                diffs.append({**diff, "run_a": before.run, "run_b": after.run})
+        return diffs
+
+    def _store(self, name: str) -> EvaluationStore:
+        """The evaluations of a run, read to their end. Raises KeyError."""
+        path = self._runs.path(name)
+        if path is None:
+            raise KeyError(name)
+        store = self._stores.setdefault(name, EvaluationStore(path))
+        self._stores.move_to_end(name)
+        if len(self._stores) > MAX_STORES:
+            self._stores.popitem(last=False)
+        while store.poll():
+            pass
+        return store

@@ -98,6 +98,8 @@ class RunRow(TypedDict):
     loss: float | None
     score: "EvaluationScore | None"
     """Its newest evaluation."""
+    evaluates: str
+    """Of a folder of evaluations: the run whose checkpoint they are of, where that is one of the list."""
     started: float | None
     updated: float | None
     commit: str
@@ -388,6 +390,8 @@ class EvaluationRow(TypedDict):
     name: str
     about: str
     """What was evaluated: checkpoint or policy, seed, tactics of a state; tells evaluations of one directory apart."""
+    model: str
+    """The path of the checkpoint that was evaluated; empty for a policy without one, and before the evaluation is over."""
     dataset: str
     split: str
     step: int | None
@@ -420,11 +424,25 @@ class EvaluationResult(TypedDict):
     index: int
     dataset: str
     id: str
+    statement: str
+    """Shortened; `EvaluatedTheorem` has all of it."""
     outcome: Outcome
     simulations: int
     tactics: int
     seconds: float
     message: str
+
+
+class EvaluationPart(TypedDict):
+    """The score on some of the theorems, with its 95% interval."""
+
+    by: Literal["dataset", "part", "level"]
+    """`part` is the first word of the names, such as `classic` or `imo`; `level` their `l3`."""
+    name: str
+    solved: int
+    total: int
+    low: float
+    high: float
 
 
 class Evaluation(TypedDict):
@@ -433,6 +451,11 @@ class Evaluation(TypedDict):
     evaluation: EvaluationRow
     settings: dict[str, Any]
     outcomes: dict[str, int]
+    parts: list[EvaluationPart]
+    lengths: dict[str, int]
+    """How many proofs there are of so many tactics."""
+    counts: dict[str, int]
+    """Of all searches together: tactics_run, rejected, timeouts, banned, cycles, ..."""
     results: Page[EvaluationResult]
 
 
@@ -453,6 +476,9 @@ class EvaluatedTheorem(TypedDict):
 class EvaluationDiff(TypedDict):
     """/api/evaluations/diff: two evaluations of the same theorems."""
 
+    run_a: str
+    """The run of the folder that holds evaluation a; empty where both are of the run that was asked."""
+    run_b: str
     a: EvaluationRow
     b: EvaluationRow
     total: int
@@ -473,10 +499,20 @@ class EvaluationDiff(TypedDict):
 
 
 class RunDiff(TypedDict):
-    """/api/runs/diff: the newest evaluations of two runs, on each benchmark that both were evaluated on."""
+    """/api/runs/diff: the newest evaluations of two runs, on each benchmark that both were evaluated on.
+
+    Evaluations in folders of their own count as those of the run whose checkpoint they evaluated.
+    """
 
     a: str
+    """The earlier one: what differs is gained or lost by b."""
     b: str
+    items: list[EvaluationDiff]
+
+
+class RunRivals(TypedDict):
+    """/api/runs/rivals: the evaluations of a run against those of others on the same theorems, which are `a`."""
+
     items: list[EvaluationDiff]
 
 

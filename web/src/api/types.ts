@@ -427,6 +427,8 @@ export interface RunRow {
   loss: number | null;
   /** Its newest evaluation. */
   score: EvaluationScore | null;
+  /** Of a folder of evaluations: the run whose checkpoint they are of, where that is one of the list. */
+  evaluates: string;
   started: number | null;
   updated: number | null;
   commit: string;
@@ -724,6 +726,8 @@ export interface EvaluationRow {
   name: string;
   /** What was evaluated: checkpoint or policy, seed, tactics of a state; tells evaluations of one directory apart. */
   about: string;
+  /** The path of the checkpoint that was evaluated; empty for a policy without one, and before the evaluation is over. */
+  model: string;
   dataset: string;
   split: string;
   step: number | null;
@@ -754,6 +758,8 @@ export interface EvaluationResult {
   index: number;
   dataset: string;
   id: string;
+  /** Shortened; `EvaluatedTheorem` has all of it. */
+  statement: string;
   outcome: "proven" | "disproven" | "unproven" | "error";
   simulations: number;
   tactics: number;
@@ -761,11 +767,27 @@ export interface EvaluationResult {
   message: string;
 }
 
+/** The score on some of the theorems, with its 95% interval. */
+export interface EvaluationPart {
+  /** `part` is the first word of the names, such as `classic` or `imo`; `level` their `l3`. */
+  by: "dataset" | "part" | "level";
+  name: string;
+  solved: number;
+  total: number;
+  low: number;
+  high: number;
+}
+
 /** /api/evaluations/<name> */
 export interface Evaluation {
   evaluation: EvaluationRow;
   settings: Record<string, unknown>;
   outcomes: Record<string, number>;
+  parts: EvaluationPart[];
+  /** How many proofs there are of so many tactics. */
+  lengths: Record<string, number>;
+  /** Of all searches together: tactics_run, rejected, timeouts, banned, cycles, ... */
+  counts: Record<string, number>;
   results: Page<EvaluationResult>;
 }
 
@@ -784,6 +806,9 @@ export interface EvaluatedTheorem {
 
 /** /api/evaluations/diff: two evaluations of the same theorems. */
 export interface EvaluationDiff {
+  /** The run of the folder that holds evaluation a; empty where both are of the run that was asked. */
+  run_a: string;
+  run_b: string;
   a: EvaluationRow;
   b: EvaluationRow;
   total: number;
@@ -803,10 +828,16 @@ export interface EvaluationDiff {
   settings: Record<string, unknown[]>;
 }
 
-/** /api/runs/diff: the newest evaluations of two runs, on each benchmark that both were evaluated on. */
+/** /api/runs/diff: the newest evaluations of two runs, on each benchmark that both were evaluated on. Evaluations in folders of their own count as those of the run whose checkpoint they evaluated. */
 export interface RunDiff {
+  /** The earlier one: what differs is gained or lost by b. */
   a: string;
   b: string;
+  items: EvaluationDiff[];
+}
+
+/** /api/runs/rivals: the evaluations of a run against those of others on the same theorems, which are `a`. */
+export interface RunRivals {
   items: EvaluationDiff[];
 }
 

@@ -1,6 +1,7 @@
 // Two evaluations of the same theorems: which of them changed, and whether that could be chance.
 
 import { useEffect, useRef, useState } from "react";
+import { chosenRun, runHref } from "../../api/client";
 import type { EvaluatedTheorem, Evaluation, EvaluationDiff, EvaluationRow } from "../../api/types";
 import { go, href, useRoute } from "../../app/router";
 import { LeanSource } from "../../lean/LeanText";
@@ -9,7 +10,7 @@ import { Card, Outcome, Search, Stat, Title } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { verdict } from "./choice";
-import { evaluationHref } from "./links";
+import { compareHref, evaluationHref } from "./links";
 import "./evaluations.css";
 
 export function DiffPage() {
@@ -17,15 +18,16 @@ export function DiffPage() {
   const a = query.get("a") ?? "";
   const b = query.get("b") ?? "";
   const theorem = query.get("theorem");
-  const answer = useResource<EvaluationDiff>(a && b ? "evaluations/diff" : null, { a, b });
+  const of = query.get("of") ?? ""; // the run of a, where that is another one
+  const answer = useResource<EvaluationDiff>(a && b ? "evaluations/diff" : null, { a, b, run_a: of });
   return (
     <>
       <Title note={answer.data && `${answer.data.a.dataset}, ${count(answer.data.total, "theorem")}`}
-        tools={<><a className="button" href={href("compare", { a: b, b: a })}>Swap</a><a className="button" href={href("evaluations")}>All evaluations</a></>}>
+        tools={<><a className="button" href={swapped(a, b, of)}>Swap</a><a className="button" href={href("evaluations")}>All evaluations</a></>}>
         Two evaluations
       </Title>
       {a && b
-        ? <Loaded of={answer} height={420}>{(data) => <><Diff data={data} />{theorem && <SideBySide data={data} theorem={theorem} close={() => go(href("compare", { a, b }), true)} />}</>}</Loaded>
+        ? <Loaded of={answer} height={420}>{(data) => <><Diff data={data} />{theorem && <SideBySide data={data} theorem={theorem} close={() => go(href("compare", { a, b, of }), true)} />}</>}</Loaded>
         : <Card><Empty title="Choose two evaluations">Mark them in the table of all evaluations.</Empty></Card>}
     </>
   );
@@ -57,7 +59,20 @@ function Diff({ data }: { data: EvaluationDiff }) {
   );
 }
 
-const label = (row: EvaluationRow): string => (row.step === null ? row.name : `step ${integer(row.step)}`);
+/** The address of the same comparison the other way round. */
+function swapped(a: string, b: string, of: string): string {
+  const run = chosenRun();
+  if (!of || !run) return href("compare", { a: b, b: a });
+  return runHref(of, href("compare", { a: b, b: a, of: run }));
+}
+
+/** What tells an evaluation from the other one: its step in one run, else the run that it is of. */
+function label(row: EvaluationRow, run: string): string {
+  if (run) return `${run}${row.step === null ? "" : `, step ${integer(row.step)}`}`;
+  return row.step === null ? row.name : `step ${integer(row.step)}`;
+}
+
+const hrefOf = (row: EvaluationRow, run: string, theorem = ""): string => (run ? runHref(run, evaluationHref(row.name, theorem)) : evaluationHref(row.name, theorem));
 
 function Square({ data }: { data: EvaluationDiff }) {
   return (
@@ -72,8 +87,8 @@ function Square({ data }: { data: EvaluationDiff }) {
         </tbody>
       </table>
       <p className="small muted">
-        A: <a href={evaluationHref(data.a.name)}>{label(data.a)}</a>, {rate(data.a.solved, data.a.total)} ({percent(data.a.low)} to {percent(data.a.high)}), {count(data.a.simulations, "simulation")}<br />
-        B: <a href={evaluationHref(data.b.name)}>{label(data.b)}</a>, {rate(data.b.solved, data.b.total)} ({percent(data.b.low)} to {percent(data.b.high)}), {count(data.b.simulations, "simulation")}
+        A: <a href={hrefOf(data.a, data.run_a)}>{label(data.a, data.run_a)}</a>, {rate(data.a.solved, data.a.total)} ({percent(data.a.low)} to {percent(data.a.high)}), {count(data.a.simulations, "simulation")}<br />
+        B: <a href={hrefOf(data.b, data.run_b)}>{label(data.b, data.run_b)}</a>, {rate(data.b.solved, data.b.total)} ({percent(data.b.low)} to {percent(data.b.high)}), {count(data.b.simulations, "simulation")}
       </p>
     </div>
   );
@@ -86,7 +101,7 @@ function Changed({ title, note, mark, names, total, of }: { title: string; note:
     <Card title={`${title} ${integer(total)}`} note={names.length < total ? `${note}; the first ${integer(names.length)}` : note} tools={names.length > 12 && <Search label="Search names" value={q} onChange={setQ} width="18ch" />}>
       {shown.length === 0
         ? <p className="muted">None{q && " that fits"}.</p>
-        : <ul className="changed-list">{shown.map((name) => <li key={name}><span aria-hidden="true" className="muted">{mark} </span><a className="mono" href={href("compare", { a: of.a.name, b: of.b.name, theorem: name })}>{name}</a></li>)}</ul>}
+        : <ul className="changed-list">{shown.map((name) => <li key={name}><span aria-hidden="true" className="muted">{mark} </span><a className="mono" href={compareHref(of, name)}>{name}</a></li>)}</ul>}
     </Card>
   );
 }
@@ -101,21 +116,22 @@ function SideBySide({ data, theorem, close }: { data: EvaluationDiff; theorem: s
     <section ref={place} aria-label={`${theorem} in both`}>
       <div className="row"><h2 className="mono">{theorem}</h2><span className="spread" /><button className="button" type="button" onClick={close}>Close</button></div>
       <div className="two">
-        <OneSide side="A" row={data.a} theorem={theorem} />
-        <OneSide side="B" row={data.b} theorem={theorem} />
+        <OneSide side="A" row={data.a} run={data.run_a} theorem={theorem} />
+        <OneSide side="B" row={data.b} run={data.run_b} theorem={theorem} />
       </div>
     </section>
   );
 }
 
-function OneSide({ side, row, theorem }: { side: string; row: EvaluationRow; theorem: string }) {
+function OneSide({ side, row, run, theorem }: { side: string; row: EvaluationRow; run: string; theorem: string }) {
   const path = `evaluations/${encodeURIComponent(row.name)}`;
-  const found = useResource<Evaluation>(path, { q: theorem, size: 50 }, { forget: true });
+  const of = run ? { run } : {};
+  const found = useResource<Evaluation>(path, { ...of, q: theorem, size: 50 }, { forget: true });
   const result = found.data?.results.items.find((one) => one.id === theorem);
-  const answer = useResource<EvaluatedTheorem>(result ? `${path}/results/${result.index}` : null, {}, { forget: true });
+  const answer = useResource<EvaluatedTheorem>(result ? `${path}/results/${result.index}` : null, of, { forget: true });
   return (
-    <Card title={`${side}: ${label(row)}`} note={result && `${count(result.simulations, "simulation")}${result.tactics ? `, ${count(result.tactics, "tactic")}` : ""}`}
-      tools={<>{result && <Outcome of={result.outcome} />}<a className="button" href={evaluationHref(row.name, theorem)}>In its evaluation</a></>}>
+    <Card title={`${side}: ${label(row, run)}`} note={result && `${count(result.simulations, "simulation")}${result.tactics ? `, ${count(result.tactics, "tactic")}` : ""}`}
+      tools={<>{result && <Outcome of={result.outcome} />}<a className="button" href={hrefOf(row, run, theorem)}>In its evaluation</a></>}>
       {found.data && !result
         ? <Empty title="No result">This evaluation has none of this theorem.</Empty>
         : <Loaded of={answer} height={120}>{(one) => <>

@@ -4,7 +4,8 @@ import { useEffect, useMemo, useRef } from "react";
 import type { EvaluatedTheorem, Evaluation, EvaluationResult } from "../../api/types";
 import { href, useQuery, useRoute } from "../../app/router";
 import { compact, count, dateTime, duration, integer, percent, rate } from "../../lib/format";
-import { apiUrl } from "../../api/client";
+import { apiUrl, chosenRun } from "../../api/client";
+import { fileRun } from "../../file/data";
 import { ProofTools } from "../../lean/ProofTools";
 import { LeanSource } from "../../lean/LeanText";
 import { Card, Outcome, Search, Segments, Stat, Title } from "../../parts/basics";
@@ -13,6 +14,8 @@ import { DataTable, type Column } from "../../parts/DataTable";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { Transitions } from "../theorems/AttemptDetails";
+import { withoutName } from "../theorems/links";
+import { Parts, Rivals } from "./Breakdown";
 import { Interval } from "./Interval";
 import { solvedWithin } from "./wilson";
 import "../theorems/theorems.css";
@@ -20,10 +23,10 @@ import "./evaluations.css";
 
 const SIZE = 50;
 /** How often one that is under way is looked at. */
-const PAUSE = 3000;
+export const PAUSE = 3000;
 
 const COLUMNS: Column<EvaluationResult>[] = [
-  { key: "id", title: "Theorem", cell: (row) => <span className="mono theorem-id">{row.id}</span> },
+  { key: "id", title: "Theorem", cell: (row) => <><span className="mono theorem-id">{row.id}</span><span className="statement small muted mono">{withoutName(row.statement, row.id)}</span></> },
   { key: "outcome", title: "Outcome", cell: (row) => <Outcome of={row.outcome} /> },
   { key: "simulations", title: "Simulations", right: true, cell: (row) => integer(row.simulations) },
   { key: "tactics", title: "Proof", right: true, hint: "Tactics of the proof", cell: (row) => (row.tactics ? integer(row.tactics) : "–") },
@@ -31,8 +34,11 @@ const COLUMNS: Column<EvaluationResult>[] = [
   { key: "message", title: "Message", cell: (row) => <span className="small muted result-message">{row.message}</span> },
 ];
 
-export function EvaluationPage() {
-  const { parts: [name = ""] } = useRoute();
+/** An evaluation by its address, or by name where it is all that there is. */
+export function EvaluationPage({ name: given }: { name?: string }) {
+  const { parts: [named = ""] } = useRoute();
+  const name = given ?? named;
+  const run = chosenRun();
   const [query, change] = useQuery();
   const page = Math.max(1, Number(query.get("page")) || 1);
   const outcome = query.get("outcome") ?? "";
@@ -41,16 +47,17 @@ export function EvaluationPage() {
   const row = answer.data?.evaluation;
   return (
     <>
-      <Title note={row && [row.split, row.step === null ? "" : `step ${integer(row.step)}`, dateTime(row.time)].filter(Boolean).join(" · ")} tools={<a className="button" href={href("evaluations")}>All evaluations</a>}>
+      <Title note={row && [row.split, row.step === null ? "" : `step ${integer(row.step)}`, dateTime(row.time)].filter(Boolean).join(" · ")} tools={!given && <a className="button" href={href("evaluations")}>All evaluations</a>}>
         {row?.dataset ?? name}
       </Title>
       <Loaded of={answer} height={480}>
         {(data) => (
           <>
             <Score data={data} />
+            <div className="two"><Parts of={data} /></div>
             <Card flush title="Results" note={count(data.results.total, "theorem")} tools={
               <>
-                <Search label="Search names" value={q} onChange={(next) => change({ q: next, page: null }, true)} />
+                <Search label="Search names and statements" value={q} onChange={(next) => change({ q: next, page: null }, true)} />
                 <OutcomeFilter value={outcome} counts={data.outcomes} onChange={(next) => change({ outcome: next, page: null }, true)} />
               </>
             }>
@@ -61,6 +68,7 @@ export function EvaluationPage() {
                     page={data.results.page} size={data.results.size} total={data.results.total} onPage={(next) => change({ page: next }, true)} />}
             </Card>
             {query.has("result") && <OneResult name={name} index={query.get("result")!} close={() => change({ result: null }, true)} />}
+            {run && !fileRun() && <Rivals run={run} only={name} />}
           </>
         )}
       </Loaded>
@@ -75,7 +83,7 @@ function OutcomeFilter({ value, counts, onChange }: { value: string; counts: Rec
   return <div className="outcomes"><Segments<string> label="Outcome" value={value} onChange={onChange} choices={choices} /></div>;
 }
 
-function Score({ data }: { data: Evaluation }) {
+export function Score({ data }: { data: Evaluation }) {
   const { evaluation: row, settings } = data;
   const lines = useMemo(() => [
     solvedWithin("model", row.solved_at, row.total),

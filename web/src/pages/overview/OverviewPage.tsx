@@ -10,6 +10,7 @@ import { Card, CopyButton, Stat, Title, useNow } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { useLive } from "../../state/store";
+import { FolderPage } from "../evaluations/FolderPage";
 import { evaluationHref } from "../evaluations/links";
 import { ScoresCard, SolveRateCard } from "./Benchmarks";
 import { Machines } from "./Machines";
@@ -19,6 +20,8 @@ import "./overview.css";
 export function OverviewPage() {
   const live = useLive((state) => state.overview);
   const asked = useResource<Overview>(live ? null : "overview", {}, { every: 3000 });
+  const overview = live ?? asked.data;
+  if (overview?.stage === "evaluation") return <FolderPage overview={overview} />;
   return (
     <>
       <Title tools={<ChartTools />}>Overview</Title>

@@ -1,16 +1,17 @@
-// Curves of several runs in one chart, and the options in which they differ.
+// Runs side by side: which is better, the options in which they differ, and their curves.
 
 import { useEffect, useMemo, useState } from "react";
 import { ask } from "../../api/client";
-import type { EvaluationDiff, RunDiff, RunInfo, Series } from "../../api/types";
+import type { EvaluationDiff, RunDiff, RunInfo, RunRow, Series } from "../../api/types";
 import { count, integer, measure, percent, rate, signed } from "../../lib/format";
 import { useResource } from "../../state/resource";
 import { verdict } from "../evaluations/choice";
+import { compareHref } from "../evaluations/links";
 import { Card, Select } from "../../parts/basics";
 import { ChartTools, MetricChart } from "../../parts/chart_view";
 import type { Line } from "../../parts/chart_data";
 import { Empty } from "../../parts/states";
-import { differing } from "./rows";
+import { differing, drawnApart, type Difference } from "./rows";
 
 /** As many as there are colours of lines. */
 export const MOST_COMPARED = 6;
@@ -47,71 +48,91 @@ function useRuns(names: string[], metric: string): Map<string, Known> {
   return known;
 }
 
-export function Compare({ names, metric, onMetric, onNone }: { names: string[]; metric: string; onMetric: (name: string) => void; onNone: () => void }) {
+export function Compare({ rows, metric, onMetric, onNone }: { rows: RunRow[]; metric: string; onMetric: (name: string) => void; onNone: () => void }) {
+  const names = rows.map((row) => row.name);
   const known = useRuns(names, metric);
-  const lines = useMemo(() => names.flatMap((name): Line[] => {
-    const series = known.get(name)?.series;
+  const charts = useMemo(() => drawnApart(rows.flatMap((row): { stage: string; line: Line }[] => {
+    const series = known.get(row.name)?.series;
     const y = series?.values[metric];
-    return series && y && y.some((value) => value !== null) ? [{ name, x: series.steps, y }] : [];
-  }), [known, metric, names.join("\n")]);
+    return series && y && y.some((value) => value !== null) ? [{ stage: row.stage, line: { name: row.name, x: series.steps, y } }] : [];
+  })), [known, metric, names.join("\n")]);
   const metrics = [...new Set([metric, ...names.flatMap((name) => known.get(name)?.series?.names ?? [])])].sort();
-  const args = names.map((name) => known.get(name)?.args ?? {});
-  const options = differing(args);
+  const times = (line: Line): (number | null)[] => known.get(line.name)?.series?.times ?? [];
+  const trained = rows.some((row) => row.stage !== "evaluation");
   return (
     <>
-      <Card title="Curves of the chosen runs" tools={<>
+      {names.length === 2 && <Better a={names[0]!} b={names[1]!} />}
+      {trained && <Card title="Curves of the chosen runs" note={charts.length > 1 ? "runs of different stages or lengths have axes of their own" : undefined} tools={<>
         <Select label="" name="Metric of the runs" value={metric} choices={metrics.map((name) => [name, name] as const)} onChange={onMetric} />
         <ChartTools />
         <button className="button quiet" type="button" onClick={onNone}>Choose none</button>
       </>}>
-        {lines.length === 0
+        {charts.length === 0
           ? <Empty title={known.size ? "Nothing to draw" : "Reading"}>{known.size ? `None of these runs has ${metric}.` : "The runs are being read."}</Empty>
-          : <MetricChart label={`${metric} of ${names.length} runs`} lines={lines} times={(line) => known.get(line.name)?.series?.times ?? []} y={measure} height={280} />}
-      </Card>
-      {names.length === 2 && <Better a={names[0]!} b={names[1]!} />}
-      {names.length > 1 && options.length > 0 && (
-        <Card title="Options that differ" flush>
-          <div className="table-wrap" tabIndex={0} role="region" aria-label="Options that differ">
-            <table className="table">
-              <thead><tr><th scope="col">Option</th>{names.map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
-              <tbody>{options.map(([name, values]) => <tr key={name}><td className="mono">{name}</td>{values.map((value, at) => <td key={names[at]} className="mono small">{value}</td>)}</tr>)}</tbody>
-            </table>
-          </div>
-        </Card>
-      )}
+          : <div className={charts.length > 1 ? "two" : "stack"}>{charts.map((lines) => (
+              <MetricChart key={lines.map((line) => line.name).join("\n")} label={`${metric} of ${lines.length === 1 ? lines[0]!.name : `${lines.length} runs`}`} lines={lines} times={times} y={measure} height={charts.length > 1 ? 220 : 280} />
+            ))}</div>}
+      </Card>}
+      {names.length > 1 && <Options names={names} args={names.map((name) => known.get(name)?.args ?? {})} />}
+      {!trained && <div><button className="button quiet" type="button" onClick={onNone}>Choose none</button></div>}
     </>
   );
 }
 
-/** Which of two runs is better by their newest evaluations, and whether that could be luck. */
+/** The options in which runs differ; those that only some of them have say little, and are folded. */
+function Options({ names, args }: { names: string[]; args: Record<string, unknown>[] }) {
+  const { shared, own } = differing(args);
+  if (shared.length + own.length === 0) return null;
+  return (
+    <Card title="Options that differ" note={shared.length ? undefined : "none that both have"} flush>
+      {shared.length > 0 && <OptionTable label="Options that differ" names={names} options={shared} />}
+      {own.length > 0 && <details className="settings small own-options"><summary>{count(own.length, "option")} that not all of them have</summary><OptionTable label="Options that not all have" names={names} options={own} /></details>}
+    </Card>
+  );
+}
+
+function OptionTable({ label, names, options }: { label: string; names: string[]; options: Difference[] }) {
+  return (
+    <div className="table-wrap" tabIndex={0} role="region" aria-label={label}>
+      <table className="table">
+        <thead><tr><th scope="col">Option</th>{names.map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
+        <tbody>{options.map(([name, values]) => <tr key={name}><td className="mono">{name}</td>{values.map((value, at) => <td key={names[at]} className="mono small">{value}</td>)}</tr>)}</tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Which of two runs is better by their newest evaluations, and whether that could be luck: what the later one gained over the earlier one. */
 function Better({ a, b }: { a: string; b: string }) {
   const answer = useResource<RunDiff>("runs/diff", { a, b }, { every: 15_000 });
   const items = answer.data?.items ?? [];
+  const [earlier, later] = answer.data ? [answer.data.a, answer.data.b] : [a, b];
   return (
-    <Card title="Which is better" note="the newest evaluations of both, theorem by theorem" flush>
+    <Card title="Which is better" note={items.length > 0 ? <>what <b>{later}</b>, the later one, gained over {earlier}, by their newest evaluations</> : undefined} flush>
       {items.length === 0
-        ? <Empty title={answer.data ? "Nothing to compare" : answer.error ? "This could not be compared" : "Reading"}>{answer.data ? "There is no benchmark on which both were evaluated on the same theorems with as many simulations." : answer.error?.message}</Empty>
+        ? <Empty title={answer.data ? "Nothing to compare" : answer.error ? "This could not be compared" : "Reading"}>{answer.data ? "Neither the runs nor folders of evaluations of their checkpoints have scores on the same theorems with as many simulations. scripts.prover_eval makes them." : answer.error?.message}</Empty>
         : <div className="table-wrap" tabIndex={0} role="region" aria-label="Which is better">
             <table className="table">
-              <thead><tr><th scope="col">Benchmark</th><th scope="col" className="right">{a}</th><th scope="col" className="right">{b}</th><th scope="col" className="right">Difference, 95% interval</th><th scope="col" className="right" title="McNemar, exact">p</th><th scope="col">Luck?</th></tr></thead>
-              <tbody>{items.map((one) => <BetterRow key={`${one.a.name} ${one.b.name}`} one={one} second={b} />)}</tbody>
+              <thead><tr><th scope="col">Benchmark</th><th scope="col" className="right">{later}</th><th scope="col" className="right">{earlier}</th><th scope="col" className="right">Difference, 95% interval</th><th scope="col" className="right" title="McNemar, exact">p</th><th scope="col">Theorems</th><th scope="col">Luck?</th></tr></thead>
+              <tbody>{items.map((item) => <BetterRow key={`${item.a.name} ${item.b.name}`} item={item} later={later} />)}</tbody>
             </table>
           </div>}
     </Card>
   );
 }
 
-function BetterRow({ one, second }: { one: EvaluationDiff; second: string }) {
+function BetterRow({ item, later }: { item: EvaluationDiff; later: string }) {
   const points = (value: number): string => (100 * value).toFixed(1);
   const score = ({ solved, total }: { solved: number; total: number }) => <><b>{rate(solved, total)}</b> <span className="muted">{integer(solved)} of {integer(total)}</span></>;
   return (
     <tr>
-      <td>{one.a.split ? `${one.a.dataset}/${one.a.split}` : one.a.dataset}<div className="small muted">{count(one.a.simulations, "simulation")}</div></td>
-      <td className="right" title={`${percent(one.a.low)} to ${percent(one.a.high)}`}>{score(one.a)}</td>
-      <td className="right" title={`${percent(one.b.low)} to ${percent(one.b.high)}`}>{score(one.b)}</td>
-      <td className="right">{signed(one.difference, points)} <span className="muted">{signed(one.low, points)} to {signed(one.high, points)}</span></td>
-      <td className="right">{one.p < 0.001 ? "<0.001" : one.p.toFixed(3)}</td>
-      <td className="small">{`${second}: ${verdict(one.p, one.only_b, one.only_a)}`}</td>
+      <td>{item.a.split ? `${item.a.dataset}/${item.a.split}` : item.a.dataset}<div className="small muted">{count(item.a.simulations, "simulation")}</div></td>
+      <td className="right" title={`${percent(item.b.low)} to ${percent(item.b.high)}`}>{score(item.b)}</td>
+      <td className="right" title={`${percent(item.a.low)} to ${percent(item.a.high)}`}>{score(item.a)}</td>
+      <td className="right">{signed(item.difference, points)} <span className="muted">{signed(item.low, points)} to {signed(item.high, points)}</span></td>
+      <td className="right">{item.p < 0.001 ? "<0.001" : item.p.toFixed(3)}</td>
+      <td><a href={compareHref(item)}>+{integer(item.only_b)} −{integer(item.only_a)}</a></td>
+      <td className="small">{`${later}: ${verdict(item.p, item.only_b, item.only_a)}`}</td>
     </tr>
   );
 }

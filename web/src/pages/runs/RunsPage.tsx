@@ -18,7 +18,7 @@ const SIZE = 50;
 const REST = 3000;
 
 const COLUMNS: Column<RunRow>[] = [
-  { key: "name", title: "Run", sort: true, cell: (row) => <span title={row.note || undefined}><a href={hrefOf(row)}>{row.name}</a>{row.title && <div className="small muted">{row.title}</div>}</span> },
+  { key: "name", title: "Run", sort: true, cell: (row) => <span title={row.note || undefined}><a href={hrefOf(row)}>{row.name}</a>{row.title && <div className="small muted">{row.title}</div>}{row.evaluates && <div className="small muted">of {row.evaluates}</div>}</span> },
   { key: "stage", title: "Stage", sort: true, cell: (row) => row.stage || "–" },
   { key: "state", title: "State", sort: true, cell: (row) => <span className={`badge ${stateTone(row.state)}`}>{stateWord(row.state)}</span> },
   { key: "step", title: "Step", sort: true, right: true, cell: (row) => <>{integer(row.step)}{row.num_steps ? <span className="muted"> of {integer(row.num_steps)}</span> : ""}</> },
@@ -29,8 +29,8 @@ const COLUMNS: Column<RunRow>[] = [
   { key: "seed", title: "Seed", right: true, cell: (row) => integer(row.seed) },
 ];
 
-/** Where stages have most to show. */
-const FIRST_PAGES: Record<string, string> = { evaluation: "#/evaluations", "self-play": "#/rounds" };
+/** Where stages have most to show, if not on their overview. */
+const FIRST_PAGES: Record<string, string> = { "self-play": "#/rounds" };
 const hrefOf = (row: RunRow): string => runHref(row.name, FIRST_PAGES[row.stage] ?? "#/");
 
 function Score({ row: { score } }: { row: RunRow }) {
@@ -61,7 +61,7 @@ export function RunsPage({ first }: { first: Runs }) {
   const [[sort, order], setSort] = useState<[string, "asc" | "desc"]>(["updated", "desc"]);
   const [page, setPage] = useState(1);
   const [query, change] = useQuery();
-  const known = new Set(runs.items.map((row) => row.name));
+  const known = new Map(runs.items.map((row) => [row.name, row]));
   const chosen = query.getAll("with").flatMap((text) => text.split("\n")).filter((name) => known.has(name)).slice(0, MOST_COMPARED);
   const columns = [choosing(chosen, (names) => change({ with: names.join("\n") || null }, true)), ...COLUMNS];
   useEffect(() => {
@@ -75,7 +75,7 @@ export function RunsPage({ first }: { first: Runs }) {
       <main className="page" id="main" tabIndex={-1}>
         <Title note={<>{running > 0 && `${integer(running)} running · `}<span className="mono small">{runs.folder}</span></>}>{count(runs.total, "run")}</Title>
         {answer.error && <p className="warn" role="status">{answer.error.message} The list is as it was.</p>}
-        {chosen.length > 0 && <Compare names={chosen} metric={query.get("metric") ?? "loss"} onMetric={(metric) => change({ metric }, true)} onNone={() => change({ with: null }, true)} />}
+        {chosen.length > 0 && <Compare rows={chosen.map((name) => known.get(name)!)} metric={query.get("metric") ?? "loss"} onMetric={(metric) => change({ metric }, true)} onNone={() => change({ with: null }, true)} />}
         <div className="row"><Search label="Search name, note, stage, commit" value={words} onChange={(text) => { setWords(text); setPage(1); }} width="34ch" /></div>
         <Card flush>
           {rows.length === 0

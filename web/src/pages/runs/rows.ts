@@ -1,13 +1,14 @@
 // Search and order of the list of runs.
 
 import type { RunRow } from "../../api/types";
+import type { Line } from "../../parts/chart_data";
 
 /** The rows in which every word stands: in name, note, stage, state, commit, data set or machine. */
 export function matching(rows: RunRow[], words: string): RunRow[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   if (wanted.length === 0) return rows;
   return rows.filter((row) => {
-    const text = [row.name, row.title, row.note, row.stage, row.state.name, row.commit, row.host, row.score?.dataset ?? ""].join(" ").toLowerCase();
+    const text = [row.name, row.title, row.note, row.stage, row.state.name, row.commit, row.host, row.evaluates, row.score?.dataset ?? ""].join(" ").toLowerCase();
     return wanted.every((word) => text.includes(word));
   });
 }
@@ -33,11 +34,40 @@ export function sorted(rows: RunRow[], sort: string, order: "asc" | "desc"): Run
   });
 }
 
-/** The options in which runs differ, with the value of each run. */
-export function differing(args: Record<string, unknown>[]): [name: string, values: string[]][] {
-  const names = [...new Set(args.flatMap((one) => Object.keys(one)))];
-  return names.flatMap((name): [string, string[]][] => {
-    const values = args.map((one) => (one[name] === undefined || one[name] === null ? "–" : typeof one[name] === "string" ? one[name] : JSON.stringify(one[name])));
-    return new Set(values).size > 1 ? [[name, values]] : [];
-  });
+/** An option, and its value in each run. */
+export type Difference = [name: string, values: string[]];
+
+/** The options in which runs differ: those that all of them have, and those that only some have, as runs of different stages. */
+export function differing(args: Record<string, unknown>[]): { shared: Difference[]; own: Difference[] } {
+  const [shared, own]: [Difference[], Difference[]] = [[], []];
+  for (const name of new Set(args.flatMap((one) => Object.keys(one)))) {
+    const values = args.map((one) => shown(one[name]));
+    if (new Set(values).size === 1) continue;
+    (args.every((one) => name in one) ? shared : own).push([name, values]);
+  }
+  return { shared, own };
+}
+
+function shown(value: unknown): string {
+  if (value === undefined || value === null) return "–";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** A run with so many times as many steps as another would squeeze it into the corner of a common chart. */
+const MOST_TIMES_AS_LONG = 4;
+
+/** Curves in as few charts as are readable: those of one stage, and of about one length, share an axis. */
+export function drawnApart(curves: { stage: string; line: Line }[]): Line[][] {
+  const charts: { stage: string; shortest: number; longest: number; lines: Line[] }[] = [];
+  for (const { stage, line } of curves) {
+    const last = line.x[line.x.length - 1] ?? 0;
+    const fits = charts.find((chart) => chart.stage === stage && Math.max(chart.longest, last) <= MOST_TIMES_AS_LONG * Math.max(1, Math.min(chart.shortest, last)));
+    if (!fits) charts.push({ stage, shortest: last, longest: last, lines: [line] });
+    else {
+      fits.lines.push(line);
+      fits.shortest = Math.min(fits.shortest, last);
+      fits.longest = Math.max(fits.longest, last);
+    }
+  }
+  return charts.map((chart) => chart.lines);
 }

@@ -14,3 +14,10 @@ export const treeHref = (attempt: AttemptRow): string => href(`tree/${attemptPat
 
 /** The address of the search that an actor is at. */
 export const liveTreeHref = (rank: number, actor: number): string => href(`tree/live/${rank}/${actor}`);
+
+/** A statement without its keyword and its name, which stand beside it: "(n : Nat) : n + 0 = n". */
+export function withoutName(statement: string, id: string): string {
+  const rest = statement.replace(/^(theorem|lemma|example)\s+/, "");
+  const name = rest.startsWith(id) ? id : (/^[^\s({[⦃:]+/.exec(rest)?.[0] ?? "");
+  return rest.slice(name.length).trimStart();
+}
