@@ -136,7 +136,7 @@ def api_requests(address: str) -> list[str]:
     with_tree = [one for one in attempts if one["tree"]]
     trees = ["/api/attempts/{rank}/{step}/{seq}/tree".format(**one) for one in with_tree]
     largest = max(trees, key=lambda url_path: get(url_path)["nodes"])
-    rows = [row["name"] for row in get("/api/evaluations?size=1000")["items"] if row["dataset"] == "nanolean"]
+    rows = [row["name"] for row in get("/api/evaluations?size=1000")["items"] if row["dataset"] == "simulated"]
     return [
         *("/api/run", "/api/overview", "/api/series", "/api/actors", "/api/timeline", "/api/theorems"),
         *("/api/theorems?q=swap&sort=seconds&order=desc", "/api/theorems?sort=tactics&order=asc&page=300"),

@@ -52,6 +52,14 @@ SWITCH_SECONDS = 0.0005
 back from the actors; Python's 5 ms would cost more than the operation."""
 
 
+def _between(began: float, ended: float, parts: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+    """What of a span lies in none of its `parts`, which are in order."""
+    for start, end in (*parts, (ended, ended)):
+        if start > began:
+            yield began, start
+        began = max(began, end)
+
+
 class Actor(threading.Thread, AttemptObserver):
     """One thread with one leased process, which watches its attempt. `snapshot` and `viewer` are for the monitor."""
 
@@ -105,6 +113,9 @@ class Actor(threading.Thread, AttemptObserver):
         if previous != "idle":
             for began, end in spans:
                 self._pool.observer.span(self.number, previous, began, end)
+        if previous == "model":
+            for began, end in _between(self.since, now, spans):
+                self._pool.observer.span(self.number, "paused", began, end)
         self.state, self.since = state, now
         return previous
 

@@ -13,7 +13,8 @@ from typing import Any, get_args
 import numpy as np
 
 from nanoproof.monitor.record_schema import AttemptRow, Outcome, TheoremRow, Theorems, TheoremSort
-from nanoproof.monitor.tail import as_float, as_text, file_stat
+from nanoproof.monitor.records import HEAD_BYTES, one_line, source_in
+from nanoproof.monitor.tail import as_float, as_text, file_stat, read_range
 from nanoproof.prover.attempt import NOT_REPLAYED, REFUSED
 from nanoproof.rl.attempt_log import IndexEntry, IndexReader, attempts_file, index_file, logged_ranks
 
@@ -81,8 +82,10 @@ class AttemptStore:
         self._rows = np.zeros(1024, _COLUMNS)
         self._count = 0
         self._order: np.ndarray | None = None
+        self._time_order: np.ndarray | None = None
         self.theorems: list[TheoremStats] = []
         self._numbers: dict[tuple[str, str], int] = {}
+        self._statements: dict[int, str] = {}
         self.outcomes = dict.fromkeys(OUTCOMES, 0)
         self.refused = self.lost = 0
         self._last_lost: tuple[float, str] = (0.0, "")
@@ -111,7 +114,7 @@ class AttemptStore:
             self._add(entries)
         if self._count != before[0]:
             self.version += 1
-            self._order = None
+            self._order = self._time_order = None
         self._list_trees()
         return (self._count, self.covered) != before
 
@@ -233,7 +236,7 @@ class AttemptStore:
             keep &= np.array([one.dataset == dataset for one in self.theorems], bool)[rows["theorem"]]
         if outcome is not None:
             keep &= rows["outcome"] == OUTCOMES.index(outcome)
-        order = self._ordered()
+        order = self._by_time()
         chosen = order[keep[order]][::-1]
         return [self.row(int(number)) for number in chosen[(page - 1) * size : page * size]], len(chosen)
 
@@ -267,6 +270,14 @@ class AttemptStore:
             "tree": f"{row['step']}_{row['rank']}_{row['seq']}" in self._trees,
         }
 
+    def statement(self, stats: "TheoremStats") -> str:
+        """Return the statement of a theorem in one line, shortened; empty where its record cannot be read."""
+        if stats.number not in self._statements:
+            rank, at, size = self.record_range(stats.last_row)
+            head = read_range(attempts_file(self._path, rank), at, min(size, HEAD_BYTES))
+            self._statements[stats.number] = one_line(source_in(head))
+        return self._statements[stats.number]
+
     def record_range(self, number: int) -> tuple[int, int, int]:
         """Return where the record of an attempt is: rank, byte position and size."""
         row = self._rows[number]
@@ -282,6 +293,10 @@ class AttemptStore:
         proven = self._rows["outcome"][: self._count] == PROVEN
         return 3600.0 * int((proven & (times >= begin)).sum()) / max(60.0, now - begin)
 
+    def theorem_row(self, stats: "TheoremStats") -> TheoremRow:
+        """Return a theorem's statistics and its statement as the API's row."""
+        return to_theorem_row(stats, self.statement(stats))
+
     def count_from(self, step: int) -> int:
         """Return how many attempts were made by the network of this step, or of later ones."""
         return int(np.count_nonzero(self._rows["step"][: self._count] >= step))
@@ -290,6 +305,13 @@ class AttemptStore:
         """Return when the newest attempt ended, in seconds since the epoch."""
         times = self._rows["time"][: self._count]
         return None if not len(times) or np.isnan(times).all() else float(np.nanmax(times))
+
+    def _by_time(self) -> np.ndarray:
+        """The rows in the order in which their attempts ended; those without a time, of older runs, by their names."""
+        if self._time_order is None:
+            rows = self._rows[: self._count]
+            self._time_order = np.lexsort((rows["key"], np.nan_to_num(rows["time"])))
+        return self._time_order
 
     def _ordered(self) -> np.ndarray:
         if self._order is None:
@@ -368,13 +390,22 @@ class TheoremTable:
                 self._cache.popitem(last=False)
         chosen = self._cache[query]
         return {
-            "items": [to_theorem_row(one) for one in chosen[(page - 1) * size : page * size]],
+            "items": [self._attempts.theorem_row(one) for one in chosen[(page - 1) * size : page * size]],
             "total": len(chosen),
             "page": page,
             "size": size,
             "datasets": self._datasets,
             "outcomes": self._outcomes,
         }
+
+    def _fits(self, stats: TheoremStats, words: list[str]) -> bool:
+        """Whether all words stand in its name or in its statement, which is read only where the name does not do."""
+        name = stats.id.lower()
+        missing = [word for word in words if word not in name]
+        if not missing:
+            return True
+        statement = self._attempts.statement(stats).lower()
+        return all(word in statement for word in missing)
 
     def _choose(
         self, q: str, dataset: str | None, outcome: str | None, sort: str, descending: bool
@@ -386,7 +417,7 @@ class TheoremTable:
             for one in self._attempts.theorems
             if (dataset is None or one.dataset == dataset)
             and (number is None or one.outcome == number)
-            and (not words or all(word in one.id.lower() for word in words))
+            and (not words or self._fits(one, words))
         ]
         key = _SORT_KEYS[sort]
         if sort in ("tactics", "first"):  # those without a proof come last, either way
@@ -396,11 +427,12 @@ class TheoremTable:
         return sorted(chosen, key=key, reverse=descending)
 
 
-def to_theorem_row(one: TheoremStats) -> TheoremRow:
+def to_theorem_row(one: TheoremStats, statement: str) -> TheoremRow:
     """Return a theorem's statistics as the API's row."""
     return {
         "dataset": one.dataset,
         "id": one.id,
+        "statement": statement,
         "outcome": OUTCOMES[one.outcome],
         "attempts": one.attempts,
         "proven": one.proven,

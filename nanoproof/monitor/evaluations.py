@@ -13,7 +13,7 @@ from nanoproof.evaluation.compare import EXPECTED
 from nanoproof.evaluation.summary import mcnemar_exact, paired_difference, wilson
 from nanoproof.monitor import schema, tail
 from nanoproof.monitor.attempts import OUTCOMES, POLL_BYTES
-from nanoproof.monitor.records import load_tree, parse_transitions
+from nanoproof.monitor.records import load_tree, one_line, parse_transitions
 
 MAX_EVALUATIONS = 20_000
 MAX_POINTS = 2000
@@ -22,7 +22,6 @@ MAX_LISTED = 2000
 MAX_BENCHMARKS = 20
 MAX_PARTS = 12
 """Names of parts that are more than this are no parts but names of theorems."""
-_STATEMENT = 300
 _READ_AT_ONCE = 100
 _MAX_NAMESAKES = 50
 _MAX_CACHED_RESULTS = 8
@@ -88,7 +87,7 @@ class Results:
             "index": number,
             "dataset": dataset,
             "id": name,
-            "statement": _shortened(tail.as_text(theorem.get("source"), 4 * _STATEMENT)),
+            "statement": one_line(tail.as_text(theorem.get("source"))),
             "outcome": record["outcome"],
             "simulations": counts.get("simulations", 0),
             "tactics": tail.as_int(record.get("num_tactics")),
@@ -102,12 +101,6 @@ class Results:
             self.items.append(item)
             self.ranges.append(byte_range)
             self.counts.append(counts)
-
-
-def _shortened(source: str) -> str:
-    """A statement in one line, without the `sorry` that stands for its proof."""
-    text = " ".join(source.split()).removesuffix("sorry").rstrip().removesuffix(":= by").removesuffix(":=").rstrip()
-    return text if len(text) <= _STATEMENT else text[: _STATEMENT - 1] + "…"
 
 
 def parts_of(results: Sequence[schema.EvaluationResult]) -> list[schema.EvaluationPart]:

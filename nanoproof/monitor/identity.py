@@ -23,6 +23,8 @@ STALLED_SECONDS = 30.0
 """A process that lives, but has not written its status for so long, is stalled (it does once a second)."""
 SILENT_SECONDS = 60.0
 """A process of another machine whose lock has no sign of life for so long is silent (it gives one every 15 s)."""
+UNBOUNDED_STEPS = 1_000_000
+"""So many steps are no plan: they are what reinforcement learning is given to go on until it is stopped."""
 MAX_FILES = 500
 NOTE_FILE = "note.json"
 """File of a run with the name and the note that somebody gave it; nothing that the run itself reads or writes."""
@@ -205,7 +207,7 @@ def planned_steps(args: dict[str, Any], meta: dict[str, Any]) -> int | None:
     if decided and decided[0].strip(","):
         return int(decided[0].replace(",", ""))
     steps = as_float(args.get("num_steps"))
-    return None if steps is None or steps < 1 else int(steps)
+    return None if steps is None or not 1 <= steps < UNBOUNDED_STEPS else int(steps)
 
 
 def _names(path: Path) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Any
 from nanoproof.monitor.attempts import AttemptStore, TheoremTable
 from nanoproof.monitor.evaluations import EvaluationStore, evaluation_state
 from nanoproof.monitor.identity import (
+    UNBOUNDED_STEPS,
     ActiveTime,
     identity,
     planned_steps,
@@ -219,6 +220,8 @@ class RunReader:
         main = next(iter(self.ranks.statuses.values()), {})
         step = main.get("step", self.metrics.rows[-1].step if self.metrics.rows else None)
         num_steps = as_float(main.get("num_steps")) or planned_steps(*self._args_and_meta())
+        if num_steps is not None and num_steps >= UNBOUNDED_STEPS:
+            num_steps = None
 
         def number(name: str) -> int | None:
             return None if as_float(main.get(name)) is None else as_int(main.get(name), round(main[name]))
@@ -259,6 +262,10 @@ class RunReader:
             "remote": self.ranks.remote(now),
         }
 
+    def full_step(self) -> float | None:
+        """Return how many transitions a step of the run is to collect; None if that is unknown."""
+        return as_float(next(iter(self.ranks.statuses.values()), {}).get("collect_transitions"))
+
     def _elapsed(self, main: dict[str, Any], now: float | None) -> float | None:
         """Seconds at work, over all parts of the run: never fewer than the run counts itself."""
         at_work, own = self.active.seconds(now), as_float(main.get("seconds"))
@@ -267,7 +274,8 @@ class RunReader:
     def _remaining(self, main: dict[str, Any], step: Any, num_steps: float | None, now: float) -> float | None:
         """Seconds that the run reports itself, or an estimate from its newest steps."""
         reported = as_float(main.get("remaining"))
-        if reported is not None:
+        limited = num_steps is not None or as_float(main.get("max_seconds")) is not None
+        if reported is not None and limited:
             return max(0.0, reported - (now - (as_float(main.get("time")) or now)))
         pace = self.metrics.seconds_per_step()
         known = isinstance(step, int) and num_steps is not None and pace is not None

@@ -27,6 +27,8 @@ class TheoremRow(TypedDict):
 
     dataset: str
     id: str
+    statement: str
+    """In one line, shortened."""
     outcome: Outcome
     """The best so far: proven, else disproven, else of the last attempt."""
     attempts: int

@@ -2,7 +2,9 @@
 
 import gzip
 import heapq
+import json
 import math
+import re
 import zlib
 from array import array
 from collections.abc import Callable
@@ -64,6 +66,28 @@ def _parse_failed(rows: list[Any]) -> list[record_schema.FailedTactic]:
         if isinstance(row, list) and row
         for tactic in row[1:]
     ]
+
+
+MAX_STATEMENT = 300
+HEAD_BYTES = 8 << 10
+"""Of the record of an attempt: it begins with the theorem, and what follows may be a thousand times as long."""
+_SOURCE = re.compile(r'"source":\s*(?=")')
+
+
+def source_in(head: bytes) -> str:
+    """Return the text of the theorem in the beginning of the record of an attempt; empty if it is not all there."""
+    text = head.decode("utf-8", "replace")
+    match = _SOURCE.search(text)
+    try:
+        return tail.as_text(json.JSONDecoder().raw_decode(text, match.end())[0]) if match else ""
+    except ValueError:
+        return ""
+
+
+def one_line(source: str) -> str:
+    """Return a statement in one line, shortened, without the `sorry` that stands for its proof."""
+    text = " ".join(source.split()).removesuffix("sorry").rstrip().removesuffix(":= by").removesuffix(":=").rstrip()
+    return text if len(text) <= MAX_STATEMENT else text[: MAX_STATEMENT - 1] + "…"
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -355,9 +379,8 @@ class CalibrationSums:
     """Sums over all samples whose true depth is known."""
 
     def __init__(self) -> None:
-        self._bins = [[0.0] * 4 for _ in range(_BINS)]  # count, predicted, actual, actual²
+        self._bins: dict[int, list[float]] = {}  # by the rounded value: count, predicted, actual, actual²
         self._depths = [[0.0] * 4 for _ in range(_BINS)]  # count, predicted, error, |error|
-        self._rounded: dict[int, list[float]] = {}  # by the rounded value: count, error
         self._count = 0
         self._sums = [0.0] * 7  # error, |error|, v, d, v², d², v·d
         self._steps: tuple[int, int] | None = None
@@ -369,21 +392,20 @@ class CalibrationSums:
             return
         step = tail.as_int(record.get("step"))
         self._steps = (step, step) if self._steps is None else (min(self._steps[0], step), max(self._steps[1], step))
-        place = self._bins[min(_BINS - 1, max(0, int(value) - 1))]
+        # The groups of the expected error are those of the chart, so that what stands beside each other agrees.
+        place = self._bins.setdefault(round(value), [0.0] * 4)
         for number, one in enumerate((1.0, value, depth, depth * depth)):
             place[number] += one
         error = value - depth
         row = self._depths[min(_BINS, max(1, round(depth))) - 1]
         for number, one in enumerate((1.0, value, error, abs(error))):
             row[number] += one
-        group = self._rounded.setdefault(round(value), [0.0, 0.0])
-        group[0], group[1] = group[0] + 1, group[1] + error
         for number, one in enumerate((error, abs(error), value, depth, value * value, depth * depth, value * depth)):
             self._sums[number] += one
         self._count += 1
 
     def summary(self) -> record_schema.Calibration:
-        """Return bins of one tactic each and rows by depth (the last ones from 16 on), errors and the correlation.
+        """Return bins by the rounded value, rows by depth (the last ones from 16 on), errors and the correlation.
 
         `expected_error` is the expected calibration error: over the groups of samples whose value rounds to the same
         number (halves to even), the mean, weighted by their counts, of |mean value - mean true depth|.
@@ -391,22 +413,21 @@ class CalibrationSums:
         count, (error, absolute, *_) = self._count, self._sums
         bins: list[record_schema.CalibrationBin] = [
             {
-                "low": float(number + 1),
-                "high": float(number + 2) if number < _BINS - 1 else 64.0,
+                "low": number - 0.5,
+                "high": number + 0.5,
                 "count": int(n),
                 "predicted": predicted / n,
                 "actual": actual / n,
                 "deviation": math.sqrt(max(0.0, square / n - (actual / n) ** 2)),
             }
-            for number, (n, predicted, actual, square) in enumerate(self._bins)
-            if n
+            for number, (n, predicted, actual, square) in sorted(self._bins.items())
         ]
         depths: list[record_schema.CalibrationDepth] = [
             {"depth": number, "count": int(n), "predicted": value / n, "error": bias / n, "absolute_error": off / n}
             for number, (n, value, bias, off) in enumerate(self._depths, 1)
             if n
         ]
-        misplaced = sum(abs(bias) for _, bias in self._rounded.values())
+        misplaced = sum(abs(predicted - actual) for _, predicted, actual, _ in self._bins.values())
         return {
             "bins": bins,
             "depths": depths,

@@ -13,7 +13,7 @@ from flask import Blueprint, Response, request, send_file
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.web.flask_app import BadRequest, client_disconnected, reply_later
-from nanoproof.monitor.attempts import OUTCOMES, SORTS, to_theorem_row
+from nanoproof.monitor.attempts import OUTCOMES, SORTS
 from nanoproof.monitor.identity import read_note, write_note
 from nanoproof.monitor.reader import RunReader
 from nanoproof.monitor.record_schema import Attempt, Rounds
@@ -235,7 +235,7 @@ MAX_NAMES = 100
 
 
 def run_routes(current: CurrentRun) -> Blueprint:
-    """/api/runs, its /diff and /rivals, /api/run, /api/note, /api/overview, /api/series, /api/actors and a search of theirs"""
+    """/api/runs with /diff and /rivals, /api/run, /api/note, /api/overview, /api/series, /api/actors with searches"""
     routes = Blueprint("run", __name__)
 
     @routes.get("/api/runs")
@@ -290,7 +290,7 @@ def run_routes(current: CurrentRun) -> Blueprint:
         wanted = text_param("names")
         names = None if wanted is None else [name for name in wanted.split(",") if name][:MAX_NAMES]
         with reader.lock:
-            data = reader.metrics.series(names, most)
+            data = reader.metrics.series(names, most, reader.full_step())
         return json_response(data)
 
     @routes.get("/api/actors")
@@ -439,7 +439,7 @@ def theorem_routes(current: CurrentRun) -> Blueprint:
                 return not_found(f"no attempt at a theorem {name[:100]!r} of {dataset[:100]!r}")
             history, total = reader.attempts.page(1, MAX_HISTORY, theorem=stats.number)
             number = stats.best if stats.best >= 0 else stats.last_row
-            row = to_theorem_row(stats)
+            row = reader.attempts.theorem_row(stats)
             best = _read_attempt(reader, number)
         return json_response({"theorem": row, "best": best, "history": history, "total": total})
 

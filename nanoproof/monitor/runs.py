@@ -285,7 +285,9 @@ class RunComparison:
         with self._lock:
             own = self._newest(self._places(name))
             pairs: list[tuple[_Place, _Place]] = []
-            for other in rows.values():
+            # Those beside it, as a quickstart or an experiment leaves them, before those of other folders.
+            beside = [row for row in rows.values() if Path(row["name"]).parent == Path(name).parent]
+            for other in (*beside, *(row for row in rows.values() if row not in beside)):
                 if other["name"] != name and other["stage"] == rows[name]["stage"]:
                     theirs = self._newest(self._places(other["name"]))
                     pairs += [(theirs[key], own[key]) for key in own if key in theirs]

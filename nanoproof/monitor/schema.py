@@ -337,6 +337,8 @@ class Series(TypedDict):
     high: dict[str, list[float | None]]
     total: int
     thinned: bool
+    partial: bool
+    """Whether the last step was cut short, as by the time limit of the run: its counts and times are lower for that."""
 
 
 # -- Actors -------------------------------------------------------------------------------------------------------
@@ -391,7 +393,7 @@ class EvaluationRow(TypedDict):
     about: str
     """What was evaluated: checkpoint or policy, seed, tactics of a state; tells evaluations of one directory apart."""
     model: str
-    """The path of the checkpoint that was evaluated; empty for a policy without one, and before the evaluation is over."""
+    """The path of the checkpoint; empty for a policy without one, and before the evaluation is over."""
     dataset: str
     split: str
     step: int | None

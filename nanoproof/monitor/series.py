@@ -200,8 +200,11 @@ class MetricStore:
             rows = [a.merged(b) for a, b in zip(even[::2], even[1::2], strict=True)] + rows[len(even) :]
         return rows
 
-    def series(self, names: list[str] | None, max_points: int) -> Series:
-        """Return columns of at most `max_points` rows; of all metrics if `names` is None."""
+    def series(self, names: list[str] | None, max_points: int, full_step: float | None = None) -> Series:
+        """Return columns of at most `max_points` rows; of all metrics if `names` is None.
+
+        `full_step` is how many transitions a step is to collect.
+        """
         chosen = [name for name in (names if names is not None else self._names) if name in self._names]
         if max_points not in self._cache:
             if len(self._cache) >= _MAX_CACHED_SIZES:
@@ -217,4 +220,5 @@ class MetricStore:
             "high": {name: [row.high.get(name) for row in rows] for name in chosen},
             "total": self.total,
             "thinned": len(rows) < self.total,
+            "partial": full_step is not None and self.latest.get("transitions", full_step) < full_step,  # type: ignore[operator]
         }

@@ -227,6 +227,7 @@ class Recorder:
         self._load: Callable[[], Load] | None = None
         self._rng = random.Random(rank)
         self._failed = False
+        self._phase_began = time.monotonic()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, name="recorder", daemon=True)
 
@@ -274,6 +275,7 @@ class Recorder:
 
     def phase(self, name: str, step: int) -> None:
         """Note that a phase begins."""
+        self._phase_began = time.monotonic()
         if self._timeline is not None:
             self._timeline.phase(name)
         if self._rank == 0:  # the phases of all ranks are the same, and they share `events.jsonl`
@@ -356,9 +358,11 @@ class Recorder:
         if self._timeline is not None:
             states = []
             for actor in self._actors:
-                # A wait for a model that trains is none for one that is slow, and would fill the picture of who waits.
-                state = records.IDLE if actor.paused else actor.state
-                states.append((actor.number, state, actor.since))
+                # A wait for a model that trains is none for one that is slow; nor is it idle, which the option
+                # --lean-processes is chosen by.
+                state = "paused" if actor.paused else actor.state
+                since = max(actor.since, self._phase_began) if actor.paused else actor.since
+                states.append((actor.number, state, since))
             self._timeline.flush(states)
         self._status.write(self._snapshot())
 

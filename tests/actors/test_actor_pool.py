@@ -7,7 +7,7 @@ import pytest
 from nanoproof.actors import actor as actor_pool
 from nanoproof.actors.actor import MAX_RETURNS, ActorPool, wait_together
 from nanoproof.actors.pool import Pauses
-from nanoproof.actors.tasks import Task
+from nanoproof.actors.tasks import NullObserver, Task
 from nanoproof.common.rank_watch import RankLost
 from nanoproof.evaluation.evaluate import Workload, try_theorems
 from nanoproof.lean.types import ProcessLost, ServerBusy, ServerUnavailable
@@ -283,10 +283,17 @@ def test_waits_for_a_model_that_is_paused_do_not_count_as_waits_for_the_model(po
             ended.append(time.monotonic())
         slow.release.set()
 
-    began, ended = [], []
+    class Spans(NullObserver):
+        def span(self, actor, state, began, ended):
+            spans.append((state, ended - began))
+
+    began, ended, spans = [], [], []
+    pool.observer = Spans()
     trainer = threading.Thread(target=train)
     trainer.start()
     assert outcomes(run(pool, 1)) == ["proven"]
     trainer.join()
     assert actor.seconds["paused"] >= ended[0] - began[0] > 0
+    drawn = sum(seconds for state, seconds in spans if state == "paused")
+    assert drawn == pytest.approx(actor.seconds["paused"]), "the timeline would call a pause idle"
     assert actor.snapshot()["seconds"].keys() == {"model", "lean", "idle", "error", "paused"}

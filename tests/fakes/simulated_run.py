@@ -27,7 +27,8 @@ from tests.fakes.simulated_lean import (
     invent_tree,
 )
 
-BENCHMARKS = ("nanolean", "minif2f")
+BENCHMARKS = ("simulated", "simulated-hard")
+"""Names that no benchmark has, so that a picture of an invented curve cannot be taken for a result."""
 
 
 class SimulatedRun:
@@ -114,7 +115,7 @@ class SimulatedRun:
         self.path.mkdir(parents=True, exist_ok=True)
         started = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(self.start))
         decisions = {"model": "11,534,336 parameters", "lean": "simulated", "device": "cpu: simulated"}
-        args = {"run": "simulated", "num_steps": self.num_steps, "collect_transitions": 400, "datasets": ["nanolean"]}
+        args = {"run": "simulated", "num_steps": self.num_steps, "collect_transitions": 400, "datasets": ["simulated"]}
         meta = {"command": ["nanoproof.rl", "--run", "simulated"], "started": started}
         atomic_write_json(self.path / "args.json", args)
         atomic_write_json(self.path / "meta.json", {**meta, "versions": {"python": "3.11"}, "decisions": decisions})
@@ -342,7 +343,7 @@ def write_evaluation(
     """The directory of an evaluation that is over; returns what the run's events say of it."""
     rng = Random(f"{benchmark}/{step}")
     chosen = [invent_theorem(50_000 + number) for number in range(theorems)]
-    harder = 0.12 if benchmark == "minif2f" else 0.0
+    harder = 0.12 if benchmark == "simulated-hard" else 0.0
     attempts = [invent_attempt(one, rng, skill - harder, 64, step) for one in chosen]
     summary = {"dataset": benchmark, "split": "valid", "seed": 0, **summarize(attempts, 64, 19.5), "step": step}
     settings = {"dataset": benchmark, "split": "valid", "num_simulations": 64, "theorems": theorems, "seed": 0}

@@ -161,7 +161,7 @@ def of_rl(path: Path) -> list[Shown]:
     shown = [
         Shown("", "Step", last, f"{integer(last)} of {integer(status['num_steps'])}"),
         Shown("", "Time", seconds, duration(seconds)),
-        Shown("", "Loss", steps[last]["loss"], measure(steps[last]["loss"])),
+        Shown("", "Loss", steps[last]["loss"], loss_text(steps)),
         Shown("", "Theorems proved", len(own), f"{integer(len(own))} of {compact(status['theorems'])}"),
         Shown("", "Proofs per hour", pace, integer(pace)),
         Shown("", "Attempts", len(log), attempts),
@@ -170,6 +170,12 @@ def of_rl(path: Path) -> list[Shown]:
     if status.get("max_seconds"):
         shown = [one for one in shown if one.name not in ("Step", "Time")]
     return [*shown, *_of_theorem(log), *_of_calibration(path), *_of_actors(status, path)]
+
+
+def loss_text(steps: dict[int, dict[str, Any]]) -> str:
+    """The mean of the newest fifth of the steps, of at most 50: the loss of one batch jumps."""
+    losses = [steps[step]["loss"] for step in sorted(steps)]
+    return measure(fmean(losses[-max(1, min(50, len(losses) // 5)) :]))
 
 
 def _of_theorem(log: list[dict[str, Any]]) -> list[Shown]:
@@ -239,13 +245,11 @@ def of_finetuning(path: Path) -> list[Shown]:
     planned = int(meta["decisions"]["steps"].split()[0].replace(",", ""))
     validated = [record for _, record in sorted(steps.items()) if "valid/loss" in record]
     moments = [one["time"] for kind in ("metrics", "events") for one in every(path, f"{kind}*.jsonl")]
-    change = steps[last]["loss"] - steps[last - 1]["loss"]
-    loss = f"{measure(steps[last]['loss'])} {signed(change, measure(abs(change)))} since the last step"
     size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     shown = [
         Shown("", "Step", last, f"{integer(last)} of {integer(planned)}"),
         Shown("", "Time", max(moments) - min(moments), duration(max(moments) - min(moments))),
-        Shown("", "Loss", steps[last]["loss"], loss),
+        Shown("", "Loss", steps[last]["loss"], loss_text(steps)),
         Shown("run", "Seed", args["seed"], integer(args["seed"])),
         Shown("run", "bytes", size, ""),
     ]

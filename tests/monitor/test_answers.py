@@ -60,7 +60,7 @@ def test_an_empty_run_has_answers_of_the_same_form(look: Look, tmp_path: Path, q
 def test_the_overview_counts_attempts_and_proofs(asker: Asker, simulated: SimulatedRun) -> None:
     overview = asker.get("/api/overview")
     assert (overview["attempts"], overview["proofs"]) == (simulated.counts["attempts"], simulated.counts["proofs"])
-    assert [one["dataset"] for one in overview["benchmarks"]] == ["minif2f", "nanolean"]
+    assert [one["dataset"] for one in overview["benchmarks"]] == ["simulated", "simulated-hard"]
     assert overview["proofs_per_hour"] > 0 and overview["live"] is False
 
 
@@ -86,7 +86,7 @@ def test_the_overview_counts_found_proofs_that_were_lost_and_says_how_the_newest
 
 def test_attempts_come_the_newest_first_and_in_pages(asker: Asker, simulated: SimulatedRun) -> None:
     first, second = (asker.get(f"/api/attempts?size=7&page={page}") for page in (1, 2))
-    names = [(one["step"], one["seq"], one["rank"]) for one in first["items"] + second["items"]]
+    names = [(one["time"], one["step"], one["seq"], one["rank"]) for one in first["items"] + second["items"]]
     assert names == sorted(names, reverse=True) and len(set(names)) == 14
     assert first["total"] == simulated.counts["attempts"]
     assert asker.get("/api/attempts?page=100000")["items"] == []
@@ -262,10 +262,12 @@ def test_calibration_compares_values_with_true_depths(look: Look, tmp_path: Path
     (tmp_path / "samples_r0.jsonl").write_text(lines(*records))
     found = look(tmp_path).get("/api/calibration")
     assert found["count"] == 3 and found["mean_error"] == pytest.approx(-0.5 / 3)
-    assert [(one["low"], one["count"], one["actual"]) for one in found["bins"]] == [(2.0, 2, 2.0), (5.0, 1, 6.0)]
+    assert [(one["low"], one["count"], one["actual"]) for one in found["bins"]] == [(1.5, 2, 2.0), (4.5, 1, 6.0)]
     depths = [(one["depth"], one["count"], one["predicted"], one["error"]) for one in found["depths"]]
     assert depths == [(1, 1, 2.0, 1.0), (3, 1, 2.5, -0.5), (6, 1, 5.0, -1.0)]
     assert found["expected_error"] == pytest.approx((abs(1 - 0.5) + 1) / 3)  # 2 and 2.5 round to 2
+    shown = sum(one["count"] * abs(one["predicted"] - one["actual"]) for one in found["bins"]) / found["count"]
+    assert found["expected_error"] == pytest.approx(shown), "the bins beside it give another number"
 
 
 def test_evaluations_are_listed_opened_and_compared(asker: Asker) -> None:

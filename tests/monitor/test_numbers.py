@@ -1,5 +1,6 @@
 """The figures of the page are what the files of runs say, computed again without the monitor (`recomputed.py`)."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -156,3 +157,86 @@ def test_two_runs_are_compared_by_the_newest_evaluations_of_both(tmp_path: Path)
             assert client.get(f"/api/runs/diff?{query}").status_code == status
     finally:
         current.close()
+
+
+def evaluate_checkpoint(folder: Path, model: Path, skill: float, moment: float) -> None:
+    """An evaluation of `scripts.prover_eval` of a checkpoint of a run, in a folder of its own."""
+    write_evaluation(folder, "simulated", 0, moment, skill, theorems=40)
+    (folder / "evals" / "0_simulated_valid").rename(folder / "eval_simulated_valid")
+    (folder / "evals").rmdir()
+    file = folder / "eval_simulated_valid" / "summary.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "model": {"path": str(model)}}))
+
+
+def test_runs_are_compared_by_evaluations_of_their_checkpoints_the_later_gains(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    for name, moment in (("sft", 1e9), ("rl", 1e9 + 100)):
+        (home / "quick" / name).mkdir(parents=True)
+        (home / "quick" / name / "args.json").write_text("{}")
+        (home / "quick" / name / "metrics.jsonl").write_text(lines({"step": 1, "time": moment}))
+    evaluate_checkpoint(home / "quick" / "eval_rl", home / "quick" / "rl" / "model_1.pt", 0.8, 1e9 + 200)
+    elsewhere = Path("/where/it/was/trained/sft/model_1.pt")  # the folder was copied from another machine
+    evaluate_checkpoint(home / "quick" / "eval_sft", elsewhere, 0.2, 1e9 + 300)
+    current = CurrentRun()
+    current.show_runs(home, every_seconds=0)
+    client = create_app(current).test_client()
+    try:
+        rows = {row["name"]: row for row in client.get("/api/runs").get_json()["items"]}
+        assert {name: row["evaluates"] for name, row in rows.items() if row["evaluates"]} == {
+            "quick/eval_rl": "quick/rl",
+            "quick/eval_sft": "quick/sft",
+        }
+        answers = [
+            client.get(f"/api/runs/diff?a={a}&b={b}").get_json()
+            for a, b in (("quick/rl", "quick/sft"), ("quick/sft", "quick/rl"))
+        ]
+        assert answers[0] == answers[1]
+        (diff,) = answers[0]["items"]
+        assert (answers[0]["a"], answers[0]["b"]) == ("quick/sft", "quick/rl")
+        assert (diff["run_a"], diff["run_b"]) == ("quick/eval_sft", "quick/eval_rl")
+        assert diff["difference"] > 0 and diff["only_b"] > diff["only_a"]
+        (rival,) = client.get("/api/runs/rivals?run=quick/eval_rl").get_json()["items"]
+        assert rival == diff
+        query = "run=quick/eval_rl&a=eval_simulated_valid&b=eval_simulated_valid&run_a=quick/eval_sft"
+        assert client.get(f"/api/evaluations/diff?{query}").get_json() == diff
+        assert client.get(f"/api/evaluations/diff?{query}x").status_code == 404
+        overview = client.get("/api/overview?run=quick/eval_rl").get_json()
+        assert (overview["stage"], overview["state"]["name"]) == ("evaluation", "finished")
+    finally:
+        current.close()
+
+
+def test_an_evaluation_is_summed_by_part_level_and_length_of_proof(look: Look, tmp_path: Path) -> None:
+    names = [
+        f"{part}_{family}_l{level}_{n}"
+        for part in ("easy", "hard")
+        for family in "ab"
+        for level in (1, 2)
+        for n in "xy"
+    ]
+    results = [
+        {
+            "theorem": {"dataset": "simulated", "id": name, "source": f"theorem {name} : True := by sorry"},
+            "outcome": "proven" if "easy" in name else "unproven",
+            "num_tactics": 2 if "l1" in name else 5,
+            "counts": {"tactics_run": 10, "rejected": 7, "simulations": 3},
+        }
+        for name in names
+    ]
+    place = tmp_path / "eval_simulated_test"
+    place.mkdir()
+    (place / "settings.json").write_text(json.dumps({"settings": {"dataset": "simulated"}}))
+    (place / "results.jsonl").write_text(lines(*results))
+    answer = look(tmp_path).get("/api/evaluations/eval_simulated_test?q=easy")
+    parts = {(part["by"], part["name"]): (part["solved"], part["total"]) for part in answer["parts"]}
+    assert parts == {
+        ("part", "easy"): (8, 8),
+        ("part", "hard"): (0, 8),
+        ("level", "level 1"): (4, 8),
+        ("level", "level 2"): (4, 8),
+    }
+    assert answer["lengths"] == {"2": 4, "5": 4} and answer["counts"]["rejected"] == 7 * 16
+    assert answer["results"]["items"][0]["statement"] == "theorem easy_a_l1_x : True"
+    assert look(tmp_path).get("/api/overview")["state"]["name"] == "stopped"  # nobody works on it, and it is not over
+    alone = look(place).get("/api/evaluations")["items"]  # the folder of the evaluation itself
+    assert [row["name"] for row in alone] == ["eval_simulated_test"]

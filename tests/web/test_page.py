@@ -106,6 +106,7 @@ def make_home(home: Path) -> Path:
     make_second(home / "rl" / "second_run")
     words = sft_runs.words(home / "sft", "short", "--epochs", 1, "--eval-every", "2steps", "--seed", 3)
     assert sft.main(words) == 0
+    make_quickstart(home)
     figures = {
         "rl/first_run": [*recomputed.of_rl(FIRST_RUN), *recomputed.of_evaluation(FIRST_RUN)],
         "rl/simulated": recomputed.of_rl(home / "rl" / "simulated"),
@@ -114,6 +115,22 @@ def make_home(home: Path) -> Path:
     shown = [{"run": run, **one._asdict()} for run, found in figures.items() for one in found if one.text]
     (home / "figures.json").write_text(json.dumps(shown), encoding="utf-8")
     return home
+
+
+def make_quickstart(home: Path) -> None:
+    """A folder as the quickstart leaves it: two runs, and the evaluations of their checkpoints beside them."""
+    quick = home / "quick"
+    shutil.copytree(home / "rl" / "first_run", quick / "rl")
+    shutil.copytree(home / "sft" / "short", quick / "sft")
+    lines = (quick / "rl" / "metrics.jsonl").read_text().splitlines()
+    later = [{**json.loads(line), "time": 2e9 + number} for number, line in enumerate(lines)]
+    (quick / "rl" / "metrics.jsonl").write_text("".join(json.dumps(record) + "\n" for record in later))
+    for run, of in (("rl", "first_run"), ("sft", "second_run")):
+        place = quick / f"eval_{run}" / "eval_exam_test"
+        shutil.copytree(home / "rl" / of / "evals" / "2_exam_valid", place)
+        summary = json.loads((place / "summary.json").read_text())
+        summary |= {"split": "test", "step": None, "model": {"path": str(quick / run / "model_2.pt"), "step": 2}}
+        (place / "summary.json").write_text(json.dumps(summary))
 
 
 def make_second(path: Path) -> None:

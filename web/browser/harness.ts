@@ -73,3 +73,12 @@ export async function open(browser: Browser, address: string, options: BrowserCo
   await page.goto(address);
   return { page, complaints };
 }
+
+/** The page of the navigation that each other tab belongs to. */
+const HEADS: Record<string, string> = { "Search trees": "Theorems", Actors: "Run", Profile: "Run", Logs: "Run" };
+
+/** Go to a page of a run by its name, as somebody would who looks for it. */
+export async function openTab(page: Page, name: string): Promise<void> {
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: HEADS[name] ?? name, exact: true }).click();
+  if (HEADS[name]) await page.getByRole("navigation", { name: "Beside this page" }).getByRole("link", { name, exact: true }).click();
+}

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, Page } from "playwright-core";
-import { launch, Monitor, open, run, type Watched } from "./harness";
+import { launch, Monitor, open, openTab, run, type Watched } from "./harness";
 
 const RECORDED = process.env.NANOPROOF_RECORDED_RUN ?? "";
 const TABS = ["Overview", "Run", "Actors", "Theorems", "Search trees", "Model", "Evaluations", "Profile", "Logs"];
@@ -40,9 +40,9 @@ const tab = (page: Page, name: string) => page.getByRole("navigation", { name: "
 
 async function openEveryTab(page: Page): Promise<void> {
   for (const name of TABS) {
-    await tab(page, name).click();
+    await openTab(page, name);
     await page.getByRole("heading", { level: 1 }).first().waitFor();
-    await tab(page, name).and(page.locator('[aria-current="page"]')).waitFor();
+    await page.getByRole("link", { name, exact: true }).and(page.locator('[aria-current="page"]')).first().waitFor();
     await page.waitForFunction(() => document.querySelectorAll(".skeleton").length === 0);
     expect(await page.getByRole("alert").count(), `${name} shows a failure`).toBe(0);
   }
@@ -100,13 +100,13 @@ describe("a run that is over", () => {
 
   it("compares two evaluations and opens a result", () =>
     withPage(`${recorded.address}/#/evaluations`, async ({ page }) => {
-      const boxes = page.getByRole("checkbox", { name: /nanolean/ });
+      const boxes = page.getByRole("checkbox", { name: /_simulated_/ });
       await boxes.nth(0).check();
       await boxes.nth(1).check();
       await page.getByRole("button", { name: "Compare the two" }).click();
       await page.getByText("McNemar, exact").waitFor();
       await page.getByRole("link", { name: /^step/ }).first().click();
-      await page.locator("tbody tr").first().click();
+      await page.getByRole("table", { name: "Results" }).locator("tbody tr").first().click();
       await page.getByRole("button", { name: "Close" }).waitFor();
     }));
 
@@ -167,7 +167,7 @@ describe("a run that is over", () => {
   it("fits a phone", () =>
     withPage(recorded.address, async ({ page }) => {
       for (const name of TABS) {
-        await tab(page, name).click();
+        await openTab(page, name);
         await page.waitForFunction(() => document.querySelectorAll(".skeleton").length === 0);
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
         expect(wide, `${name} is wider than the screen`).toBeLessThanOrEqual(0);
@@ -286,7 +286,7 @@ describe("a monitor that is started anew", () => {
       expect(await page.getByText("Theorems proved", { exact: true }).count()).toBe(1);
       second = await Monitor.start(["-m", "nanoproof.monitor", "--run-dir", RECORDED, "--port", first.port]);
       await page.locator(".link-state", { hasText: /^stopped$/ }).waitFor();
-      await tab(page, "Theorems").click();
+      await openTab(page, "Theorems");
       await page.locator("tbody tr").first().waitFor();
     } finally {
       await page.context().close();
@@ -346,7 +346,7 @@ describe("a folder of runs", () => {
       expect(text).toContain("was up");
       expect(text).toMatch(/1 host, 8\.5 attempts a minute · 1 gone · 5 attempts made again/);
       expect(text).toMatch(/10\.0\.0\.8 b2[^]*gone[^]*its node has left the cluster/);
-      await tab(page, "Run").click();
+      await openTab(page, "Run");
       await page.getByText("with changes that no commit holds").waitFor();
       await page.getByRole("textbox", { name: "Name" }).fill("the one that was killed");
       await page.getByRole("button", { name: "Save" }).click();
@@ -356,22 +356,26 @@ describe("a folder of runs", () => {
       await page.getByRole("heading", { name: "2 runs" }).waitFor();
       await page.getByText("the one that was killed").waitFor();
       for (const name of ["rl/killed", "sft/small"]) await page.getByRole("checkbox", { name: `Compare ${name}` }).check();
-      await page.getByRole("img", { name: /^loss of 2 runs: rl\/killed 0\.500, sft\/small 0\.333/ }).waitFor();
-      expect(await page.getByRole("region", { name: "Options that differ" }).innerText()).toMatch(/max_time\s+1:00:00\s+–/);
+      await page.getByRole("img", { name: /^loss of rl\/killed: rl\/killed 0\.500/ }).waitFor();
+      await page.getByRole("img", { name: /^loss of sft\/small: sft\/small 0\.333/ }).waitFor();
+      await page.getByText(/options? that not all of them have/).click();
+      expect(await page.getByRole("region", { name: "Options that not all have" }).innerText()).toMatch(/max_time\s+1:00:00\s+–/);
       await page.getByRole("button", { name: "Log scale" }).click();
       await page.getByRole("button", { name: "Time", exact: true }).click();
       await page.getByLabel("Smoothing").selectOption("0.6"); // (0.144 * 1 + 0.24 / 2 + 0.4 / 3) / 0.784
       await page.getByRole("img", { name: /sft\/small 0\.507/ }).waitFor();
-      const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "CSV" }).click()]);
-      expect(file.suggestedFilename()).toBe("loss_of_2_runs.csv");
-      expect(readFileSync(await file.path(), "utf8")).toBe("step,rl/killed,sft/small\n1,0.5,1\n2,,0.5\n3,,0.3333333333333333\n");
+      const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "CSV" }).last().click()]);
+      expect(file.suggestedFilename()).toBe("loss_of_sft_small.csv");
+      expect(readFileSync(await file.path(), "utf8")).toBe("step,sft/small\n1,1\n2,0.5\n3,0.3333333333333333\n");
     }));
 
   it("shows finetuning with its validation, and nothing of proofs", () =>
     withPage(`${monitor.address}/?run=sft%2Fsmall`, async ({ page }) => {
       await page.getByRole("img", { name: /^Validation loss by step: valid\/loss 0\.667/ }).waitFor();
       expect(await page.getByText("Theorems proved").count()).toBe(0);
-      expect(await tab(page, "Actors").count()).toBe(0);
+      expect(await tab(page, "Theorems").count()).toBe(0);
+      await openTab(page, "Run");
+      expect(await page.getByRole("link", { name: "Actors" }).count()).toBe(0);
     }));
 
   it("fits every width, and axes keep their letters at every pixel ratio", async () => {
@@ -463,9 +467,9 @@ describe("files without a monitor", () => {
   it("show a run: charts, theorems, scores, trees, and say what they lack", () =>
     withPage(`file://${join(folder, "run.html")}`, async ({ page }) => {
       await page.getByRole("img", { name: /^Loss by step/ }).waitFor();
-      expect(await page.getByRole("navigation", { name: "Pages" }).getByRole("link").allInnerTexts()).toEqual(["Overview", "Run", "Theorems", "Search trees", "Evaluations"]);
+      expect(await page.getByRole("navigation", { name: "Pages" }).getByRole("link").allInnerTexts()).toEqual(["Overview", "Theorems", "Evaluations", "Run"]);
       for (const name of ["Run", "Evaluations", "Theorems"]) {
-        await tab(page, name).click();
+        await openTab(page, name);
         await page.waitForFunction(() => document.querySelectorAll(".skeleton").length === 0);
         expect(await page.getByRole("alert").count(), name).toBe(0);
       }
@@ -475,7 +479,7 @@ describe("files without a monitor", () => {
       expect(await link.getAttribute("href")).toMatch(/^https:\/\/live\.lean-lang\.org\/#code=\S+$/);
       const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: ".lean", exact: true }).click()]);
       expect(readFileSync(await file.path(), "utf8")).toMatch(/^-- .* proof of attempt \d+\/\d+\/\d+[^]*\n\ntheorem /m);
-      await tab(page, "Search trees").click();
+      await openTab(page, "Search trees");
       await page.locator("tbody tr").nth(3).waitFor();
       expect(await page.locator("tbody tr").count()).toBe(4);
       await page.locator("tbody tr").first().click();

@@ -168,7 +168,7 @@ describe("for everybody", () => {
     it(`has no serious finding of axe on any page, ${theme}`, async () => {
       const { page } = await open(browser, monitor.address, { colorScheme: theme, bypassCSP: true });
       const found: string[] = [];
-      for (const address of [monitor.address, `${monitor.address}/#/?with=rl%2Ffirst_run%0Arl%2Fsimulated`, ...PAGES.map((path) => at("rl/first_run", path)), at("sft/short"), at("rl/simulated", "profile")]) {
+      for (const address of [monitor.address, `${monitor.address}/#/?with=rl%2Ffirst_run%0Arl%2Fsimulated`, ...PAGES.map((path) => at("rl/first_run", path)), at("quick/eval_rl"), at("quick/eval_rl", "compare?a=eval_exam_test&b=eval_exam_test&of=quick%2Feval_sft&theorem=given_p"), at("rl/first_run", "nonsense"), at("sft/short"), at("rl/simulated", "profile")]) {
         await page.goto("about:blank");
         await page.goto(address);
         await filled(page);
@@ -224,7 +224,7 @@ describe("a question of a new user", () => {
       await click("Compare rl/second_run", "checkbox");
       const table = page.getByRole("region", { name: "Which is better" });
       await table.waitFor();
-      expect(plain(await table.innerText())).toMatch(/exam\/valid.*75\.0% 6 of 8 50\.0% 4 of 8 −25\.0 .* 0\.500 rl\/second_run: More lost than gained, but chance alone could do this\./);
+      expect(plain(await table.innerText())).toMatch(/exam\/valid.*50\.0% 4 of 8 75\.0% 6 of 8 −25\.0 .* 0\.500 \+0 −2 rl\/second_run: More lost than gained, but chance alone could do this\./);
     }));
 
   it("is answered: what does the network do differently now", () =>
@@ -241,8 +241,9 @@ describe("a question of a new user", () => {
     }));
 
   it("is answered: why is it slow", () =>
-    asked(2, async (page, click) => {
+    asked(3, async (page, click) => {
       await click("rl/simulated");
+      await click("Run");
       await click("Actors");
       await page.getByText(/^Most of the time \(\d+%\) actors /).waitFor();
     }));

@@ -16,6 +16,8 @@ export interface Page<T> {
 export interface TheoremRow {
   dataset: string;
   id: string;
+  /** In one line, shortened. */
+  statement: string;
   /** The best so far: proven, else disproven, else of the last attempt. */
   outcome: "proven" | "disproven" | "unproven" | "error";
   attempts: number;
@@ -683,6 +685,8 @@ export interface Series {
   high: Record<string, (number | null)[]>;
   total: number;
   thinned: boolean;
+  /** Whether the last step was cut short, as by the time limit of the run: its counts and times are lower for that. */
+  partial: boolean;
 }
 
 /** One thread. */
@@ -726,7 +730,7 @@ export interface EvaluationRow {
   name: string;
   /** What was evaluated: checkpoint or policy, seed, tactics of a state; tells evaluations of one directory apart. */
   about: string;
-  /** The path of the checkpoint that was evaluated; empty for a policy without one, and before the evaluation is over. */
+  /** The path of the checkpoint; empty for a policy without one, and before the evaluation is over. */
   model: string;
   dataset: string;
   split: string;

@@ -10,7 +10,7 @@ import { Segments } from "../parts/basics";
 import { Boundary } from "../parts/states";
 import { FILE_PAGES, fileRun } from "../file/data";
 import { useLive } from "../state/store";
-import { PAGES, pageOf } from "./pages";
+import { besides, PAGES, pageOf, type PageEntry } from "./pages";
 import { href, useRoute } from "./router";
 import { chooseTheme, useChoice, type Choice } from "./theme";
 
@@ -37,6 +37,7 @@ export function Frame() {
         <Side current={page.under ?? page.path} run={chosenRun() ?? ""} />
         <div>
           <Head />
+          <Besides page={page} />
           <main className="page" id="main" ref={main} tabIndex={-1}>
             <Boundary key={route.page}>
               <page.Page />
@@ -48,13 +49,35 @@ export function Frame() {
   );
 }
 
+/** Which pages have something to show, of a run of this stage. */
+function useShows(): (page: PageEntry) => boolean {
+  const stage = useLive((live) => live.overview?.stage ?? "");
+  const plays = useLive((live) => live.overview?.rounds ?? false);
+  const proves = !["pretrain", "midtrain", "sft", "evaluation", "selfplay", "self-play"].includes(stage);
+  return (page) => {
+    if (fileRun() && !FILE_PAGES.includes(page.path)) return false;
+    if (stage === "evaluation") return page.path === "" || page.path === "evaluations";
+    return (proves || !page.proofs) && (plays || !page.rounds);
+  };
+}
+
+/** The pages that belong together, as tabs. */
+function Besides({ page }: { page: PageEntry }) {
+  const pages = besides(page, useShows());
+  if (pages.length === 0) return null;
+  return (
+    <nav className="besides" aria-label="Beside this page">
+      {pages.map((one) => <a key={one.path} href={href(one.path)} aria-current={one.path === page.path ? "page" : undefined}>{one.tab}</a>)}
+    </nav>
+  );
+}
+
 export const THEMES = [["system", "Auto"], ["light", "Light"], ["dark", "Dark"]] as const satisfies readonly (readonly [Choice, string])[];
 
 /** The navigation: of a run (`run` is its name in a folder, empty where the monitor has one run), or null: of the list of runs. */
 export function Side({ current, run }: { current: string; run: string | null }) {
   const choice = useChoice();
-  const without = useLive((live) => live.overview !== null && ["pretrain", "midtrain", "sft", "evaluation", "selfplay", "self-play"].includes(live.overview.stage));
-  const plays = useLive((live) => live.overview?.rounds ?? false);
+  const shows = useShows();
   const nav = useRef<HTMLElement>(null);
   useEffect(() => { // on a phone the pages are a line that scrolls
     const box = nav.current;
@@ -72,7 +95,7 @@ export function Side({ current, run }: { current: string; run: string | null }) 
       </a>
       <nav aria-label="Pages" ref={nav}>
         {run && <a href={runHref(null)}><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M9.5 3.5 5 8l4.5 4.5" /></svg>All runs</a>}
-        {run !== null && PAGES.filter((page) => page.icon && !(page.proofs && without) && !(page.rounds && !plays) && (!fileRun() || FILE_PAGES.includes(page.path))).map((page) => (
+        {run !== null && PAGES.filter((page) => page.icon && shows(page)).map((page) => (
           <a key={page.path} href={href(page.path)} aria-current={page.path === current ? "page" : undefined}>
             <svg viewBox="0 0 16 16" aria-hidden="true"><path d={page.icon} /></svg>
             {page.title}
@@ -103,9 +126,9 @@ function Head() {
         <div className="facts">
           {reading !== null && <span className="warn" role="status">reading its log: {percent(reading, 0)}</span>}
           {overview.live && <span>{phaseWord(overview).toLowerCase()}</span>}
-          <span>step <b>{integer(overview.step)}</b>{steps ? ` of ${integer(steps)}` : ""}</span>
+          {overview.step !== null && <span>step <b>{integer(overview.step)}</b>{steps ? ` of ${integer(steps)}` : ""}</span>}
           {overview.attempts > 0 && <span><b>{integer(overview.theorems_proven)}</b> theorems proved</span>}
-          <span>{duration(overview.elapsed)}{progress?.by === "time" && overview.live ? ` of ${duration(overview.max_seconds)}` : ""}</span>
+          {overview.elapsed !== null && <span>{duration(overview.elapsed)}{progress?.by === "time" && overview.live ? ` of ${duration(overview.max_seconds)}` : ""}</span>}
         </div>
       )}
     </div>

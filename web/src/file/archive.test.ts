@@ -4,7 +4,7 @@ import { answerFrom } from "./archive";
 import type { RunFile } from "./data";
 
 const row = (id: string, tactics: number | null, last: number): TheoremRow => ({
-  dataset: id < "c" ? "demo" : "other", id, outcome: tactics === null ? "unproven" : "proven", attempts: 2, proven: tactics === null ? 0 : 1, disproven: 0, errors: 0,
+  dataset: id < "c" ? "demo" : "other", id, statement: `theorem ${id} : True`, outcome: tactics === null ? "unproven" : "proven", attempts: 2, proven: tactics === null ? 0 : 1, disproven: 0, errors: 0,
   budget: 8, simulations: 9, seconds: 1, tactics, first_proven: tactics, last_step: last, last_time: last,
 });
 const file: RunFile = {

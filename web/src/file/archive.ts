@@ -55,7 +55,7 @@ function theoremsOf(all: Theorems, params: Params): Theorems {
   const value = VALUES[(params["sort"] as TheoremSort) in VALUES ? (params["sort"] as TheoremSort) : "last"];
   const sign = params["order"] === "asc" ? 1 : -1;
   const items = all.items.filter((row) =>
-    matches(row.id, params["q"]) && (!params["dataset"] || row.dataset === params["dataset"]) && (!params["outcome"] || row.outcome === params["outcome"]));
+    matches(`${row.id} ${row.statement}`, params["q"]) && (!params["dataset"] || row.dataset === params["dataset"]) && (!params["outcome"] || row.outcome === params["outcome"]));
   items.sort((a, b) => {
     const [x, y] = [value(a), value(b)];
     if (x === null || y === null) return Number(x === null) - Number(y === null); // those without a proof come last, either way

@@ -11,9 +11,22 @@ export function integer(value: Maybe): string {
   return there(value) ? grouped.format(value) : NONE;
 }
 
-/** The step of an attempt as charts count it: an attempt made before the first update belongs to step 1. */
+let ended: number | null = null;
+
+/** Note the last step of a run that is over; null while it goes on. */
+export function noteEnd(step: number | null): void {
+  ended = step;
+}
+
+/** The step of an attempt as charts count it: an attempt made before the first update belongs to step 1, one made after the last update to none. */
 export function attemptStep(step: Maybe): string {
-  return there(step) ? integer(step + 1) : NONE;
+  if (!there(step)) return NONE;
+  return ended !== null && step >= ended ? `after ${integer(ended)}` : integer(step + 1);
+}
+
+/** The step of an attempt in words: "step 3", or "after step 12" where the run ended there. */
+export function atStep(step: Maybe): string {
+  return there(step) && ended !== null && step >= ended ? `after step ${integer(ended)}` : `step ${attemptStep(step)}`;
 }
 
 /** At most four characters and a letter: 950, 1.2k, 34k, 5.6M. */

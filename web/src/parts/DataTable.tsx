@@ -8,6 +8,8 @@ export interface Column<T> {
   title: string;
   cell: (row: T) => ReactNode;
   right?: boolean;
+  /** Left out on a phone, where another column says it. */
+  wide?: boolean;
   /** Whether the server can sort by `key`. */
   sort?: boolean;
   /** What the heading means, shown on hover. */
@@ -83,7 +85,7 @@ export function DataTable<T>(props: Props<T>) {
               <tr key={rowKey(row)} tabIndex={onOpen ? (index === here ? 0 : -1) : undefined} aria-selected={selected?.(row)}
                 onFocus={() => setAt(index)} onKeyDown={(event) => onKey(event, row)}
                 onClick={(event) => onOpen && isPlainClick(event) && onOpen(row)}>
-                {columns.map((column) => <td key={column.key} className={column.right ? "right" : ""}>{column.cell(row)}</td>)}
+                {columns.map((column) => <td key={column.key} className={classOf(column)}>{column.cell(row)}</td>)}
               </tr>
             ))}
           </tbody>
@@ -104,9 +106,13 @@ export function DataTable<T>(props: Props<T>) {
   );
 }
 
+function classOf<T>({ right, wide }: Column<T>): string {
+  return [right && "right", wide && "wide-only"].filter(Boolean).join(" ");
+}
+
 function Heading<T>({ column, sort, order, onSort }: Props<T> & { column: Column<T> }) {
   const active = sort === column.key;
-  const cls = column.right ? "right" : "";
+  const cls = classOf(column);
   if (!column.sort || !onSort) return <th scope="col" className={cls} title={column.hint}>{column.title}</th>;
   const next = active ? (order === "asc" ? "desc" : "asc") : column.right ? "desc" : "asc";
   return (

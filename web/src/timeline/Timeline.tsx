@@ -85,9 +85,10 @@ export function Timeline({ label, lanes, range, limits, onRange }: Props) {
   };
 
   return (
+    <>
     <div className="timeline">
       <div className="lanes small muted" aria-hidden="true" style={{ paddingTop: AXIS }}>
-        {lanes.map((lane) => <div key={`${lane.rank} ${lane.kind} ${lane.name}`} style={{ height: laneHeight }} className="clip">{laneHeight >= 14 ? laneName(lane) : ""}</div>)}
+        {lanes.map((lane, at) => <div key={`${lane.rank} ${lane.kind} ${lane.name}`} style={{ height: laneHeight }} className="clip"><span>{laneHeight >= 14 ? laneName(lane) : groupName(lanes, at, laneHeight)}</span></div>)}
       </div>
       <div className="drawing" tabIndex={0} role="img" onKeyDown={onKey}
         aria-label={`${label}: ${lanes.length} lanes, ${duration(range.to - range.from)}. Arrow keys move, plus and minus zoom.`}>
@@ -98,7 +99,34 @@ export function Timeline({ label, lanes, range, limits, onRange }: Props) {
         {hover && !drag && <div className="tip small num" style={{ left: Math.min(hover.x + 12, Math.max(0, width - 300)), top: hover.y + 16 }}>{hover.text}</div>}
       </div>
     </div>
+    <TimelineLegend lanes={lanes} />
+    </>
   );
+}
+
+/** What the colours and patterns mean, of those that are drawn. */
+function TimelineLegend({ lanes }: { lanes: Lane[] }) {
+  const states = useMemo(() => new Set(lanes.flatMap((lane) => lane.spans.map((span) => span[2]))), [lanes]);
+  const shown = STATES.filter((state) => states.has(state));
+  return (
+    <ul className="lane-legend small muted" aria-label="Colours of the timeline">
+      {shown.map((state) => <li key={state}><span className={`swatch fill-${state}`} aria-hidden="true" />{stateName(state)}</li>)}
+      {lanes.some((lane) => lane.kind === "actor") && <li><span className="swatch fill-none" aria-hidden="true" />idle</li>}
+    </ul>
+  );
+}
+
+const LINE = 14;
+
+/** Where lanes are too low for names of their own: "rank 0" beside its first lane, "16 actors" where they begin and there is room. */
+function groupName(lanes: Lane[], at: number, laneHeight: number): string {
+  const lane = lanes[at]!;
+  const [before, own] = [lanes[at - 1], lanes.filter((one) => one.rank === lane.rank)];
+  if (before?.rank !== lane.rank) return `rank ${lane.rank}`;
+  const actors = own.filter((one) => one.kind === "actor");
+  const first = lanes.indexOf(actors[0]!);
+  const line = lanes.indexOf(own[0]!) + Math.ceil(LINE / laneHeight); // below the name of the rank
+  return at === Math.max(first, line) ? `${actors.length} actors` : "";
 }
 
 function laneName(lane: Lane): string {
@@ -106,6 +134,8 @@ function laneName(lane: Lane): string {
   return lane.kind === "model" ? `model ${lane.rank}` : `phase ${lane.rank}`;
 }
 
+const STATES = ["collect", "train", "evaluate", "exchange", "save", "starting", "batch", "model", "lean", "paused", "error"];
+
 export function stateName(state: string): string {
-  return { model: "waits for the model", lean: "waits for Lean", idle: "idle", paused: "paused for training", error: "server out of reach", batch: "computes" }[state] ?? state;
+  return { collect: "phase: collect", train: "phase: train", evaluate: "phase: evaluate", exchange: "phase: exchange", save: "phase: save", starting: "phase: starting", model: "waits for the model", lean: "waits for Lean", idle: "idle", paused: "paused for training", error: "server out of reach", batch: "computes" }[state] ?? state;
 }

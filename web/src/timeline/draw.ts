@@ -16,7 +16,7 @@ export interface Palette {
 }
 
 const STATE_COLORS: Record<string, string> = {
-  model: "--model", batch: "--model", lean: "--lean", idle: "--idle", error: "--error",
+  model: "--model", batch: "--model", lean: "--lean", idle: "--idle", paused: "--idle", error: "--error",
   collect: "--s0", train: "--s2", evaluate: "--s3", exchange: "--s5", save: "--s5", starting: "--s5",
 };
 
@@ -26,6 +26,7 @@ export function makePalette(context: CanvasRenderingContext2D): Palette {
   for (const [state, name] of Object.entries(STATE_COLORS)) fills[state] = cssColor(name);
   fills["lean"] = striped(context, cssColor("--lean"), 1) ?? cssColor("--lean");
   fills["error"] = striped(context, cssColor("--error"), 2) ?? cssColor("--error");
+  fills["paused"] = striped(context, cssColor("--idle"), 4) ?? cssColor("--idle");
   fills["idle"] = striped(context, cssColor("--idle"), 3) ?? cssColor("--idle");
   return {
     fills, line: cssColor("--line"), muted: cssColor("--muted"), text: cssColor("--text"), wash: cssColor("--wash"),
@@ -33,7 +34,7 @@ export function makePalette(context: CanvasRenderingContext2D): Palette {
   };
 }
 
-function striped(context: CanvasRenderingContext2D, color: string, kind: 1 | 2 | 3): CanvasPattern | null {
+function striped(context: CanvasRenderingContext2D, color: string, kind: 1 | 2 | 3 | 4): CanvasPattern | null {
   const tile = document.createElement("canvas");
   tile.width = tile.height = 8;
   const brush = tile.getContext("2d");
@@ -41,7 +42,7 @@ function striped(context: CanvasRenderingContext2D, color: string, kind: 1 | 2 |
   brush.fillStyle = cssColor("--surface");
   brush.fillRect(0, 0, 8, 8);
   brush.fillStyle = brush.strokeStyle = color;
-  brush.globalAlpha = kind === 3 ? 0.25 : 0.55;
+  brush.globalAlpha = kind >= 3 ? 0.25 : 0.55;
   brush.fillRect(0, 0, 8, 8);
   brush.globalAlpha = kind === 3 ? 0.5 : 1;
   brush.lineWidth = 2;
@@ -53,7 +54,8 @@ function striped(context: CanvasRenderingContext2D, color: string, kind: 1 | 2 |
     }
     brush.stroke();
   };
-  if (kind !== 3) stroke([-2, 2, 2, -2, 0, 8, 8, 0, 6, 10, 10, 6]);
+  if (kind === 4) stroke([1, 0, 1, 8, 5, 0, 5, 8]);
+  if (kind < 3) stroke([-2, 2, 2, -2, 0, 8, 8, 0, 6, 10, 10, 6]);
   if (kind === 2) stroke([-2, 6, 2, 10, 0, 0, 8, 8, 6, -2, 10, 2]);
   if (kind === 3) brush.fillRect(3, 3, 2, 2);
   return context.createPattern(tile, "repeat");

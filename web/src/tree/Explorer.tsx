@@ -67,7 +67,7 @@ function Stage({ tree, total, badge, live = false }: Props & { tree: Tree }) {
           <span className="segments">
             <button type="button" aria-label="Zoom out" onClick={() => canvas.current?.zoom(0.8)}>−</button>
             <button type="button" aria-label="Zoom in" onClick={() => canvas.current?.zoom(1.25)}>+</button>
-            <button type="button" onClick={() => canvas.current?.fit()} title="Show it with its texts; again: all of it (F)">Fit</button>
+            <button type="button" onClick={() => canvas.current?.fit()} title="Show all of it; again: with its texts (F)">Fit</button>
           </span>
         </div>
         <div className="tree-view">

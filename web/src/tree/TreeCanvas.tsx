@@ -176,12 +176,12 @@ class Painter {
     this.zoom(factor, seen ? x : width / 2, seen ? y : height / 2);
   }
 
-  /** Shows all of it with texts, as far as that goes; a second time, all of it however small. */
+  /** Shows all of it, however small; a second time, from its root on with texts that can be read. */
   fit(): void {
     this.moved = false;
     const { layout } = this.scene.current;
-    const readable = fitted(layout, this.size, ONE_LINE * 1.25);
-    this.glideTo(sameView(readable, this.view) ? fitted(layout, this.size) : readable);
+    const whole = fitted(layout, this.size);
+    this.glideTo(sameView(whole, this.view) ? fitted(layout, this.size, ONE_LINE * 1.25) : whole);
   }
 
   /** The first view: all of it where it can be read, else from its root on. */

@@ -141,7 +141,7 @@ function OneResult({ name, index, close }: { name: string; index: string; close:
                 <button className="button" type="button" onClick={close}>Close</button></>}>
               <LeanSource text={data.source || data.statement} label={`Text of ${data.result.id}`} />
             </Card>
-            {data.transitions.length > 0 && <Transitions of={data.transitions} total={data.transitions.length} />}
+            {data.transitions.length > 0 && <Transitions of={data.transitions} total={data.transitions.length} tactics={data.result.tactics} />}
           </>
         )}
       </Loaded>

@@ -30,7 +30,7 @@ function Calibrated({ data }: { data: Calibration }) {
     <>
       <Card>
         <dl className="stats">
-          <Stat name="States" note={data.first_step === null ? undefined : `steps ${attemptStep(data.first_step)} to ${attemptStep(data.last_step)}`}>{integer(data.count)}</Stat>
+          <Stat name="States" note={data.first_step === null ? undefined : `steps ${attemptStep(data.first_step)} to ${attemptStep(data.last_step).replace("after ", "")}`}>{integer(data.count)}</Stat>
           <Stat name="Calibration error" note="expected, in tactics">{measure(data.expected_error)}</Stat>
           <Stat name="Mean error" note={bias(data.mean_error)}>{signed(data.mean_error, (value) => value.toFixed(2))}</Stat>
           <Stat name="Mean absolute error" note="tactics">{measure(data.mean_absolute_error)}</Stat>
@@ -44,11 +44,11 @@ function Calibrated({ data }: { data: Calibration }) {
         <Card title="The same in numbers" flush>
           <div className="table-wrap">
             <table className="table">
-              <thead><tr><th scope="col">Value</th><th scope="col" className="right">Predicted</th><th scope="col" className="right">True</th><th scope="col" className="right">±</th><th scope="col" className="right">States</th></tr></thead>
+              <thead><tr><th scope="col" title="Predicted, rounded">About</th><th scope="col" className="right">Predicted</th><th scope="col" className="right">True</th><th scope="col" className="right">±</th><th scope="col" className="right">States</th></tr></thead>
               <tbody>
-                {data.bins.map((bin, i) => (
+                {data.bins.map((bin) => (
                   <tr key={bin.low}>
-                    <td>{i === data.bins.length - 1 && bin.high - bin.low > 1 ? `from ${bin.low}` : `${bin.low} to ${bin.high}`}</td>
+                    <td>{integer((bin.low + bin.high) / 2)}</td>
                     <td className="right">{bin.predicted.toFixed(2)}</td>
                     <td className="right">{bin.actual.toFixed(2)}</td>
                     <td className="right">{bin.deviation.toFixed(2)}</td>

@@ -2,7 +2,7 @@
 
 import type { Page, Sample, SampledTactic } from "../../api/types";
 import { useQuery } from "../../app/router";
-import { ago, attemptStep, count, integer, percent } from "../../lib/format";
+import { atStep, ago, count, integer, percent } from "../../lib/format";
 import { oneLine } from "../../lean/highlight";
 import { LeanCode, LeanState } from "../../lean/LeanText";
 import { Card, useNow } from "../../parts/basics";
@@ -37,7 +37,7 @@ export function SamplesView() {
 
 function OneSample({ sample, now }: { sample: Sample; now: number }) {
   return (
-    <Card title={<a className="mono" href={theoremHref(sample)}>{sample.id}</a>} note={`${sample.dataset} · step ${attemptStep(sample.step)} · rank ${sample.rank} · ${ago(sample.time, now)}`}>
+    <Card title={<a className="mono" href={theoremHref(sample)}>{sample.id}</a>} note={`${sample.dataset} · ${atStep(sample.step)} · rank ${sample.rank} · ${ago(sample.time, now)}`}>
       <div className="sample">
         <div className="stack">
           <LeanState text={sample.state} />

@@ -16,14 +16,16 @@ export interface Group {
   format: (value: number) => string;
   /** Of values that most steps do not have. */
   shape?: "points";
+  /** Counts and times, which say nothing of a last step that was cut short. */
+  whole?: boolean;
 }
 
 export const LOSS: Group = { title: "Loss", names: ["loss", "tactic_loss", "value_loss", "unlikelihood_loss"], format: measure };
 export const VALIDATION: Group = { title: "Validation loss", names: ["valid/loss", "valid/tactic_loss", "valid/value_loss"], format: measure, shape: "points" };
 export const ACCURACY: Group = { title: "Accuracy", names: ["tactic_token_accuracy", "valid/tactic_token_accuracy", "valid/tactic_exact_match"], format: percent };
 export const STEP_TIME: Group = { title: "Time of a step", names: ["step_seconds", "wait_seconds"], format: duration };
-export const COLLECTION: Group = { title: "Each collection", names: ["attempts", "proofs", "errors"], format: integer };
-export const TIME: Group = { title: "Time of a step", names: ["seconds/collect", "seconds/train"], format: duration };
+export const COLLECTION: Group = { title: "Each collection", names: ["attempts", "proofs", "errors"], format: integer, whole: true };
+export const TIME: Group = { title: "Time of a step", names: ["seconds/collect", "seconds/train"], format: duration, whole: true };
 const SHOWN = [LOSS, COLLECTION, TIME, VALIDATION, ACCURACY, STEP_TIME].flatMap((group) => group.names);
 
 /** The metrics of the charts below, asked for anew when a step has ended. */
@@ -33,10 +35,12 @@ export function useMetrics(own: string): Resource<Series> {
 }
 
 export function MetricCard({ of, group }: { of: Resource<Series>; group: Group }) {
+  const cut = group.whole && of.data?.partial;
+  const notes = [of.data?.thinned && `${integer(of.data.total)} steps, means with lowest and highest`, cut && "without the last step, which was cut short"];
   return (
-    <Card title={group.title} note={of.data?.thinned ? `${integer(of.data.total)} steps, means with lowest and highest` : undefined}>
+    <Card title={group.title} note={notes.filter(Boolean).join("; ") || undefined}>
       <Loaded of={of} height={HEIGHT}>
-        {(data) => <Lines label={`${group.title} by step`} data={data} names={group.names} format={group.format} shape={group.shape} />}
+        {(all) => { const data = cut ? withoutLast(all) : all; return <Lines label={`${group.title} by step`} data={data} names={group.names} format={group.format} shape={group.shape} />; }}
       </Loaded>
     </Card>
   );
@@ -60,6 +64,12 @@ function Lines({ label, data, names, format, shape }: { label: string; data: Ser
   const lines = useMemo(() => linesOf(data, names), [data, ...names]);
   if (lines.length === 0) return <Empty title="Nothing to draw yet">The first step has not been finished.</Empty>;
   return <MetricChart label={label} lines={lines} times={() => data.times} y={format} height={HEIGHT} {...(shape ? { shape } : {})} />;
+}
+
+/** The same series without its last step. */
+function withoutLast(data: Series): Series {
+  const columns = (of: Series["values"]) => Object.fromEntries(Object.entries(of).map(([name, column]) => [name, column.slice(0, -1)]));
+  return { ...data, steps: data.steps.slice(0, -1), times: data.times.slice(0, -1), values: columns(data.values), low: columns(data.low), high: columns(data.high) };
 }
 
 /** Terms that are 0 where what they belong to is turned off. */

@@ -1,10 +1,11 @@
 // The run at a glance: what it does now, how it goes, what it costs.
 
 import { useState } from "react";
-import type { Event, Overview } from "../../api/types";
+import type { Event, Overview, Series } from "../../api/types";
 import { href } from "../../app/router";
 import { compact, count, dateTime, duration, integer, measure, rate, signed } from "../../lib/format";
 import { phaseWord, progressOf, shownSteps, stateSentence, stateTone } from "../../lib/state";
+import { recent } from "../../lib/trend";
 import { ChartTools } from "../../parts/chart_view";
 import { Card, CopyButton, Stat, Title, useNow } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
@@ -37,7 +38,7 @@ function Glance({ overview }: { overview: Overview }) {
   return (
     <>
       <Trouble overview={overview} />
-      <section className="card figures" aria-label="Figures"><Figures overview={overview} /></section>
+      <section className="card figures" aria-label="Figures"><Figures overview={overview} series={metrics.data} /></section>
       <div className="two">
         <MetricCard of={metrics} group={LOSS} />
         {validates
@@ -69,11 +70,8 @@ function Trouble({ overview }: { overview: Overview }) {
   );
 }
 
-function Figures({ overview }: { overview: Overview }) {
-  const { metrics, previous } = overview;
-  const loss = metrics["loss"];
-  const before = previous["loss"];
-  const change = typeof loss === "number" && typeof before === "number" ? `${signed(loss - before)} since the last step` : undefined;
+function Figures({ overview, series }: { overview: Overview; series: Series | null }) {
+  const { metrics } = overview;
   const remaining = overview.remaining === null ? undefined : `about ${duration(overview.remaining)} to go`;
   const collecting = overview.live && overview.phase === "collect" && overview.collect_transitions;
   const progress = progressOf(overview);
@@ -92,7 +90,7 @@ function Figures({ overview }: { overview: Overview }) {
         note={progress?.by === "time" ? <><Progress now={Math.round(overview.seconds ?? 0)} all={overview.max_seconds ?? 0} label="seconds" />{remaining}</> : remaining}>
         {duration(overview.elapsed)}
       </Stat>
-      <Stat name="Loss" note={change}>{measure(loss)}</Stat>
+      <Losses series={series} newest={metrics["loss"] ?? null} />
       {proves && <><Stat name="Theorems proved" unit={overview.theorems ? `of ${compact(overview.theorems)}` : undefined}
         note={overview.theorems ? rate(overview.theorems_proven ?? 0, overview.theorems) : undefined}>
         {integer(overview.theorems_proven)}
@@ -109,6 +107,18 @@ function Figures({ overview }: { overview: Overview }) {
         </Stat>
       )}
     </dl>
+  );
+}
+
+/** The loss as a mean of the newest steps, since that of one batch jumps; before it that of held-out data, where there is one. */
+function Losses({ series, newest }: { series: Series | null; newest: number | null }) {
+  const valid = recent(series?.values["valid/loss"] ?? [], 1);
+  const loss = recent(series?.values["loss"] ?? []);
+  return (
+    <>
+      {valid && <Stat name="Validation loss" note={valid.before === null ? "the first one" : `${signed(valid.now - valid.before)} since the one before`}>{measure(valid.now)}</Stat>}
+      <Stat name="Loss" note={loss && loss.steps > 1 ? `mean of the last ${integer(loss.steps)} of the chart${loss.before === null ? "" : `, ${signed(loss.now - loss.before)} to those before`}` : undefined}>{measure(loss?.now ?? newest)}</Stat>
+    </>
   );
 }
 

@@ -18,16 +18,23 @@ const SIZE = 50;
 const REST = 3000;
 
 const COLUMNS: Column<RunRow>[] = [
-  { key: "name", title: "Run", sort: true, cell: (row) => <span title={row.note || undefined}><a href={hrefOf(row)}>{row.name}</a>{row.title && <div className="small muted">{row.title}</div>}{row.evaluates && <div className="small muted">of {row.evaluates}</div>}</span> },
-  { key: "stage", title: "Stage", sort: true, cell: (row) => row.stage || "–" },
+  { key: "name", title: "Run", sort: true, cell: (row) => <span title={row.note || undefined}><a href={hrefOf(row)}>{row.name}</a>{row.title && <div className="small muted">{row.title}</div>}{row.evaluates && <div className="small muted">of {row.evaluates}</div>}<InShort row={row} /></span> },
+  { key: "stage", wide: true, title: "Stage", sort: true, cell: (row) => row.stage || "–" },
   { key: "state", title: "State", sort: true, cell: (row) => <span className={`badge ${stateTone(row.state)}`}>{stateWord(row.state)}</span> },
-  { key: "step", title: "Step", sort: true, right: true, cell: (row) => <>{integer(row.step)}{row.num_steps ? <span className="muted"> of {integer(row.num_steps)}</span> : ""}</> },
-  { key: "loss", title: "Loss", sort: true, right: true, cell: (row) => measure(row.loss) },
-  { key: "score", title: "Newest score", sort: true, right: true, hint: "With its 95% interval", cell: (row) => <Score row={row} /> },
-  { key: "updated", title: "Last heard of", sort: true, right: true, cell: (row) => <span className="muted">{dateTime(row.updated)}</span> },
-  { key: "commit", title: "Commit", right: true, cell: (row) => <span className="mono muted" title={row.changed ? `${row.commit}, with changes` : row.commit}>{row.commit.slice(0, 7) || "–"}{row.changed && "+"}</span> },
-  { key: "seed", title: "Seed", right: true, cell: (row) => integer(row.seed) },
+  { key: "step", wide: true, title: "Step", sort: true, right: true, cell: (row) => <>{integer(row.step)}{row.num_steps ? <span className="muted"> of {integer(row.num_steps)}</span> : ""}</> },
+  { key: "loss", wide: true, title: "Loss", sort: true, right: true, cell: (row) => measure(row.loss) },
+  { key: "score", wide: true, title: "Newest score", sort: true, right: true, hint: "With its 95% interval", cell: (row) => <Score row={row} /> },
+  { key: "updated", wide: true, title: "Last heard of", sort: true, right: true, cell: (row) => <span className="muted">{dateTime(row.updated)}</span> },
+  { key: "commit", wide: true, title: "Commit", right: true, cell: (row) => <span className="mono muted" title={row.changed ? `${row.commit}, with changes` : row.commit}>{row.commit.slice(0, 7) || "–"}{row.changed && "+"}</span> },
+  { key: "seed", wide: true, title: "Seed", right: true, cell: (row) => integer(row.seed) },
 ];
+
+/** What the columns that a phone has no room for say. */
+function InShort({ row }: { row: RunRow }) {
+  const steps = row.step === null ? "" : `step ${integer(row.step)}${row.num_steps ? ` of ${integer(row.num_steps)}` : ""}`;
+  const score = row.score && `${rate(row.score.solved, row.score.total)} of ${row.score.dataset}`;
+  return <div className="phone-only small muted">{[row.stage, steps, row.loss === null ? "" : `loss ${measure(row.loss)}`, score].filter(Boolean).join(" · ")}</div>;
+}
 
 /** Where stages have most to show, if not on their overview. */
 const FIRST_PAGES: Record<string, string> = { "self-play": "#/rounds" };

@@ -41,6 +41,7 @@ export type Difference = [name: string, values: string[]];
 export function differing(args: Record<string, unknown>[]): { shared: Difference[]; own: Difference[] } {
   const [shared, own]: [Difference[], Difference[]] = [[], []];
   for (const name of new Set(args.flatMap((one) => Object.keys(one)))) {
+    if (name === "run_dir") continue; // its name says that
     const values = args.map((one) => shown(one[name]));
     if (new Set(values).size === 1) continue;
     (args.every((one) => name in one) ? shared : own).push([name, values]);

@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import type { Attempt, Transition } from "../../api/types";
-import { attemptStep, compact, count, duration, integer } from "../../lib/format";
+import { atStep, compact, count, duration, integer } from "../../lib/format";
 import { LeanCode, LeanSource, LeanState } from "../../lean/LeanText";
 import { ProofTools } from "../../lean/ProofTools";
 import { Card, CopyButton } from "../../parts/basics";
@@ -14,7 +14,7 @@ export function AttemptDetails({ attempt, best }: { attempt: Attempt; best: bool
   const title = attempt.outcome === "disproven" ? "Disproof" : done ? "Proof" : "Statement";
   return (
     <>
-      <Card title={title} note={`${best && done ? "the shortest, " : ""}attempt of step ${attemptStep(attempt.step)}${attempt.tactics ? `, ${count(attempt.tactics, "tactic")}` : ""}`}
+      <Card title={title} note={`${best && done ? "the shortest, " : ""}attempt of ${atStep(attempt.step)}${attempt.tactics ? `, ${count(attempt.tactics, "tactic")}` : ""}`}
         tools={(attempt.tree || done) && (
           <>
             {attempt.tree && <a className="button" href={treeHref(attempt)}>Search tree</a>}
@@ -26,7 +26,7 @@ export function AttemptDetails({ attempt, best }: { attempt: Attempt; best: bool
         <LeanSource text={attempt.source || attempt.statement} label={`${title} of ${attempt.id}`} />
         <AttemptFacts attempt={attempt} />
       </Card>
-      {attempt.transitions.length > 0 && <Transitions of={attempt.transitions} total={attempt.total_transitions} />}
+      {attempt.transitions.length > 0 && <Transitions of={attempt.transitions} total={attempt.total_transitions} tactics={attempt.tactics} />}
       {attempt.failed_tactics.length > 0 && <Failed attempt={attempt} />}
     </>
   );
@@ -49,17 +49,18 @@ function AttemptFacts({ attempt }: { attempt: Attempt }) {
   return <ul className="facts-line small muted num">{facts.filter(Boolean).map((fact, i) => <li key={i}>{fact}</li>)}</ul>;
 }
 
-/** The steps of a proof: what was to be shown, and what was done about it. */
-export function Transitions({ of, total }: { of: Transition[]; total: number }) {
+/** What of a proof is learned from: what was to be shown, what was done about it, and the value that the state gets. */
+export function Transitions({ of, total, tactics }: { of: Transition[]; total: number; tactics: number }) {
+  const left = tactics > total ? ` of the ${integer(tactics)} tactics: those of solvers are left out` : "";
   return (
-    <Card title="Transitions" note={total > of.length ? `the first ${integer(of.length)} of ${integer(total)}` : count(of.length, "step")}>
+    <Card title="What is learned from it" note={`${total > of.length ? `the first ${integer(of.length)} of ${count(total, "step")}` : count(total, "step")}${left}`}>
       <ol className="transitions">
         {of.map((step, i) => (
           <li key={i}>
             <div className="transition-state"><LeanState text={step.state} /></div>
             <div className="transition-tactic">
               <pre><LeanCode text={step.tactic} /></pre>
-              <span className="small muted num">{step.depth === 1 ? "closes it" : `${integer(step.depth)} tactics to go, this one too`}</span>
+              <span className="small muted num">{step.depth === 1 ? "value 1: closes it" : `value ${integer(step.depth)}: the tactics of the longest branch from here`}</span>
             </div>
           </li>
         ))}

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "react";
 import type { AttemptRow } from "../../api/types";
-import { attemptStep, duration, integer } from "../../lib/format";
+import { atStep, duration, integer } from "../../lib/format";
 import { historyMarks } from "./history";
 import { attemptPath } from "./links";
 
@@ -20,7 +20,7 @@ export function HistoryChart({ attempts, chosen, onChoose }: { attempts: Attempt
   const { marks, lines, first, last } = historyMarks(attempts, Math.max(50, width - LEFT - 14), HEIGHT);
   return (
     <div className="history" ref={host}>
-      <svg width={width} height={HEIGHT + 34} role="img" aria-label={`Simulations of ${attempts.length} attempts from step ${attemptStep(first)} to step ${attemptStep(last)}; the table below holds the same.`}>
+      <svg width={width} height={HEIGHT + 34} role="img" aria-label={`Simulations of ${attempts.length} attempts from ${atStep(first)} to ${atStep(last)}; the table below holds the same.`}>
         <g transform={`translate(${LEFT} 10)`}>
           {lines.map(({ value, y }) => (
             <g key={value} transform={`translate(0 ${y})`}>
@@ -28,11 +28,11 @@ export function HistoryChart({ attempts, chosen, onChoose }: { attempts: Attempt
               <text x={-8} dy="0.33em" textAnchor="end">{integer(value)}</text>
             </g>
           ))}
-          <text y={HEIGHT + 20}>step {attemptStep(first)}</text>
-          {last !== first && <text x={Math.max(50, width - LEFT - 14)} y={HEIGHT + 20} textAnchor="end">step {attemptStep(last)}</text>}
+          <text y={HEIGHT + 20}>{atStep(first)}</text>
+          {last !== first && <text x={Math.max(50, width - LEFT - 14)} y={HEIGHT + 20} textAnchor="end">{atStep(last)}</text>}
           {marks.map(({ attempt, x, y }) => (
             <g key={attemptPath(attempt)} transform={`translate(${x} ${y})`} className="history-mark" onClick={() => onChoose(attempt)}>
-              <title>{`step ${attemptStep(attempt.step)}: ${attempt.outcome}, ${attempt.simulations} of ${attempt.budget} simulations, ${duration(attempt.seconds)}`}</title>
+              <title>{`${atStep(attempt.step)}: ${attempt.outcome}, ${attempt.simulations} of ${attempt.budget} simulations, ${duration(attempt.seconds)}`}</title>
               <circle r="9" fill="transparent" />
               {attemptPath(attempt) === chosen && <circle r="8" fill="none" stroke="var(--accent)" strokeWidth="1.5" />}
               <Shape outcome={attempt.outcome} />

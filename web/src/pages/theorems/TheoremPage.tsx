@@ -2,7 +2,7 @@
 
 import type { Attempt, AttemptRow, Theorem } from "../../api/types";
 import { href, useQuery, useRoute } from "../../app/router";
-import { attemptStep, count, dateTime, duration, integer } from "../../lib/format";
+import { atStep, attemptStep, count, dateTime, duration, integer } from "../../lib/format";
 import { Card, Outcome, Stat, Title } from "../../parts/basics";
 import { DataTable, type Column } from "../../parts/DataTable";
 import { Empty, Loaded } from "../../parts/states";
@@ -58,7 +58,7 @@ function Contents({ data }: { data: Theorem }) {
         <dl className="stats">
           <Stat name="Attempts" note={theorem.errors ? count(theorem.errors, "error") : undefined}>{integer(theorem.attempts)}</Stat>
           <Stat name="Proved" unit={`of ${integer(theorem.attempts)}`} note={theorem.disproven ? `${integer(theorem.disproven)} disproofs` : undefined}>{integer(theorem.proven)}</Stat>
-          <Stat name="First proof" unit={theorem.first_proven === null ? "" : undefined}>{theorem.first_proven === null ? "–" : `step ${attemptStep(theorem.first_proven)}`}</Stat>
+          <Stat name="First proof" unit={theorem.first_proven === null ? "" : undefined}>{theorem.first_proven === null ? "–" : atStep(theorem.first_proven)}</Stat>
           <Stat name="Shortest proof" unit={theorem.tactics === null ? "" : theorem.tactics === 1 ? "tactic" : "tactics"}>{integer(theorem.tactics)}</Stat>
           <Stat name="Simulations">{integer(theorem.simulations)}</Stat>
           <Stat name="Time">{duration(theorem.seconds)}</Stat>

@@ -2,14 +2,14 @@
 
 import type { TheoremRow, Theorems } from "../../api/types";
 import { go, useQuery } from "../../app/router";
-import { ago, attemptStep, count, duration, integer } from "../../lib/format";
+import { atStep, ago, count, duration, integer } from "../../lib/format";
 import { Card, Outcome, Search, Segments, Select, Title, useNow } from "../../parts/basics";
 import { DataTable, type Column } from "../../parts/DataTable";
 import { Empty, Loaded } from "../../parts/states";
 import { useStill } from "../../state/calm";
 import { useResource } from "../../state/resource";
 import { useLive } from "../../state/store";
-import { theoremHref } from "./links";
+import { theoremHref, withoutName } from "./links";
 import "./theorems.css";
 
 const SIZE = 50;
@@ -17,16 +17,16 @@ const REST = 4000;
 
 function columnsAt(now: number): Column<TheoremRow>[] {
   return [
-    { key: "id", title: "Theorem", sort: true, cell: (row) => <a className="mono theorem-id" href={theoremHref(row)}>{row.id}</a> },
+    { key: "id", title: "Theorem", sort: true, cell: (row) => <><a className="mono theorem-id" href={theoremHref(row)}>{row.id}</a><span className="statement small muted mono">{withoutName(row.statement, row.id)}</span></> },
     { key: "dataset", title: "Data set", sort: true, cell: (row) => <span className="muted">{row.dataset}</span> },
     { key: "outcome", title: "Outcome", sort: true, hint: "The best so far", cell: (row) => <Outcome of={row.outcome} /> },
     { key: "attempts", title: "Attempts", sort: true, right: true, hint: "How many of them proved it", cell: (row) => <>{row.proven > 0 && <span className="muted">{integer(row.proven)} of </span>}{integer(row.attempts)}</> },
     { key: "tactics", title: "Proof", sort: true, right: true, hint: "Tactics of the shortest proof", cell: (row) => integer(row.tactics) },
-    { key: "first", title: "First proof", sort: true, right: true, hint: "Step of the first proof", cell: (row) => (row.first_proven === null ? "–" : `step ${attemptStep(row.first_proven)}`) },
+    { key: "first", title: "First proof", sort: true, right: true, hint: "Step of the first proof", cell: (row) => (row.first_proven === null ? "–" : atStep(row.first_proven)) },
     { key: "budget", title: "Budget", sort: true, right: true, hint: "Simulations allowed in the last attempt", cell: (row) => integer(row.budget) },
     { key: "simulations", title: "Simulations", sort: true, right: true, hint: "Of all attempts", cell: (row) => integer(row.simulations) },
     { key: "seconds", title: "Time", sort: true, right: true, hint: "Of all attempts", cell: (row) => duration(row.seconds) },
-    { key: "last", title: "Last attempt", sort: true, right: true, cell: (row) => <span className="muted" title={`step ${attemptStep(row.last_step)}`}>{ago(row.last_time, now)}</span> },
+    { key: "last", title: "Last attempt", sort: true, right: true, cell: (row) => <span className="muted" title={atStep(row.last_step)}>{ago(row.last_time, now)}</span> },
   ];
 }
 
@@ -47,7 +47,7 @@ export function TheoremsPage() {
     <>
       <Title note={answer.data && `${count(all, "theorem")} tried, ${integer(answer.data.outcomes["proven"])} proved`}>Theorems</Title>
       <div className="row">
-        <Search label="Search names" value={question.q} onChange={(q) => filter({ q })} width="26ch" />
+        <Search label="Search names and statements" value={question.q} onChange={(q) => filter({ q })} width="26ch" />
         <Select label="Data set" value={question.dataset} onChange={(dataset) => filter({ dataset })}
           choices={[["", "all"], ...Object.entries(answer.data?.datasets ?? {}).map(([name, found]) => [name, `${name} (${integer(found)})`] as const)]} />
         <OutcomeFilter value={question.outcome} counts={answer.data?.outcomes ?? {}} onChange={(outcome) => filter({ outcome })} />

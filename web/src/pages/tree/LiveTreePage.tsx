@@ -3,7 +3,7 @@
 import { useMemo, useState, type ReactNode } from "react";
 import type { Actor, LiveSearch } from "../../api/types";
 import { href } from "../../app/router";
-import { attemptStep, count, integer } from "../../lib/format";
+import { atStep, count, integer } from "../../lib/format";
 import { Outcome, Title } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
@@ -74,7 +74,7 @@ function endOf(search: LiveSearch): ReactNode {
     <>
       The search is over{search.message && `: ${search.message}`}.{" "}
       {attempt && (attempt.tree
-        ? <a href={href(`tree/${rank}/${attempt.step}/${attempt.seq}`)}>Its tree is kept, as an attempt of step {attemptStep(attempt.step)}</a>
+        ? <a href={href(`tree/${rank}/${attempt.step}/${attempt.seq}`)}>Its tree is kept, as an attempt of {atStep(attempt.step)}</a>
         : "Its tree is not kept: what is shown here is all there is.")}
     </>
   );

@@ -2,7 +2,7 @@
 
 import type { EvaluatedTheorem, EvaluatedTree, TreeAnswer } from "../../api/types";
 import { href, useRoute } from "../../app/router";
-import { attemptStep, count, duration } from "../../lib/format";
+import { atStep, count, duration } from "../../lib/format";
 import { Outcome, Title } from "../../parts/basics";
 import { Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
@@ -25,7 +25,7 @@ function OneTree({ name }: { name: string[] }) {
   return (
     <>
       <Title
-        note={attempt && <>{attempt.dataset} · step {attemptStep(attempt.step)} · {count(attempt.simulations, "simulation")} · {duration(attempt.seconds)}</>}
+        note={attempt && <>{attempt.dataset} · {atStep(attempt.step)} · {count(attempt.simulations, "simulation")} · {duration(attempt.seconds)}</>}
         tools={<a className="button" href={href("tree")}>Other trees</a>}
       >
         {attempt ? <a href={theoremHref(attempt)}>{attempt.id}</a> : "Search tree"}
