@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nanolean.kernel.declaration import Constants, CtorInfo, InductiveInfo
+from nanolean.kernel.declaration import Constants
 from nanolean.kernel.expr import (
     PROP,
     App,
@@ -28,11 +28,9 @@ from nanolean.kernel.expr import (
     get_app_fn,
     get_app_fn_args,
     has_loose_bvar,
-    instantiate,
     lift,
 )
 from nanolean.kernel.level import ZERO, IMax, Level, LMVar, LParam, Max, Succ
-from nanolean.meta.matchers import Matcher, matcher_of
 from nanolean.printer.line_breaks import (
     BREAK,
     CLOSE,
@@ -43,115 +41,18 @@ from nanolean.printer.line_breaks import (
     signature_of,
     telescope,
 )
+from nanolean.printer.print_forms import (
+    CLOSED,
+    Printed,
+    print_dependent_if,
+    print_if,
+    print_match,
+    print_structure,
+)
 from nanolean.syntax.notation import ARROW_PREC, EXPORTED, INFIX, LEAD_PREC, MAX_PREC, NOT_PREC, OPERATORS, Operator
 
-PAIR = "Prod.mk"
-ANONYMOUS = frozenset({"Subtype.mk", "PProd.mk", "Sigma.mk", "PSigma.mk"})
-
-
-def print_structure(printer: TermPrinter, fn: Const, args: list[Expr]) -> Printed | None:
-    """Print a constructor of a structure with all its arguments, None for any other term."""
-    ctor = printer.env.get(fn.name)
-    if not isinstance(ctor, CtorInfo) or len(args) != ctor.num_params + ctor.num_fields or not ctor.num_fields:
-        return None
-    family = printer.env.get(ctor.induct)
-    if not isinstance(family, InductiveInfo) or not family.is_structure or family.is_prop:
-        return None
-    fields = args[ctor.num_params :]
-    if fn.name == PAIR:
-        return f"({_joined(printer, _pair_items(fields))})", MAX_PREC, CLOSED
-    if fn.name in ANONYMOUS:
-        return f"⟨{_joined(printer, fields)}⟩", MAX_PREC, CLOSED
-    names = [binder.name for binder in telescope(ctor.type)[0][ctor.num_params :]]
-    if any(f"{family.name}.{name}" not in printer.env for name in names):
-        return None
-    items = [f"{name} := {printer.operand(field, 0)[0]}" for name, field in zip(names, fields)]
-    return f"{{ {(',' + LINE).join(items)} }}", MAX_PREC, CLOSED
-
-
-def _joined(printer: TermPrinter, items: list[Expr]) -> str:
-    return ("," + LINE).join(printer.operand(item, 0)[0] for item in items)
-
-
-def _pair_items(fields: list[Expr]) -> list[Expr]:
-    """`a, b, c` for `(a, (b, c))`."""
-    items = list(fields)
-    while True:
-        fn, args = get_app_fn_args(items[-1])
-        if not isinstance(fn, Const) or fn.name != PAIR or len(args) != 4:
-            return items
-        items[-1:] = args[2:]
-
-
-def print_match(printer: TermPrinter, fn: Const, args: list[Expr]) -> tuple[Printed, list[Expr]] | None:
-    """`match a, b with | p, q => e ..` for a matcher with all its arguments, and the arguments behind these."""
-    matcher = matcher_of(printer.env, fn)
-    if matcher is None or len(args) < matcher.arity:
-        return None
-    first = matcher.first_alternative
-    targets = ", ".join(printer.operand(target, 0)[0] for target in args[matcher.num_params + 1 : first])
-    lines = [f"match {targets} with"]
-    for pattern, alternative in zip(_alternative_types(printer, fn, matcher), args[first : matcher.arity]):
-        lines.append(_alternative(printer, pattern, alternative))
-    return (BREAK.join(lines), LEAD_PREC, 0), args[matcher.arity :]
-
-
-def _alternative_types(printer: TermPrinter, fn: Const, matcher: Matcher) -> list[Expr]:
-    """The types `(variables) → motive patterns` of the alternatives; parameters, which do not show, are left out."""
-    info = printer.env.get(fn.name)
-    assert info is not None
-    type_: Any = info.type
-    for _ in range(matcher.first_alternative):
-        type_ = instantiate(type_.body, PROP)
-    types = []
-    for _ in matcher.num_fields:
-        types.append(type_.type)
-        type_ = instantiate(type_.body, PROP)
-    return types
-
-
-def _alternative(printer: TermPrinter, pattern: Expr, alternative: Expr) -> str:
-    """`| p, q => e`."""
-    names: list[str] = []
-    while isinstance(pattern, Pi):
-        if not isinstance(alternative, Lam):
-            alternative = Lam(pattern.name, pattern.type, App(lift(alternative, 1), BVar(0)))
-        name = printer.bind(alternative)
-        names.append(printer.distinguish(name, names))
-        pattern, alternative = pattern.body, alternative.body
-    _, patterns = get_app_fn_args(pattern)
-    left = ", ".join(printer.operand(item, 0)[0] for item in patterns)
-    right, _ = printer.operand(alternative, 0)
-    printer.unbind(len(names))
-    return f"| {left} =>{OPEN}{LINE}{right}{CLOSE}"
-
-
-def print_if(printer: TermPrinter, args: list[Expr]) -> Printed:
-    """`if c then a else b`."""
-    condition, then, otherwise = (printer.operand(args[i], 0)[0] for i in (1, 3, 4))
-    return f"if {condition} then{LINE}{then}{LINE}else{LINE}{otherwise}", LEAD_PREC, 0
-
-
-def print_dependent_if(printer: TermPrinter, args: list[Expr]) -> Printed | None:
-    """`if h : c then a else b`."""
-    then, otherwise = args[3], args[4]
-    if not isinstance(then, Lam) or not isinstance(otherwise, Lam):
-        return None
-    condition, _ = printer.operand(args[1], 0)
-    name = printer.bind(then)
-    then_text, _ = printer.operand(then.body, 0)
-    printer.unbind(1)
-    printer.bind(Lam(name, otherwise.type, otherwise.body))
-    otherwise_text, _ = printer.operand(otherwise.body, 0)
-    printer.unbind(1)
-    return f"if {name} : {condition} then{LINE}{then_text}{LINE}else{LINE}{otherwise_text}", LEAD_PREC, 0
-
-
-CLOSED = 2000  # the right edge of an atom: swallows nothing
 ELLIPSIS = "⋯"
 MAX_DEPTH = 50  # Lean leaves out what is nested deeper
-
-Printed = tuple[str, int, int]
 
 
 class TermPrinter:
@@ -441,40 +342,54 @@ class TermPrinter:
         return f"fun {LINE.join(groups)} =>{LINE}{text}", MAX_PREC, 0
 
     def pi(self, e: Pi) -> Printed:
-        if _is_plain_arrow(e):
+        is_prop = self.is_prop(e)
+        if self.is_arrow(e, is_prop):
             domain = self.left(e.type, ARROW_PREC + 1, ARROW_PREC)
             self.bind(e)
             codomain, edge = self.operand(e.body, ARROW_PREC)
             self.unbind(1)
             return f"{domain} →{LINE}{codomain}", ARROW_PREC, min(edge, ARROW_PREC)
-        if not self.is_prop(e):
-            group, count, body = self.binder_group(e)
+        if not is_prop:
+            group, count, body = self.binder_group(e, is_prop)
             codomain, edge = self.operand(body, ARROW_PREC)
             self.unbind(count)
             return f"{group} →{LINE}{codomain}", ARROW_PREC, min(edge, ARROW_PREC)
         groups: list[str] = []
         bound = 0
         rest: Any = e
-        while rest.__class__ is Pi and not _is_plain_arrow(rest):
-            group, count, rest = self.binder_group(rest)
+        while rest.__class__ is Pi and not self.is_arrow(rest, is_prop):
+            group, count, rest = self.binder_group(rest, is_prop)
             groups.append(group)
             bound += count
         text, _ = self.operand(rest, 0)
         self.unbind(bound)
         return f"∀ {LINE.join(groups)},{LINE}{text}", LEAD_PREC, 0
 
-    def binder_group(self, e: Pi) -> tuple[str, int, Expr]:
+    def is_arrow(self, e: Pi, is_prop: bool) -> bool:
+        """Return whether a binder prints as `domain →`; `is_prop` says whether the whole is a proposition."""
+        return e.info in ("default", "") and not self.keeps_name(e, is_prop)
+
+    def keeps_name(self, e: Pi, is_prop: bool) -> bool:
+        """Return whether the name of a binder prints even if nothing mentions it.
+
+        Since Lean 4.20 (lean4 7812) `→` in a proposition is implication alone: `∀ (n : Nat), p` stays as it is.
+        """
+        if has_loose_bvar(e.body, 0):
+            return True
+        return is_prop and e.info in ("default", "") and not self.is_prop(e.type)
+
+    def binder_group(self, e: Pi, is_prop: bool) -> tuple[str, int, Expr]:
         """`(x y : T)` for as many binders as agree, how many these are, and the body behind them."""
         domain, info = e.type, e.info
         type_text, _ = self.operand(domain, 0)
-        dependent = has_loose_bvar(e.body, 0)
+        keeps_name = self.keeps_name(e, is_prop)
         names = [self.bind(e)]
         body: Any = e.body
         while (
             body.__class__ is Pi
             and body.info == info
             and info != "inst"
-            and has_loose_bvar(body.body, 0) == dependent
+            and self.keeps_name(body, is_prop) == keeps_name
             and alpha_eq(body.type, lift(domain, len(names)))
         ):
             names.append(self.bind(body))
@@ -538,10 +453,6 @@ _BRACKETS = {
     "strict": ("⦃", "⦄"),
     "inst": ("[", "]"),
 }
-
-
-def _is_plain_arrow(e: Pi) -> bool:
-    return e.info in ("default", "") and not has_loose_bvar(e.body, 0)
 
 
 def level_text(level: Level, atomic: bool = False) -> str:

@@ -2111,7 +2111,7 @@ example (f : Nat → Nat) (h : ∀ x : Nat, f x = x) : ∀ y : Nat, f y = y := b
 /-
 f : Nat → Nat
 h : ∀ (x : Nat), f x = x
-⊢ Nat → True
+⊢ ∀ (y : Nat), True
 -/
 
 --- simp

@@ -122,7 +122,12 @@ AS_WRITTEN = [
     "s.length = 3",
     "List.map f s = t",
     "a.beq b = x",
-    "Decidable ¬p → Nonempty Nat",
+    "∀ (a : Decidable ¬p), Nonempty Nat",
+    "∀ (m k : Nat), p",
+    "∀ (m : Nat), p → q → ∀ (k : Nat), P m",
+    "∀ {m : Nat} {k : Nat}, P k",
+    "(∀ (m : Nat), p) → ∀ (h : Nat → Nat) (k : Nat), P (h k)",
+    "∀ (h : Nat → Prop), p",
 ]
 
 
@@ -150,7 +155,9 @@ def test_what_is_printed_reads_back_as_the_same_term(statement: str) -> None:
         ("Not p", "¬p"),
         ("((a)) = (b)", "a = b"),
         ("∃ m, m = a ∧ (∃ k, k = m)", "∃ m, m = a ∧ ∃ k, k = m"),
-        ("∀ _ : Nat, p", "Nat → p"),
+        ("∀ _ : Nat, p", "∀ (x : Nat), p"),
+        ("Nat → p", "∀ (a : Nat), p"),
+        ("∀ (m : Nat) (h k : p), P m", "∀ (m : Nat), p → p → P m"),
         ("∀ m < 3, P m", "∀ (m : Nat), m < 3 → P m"),
         ("∃ m > 3, P m", "∃ m, m > 3 ∧ P m"),
         ("@Eq Nat a b", "a = b"),
