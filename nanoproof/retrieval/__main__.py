@@ -5,23 +5,30 @@ python -m nanoproof.retrieval train --data repo:NAME --encoder new --out retriev
 python -m nanoproof.retrieval index --retriever retriever --data nanolean
 python -m nanoproof.retrieval evaluate --retriever retriever --data raid/data/merged --bm25
 python -m nanoproof.retrieval search "a b : Nat ⊢ a + b = b + a" --retriever retriever
+python -m nanoproof.retrieval serve --retriever retriever --project my-project --model-path sft/RUN
 """
 
 import argparse
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from nanoproof.common.torch_command import run_main
 
 from nanoproof.common.config import Parser, add_flags, check, from_args, group, opt, validate
-from nanoproof.common.distributed import StopSignal, init_distributed
+from nanoproof.common.distributed import DistInfo, StopSignal, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write, json_line
 from nanoproof.common.option_groups import DeviceOption
 from nanoproof.common.run_dir import setup_logging
 from nanoproof.common.terminal import print_lines
+from nanoproof.common.web import http_server
+from nanoproof.common.web.http_client import on_loopback
+from nanoproof.mcp.project_premises import ProjectPremises
+from nanoproof.policy.factory import TextModelOptions, open_values
 from nanoproof.repos.premise_data import read_source
 from nanoproof.repos.splits import SPLITS, STRATEGIES, Split
 from nanoproof.retrieval.corpus import Corpus
@@ -38,10 +45,12 @@ from nanoproof.retrieval.encoders import (
 from nanoproof.retrieval.index import ANN_FILE, INDEX_FOLDER, Index, IndexSearch, IndexSearchOption
 from nanoproof.retrieval.premises import RetrieveOptions, Retriever
 from nanoproof.retrieval.scores import BM25Ranks, EncoderRanks, Ranks, WordRanks, evaluate, prediction
+from nanoproof.retrieval.service import MOST_PREMISES, PremiseService, create_app
 from nanoproof.retrieval.training import Epoch, RetrievalData, TrainOptions, train_retriever
 from nanoproof.training.options import ModelOptions
 from nanoproof.training.setup import load_or_build_model
 
+TOKEN_VARIABLE = "NANOPROOF_PREMISES_TOKEN"
 NEW = "new"
 """SPEC of a network of ours with fresh weights."""
 
@@ -97,6 +106,32 @@ class ScoreOptions:
 
     def __post_init__(self) -> None:
         validate(self, "evaluate")
+
+
+@dataclass(frozen=True)
+class ServeOptions:
+    """Serving."""
+
+    project: str | None = opt(
+        None, "Folder of a Lean project whose declarations are premises too, as they are by then."
+    )
+    model_path: str | None = opt(None, "Checkpoint of ours whose values of states are served beside.")
+    address: str = opt("127.0.0.1", f"Address to listen on; others than loopback need ${TOKEN_VARIABLE}.")
+    port: int = opt(5010, "Port to listen on; 0 picks a free one.", min=0, max=65535)
+    threads: int = opt(16, "Requests that are answered at the same time.", min=1, advanced=True)
+    max_body_mb: float = opt(16.0, "Requests with a longer body are refused with 413.", above=0, advanced=True)
+    receive_seconds: float = opt(
+        600.0, "A connection on which nothing comes for so long is closed.", above=0, advanced=True
+    )
+    device: DeviceOption = group(DeviceOption)
+
+    def __post_init__(self) -> None:
+        validate(self, "serve")
+
+    @property
+    def on_loopback(self) -> bool:
+        """True if only programs on this machine can connect."""
+        return on_loopback(self.address)
 
 
 # -- Commands --------------------------------------------------------------------------------------------------------
@@ -215,6 +250,51 @@ def search(args: argparse.Namespace) -> int:
     return 0
 
 
+def serve(args: argparse.Namespace) -> int:
+    """Serve premises, and values, until a signal comes."""
+    options, searching = from_args(ServeOptions, args), from_args(IndexSearchOption, args)
+    if args.retriever is None and options.project is None:
+        raise UserError("give --retriever, the folder of an index, or --project, a Lean project, or both")
+    token = os.environ.get(TOKEN_VARIABLE) or None
+    if token is None and not options.on_loopback:
+        raise UserError(f"--address {options.address}: set {TOKEN_VARIABLE}, which callers then have to send")
+    listener = http_server.bind(options)
+    http_server.on_signals(http_server.interrupt)
+    dist = init_distributed(options.device.device_type)
+    retrieving = RetrieveOptions(retrieve=MOST_PREMISES, retriever=args.retriever or WORDS, searching=searching)
+    with ExitStack() as stack:
+        if options.project is None:
+            opened = Retriever.open(retrieving, dist.device)
+            service = PremiseService(lambda: opened, _open_value(options, dist, stack), {"retriever": args.retriever})
+        else:
+            root = Path(options.project).expanduser().resolve()
+            if not root.is_dir():
+                raise UserError(f"--project {options.project} is no folder")
+            premises = ProjectPremises(root, retrieving, dist.device, with_nanolean=False)
+            premises.retriever()  # a folder that is no index is said now
+            about = {"retriever": args.retriever or WORDS, "project": root.name}
+            service = PremiseService(premises.retriever, _open_value(options, dist, stack), about)
+        app = create_app(service, token, options.on_loopback)
+        server = http_server.HttpServer(app, options, listener)
+
+        def drain() -> None:
+            service.closing = True
+
+        http_server.on_signals(http_server.Shutdown(drain, lambda: None, 5.0, app.extensions["requests"], server))
+        http_server.print_address(listener)
+        server.run()
+    return 0
+
+
+def _open_value(options: ServeOptions, dist: DistInfo, stack: ExitStack) -> Callable[[str], float] | None:
+    """Open what says how many tactics a state needs; None without a model."""
+    if options.model_path is None:
+        return None
+    values = stack.enter_context(open_values(TextModelOptions(value_model=options.model_path), dist))
+    assert values is not None
+    return lambda state: values.value(state).tactics
+
+
 def parse_args(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """Parse a command line; `run` is what it asks for."""
     parser = Parser(prog="python -m nanoproof.retrieval", description=(__doc__ or "").splitlines()[0])
@@ -231,7 +311,10 @@ def parse_args(argv: Sequence[str] | None = None) -> argparse.Namespace:
     searches.add_argument("--count", "-k", type=int, default=10, metavar="K", help="How many premises.")
     searches.add_argument("--theorem", metavar="NAME", help="Only what comes before this premise.")
     add_flags(searches, DeviceOption)
-    for command in (indexes, measures, searches):
+    serves = commands.add_parser("serve", help="Serve premises and values over HTTP, to tools and provers of others.")
+    serves.add_argument("--retriever", metavar="DIR", help="Folder of a retriever with its index.")
+    add_flags(serves, ServeOptions)
+    for command in (indexes, measures, searches, serves):
         add_flags(command, IndexSearchOption)
     for command in (trains, indexes, measures):
         add_flags(command, DataOptions)
@@ -240,7 +323,7 @@ def parse_args(argv: Sequence[str] | None = None) -> argparse.Namespace:
     for command in (trains, indexes):
         add_flags(command, ModelOptions)
     add_flags(measures, ScoreOptions)
-    for command, run in ((trains, train), (indexes, index), (measures, measure), (searches, search)):
+    for command, run in ((trains, train), (indexes, index), (measures, measure), (searches, search), (serves, serve)):
         command.set_defaults(run=run)
     return parser.parse_args(argv)
 
