@@ -2071,3 +2071,1230 @@ theorem $t ($f $f1 : Nat → Nat) ($h : $f 0 = 0) ($h1 : ∀ $n, $f ($n + 1) + $
   | succ $n ih =>
     have $h2 := $h1 $n
     omega
+
+--- geometric_sum
+def $F : Nat → Nat
+  | 0 => 0
+  | n + 1 => $F n + #(a+1) ^ n
+
+theorem $t ($n : Nat) : #a * $F $n + 1 = #(a+1) ^ $n := by
+  induction $n with
+  | zero => rfl
+  | succ $n ih =>
+    rw [$F, Nat.pow_succ]
+    omega
+
+--- sum_of_powers_of_two
+theorem $t ($f : Nat → Nat) ($h : $f 0 = 1) ($h1 : ∀ $n, $f ($n + 1) = $f $n + 2 ^ ($n + 1)) ($n : Nat) : $f $n + 1 = 2 ^ ($n + 1) := by
+  induction $n with
+  | zero => ⟦rw [$h]¦omega⟧
+  | succ $n ih =>
+    have $h2 : 2 ^ ($n + 1 + 1) = 2 ^ ($n + 1) * 2 := Nat.pow_succ
+    rw [$h1]
+    omega
+
+--- sum_of_squares
+def $F : Nat → Nat
+  | 0 => 0
+  | n + 1 => $F n + (n + 1) * (n + 1)
+
+theorem $t ($n : Nat) : 6 * $F $n = $n * ($n + 1) * (2 * $n + 1) := by
+  induction $n with
+  | zero => rfl
+  | succ $n ih =>
+    rw [$F, Nat.mul_add, ih]
+    grind
+
+--- sum_of_cubes
+def $F : Nat → Nat
+  | 0 => 0
+  | n + 1 => $F n + (n + 1) * (n + 1) * (n + 1)
+
+theorem $t ($n : Nat) : 4 * $F $n = $n * $n * (($n + 1) * ($n + 1)) := by
+  induction $n with
+  | zero => rfl
+  | succ $n ih =>
+    rw [$F, Nat.mul_add, ih]
+    grind
+
+--- sum_of_products_of_neighbours
+def $F : Nat → Nat
+  | 0 => 0
+  | n + 1 => $F n + (n + 1) * (n + 2)
+
+theorem $t ($n : Nat) : 3 * $F $n = $n * ($n + 1) * ($n + 2) := by
+  induction $n with
+  | zero => rfl
+  | succ $n ih =>
+    rw [$F, Nat.mul_add, ih]
+    grind
+
+--- affine_recursion
+theorem $t ($f : Nat → Nat) ($h : $f 0 = 0) ($h1 : ∀ $n, $f ($n + 1) = 2 * $f $n + #a) ($n : Nat) : $f $n + #a = #a * 2 ^ $n := by
+  induction $n with
+  | zero => ⟦rw [$h]¦simp [$h]⟧
+  | succ $n ih =>
+    rw [$h1, Nat.pow_succ]
+    omega
+
+--- doubling_recursion
+theorem $t ($f : Nat → Nat) ($h : $f 0 = #b) ($h1 : ∀ $n, $f ($n + 1) = #a * $f $n) ($n : Nat) : $f $n = #b * #a ^ $n := by
+  induction $n with
+  | zero => rw [$h, Nat.pow_zero, Nat.mul_one]
+  | succ $n ih =>
+    rw [$h1, ih, Nat.pow_succ]
+    ⟦grind¦omega⟧
+
+--- recursion_stays_below
+theorem $t ($f : Nat → Nat) ($h : $f 0 ≤ #(2*a)) ($h1 : ∀ $n, $f ($n + 1) = ($f $n + #(2*a)) / 2) ($n : Nat) : $f $n ≤ #(2*a) := by
+  induction $n with
+  | zero => exact $h
+  | succ $n ih =>
+    rw [$h1]
+    omega
+
+--- recursion_keeps_parity
+theorem $t ($f : Nat → Nat) ($h : $f 0 = #(2*a)) ($h1 : ∀ $n, $f ($n + 1) = ⟦$f $n + #(2*b)¦3 * $f $n¦$f $n + 2 * $n¦5 * $f $n + 4⟧) ($n : Nat) : $f $n % 2 = 0 := by
+  induction $n with
+  | zero => rw [$h]
+  | succ $n ih =>
+    rw [$h1]
+    omega
+
+--- recursion_divisible
+theorem $t ($f : Nat → Nat) ($h : #a ∣ $f 0) ($h1 : ∀ $n, $f ($n + 1) = $f $n + #a * $n) ($n : Nat) : #a ∣ $f $n := by
+  induction $n with
+  | zero => exact $h
+  | succ $n ih =>
+    rw [$h1]
+    ⟦omega¦exact Nat.dvd_add ih (Nat.dvd_mul_right #a $n)⟧
+
+--- cube_minus
+theorem $t ($n : Nat) : 3 ∣ $n * $n * $n + 2 * $n := by
+  induction $n with
+  | zero => decide
+  | succ $n ih =>
+    have $h : ($n + 1) * ($n + 1) * ($n + 1) + 2 * ($n + 1) = $n * $n * $n + 2 * $n + 3 * ($n * $n + $n + 1) := by grind
+    rw [$h]
+    exact Nat.dvd_add ih (Nat.dvd_mul_right 3 _)
+
+--- product_of_three
+theorem $t ($n : Nat) : 3 ∣ $n * ($n + 1) * ($n + 2) := by
+  induction $n with
+  | zero => decide
+  | succ $n ih =>
+    have $h : ($n + 1) * ($n + 1 + 1) * ($n + 1 + 2) = $n * ($n + 1) * ($n + 2) + 3 * (($n + 1) * ($n + 2)) := by grind
+    rw [$h]
+    exact Nat.dvd_add ih (Nat.dvd_mul_right 3 _)
+
+--- square_plus_number_even
+theorem $t ($n : Nat) : ($n ⟦* $n¦^ 2⟧ + $n) % 2 = 0 := by
+  induction $n with
+  | zero => rfl
+  | succ $n ih => grind
+
+--- square_same_parity
+theorem $t ($n : Nat) : $n * $n % 2 = $n % 2 := by
+  rw [Nat.mul_mod]
+  rcases Nat.mod_two_eq_zero_or_one $n with $h | $h
+  · rw [$h]
+  · rw [$h]
+
+--- even_of_even_square
+theorem $t ($n : Nat) ($h : 2 ∣ $n * $n) : 2 ∣ $n := by
+  have $h1 := Nat.mul_mod $n $n 2
+  rcases Nat.mod_two_eq_zero_or_one $n with $h2 | $h2
+  · omega
+  · rw [$h2] at $h1
+    omega
+
+--- three_divides_of_square
+theorem $t ($n : Nat) ($h : 3 ∣ $n * $n) : 3 ∣ $n := by
+  have $h1 := Nat.mul_mod $n $n 3
+  have $h2 : $n % 3 = 0 ∨ $n % 3 = 1 ∨ $n % 3 = 2 := by omega
+  rcases $h2 with $h2 | $h2 | $h2
+  · omega
+  · rw [$h2] at $h1
+    omega
+  · rw [$h2] at $h1
+    omega
+
+--- odd_not_divisible
+theorem $t ($n : Nat) : ¬#(a) ∣ #a * $n + 1 := by
+  intro $h
+  obtain ⟨$n1, $h1⟩ := $h
+  omega
+
+--- sum_of_odd_numbers_even
+theorem $t ($n $n1 : Nat) ($h : $n % 2 = 1) ($h1 : $n1 % 2 = 1) : ∃ $n2, $n + $n1 = 2 * $n2 := by
+  exact ⟨($n + $n1) / 2, by omega⟩
+
+--- divides_both_or
+theorem $t ($n $n1 : Nat) ($h : 2 ∣ $n * $n1) : 2 ∣ $n ∨ 2 ∣ $n1 := by
+  have $h1 := Nat.mul_mod $n $n1 2
+  rcases Nat.mod_two_eq_zero_or_one $n with $h2 | $h2
+  · left
+    omega
+  · right
+    rw [$h2] at $h1
+    omega
+
+--- divides_of_mod
+theorem $t ($n $n1 : Nat) ($h : $n % $n1 = 0) : ∃ $n2, $n = $n1 * $n2 := by
+  ⟦1:obtain ⟨$n2, $h1⟩ := Nat.dvd_of_mod_eq_zero $h¦exact Nat.dvd_of_mod_eq_zero $h¦have $h1 := Nat.div_add_mod $n $n1⟧
+  ⟦1:exact ⟨$n2, $h1⟩¦¦exact ⟨$n / $n1, by omega⟩⟧
+
+--- multiple_of_both
+theorem $t ($n : Nat) ($h : 2 ∣ $n) ($h1 : ⟦1:3¦5¦7⟧ ∣ $n) : ⟦1:6¦10¦14⟧ ∣ $n := by
+  obtain ⟨$n1, $h2⟩ := $h
+  obtain ⟨$n2, $h3⟩ := $h1
+  omega
+
+--- divides_sum_of_three
+theorem $t ($n : Nat) : 3 ∣ $n + ($n + 1) + ($n + 2) := by
+  exact ⟨$n + 1, by omega⟩
+
+--- common_divisor_of_difference
+theorem $t ($n $n1 $n2 : Nat) ($h : $n ∣ $n1) ($h1 : $n ∣ $n2) : $n ∣ $n1 - $n2 := by
+  obtain ⟨$n3, rfl⟩ := $h
+  obtain ⟨$n4, rfl⟩ := $h1
+  exact ⟨$n3 - $n4, by rw [Nat.mul_sub]⟩
+
+--- power_divides_power
+theorem $t ($n $n1 $n2 : Nat) ($h : $n ∣ $n1) : $n ^ $n2 ∣ $n1 ^ $n2 := by
+  induction $n2 with
+  | zero => exact Nat.dvd_refl _
+  | succ $n2 ih =>
+    rw [Nat.pow_succ, Nat.pow_succ]
+    exact Nat.mul_dvd_mul ih $h
+
+--- power_of_divides
+theorem $t ($n $n1 $n2 : Nat) ($h : $n1 ≤ $n2) : $n ^ $n1 ∣ $n ^ $n2 := by
+  obtain ⟨$n3, rfl⟩ := Nat.exists_eq_add_of_le $h
+  rw [Nat.pow_add]
+  exact Nat.dvd_mul_right _ _
+
+--- power_monotone
+theorem $t ($n $n1 $n2 : Nat) ($h : $n ≤ $n1) : $n ^ $n2 ≤ $n1 ^ $n2 := by
+  induction $n2 with
+  | zero => exact Nat.le_refl _
+  | succ $n2 ih =>
+    rw [Nat.pow_succ, Nat.pow_succ]
+    exact Nat.mul_le_mul ih $h
+
+--- power_at_least_one
+theorem $t ($n $n1 : Nat) ($h : 0 < $n) : 0 < $n ^ $n1 := by
+  induction $n1 with
+  | zero => exact Nat.zero_lt_one
+  | succ $n1 ih =>
+    rw [Nat.pow_succ]
+    exact Nat.mul_pos ih $h
+
+--- own_equality_test
+def $F : Nat → Nat → Bool
+  | 0, 0 => true
+  | 0, _ + 1 => false
+  | _ + 1, 0 => false
+  | n + 1, m + 1 => $F n m
+
+theorem $t ($n : Nat) : $F $n $n = true := by
+  induction $n with
+  | zero => rfl
+  | succ $n ih =>
+    rw [$F]
+    exact ih
+
+--- own_equality_test_sound
+def $F : Nat → Nat → Bool
+  | 0, 0 => true
+  | 0, _ + 1 => false
+  | _ + 1, 0 => false
+  | n + 1, m + 1 => $F n m
+
+theorem $t ($n $n1 : Nat) ($h : $F $n $n1 = true) : $n = $n1 := by
+  induction $n generalizing $n1 with
+  | zero =>
+    cases $n1 with
+    | zero => rfl
+    | succ $n1 => cases $h
+  | succ $n ih =>
+    cases $n1 with
+    | zero => cases $h
+    | succ $n1 =>
+      rw [$F] at $h
+      rw [ih $n1 $h]
+
+--- own_less_or_equal_test
+def $F : Nat → Nat → Bool
+  | 0, _ => true
+  | _ + 1, 0 => false
+  | n + 1, m + 1 => $F n m
+
+theorem $t ($n $n1 : Nat) ($h : $F $n $n1 = true) : $n ≤ $n1 := by
+  induction $n generalizing $n1 with
+  | zero => exact Nat.zero_le $n1
+  | succ $n ih =>
+    cases $n1 with
+    | zero => cases $h
+    | succ $n1 =>
+      rw [$F] at $h
+      exact Nat.succ_le_succ (ih $n1 $h)
+
+--- own_less_or_equal_test_complete
+def $F : Nat → Nat → Bool
+  | 0, _ => true
+  | _ + 1, 0 => false
+  | n + 1, m + 1 => $F n m
+
+theorem $t ($n $n1 : Nat) ($h : $n ≤ $n1) : $F $n $n1 = true := by
+  induction $n generalizing $n1 with
+  | zero => ⟦rfl¦rw [$F]⟧
+  | succ $n ih =>
+    cases $n1 with
+    | zero => omega
+    | succ $n1 =>
+      rw [$F]
+      exact ih $n1 (by omega)
+
+--- own_subtraction
+def $F : Nat → Nat → Nat
+  | n, 0 => n
+  | 0, _ + 1 => 0
+  | n + 1, m + 1 => $F n m
+
+theorem $t ($n : Nat) : $F $n $n = 0 := by
+  induction $n with
+  | zero => rfl
+  | succ $n ih => ⟦rw [$F, ih]¦exact ih⟧
+
+--- own_addition
+def $F : Nat → Nat → Nat
+  | 0, m => m
+  | n + 1, m => ⟦$F n m + 1¦$F n (m + 1)⟧
+
+theorem $t ($n $n1 : Nat) : $F $n $n1 = $n + $n1 := by
+  induction $n generalizing $n1 with
+  | zero => ⟦rw [$F, Nat.zero_add]¦simp [$F]⟧
+  | succ $n ih =>
+    rw [$F, ih]
+    omega
+
+--- own_multiplication
+def $F : Nat → Nat → Nat
+  | 0, _ => 0
+  | n + 1, m => ⟦1:m + $F n m¦$F n m + m⟧
+
+theorem $t ($n $n1 : Nat) : $F $n $n1 = $n * $n1 := by
+  induction $n with
+  | zero => rw [$F, Nat.zero_mul]
+  | succ $n ih =>
+    rw [$F, ih, Nat.add_one_mul]
+    ⟦1:omega¦⟧
+
+--- own_halving
+def $F : Nat → Nat
+  | 0 => 0
+  | 1 => 0
+  | n + 2 => $F n + 1
+
+theorem $t ($n : Nat) : $F (2 * $n) = $n := by
+  induction $n with
+  | zero => rfl
+  | succ $n ih => rw [Nat.mul_add_one, $F, ih]
+
+--- own_halving_bound
+def $F : Nat → Nat
+  | 0 => 0
+  | 1 => 0
+  | n + 2 => $F n + 1
+
+theorem $t ($n : Nat) : $F $n ≤ $n := by
+  induction $n using Nat.strongRecOn with
+  | ind $n ih =>
+    cases $n with
+    | zero => exact Nat.le_refl _
+    | succ $n =>
+      cases $n with
+      | zero => decide
+      | succ $n =>
+        rw [$F]
+        have $h := ih $n (by omega)
+        omega
+
+--- own_mod_two
+def $F : Nat → Nat
+  | 0 => 0
+  | 1 => 1
+  | n + 2 => $F n
+
+theorem $t ($n : Nat) : $F $n < 2 := by
+  induction $n using Nat.strongRecOn with
+  | ind $n ih =>
+    cases $n with
+    | zero => decide
+    | succ $n =>
+      cases $n with
+      | zero => decide
+      | succ $n =>
+        rw [$F]
+        exact ih $n (by omega)
+
+--- own_collatz_step
+def $F ($n : Nat) : Nat := if $n % 2 = 0 then $n / 2 else 3 * $n + 1
+
+theorem $t ($n : Nat) : ⟦$F (2 * $n) = $n¦$F (2 * $n + 1) = 6 * $n + 4⟧ := by
+  unfold $F
+  split
+  · omega
+  · omega
+
+--- own_absolute_value
+def $F ($n $n1 : Nat) : Nat := if $n ≤ $n1 then $n1 - $n else $n - $n1
+
+theorem $t ($n $n1 $n2 : Nat) : $F $n $n2 ≤ $F $n $n1 + $F $n1 $n2 := by
+  unfold $F
+  grind
+
+--- own_sign_of_condition
+def $F ($n : Nat) : Nat := if $n < #a then 0 else 1
+
+theorem $t ($n $n1 : Nat) ($h : $n ≤ $n1) : $F $n ≤ $F $n1 := by
+  unfold $F
+  by_cases $h1 : $n < #a
+  · rw [if_pos $h1]
+    exact Nat.zero_le _
+  · have $h2 : ¬$n1 < #a := by omega
+    rw [if_neg $h1, if_neg $h2]
+
+--- own_clamp
+def $F ($n $n1 $n2 : Nat) : Nat := if $n2 < $n then $n else if $n1 < $n2 then $n1 else $n2
+
+theorem $t ($n $n1 $n2 : Nat) ($h : $n ≤ $n1) : $n ≤ $F $n $n1 $n2 ∧ $F $n $n1 $n2 ≤ $n1 := by
+  unfold $F
+  split
+  · omega
+  · split
+    · omega
+    · omega
+
+--- binary_number_successor
+inductive $T where
+  | zero : $T
+  | even (b : $T) : $T
+  | odd (b : $T) : $T
+
+def $F : $T → $T
+  | .zero => .odd .zero
+  | .even b => .odd b
+  | .odd b => .even ($F b)
+
+def $F1 : $T → Nat
+  | .zero => 0
+  | .even b => 2 * $F1 b
+  | .odd b => 2 * $F1 b + 1
+
+theorem $t ($s : $T) : $F1 ($F $s) = $F1 $s + 1 := by
+  induction $s with
+  | zero => rfl
+  | even $s ih => rfl
+  | odd $s ih =>
+    rw [$F, $F1, ih, $F1]
+    omega
+
+--- expression_simplifier
+inductive $T where
+  | num (n : Nat) : $T
+  | plus (a b : $T) : $T
+  | twice (a : $T) : $T
+
+def $F : $T → Nat
+  | .num n => n
+  | .plus a b => $F a + $F b
+  | .twice a => 2 * $F a
+
+def $F1 : $T → $T
+  | .num n => .num n
+  | .plus a b => .plus ($F1 a) ($F1 b)
+  | .twice a => .plus ($F1 a) ($F1 a)
+
+theorem $t ($s : $T) : $F ($F1 $s) = $F $s := by
+  induction $s with
+  | num $n => rfl
+  | plus $s1 $s2 ih ih1 => rw [$F1, $F, ih, ih1, $F]
+  | twice $s1 ih =>
+    rw [$F1, $F, ih, $F]
+    omega
+
+--- expression_size_positive
+inductive $T where
+  | num (n : Nat) : $T
+  | plus (a b : $T) : $T
+
+def $F : $T → Nat
+  | .num _ => 1
+  | .plus a b => $F a + $F b + #a
+
+theorem $t ($s : $T) : 0 < $F $s := by
+  induction $s with
+  | num $n => exact Nat.zero_lt_one
+  | plus $s1 $s2 ih ih1 =>
+    rw [$F]
+    omega
+
+--- expression_variables_evaluated
+inductive $T where
+  | num (n : Nat) : $T
+  | var (n : Nat) : $T
+  | plus (a b : $T) : $T
+
+def $F ($f : Nat → Nat) : $T → Nat
+  | .num n => n
+  | .var n => $f n
+  | .plus a b => $F $f a + $F $f b
+
+theorem $t ($f $f1 : Nat → Nat) ($h : ∀ $n, $f $n ≤ $f1 $n) ($s : $T) : $F $f $s ≤ $F $f1 $s := by
+  induction $s with
+  | num $n => exact Nat.le_refl _
+  | var $n => exact $h $n
+  | plus $s1 $s2 ih ih1 =>
+    rw [$F, $F]
+    ⟦omega¦exact Nat.add_le_add ih ih1⟧
+
+--- tree_flatten_mirror
+inductive $T where
+  | leaf (x : Nat) : $T
+  | node (l r : $T) : $T
+
+def $F : $T → $T
+  | .leaf x => .leaf x
+  | .node l r => .node ($F r) ($F l)
+
+def $F1 : $T → List Nat
+  | .leaf x => [x]
+  | .node l r => $F1 l ++ $F1 r
+
+theorem $t ($s : $T) : $F1 ($F $s) = ($F1 $s).reverse := by
+  induction $s with
+  | leaf $x => rfl
+  | node $s1 $s2 ih ih1 => rw [$F, $F1, ih, ih1, $F1, List.reverse_append]
+
+--- tree_members_mirror
+inductive $T where
+  | leaf : $T
+  | node (l : $T) (x : Nat) (r : $T) : $T
+
+def $F : $T → $T
+  | .leaf => .leaf
+  | .node l x r => .node ($F r) x ($F l)
+
+def $F1 ($n : Nat) : $T → Nat
+  | .leaf => 0
+  | .node l x r => (if x = $n then 1 else 0) + $F1 $n l + $F1 $n r
+
+theorem $t ($n : Nat) ($s : $T) : $F1 $n ($F $s) = $F1 $n $s := by
+  induction $s with
+  | leaf => rfl
+  | node $s1 $x $s2 ih ih1 =>
+    rw [$F, $F1, ih, ih1, $F1]
+    omega
+
+--- tree_depth_power
+inductive $T where
+  | leaf : $T
+  | node (l r : $T) : $T
+
+def $F : $T → Nat
+  | .leaf => 0
+  | .node l r => $F l + $F r + 1
+
+def $F1 : $T → $T → $T
+  | .leaf, s => s
+  | .node l r, s => .node ($F1 l s) r
+
+theorem $t ($s $s1 : $T) : $F ($F1 $s $s1) = $F $s + $F $s1 := by
+  induction $s with
+  | leaf => rw [$F1, $F, Nat.zero_add]
+  | node $s2 $s3 ih ih1 =>
+    rw [$F1, $F, ih, $F]
+    omega
+
+--- unary_multiplication_zero
+inductive $T where
+  | zero : $T
+  | succ (n : $T) : $T
+
+def $F ($s : $T) : $T → $T
+  | .zero => $s
+  | .succ n => .succ ($F $s n)
+
+def $F1 ($s : $T) : $T → $T
+  | .zero => .zero
+  | .succ n => $F ($F1 $s n) $s
+
+theorem $t ($s : $T) : $F1 .zero $s = .zero := by
+  induction $s with
+  | zero => rfl
+  | succ $s ih => rw [$F1, ih, $F]
+
+--- unary_double
+inductive $T where
+  | zero : $T
+  | succ (n : $T) : $T
+
+def $F : $T → $T
+  | .zero => .zero
+  | .succ n => .succ (.succ ($F n))
+
+def $F1 : $T → Nat
+  | .zero => 0
+  | .succ n => $F1 n + 1
+
+theorem $t ($s : $T) : $F1 ($F $s) = 2 * $F1 $s := by
+  induction $s with
+  | zero => rfl
+  | succ $s ih =>
+    rw [$F, $F1, $F1, ih, $F1]
+    omega
+
+--- predicate_parity_inversion
+inductive $T : Nat → Prop where
+  | zero : $T 0
+  | step (n : Nat) (h : $T n) : $T (n + 2)
+
+theorem $t ($n : Nat) ($h : $T ($n + 2)) : $T $n := by
+  cases $h with
+  | step $n $h1 => exact $h1
+
+--- predicate_parity_not_one
+inductive $T : Nat → Prop where
+  | zero : $T 0
+  | step (n : Nat) (h : $T n) : $T (n + 2)
+
+theorem $t : ¬$T 1 := by
+  intro $h
+  cases $h
+
+--- predicate_difference
+inductive $T : Nat → Prop where
+  | zero : $T 0
+  | step (n : Nat) (h : $T n) : $T (n + 2)
+
+theorem $t ($n : Nat) ($h : $T $n) : $n % 2 = 0 := by
+  induction $h with
+  | zero => rfl
+  | step $n $h ih => omega
+
+--- predicate_of_mod
+inductive $T : Nat → Prop where
+  | zero : $T 0
+  | step (n : Nat) (h : $T n) : $T (n + 2)
+
+theorem $t ($n : Nat) ($h : $n % 2 = 0) : $T $n := by
+  have $h1 : ∀ $n1, $T (2 * $n1) := ?_
+  · have $h2 : $n = 2 * ($n / 2) := by omega
+    rw [$h2]
+    exact $h1 ($n / 2)
+  · intro $n1
+    induction $n1 with
+    | zero => exact $T.zero
+    | succ $n1 ih => exact $T.step (2 * $n1) ih
+
+--- predicate_two_kinds
+inductive $T : Nat → Prop where
+  | base : $T #a
+  | add (n m : Nat) (h : $T n) (h1 : $T m) : $T (n + m)
+
+theorem $t ($n : Nat) ($h : $T $n) : #a ∣ $n := by
+  induction $h with
+  | base => exact Nat.dvd_refl #a
+  | add $n1 $n2 $h1 $h2 ih ih1 => exact Nat.dvd_add ih ih1
+
+--- predicate_reachable
+inductive $T : Nat → Nat → Prop where
+  | start : $T 0 0
+  | right (x y : Nat) (h : $T x y) : $T (x + 1) (y + #a)
+  | wait (x y : Nat) (h : $T x y) : $T x y
+
+theorem $t ($x $y : Nat) ($h : $T $x $y) : $y = #a * $x := by
+  induction $h with
+  | start => rfl
+  | right $x1 $y1 $h1 ih => omega
+  | wait $x1 $y1 $h1 ih => exact ih
+
+--- closure_single_step
+inductive $T (R : Nat → Nat → Prop) : Nat → Nat → Prop where
+  | refl (x : Nat) : $T R x x
+  | step (x y z : Nat) (h : R x y) (h1 : $T R y z) : $T R x z
+
+theorem $t (R : Nat → Nat → Prop) ($x $x1 : Nat) ($h : R $x $x1) : $T R $x $x1 := by
+  exact $T.step $x $x1 $x1 $h ($T.refl $x1)
+
+--- closure_monotone
+inductive $T (R : Nat → Nat → Prop) : Nat → Nat → Prop where
+  | refl (x : Nat) : $T R x x
+  | step (x y z : Nat) (h : R x y) (h1 : $T R y z) : $T R x z
+
+theorem $t (R Q : Nat → Nat → Prop) ($h : ∀ $x $y, R $x $y → Q $x $y) ($x $y : Nat) ($h1 : $T R $x $y) : $T Q $x $y := by
+  induction $h1 with
+  | refl $x => exact $T.refl $x
+  | step $x $x2 $x3 $h2 $h3 ih => exact $T.step $x $x2 $x3 ($h $x $x2 $h2) ih
+
+--- closure_of_order
+inductive $T (R : Nat → Nat → Prop) : Nat → Nat → Prop where
+  | refl (x : Nat) : $T R x x
+  | step (x y z : Nat) (h : R x y) (h1 : $T R y z) : $T R x z
+
+theorem $t (R : Nat → Nat → Prop) ($h : ∀ $x $y, R $x $y → $x ≤ $y) ($x $y : Nat) ($h1 : $T R $x $y) : $x ≤ $y := by
+  induction $h1 with
+  | refl $x => exact Nat.le_refl $x
+  | step $x $x2 $x3 $h2 $h3 ih => exact Nat.le_trans ($h $x $x2 $h2) ih
+
+--- sorted_predicate_tail
+inductive $T : List Nat → Prop where
+  | nil : $T []
+  | one (x : Nat) : $T [x]
+  | cons (x y : Nat) (l : List Nat) (h : x ≤ y) (h1 : $T (y :: l)) : $T (x :: y :: l)
+
+theorem $t ($x : Nat) ($l : List Nat) ($h : $T ($x :: $l)) : $T $l := by
+  cases $h with
+  | one => exact $T.nil
+  | cons $x1 $y $l1 $h1 $h2 => exact $h2
+
+--- permutation_length
+inductive $T : List Nat → List Nat → Prop where
+  | nil : $T [] []
+  | cons (x : Nat) (l m : List Nat) (h : $T l m) : $T (x :: l) (x :: m)
+  | swap (x y : Nat) (l : List Nat) : $T (x :: y :: l) (y :: x :: l)
+  | trans (k l m : List Nat) (h : $T k l) (h1 : $T l m) : $T k m
+
+theorem $t ($l $l1 : List Nat) ($h : $T $l $l1) : $l.length = $l1.length := by
+  induction $h with
+  | nil => rfl
+  | cons $x $l2 $l3 $h1 ih => rw [List.length_cons, ih, List.length_cons]
+  | swap $x $y $l2 => rfl
+  | trans $l2 $l3 $l4 $h1 $h2 ih ih1 => rw [ih, ih1]
+
+--- permutation_refl
+inductive $T : List Nat → List Nat → Prop where
+  | nil : $T [] []
+  | cons (x : Nat) (l m : List Nat) (h : $T l m) : $T (x :: l) (x :: m)
+
+theorem $t ($l : List Nat) : $T $l $l := by
+  induction $l with
+  | nil => exact $T.nil
+  | cons $x $l ih => exact $T.cons $x $l $l ih
+
+--- permutation_symm
+inductive $T : List Nat → List Nat → Prop where
+  | nil : $T [] []
+  | cons (x : Nat) (l m : List Nat) (h : $T l m) : $T (x :: l) (x :: m)
+  | swap (x y : Nat) (l : List Nat) : $T (x :: y :: l) (y :: x :: l)
+  | trans (k l m : List Nat) (h : $T k l) (h1 : $T l m) : $T k m
+
+theorem $t ($l $l1 : List Nat) ($h : $T $l $l1) : $T $l1 $l := by
+  induction $h with
+  | nil => exact $T.nil
+  | cons $x $l2 $l3 $h1 ih => exact $T.cons $x $l3 $l2 ih
+  | swap $x $y $l2 => exact $T.swap $y $x $l2
+  | trans $l2 $l3 $l4 $h1 $h2 ih ih1 => exact $T.trans $l4 $l3 $l2 ih1 ih
+
+--- sublist_length
+inductive $T : List Nat → List Nat → Prop where
+  | nil : $T [] []
+  | skip (x : Nat) (l m : List Nat) (h : $T l m) : $T l (x :: m)
+  | keep (x : Nat) (l m : List Nat) (h : $T l m) : $T (x :: l) (x :: m)
+
+theorem $t ($l $l1 : List Nat) ($h : $T $l $l1) : $l.length ≤ $l1.length := by
+  induction $h with
+  | nil => exact Nat.le_refl 0
+  | skip $x $l2 $l3 $h1 ih =>
+    rw [List.length_cons]
+    omega
+  | keep $x $l2 $l3 $h1 ih =>
+    rw [List.length_cons, List.length_cons]
+    omega
+
+--- own_take_and_drop
+def $F : Nat → List Nat → List Nat
+  | 0, _ => []
+  | _ + 1, [] => []
+  | n + 1, x :: l => x :: $F n l
+
+def $F1 : Nat → List Nat → List Nat
+  | 0, l => l
+  | _ + 1, [] => []
+  | n + 1, _ :: l => $F1 n l
+
+theorem $t ($n : Nat) ($l : List Nat) : $F $n $l ++ $F1 $n $l = $l := by
+  induction $n generalizing $l with
+  | zero => rfl
+  | succ $n ih =>
+    cases $l with
+    | nil => rfl
+    | cons $x $l => rw [$F, $F1, List.cons_append, ih]
+
+--- own_take_length
+def $F : Nat → List Nat → List Nat
+  | 0, _ => []
+  | _ + 1, [] => []
+  | n + 1, x :: l => x :: $F n l
+
+theorem $t ($n : Nat) ($l : List Nat) : ($F $n $l).length ≤ $n := by
+  induction $n generalizing $l with
+  | zero => exact Nat.le_refl 0
+  | succ $n ih =>
+    cases $l with
+    | nil => exact Nat.zero_le _
+    | cons $x $l =>
+      rw [$F, List.length_cons]
+      exact Nat.succ_le_succ (ih $l)
+
+--- own_drop_everything
+def $F : Nat → List Nat → List Nat
+  | 0, l => l
+  | _ + 1, [] => []
+  | n + 1, _ :: l => $F n l
+
+theorem $t ($l : List Nat) : $F $l.length $l = [] := by
+  induction $l with
+  | nil => rfl
+  | cons $x $l ih =>
+    rw [List.length_cons, $F]
+    exact ih
+
+--- own_drop_add
+def $F : Nat → List Nat → List Nat
+  | 0, l => l
+  | _ + 1, [] => []
+  | n + 1, _ :: l => $F n l
+
+theorem $t ($n : Nat) : $F $n [] = [] := by
+  cases $n with
+  | zero => rfl
+  | succ $n => rfl
+
+--- own_interleave_length
+def $F : List Nat → List Nat → List Nat
+  | [], l => l
+  | x :: k, [] => x :: k
+  | x :: k, y :: l => x :: y :: $F k l
+
+theorem $t ($l $l1 : List Nat) : ($F $l $l1).length = $l.length + $l1.length := by
+  induction $l generalizing $l1 with
+  | nil =>
+    rw [$F, List.length_nil, Nat.zero_add]
+  | cons $x $l ih =>
+    cases $l1 with
+    | nil => rfl
+    | cons $y $l1 =>
+      rw [$F, List.length_cons, List.length_cons, ih, List.length_cons, List.length_cons]
+      omega
+
+--- own_zip_length
+def $F : List Nat → List Nat → List Nat
+  | [], _ => []
+  | _ :: _, [] => []
+  | x :: k, y :: l => (x + y) :: $F k l
+
+theorem $t ($l $l1 : List Nat) ($h : $l.length = $l1.length) : ($F $l $l1).length = $l.length := by
+  induction $l generalizing $l1 with
+  | nil => rfl
+  | cons $x $l ih =>
+    cases $l1 with
+    | nil => cases $h
+    | cons $y $l1 =>
+      rw [$F, List.length_cons, List.length_cons, ih]
+      rw [List.length_cons, List.length_cons] at $h
+      omega
+
+--- own_zip_comm
+def $F : List Nat → List Nat → List Nat
+  | [], _ => []
+  | _ :: _, [] => []
+  | x :: k, y :: l => (x + y) :: $F k l
+
+theorem $t ($l $l1 : List Nat) : $F $l $l1 = $F $l1 $l := by
+  induction $l generalizing $l1 with
+  | nil =>
+    cases $l1 with
+    | nil => rfl
+    | cons $y $l1 => rfl
+  | cons $x $l ih =>
+    cases $l1 with
+    | nil => rfl
+    | cons $y $l1 => rw [$F, $F, ih, Nat.add_comm]
+
+--- own_member_test
+def $F ($n : Nat) : List Nat → Bool
+  | [] => false
+  | x :: l => if x = $n then true else $F $n l
+
+theorem $t ($n : Nat) ($l : List Nat) ($h : $F $n $l = true) : $n ∈ $l := by
+  induction $l with
+  | nil => cases $h
+  | cons $x $l ih =>
+    rw [$F] at $h
+    by_cases $h1 : $x = $n
+    · rw [$h1]
+      exact List.mem_cons_self
+    · rw [if_neg $h1] at $h
+      exact List.mem_cons_of_mem $x (ih $h)
+
+--- own_exists_test_append
+def $F ($f : Nat → Bool) : List Nat → Bool
+  | [] => false
+  | x :: l => $f x || $F $f l
+
+theorem $t ($f : Nat → Bool) ($l $l1 : List Nat) : $F $f ($l ++ $l1) = ($F $f $l || $F $f $l1) := by
+  induction $l with
+  | nil => rfl
+  | cons $x $l ih =>
+    rw [List.cons_append, $F, $F, ih]
+    cases $f $x <;> rfl
+
+--- own_exists_and_all
+def $F ($f : Nat → Bool) : List Nat → Bool
+  | [] => false
+  | x :: l => $f x || $F $f l
+
+def $F1 ($f : Nat → Bool) : List Nat → Bool
+  | [] => true
+  | x :: l => $f x && $F1 $f l
+
+theorem $t ($f : Nat → Bool) ($l : List Nat) : $F (fun x => !$f x) $l = !$F1 $f $l := by
+  induction $l with
+  | nil => rfl
+  | cons $x $l ih =>
+    rw [$F, $F1, ih]
+    cases $f $x <;> rfl
+
+--- own_maximum_of_list
+def $F : List Nat → Nat
+  | [] => 0
+  | x :: l => if $F l ≤ x then x else $F l
+
+theorem $t ($l : List Nat) ($n : Nat) ($h : $n ∈ $l) : $n ≤ $F $l := by
+  induction $l with
+  | nil => exact absurd $h List.not_mem_nil
+  | cons $x $l ih =>
+    rw [$F]
+    rcases List.mem_cons.mp $h with $h1 | $h1
+    · split
+      · omega
+      · omega
+    · have $h2 := ih $h1
+      split
+      · omega
+      · omega
+
+--- own_flatten_length
+def $F : List (List Nat) → List Nat
+  | [] => []
+  | l :: k => l ++ $F k
+
+theorem $t ($l $l1 : List (List Nat)) : $F ($l ++ $l1) = $F $l ++ $F $l1 := by
+  induction $l with
+  | nil => rfl
+  | cons $x $l ih => rw [List.cons_append, $F, $F, ih, List.append_assoc]
+
+--- own_pairs_of_list
+def $F : List Nat → Nat → Nat
+  | [], n => n
+  | x :: l, n => $F l (#a * n + x)
+
+theorem $t ($l $l1 : List Nat) ($n : Nat) : $F ($l ++ $l1) $n = $F $l1 ($F $l $n) := by
+  induction $l generalizing $n with
+  | nil => rfl
+  | cons $x $l ih => rw [List.cons_append, $F, ih, $F]
+
+--- own_fold
+def $F ($f : Nat → Nat → Nat) : Nat → List Nat → Nat
+  | n, [] => n
+  | n, x :: l => $f x ($F $f n l)
+
+theorem $t ($f : Nat → Nat → Nat) ($n : Nat) ($l $l1 : List Nat) : $F $f $n ($l ++ $l1) = $F $f ($F $f $n $l1) $l := by
+  induction $l with
+  | nil => rfl
+  | cons $x $l ih => rw [List.cons_append, $F, ih, $F]
+
+--- own_lookup_option
+def $F : List Nat → Nat → Option Nat
+  | [], _ => none
+  | x :: _, 0 => some x
+  | _ :: l, n + 1 => $F l n
+
+theorem $t ($l : List Nat) : $F $l $l.length = none := by
+  induction $l with
+  | nil => rfl
+  | cons $x $l ih =>
+    rw [List.length_cons, $F]
+    exact ih
+
+--- own_update_function
+def $F ($f : Nat → Nat) ($n $n1 : Nat) : Nat → Nat := fun x => if x = $n then $n1 else $f x
+
+theorem $t ($f : Nat → Nat) ($n $n1 : Nat) : ⟦1:$F $f $n $n1 $n = $n1¦∀ $n2, $n2 ≠ $n → $F $f $n $n1 $n2 = $f $n2⟧ := by
+  ⟦1:unfold $F¦intro $n2 $h⟧
+  ⟦1:exact if_pos rfl¦exact if_neg $h⟧
+
+--- group_left_cancel
+theorem $t (α : Type) ($f : α → α → α) ($x : α) ($f1 : α → α) ($h : ∀ a b c, $f ($f a b) c = $f a ($f b c)) ($h1 : ∀ a, $f $x a = a) ($h2 : ∀ a, $f ($f1 a) a = $x) (a b c : α) ($h3 : $f a b = $f a c) : b = c := by
+  have $h4 : $f ($f1 a) ($f a b) = $f ($f1 a) ($f a c) := by rw [$h3]
+  rw [← $h, ← $h, $h2, $h1, $h1] at $h4
+  exact $h4
+
+--- unit_is_unique
+theorem $t (α : Type) ($f : α → α → α) ($x $x1 : α) ($h : ∀ a, $f $x a = a) ($h1 : ∀ a, $f a $x1 = a) : $x = $x1 := by
+  ⟦1:rw [← $h $x1, $h1]¦have $h2 := $h $x1⟧
+  ⟦1:¦rw [$h1] at $h2⟧
+  ⟦1:¦exact $h2⟧
+
+--- inverse_is_unique
+theorem $t (α : Type) ($f : α → α → α) ($x : α) ($h : ∀ a b c, $f ($f a b) c = $f a ($f b c)) ($h1 : ∀ a, $f $x a = a) ($h2 : ∀ a, $f a $x = a) (a b c : α) ($h3 : $f b a = $x) ($h4 : $f a c = $x) : b = c := by
+  have $h5 : $f ($f b a) c = $f b ($f a c) := $h b a c
+  rw [$h3, $h4, $h1, $h2] at $h5
+  exact $h5.symm
+
+--- commutative_rearranged
+theorem $t (α : Type) ($f : α → α → α) ($h : ∀ a b c, $f ($f a b) c = $f a ($f b c)) ($h1 : ∀ a b, $f a b = $f b a) (a b c : α) : $f a ($f b c) = $f b ($f a c) := by
+  rw [← $h, $h1 a b, $h]
+
+--- idempotent_order
+theorem $t (α : Type) ($f : α → α → α) ($h : ∀ a b c, $f ($f a b) c = $f a ($f b c)) ($h1 : ∀ a, $f a a = a) (a b : α) : $f a ($f a b) = $f a b := by
+  rw [← $h, $h1]
+
+--- galois_unit
+theorem $t ($f $f1 : Nat → Nat) ($h : ∀ $x $y, $f $x ≤ $y ↔ $x ≤ $f1 $y) ($x : Nat) : ⟦1:$x ≤ $f1 ($f $x)¦$f ($f1 $x) ≤ $x⟧ := by
+  exact ($h ⟦1:$x ($f $x)).mp¦($f1 $x) $x).mpr⟧ (Nat.le_refl _)
+
+--- galois_monotone
+theorem $t ($f $f1 : Nat → Nat) ($h : ∀ $x $y, $f $x ≤ $y ↔ $x ≤ $f1 $y) ($x $x1 : Nat) ($h1 : $x ≤ $x1) : $f $x ≤ $f $x1 := by
+  rw [$h]
+  have $h2 := ($h $x1 ($f $x1)).mp (Nat.le_refl _)
+  exact Nat.le_trans $h1 $h2
+
+--- monotone_fixed_point
+theorem $t ($f : Nat → Nat) ($h : ∀ $x $y, $x ≤ $y → $f $x ≤ $f $y) ($x : Nat) ($h1 : $x ≤ $f $x) : $f $x ≤ $f ($f $x) := by
+  ⟦1:exact $h $x ($f $x) $h1¦apply $h⟧
+  ⟦1:¦exact $h1⟧
+
+--- barber
+theorem $t (α : Type) (R : α → α → Prop) : ¬∃ $x, ∀ $y, R $x $y ↔ ¬R $y $y := by
+  intro $h
+  obtain ⟨$x, $h1⟩ := $h
+  have $h2 := $h1 $x
+  by_cases $h3 : R $x $x
+  · exact $h2.mp $h3 $h3
+  · exact $h3 ($h2.mpr $h3)
+
+--- peirce
+theorem $t (p q : Prop) : ((p → q) → p) → p := by
+  intro $h
+  by_cases $h1 : p
+  · exact $h1
+  · apply $h
+    intro $h2
+    exact absurd $h2 $h1
+
+--- de_morgan
+theorem $t (p q : Prop) : ¬(p ∧ q) ↔ ¬p ∨ ¬q := by
+  constructor
+  · intro $h
+    by_cases $h1 : p
+    · right
+      intro $h2
+      exact $h ⟨$h1, $h2⟩
+    · left
+      exact $h1
+  · intro $h $h1
+    rcases $h with $h2 | $h2
+    · exact $h2 $h1.1
+    · exact $h2 $h1.2
+
+--- de_morgan_or
+theorem $t (p q : Prop) : ¬(p ∨ q) ↔ ¬p ∧ ¬q := by
+  constructor
+  · intro $h
+    constructor
+    · intro $h1
+      exact $h (Or.inl $h1)
+    · intro $h1
+      exact $h (Or.inr $h1)
+  · intro ⟨$h, $h1⟩ $h2
+    rcases $h2 with $h3 | $h3
+    · exact $h $h3
+    · exact $h1 $h3
+
+--- implication_as_or
+theorem $t (p q : Prop) : (p → q) ↔ ¬p ∨ q := by
+  constructor
+  · intro $h
+    by_cases $h1 : p
+    · exact Or.inr ($h $h1)
+    · exact Or.inl $h1
+  · intro $h $h1
+    rcases $h with $h2 | $h2
+    · exact absurd $h1 $h2
+    · exact $h2
+
+--- forall_exists_swap
+theorem $t (α : Type) ($P $P1 : α → Prop) ($h : ∃ $x, $P $x) ($h1 : ∀ $x, $P $x → $P1 $x) : ∃ $x, $P1 $x := by
+  obtain ⟨$x, $h2⟩ := $h
+  exact ⟨$x, $h1 $x $h2⟩
+
+--- exists_unique_value
+theorem $t (α : Type) ($P : α → Prop) ($h : ∃ $x, $P $x ∧ ∀ $y, $P $y → $y = $x) ($x1 $x2 : α) ($h1 : $P $x1) ($h2 : $P $x2) : $x1 = $x2 := by
+  obtain ⟨$x, $h3, $h4⟩ := $h
+  rw [$h4 $x1 $h1, $h4 $x2 $h2]
+
+--- forall_or_constant
+theorem $t (α : Type) ($P : α → Prop) (q : Prop) : (∀ $x, $P $x ∨ q) ↔ (∀ $x, $P $x) ∨ q := by
+  constructor
+  · intro $h
+    by_cases $h1 : q
+    · exact Or.inr $h1
+    · left
+      intro $x
+      rcases $h $x with $h2 | $h2
+      · exact $h2
+      · exact absurd $h2 $h1
+  · intro $h $x
+    rcases $h with $h1 | $h1
+    · exact Or.inl ($h1 $x)
+    · exact Or.inr $h1
+
+--- sets_intersection
+def $F (α : Type) ($P $P1 : α → Prop) : Prop := ∀ x, $P x → $P1 x
+
+theorem $t (α : Type) ($P $P1 $P2 : α → Prop) ($h : $F α $P $P1) ($h1 : $F α $P1 $P2) : $F α $P $P2 := by
+  intro $x $h2
+  ⟦1:exact $h1 $x ($h $x $h2)¦apply $h1⟧
+  ⟦1:¦apply $h⟧
+  ⟦1:¦exact $h2⟧
+
+--- sets_union_subset
+def $F (α : Type) ($P $P1 : α → Prop) : Prop := ∀ x, $P x → $P1 x
+
+theorem $t (α : Type) ($P $P1 $P2 : α → Prop) ($h : $F α $P $P2) ($h1 : $F α $P1 $P2) : $F α (fun x => $P x ∨ $P1 x) $P2 := by
+  intro $x $h2
+  rcases $h2 with $h3 | $h3
+  · exact $h $x $h3
+  · exact $h1 $x $h3
+
+--- preimage_of_intersection
+theorem $t (α β : Type) ($f : α → β) ($P $P1 : β → Prop) ($x : α) : ($P ($f $x) ∧ $P1 ($f $x)) ↔ ($P1 ($f $x) ∧ $P ($f $x)) := by
+  constructor
+  · intro ⟨$h, $h1⟩
+    exact ⟨$h1, $h⟩
+  · intro ⟨$h, $h1⟩
+    exact ⟨$h1, $h⟩
+
+--- equivalence_classes
+theorem $t (α : Type) (R : α → α → Prop) ($h : ∀ $x $y, R $x $y → R $y $x) ($h1 : ∀ $x $y $x1, R $x $y → R $y $x1 → R $x $x1) ($x2 $x3 : α) ($h2 : R $x2 $x3) ($y1 : α) : R $x2 $y1 ↔ R $x3 $y1 := by
+  constructor
+  · intro $h3
+    exact $h1 $x3 $x2 $y1 ($h $x2 $x3 $h2) $h3
+  · intro $h3
+    exact $h1 $x2 $x3 $y1 $h2 $h3
+
+--- euclidean_relation
+theorem $t (α : Type) (R : α → α → Prop) ($h : ∀ $x, R $x $x) ($h1 : ∀ $x $y $x1, R $x $y → R $x $x1 → R $y $x1) ($x2 $x3 : α) ($h2 : R $x2 $x3) : R $x3 $x2 := by
+  exact $h1 $x2 $x3 $x2 $h2 ($h $x2)
+
+--- inverse_functions
+theorem $t (α β : Type) ($f : α → β) ($f1 $f2 : β → α) ($h : ∀ $x, $f1 ($f $x) = $x) ($h1 : ∀ $y, $f ($f2 $y) = $y) ($y1 : β) : $f1 $y1 = $f2 $y1 := by
+  have $h2 := $h ($f2 $y1)
+  rw [$h1] at $h2
+  exact $h2
+
+--- bijection_from_inverse
+theorem $t (α β : Type) ($f : α → β) ($h : ∀ $x $x1, $f $x = $f $x1 → $x = $x1) ($h1 : ∀ $y, ∃ $x, $f $x = $y) ($y1 : β) : ∃ $x, $f $x = $y1 ∧ ∀ $x1, $f $x1 = $y1 → $x1 = $x := by
+  obtain ⟨$x, $h2⟩ := $h1 $y1
+  refine ⟨$x, $h2, ?_⟩
+  intro $x1 $h3
+  apply $h
+  rw [$h2, $h3]
+
+--- constant_of_idempotent
+theorem $t (α : Type) ($f : α → α) ($h : ∀ $x, $f ($f $x) = $f $x) ($h1 : ∀ $x $x1, $f $x = $f $x1 → $x = $x1) ($x : α) : $f $x = $x := by
+  apply $h1
+  exact $h $x
+
+--- three_pigeons
+theorem $t ($f : Nat → Bool) : $f 0 = $f 1 ∨ $f 1 = $f 2 ∨ $f 0 = $f 2 := by
+  cases $h : $f 0 <;> cases $h1 : $f 1 <;> cases $h2 : $f 2 <;> simp
+
+--- infinitely_many
+theorem $t ($P : Nat → Prop) ($h : ∀ $n, $P (#a * $n)) ($n : Nat) : ∃ $n1, $n ≤ $n1 ∧ $P $n1 := by
+  exact ⟨#a * $n, by omega, $h $n⟩
+
+--- unbounded_sequence
+theorem $t ($f : Nat → Nat) ($h : ∀ $n, $f $n < $f ($n + 1)) ($n : Nat) : ∃ $n1, $n ≤ $f $n1 := by
+  have $h1 : ∀ $n2, $n2 ≤ $f $n2 := ?_
+  · exact ⟨$n, $h1 $n⟩
+  · intro $n2
+    induction $n2 with
+    | zero => exact Nat.zero_le _
+    | succ $n2 ih =>
+      have $h3 := $h $n2
+      omega
+
+--- backward_induction
+theorem $t ($P : Nat → Prop) ($n : Nat) ($h : $P $n) ($h1 : ∀ $n1, $P ($n1 + 1) → $P $n1) : $P 0 := by
+  induction $n with
+  | zero => exact $h
+  | succ $n ih =>
+    apply ih
+    exact $h1 $n $h
+
+--- induction_from_a_start
+theorem $t ($P : Nat → Prop) ($n : Nat) ($h : $P $n) ($h1 : ∀ $n1, $n ≤ $n1 → $P $n1 → $P ($n1 + 1)) ($n2 : Nat) ($h2 : $n ≤ $n2) : $P $n2 := by
+  induction $h2 with
+  | refl => exact $h
+  | step $h3 ih => exact $h1 _ $h3 ih
+
+--- double_induction
+theorem $t (R : Nat → Nat → Prop) ($h : ∀ $n, R 0 $n) ($h1 : ∀ $n, R ($n + 1) 0) ($h2 : ∀ $n $n1, R $n $n1 → R ($n + 1) ($n1 + 1)) ($n $n1 : Nat) : R $n $n1 := by
+  induction $n generalizing $n1 with
+  | zero => exact $h $n1
+  | succ $n ih =>
+    cases $n1 with
+    | zero => exact $h1 $n
+    | succ $n1 => exact $h2 $n $n1 (ih $n1)
+
+--- subtraction_witness
+theorem $t ($n $n1 $n2 : Nat) ($h : $n + $n1 = $n + $n2) : $n1 = $n2 := by
+  induction $n with
+  | zero =>
+    rw [Nat.zero_add, Nat.zero_add] at $h
+    exact $h
+  | succ $n ih =>
+    apply ih
+    omega
+
+--- inequality_chain
+theorem $t ($n $n1 $n2 $n3 : Nat) ($h : $n ≤ $n1) ($h1 : $n1 < $n2) ($h2 : $n2 ≤ $n3) : $n < $n3 := by
+  ⟦1:omega¦exact Nat.lt_of_le_of_lt $h (Nat.lt_of_lt_of_le $h1 $h2)¦apply Nat.lt_of_le_of_lt $h⟧
+  ⟦1:¦¦exact Nat.lt_of_lt_of_le $h1 $h2⟧
+
+--- product_of_differences
+theorem $t ($n $n1 : Nat) ($h : 2 ≤ $n) ($h1 : 2 ≤ $n1) : $n + $n1 ≤ $n * $n1 := by
+  obtain ⟨$n2, rfl⟩ := Nat.exists_eq_add_of_le $h
+  obtain ⟨$n3, rfl⟩ := Nat.exists_eq_add_of_le $h1
+  grind
+
+--- square_of_sum
+theorem $t ($n $n1 : Nat) : ($n + $n1) * ($n + $n1) ≤ 2 * ($n * $n + $n1 * $n1) := by
+  rcases Nat.le_total $n $n1 with $h | $h
+  · obtain ⟨$n2, rfl⟩ := Nat.exists_eq_add_of_le $h
+    grind
+  · obtain ⟨$n2, rfl⟩ := Nat.exists_eq_add_of_le $h
+    grind
+
+--- product_fixed_sum
+theorem $t ($n $n1 : Nat) : 4 * ($n * $n1) ≤ ($n + $n1) * ($n + $n1) := by
+  rcases Nat.le_total $n $n1 with $h | $h
+  · obtain ⟨$n2, rfl⟩ := Nat.exists_eq_add_of_le $h
+    grind
+  · obtain ⟨$n2, rfl⟩ := Nat.exists_eq_add_of_le $h
+    grind
