@@ -5,9 +5,10 @@ D head size, C columns of a slot, P tokens of a prompt.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Generic, TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -19,6 +20,8 @@ from nanoproof.model.attention import causal_mask, window_mask
 from nanoproof.model.flash_attention import Kernel
 from nanoproof.model.gpt import GPT, GPTConfig
 
+T = TypeVar("T")
+
 # -- The prefix cache ------------------------------------------------------------------------------------------------
 
 BLOCK = 16
@@ -29,17 +32,30 @@ BLOCK = 16
 class CachedPrompt:
     """Keys and values of a prompt."""
 
-    prompt: tuple[int, ...]
     keys_LJDP: torch.Tensor
     values_LJPD: torch.Tensor
 
-    @property
-    def num_bytes(self) -> int:
-        return 2 * self.keys_LJDP.numel() * self.keys_LJDP.element_size()
+    @classmethod
+    def of_slot(cls, pool: SlotPool, slot: int, length: int) -> "CachedPrompt":
+        """Copy a prompt out of a slot, which belongs to the next request as soon as this one has ended."""
+        keys_LJDC, values_LJCD = pool.keys_LSJDC[:, slot], pool.values_LSJCD[:, slot]
+        return cls(keys_LJDC[..., :length].clone(), values_LJCD[:, :, :length].clone())
+
+    def copy_to_slot(self, pool: SlotPool, slot: int, length: int) -> None:
+        """Copy the first tokens into a slot."""
+        pool.keys_LSJDC[:, slot, :, :, :length] = self.keys_LJDP[..., :length]
+        pool.values_LSJCD[:, slot, :, :length] = self.values_LJPD[:, :, :length]
 
 
-class PrefixCache:
-    """Keys and values of prompts; the least recently used are evicted first.
+@dataclass(frozen=True)
+class _Entry(Generic[T]):
+    prompt: tuple[int, ...]
+    kept: T
+    num_bytes: int
+
+
+class PrefixCache(Generic[T]):
+    """Keys and values of prompts, as a backend has them; the least recently used are evicted first.
 
     Prompts are looked up by their prefixes of whole blocks (and as a whole). Where the tokens of a state see each other
     both ways (`whole_only`), only the whole prompt counts.
@@ -47,48 +63,41 @@ class PrefixCache:
 
     def __init__(self, budget: int, whole_only: bool) -> None:
         self._budget, self._whole_only = budget, whole_only
-        self._kept: OrderedDict[tuple[int, ...], CachedPrompt] = OrderedDict()
-        self._by_block_hash: dict[int, CachedPrompt] = {}
+        self._entries: OrderedDict[tuple[int, ...], _Entry[T]] = OrderedDict()
+        self._by_block_hash: dict[int, _Entry[T]] = {}
         self.num_bytes = 0
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._entries)
 
-    def copy_to_slot(self, prompt: tuple[int, ...], pool: SlotPool, slot: int) -> int:
-        """Copy the longest cached prefix of a prompt into a slot; returns its number of tokens."""
-        prefix, length = self._longest_prefix(prompt)
-        if prefix is None:
-            return 0
-        self._kept.move_to_end(prefix.prompt)  # the first of the dict is evicted first
-        pool.keys_LSJDC[:, slot, :, :, :length] = prefix.keys_LJDP[..., :length]
-        pool.values_LSJCD[:, slot, :, :length] = prefix.values_LJPD[:, :, :length]
-        return length
+    def longest_prefix(self, prompt: tuple[int, ...]) -> tuple[T | None, int]:
+        """Return what is kept of the prompt with the longest common prefix, and the length of that."""
+        entry, length = self._longest_prefix(prompt)
+        if entry is None:
+            return None, 0
+        self._entries.move_to_end(entry.prompt)  # the first of the dict is evicted first
+        return entry.kept, length
 
-    def add(self, prompt: tuple[int, ...], pool: SlotPool, slot: int) -> None:
-        """Add a prompt that was prefilled into a slot."""
-        keys_LJDC, values_LJCD = pool.keys_LSJDC[:, slot], pool.values_LSJCD[:, slot]
-        length = len(prompt)
-        needed = 2 * keys_LJDC[..., :length].numel() * keys_LJDC.element_size()
-        if prompt in self._kept or needed > self._budget:
+    def add(self, prompt: tuple[int, ...], num_bytes: int, make: Callable[[], T]) -> None:
+        """Keep what `make` returns for a prompt that was read, if there is room for so many bytes."""
+        if prompt in self._entries or num_bytes > self._budget:
             return
-        while self.num_bytes + needed > self._budget:
-            self._evict(next(iter(self._kept.values())))
-        # Cloned: the slot belongs to the next request as soon as this one has ended.
-        prefix = CachedPrompt(prompt, keys_LJDC[..., :length].clone(), values_LJCD[:, :, :length].clone())
-        self._kept[prompt] = prefix
-        self.num_bytes += prefix.num_bytes
+        while self.num_bytes + num_bytes > self._budget:
+            self._evict(next(iter(self._entries.values())))
+        entry = _Entry(prompt, make(), num_bytes)
+        self._entries[prompt] = entry
+        self.num_bytes += num_bytes
         for _, block_hash in self._block_hashes(prompt):
-            self._by_block_hash[block_hash] = prefix
+            self._by_block_hash[block_hash] = entry
 
     def clear(self) -> None:
         """Forget all prompts."""
-        self._kept.clear()
+        self._entries.clear()
         self._by_block_hash.clear()
         self.num_bytes = 0
 
-    def _longest_prefix(self, prompt: tuple[int, ...]) -> tuple[CachedPrompt | None, int]:
-        """Return the cached prompt with the longest common prefix, and the length of that."""
-        prefix = self._kept.get(prompt)
+    def _longest_prefix(self, prompt: tuple[int, ...]) -> tuple[_Entry[T] | None, int]:
+        prefix = self._entries.get(prompt)
         if prefix is not None:
             return prefix, len(prompt)
         best, length = None, 0
@@ -111,8 +120,8 @@ class PrefixCache:
             block_hash = hash((block_hash, prompt[stop - BLOCK : stop]))
             yield stop, block_hash
 
-    def _evict(self, prefix: CachedPrompt) -> None:
-        del self._kept[prefix.prompt]
+    def _evict(self, prefix: _Entry[T]) -> None:
+        del self._entries[prefix.prompt]
         self.num_bytes -= prefix.num_bytes
         for _, block_hash in self._block_hashes(prefix.prompt):
             # A later prompt with the same beginning has taken the entry over, perhaps.

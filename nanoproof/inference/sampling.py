@@ -116,8 +116,15 @@ def next_tokens(probabilities_RV: torch.Tensor, uniforms_R: torch.Tensor) -> tor
 
 @dataclass(frozen=True)
 class EngineLimits:
-    """How much the engine holds at a time."""
+    """How much the engine holds at a time, and what computes."""
 
+    backend: Literal["auto", "native", "torch"] = opt(
+        "auto",
+        "What computes: compiled code (CPUs) or torch; auto takes the first where it can be had.",
+        choices=("auto", "native", "torch"),
+        advanced=True,
+        also=("--engine",),
+    )
     cache_mbytes: float | None = opt(
         None, "Memory for keys and values, in units of 10^6 bytes (none: a share of what is free).", above=0
     )

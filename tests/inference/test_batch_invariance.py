@@ -38,6 +38,7 @@ def net(tokenizer: Tokenizer) -> GPT:
     return lively(tokenizer, sequence_len=128)
 
 
+@pytest.mark.usefixtures("backend")
 def test_answers_have_the_same_bits_in_every_batch(net: GPT, tokenizer: Tokenizer) -> None:
     if problem := check_rows(net, tokenizer.eos + 1):
         pytest.skip(f"products of this processor depend on the batch: {problem}")
@@ -49,6 +50,7 @@ def test_answers_have_the_same_bits_in_every_batch(net: GPT, tokenizer: Tokenize
         assert answers(Engine(net, tokenizer, PADDED), prompts, in_flight, order) == together
 
 
+@pytest.mark.usefixtures("by_torch")
 def test_padded_answers_are_those_of_plain_batches_up_to_rounding(net: GPT, tokenizer: Tokenizer) -> None:
     prompts = some_prompts(tokenizer, random.Random(1), 8)
     padded, plain = (answers(Engine(net, tokenizer, limits), prompts, 8, 0) for limits in (PADDED, EngineLimits()))
@@ -59,6 +61,7 @@ def test_padded_answers_are_those_of_plain_batches_up_to_rounding(net: GPT, toke
         assert padded[number].value == pytest.approx(answer.value, abs=1e-4)
 
 
+@pytest.mark.usefixtures("by_torch")
 def test_every_product_has_padded_sizes(net: GPT, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine(net, tokenizer, PADDED)
     rows, columns = set(), set()
@@ -89,6 +92,7 @@ def test_attention_of_a_prompt_is_that_of_torch() -> None:
     assert torch.allclose(attend_padded(q[140:], k, v, mask[140:]), whole.transpose(0, 1)[140:], atol=1e-5)
 
 
+@pytest.mark.usefixtures("by_torch")
 def test_products_that_depend_on_the_batch_are_found(
     net: GPT, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

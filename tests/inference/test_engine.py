@@ -13,6 +13,7 @@ from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from tests.model.conftest import TEXTS, make_model
 
+pytestmark = pytest.mark.usefixtures("backend")
 OPTIONS = SamplingOptions(num_samples=5, max_new_tokens=12, first_token_cap=2)
 
 
@@ -197,9 +198,11 @@ def test_a_broken_model_is_an_error_and_leaves_no_trace(tokenizer: Tokenizer) ->
     weight = net.layers[0].qkv.weight.detach().clone()
     with torch.no_grad():
         net.layers[0].qkv.weight.fill_(math.nan)
+        engine.refresh()
         with pytest.raises(FloatingPointError):
             engine.generate(prompts, OPTIONS, seeds=[0] * len(prompts))
         net.layers[0].qkv.weight.copy_(weight)
+    engine.refresh()
     assert engine.generate(prompts, OPTIONS, seeds=[0] * len(prompts)) == before
 
 

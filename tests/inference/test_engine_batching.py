@@ -91,9 +91,15 @@ networks = st.fixed_dictionaries(
 
 
 @settings(max_examples=10, deadline=None, database=None)
-@given(networks, st.integers(0, 10**6), st.booleans(), st.integers(1, 20), st.sampled_from([0.0, 0.25]))
+@given(
+    networks,
+    st.integers(0, 10**6),
+    st.sampled_from([None, None, False, True]),
+    st.integers(1, 20),
+    st.sampled_from([0.0, 0.25]),
+)
 def test_any_schedule_gives_the_log_probabilities_of_a_full_forward(
-    tokenizer: Tokenizer, shape: dict, seed: int, read_late: bool, max_rows: int, reuse_share: float
+    tokenizer: Tokenizer, shape: dict, seed: int, read_late: bool | None, max_rows: int, reuse_share: float
 ) -> None:
     rng = random.Random(seed)
     if shape["head_dim"] == 8 and shape["depth"] == 2:
@@ -121,8 +127,9 @@ def test_any_schedule_gives_the_log_probabilities_of_a_full_forward(
         assert request.completion.value_distribution == pytest.approx(bins, abs=1e-5)
 
 
-@pytest.mark.parametrize("read_late", [False, True])
-def test_an_answer_depends_on_prompt_options_and_seed_only(tokenizer: Tokenizer, read_late: bool) -> None:
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("read_late", [None, True])
+def test_an_answer_depends_on_prompt_options_and_seed_only(tokenizer: Tokenizer, read_late: bool | None) -> None:
     net, rng = lively(tokenizer), random.Random(5)
     engine = Engine(net, tokenizer, EngineLimits(max_rows=14), read_late=read_late)
     prompts = some_prompts(tokenizer, rng, 18)
@@ -146,6 +153,7 @@ def test_an_answer_depends_on_prompt_options_and_seed_only(tokenizer: Tokenizer,
     assert len(lengths) > 4, "the test must see samples that end at different times"
 
 
+@pytest.mark.usefixtures("backend")
 def test_a_request_joins_while_another_is_decoded(tokenizer: Tokenizer) -> None:
     engine = Engine(lively(tokenizer), tokenizer)
     first = engine.submit([tokenizer.bos, 5], replace(OPTIONS, max_new_tokens=30), 1)
@@ -159,6 +167,7 @@ def test_a_request_joins_while_another_is_decoded(tokenizer: Tokenizer) -> None:
     assert drive(engine) == [first]
 
 
+@pytest.mark.usefixtures("backend")
 def test_equal_prompts_are_read_once_and_sampled_apart(tokenizer: Tokenizer) -> None:
     engine = Engine(lively(tokenizer), tokenizer, EngineLimits(reuse_share=0.0))
     prompt = [tokenizer.bos, *range(5, 40)]
@@ -168,6 +177,7 @@ def test_equal_prompts_are_read_once_and_sampled_apart(tokenizer: Tokenizer) -> 
     assert texts(answers[0]) == texts(answers[2]) != texts(answers[1])
 
 
+@pytest.mark.usefixtures("backend")
 def test_a_prompt_that_was_read_is_known_until_the_weights_change(tokenizer: Tokenizer) -> None:
     engine = Engine(lively(tokenizer), tokenizer)
     prompt = [tokenizer.bos, *range(5, 60)]
@@ -179,9 +189,9 @@ def test_a_prompt_that_was_read_is_known_until_the_weights_change(tokenizer: Tok
     assert engine.stats.prefills == 2
 
 
-@pytest.mark.parametrize(("read_late", "recorded"), [(False, False), (True, False), (True, True)])
+@pytest.mark.parametrize(("read_late", "recorded"), [(None, False), (False, False), (True, True)])
 def test_every_request_is_answered_by_one_set_of_weights_whenever_these_change(
-    tokenizer: Tokenizer, read_late: bool, recorded: bool
+    tokenizer: Tokenizer, read_late: bool | None, recorded: bool
 ) -> None:
     nets = [lively(tokenizer, seed) for seed in range(3)]
     net = lively(tokenizer, 0)
@@ -218,6 +228,7 @@ def test_every_request_is_answered_by_one_set_of_weights_whenever_these_change(
             assert logprobs == pytest.approx([sample.logprob for sample in expected.samples], abs=1e-5)
 
 
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("prefix_lm", [False, True])
 def test_of_a_prompt_that_begins_like_one_that_was_read_the_rest_is_read(tokenizer: Tokenizer, prefix_lm: bool) -> None:
     net = lively(tokenizer, prefix_lm=prefix_lm)
@@ -270,6 +281,7 @@ def test_slots_written_at_once_hold_what_slots_written_one_by_one_do(tokenizer: 
     assert [int((pool.abs().sum((0, 2)) > 0).any(-2).sum()) for pool in filled[0][::2]] == [16 + 1, 9]
 
 
+@pytest.mark.usefixtures("backend")
 def test_requests_wait_while_the_memory_is_full_and_are_all_answered(tokenizer: Tokenizer) -> None:
     net, rng = lively(tokenizer), random.Random(1)
     prompts = some_prompts(tokenizer, rng, 30, longest=100)
@@ -285,15 +297,17 @@ def test_requests_wait_while_the_memory_is_full_and_are_all_answered(tokenizer: 
     assert [texts(request.completion) for request in requests] == [texts(answer) for answer in free]
 
 
+@pytest.mark.usefixtures("by_torch")
 def test_a_request_of_many_parts_that_just_fits_is_answered(tokenizer: Tokenizer) -> None:
     net, prompt = lively(tokenizer), [tokenizer.bos, 5]
     options = SamplingOptions(num_samples=5 * MAX_GROUP_SIZE, max_new_tokens=8)
-    slot = Engine(net, tokenizer)._size(len(prompt), options).num_bytes(net.config, torch.float32)
+    slot = Engine(net, tokenizer)._backend._size(len(prompt), options).num_bytes(net.config, torch.float32)
     engine = Engine(net, tokenizer, EngineLimits(cache_mbytes=6.5 * slot / 1e6, reuse_share=0.0))
     answer = engine.generate([prompt], options, [0])[0]
     assert len(answer.samples) + answer.num_unfinished == options.num_samples
 
 
+@pytest.mark.usefixtures("backend")
 def test_a_request_that_could_never_fit_is_refused_at_once(tokenizer: Tokenizer) -> None:
     engine = Engine(lively(tokenizer), tokenizer, EngineLimits(cache_mbytes=0.1))
     with pytest.raises(ValueError, match=r"do not fit into 0\.1 MB"):
@@ -322,8 +336,9 @@ def test_impossible_requests_are_refused(
     assert engine.idle
 
 
-@pytest.mark.parametrize("read_late", [False, True])
-def test_output_that_is_not_finite_fails_that_request_alone(tokenizer: Tokenizer, read_late: bool) -> None:
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("read_late", [None, True])
+def test_output_that_is_not_finite_fails_that_request_alone(tokenizer: Tokenizer, read_late: bool | None) -> None:
     net = lively(tokenizer)
     prompts = [[tokenizer.bos, *range(4 + index, 40)] for index in range(12)]
     before = Engine(net, tokenizer).generate(prompts, OPTIONS, list(range(12)))
@@ -342,6 +357,7 @@ def test_output_that_is_not_finite_fails_that_request_alone(tokenizer: Tokenizer
     assert engine.stats.completed == 12
 
 
+@pytest.mark.usefixtures("by_torch")
 def test_when_a_computation_fails_those_in_work_have_its_error_and_the_next_are_answered(tokenizer: Tokenizer) -> None:
     net = lively(tokenizer)
     engine = Engine(net, tokenizer)
@@ -356,6 +372,7 @@ def test_when_a_computation_fails_those_in_work_have_its_error_and_the_next_are_
     assert engine.generate([prompt], OPTIONS, [3]) == before
 
 
+@pytest.mark.usefixtures("by_torch")
 def test_when_forgetting_fails_too_the_next_step_does_it(
     tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -377,6 +394,7 @@ def test_when_forgetting_fails_too_the_next_step_does_it(
     assert engine.generate([prompt], OPTIONS, [0]) == wanted and not engine.broken
 
 
+@pytest.mark.usefixtures("backend")
 def test_cancelled_requests_leave_at_once(tokenizer: Tokenizer) -> None:
     engine = Engine(lively(tokenizer), tokenizer, EngineLimits(max_rows=4))
     requests = [engine.submit([tokenizer.bos, token], OPTIONS, 0) for token in (5, 6)]
@@ -391,26 +409,28 @@ def test_cancelled_requests_leave_at_once(tokenizer: Tokenizer) -> None:
     assert engine.stats.cancelled == 2
 
 
+@pytest.mark.usefixtures("by_torch")
 def test_slots_and_parts_are_given_back(tokenizer: Tokenizer) -> None:
     engine, rng = Engine(lively(tokenizer), tokenizer), random.Random(2)
     for seed in range(4):
         prompts = some_prompts(tokenizer, rng, 20)
         engine.generate(prompts, OPTIONS, [seed] * 20)
         assert engine.idle
-    decoder = engine._decoder
+    decoder = engine._backend._decoder
     assert all(pool.num_in_use == 0 for pool in decoder.cache)
     assert all(info is None for info in decoder.groups.infos)
     assert decoder.num_samples == 0
     assert not decoder.active
 
 
+@pytest.mark.usefixtures("backend")
 def test_first_tokens_and_what_follows_have_the_frequencies_of_the_softmax(tokenizer: Tokenizer) -> None:
     """Chi-square over pairs of tokens, of which the rare ones count together."""
     net = lively(tokenizer, depth=1)
-    prompt, trials = [tokenizer.bos, 5, 6], 6000
-    engine = Engine(net, tokenizer, EngineLimits(max_rows=6000))
-    options = SamplingOptions(num_samples=300, max_new_tokens=2)
-    answers = engine.generate([prompt] * 20, options, list(range(20)))
+    prompt, trials = [tokenizer.bos, 5, 6], 10_000
+    engine = Engine(net, tokenizer, EngineLimits(max_rows=trials))
+    options = SamplingOptions(num_samples=400, max_new_tokens=2)
+    answers = engine.generate([prompt] * 25, options, list(range(25)))
     with torch.no_grad():
         net_logits = net(torch.tensor([[*prompt, tokenizer.tactic]]))[0, -1, : tokenizer.eos + 1]
         first = net_logits.softmax(dim=-1)
@@ -488,17 +508,21 @@ def test_recorded_steps_answer_as_computed_ones(tokenizer: Tokenizer, window_pat
         assert answer.value_distribution == pytest.approx(expected.value_distribution, abs=1e-5)
 
 
+@pytest.mark.usefixtures("by_torch")
 def test_cuda_graphs_are_refused_elsewhere_and_every_choice_has_a_reason(tokenizer: Tokenizer) -> None:
     net = lively(tokenizer)
     with pytest.raises(ValueError, match="cuda_graphs: they need a CUDA device, this is cpu"):
         Engine(net, tokenizer, EngineLimits(cuda_graphs="on"))
     decisions = Engine(net, tokenizer).decisions()
-    assert set(decisions) == {"engine_cache", "engine_rows", "engine_prompts", "engine_graphs", "engine_kernels"}
+    assert set(decisions) == {
+        *("engine", "engine_cache", "engine_rows", "engine_prompts", "engine_graphs", "engine_kernels")
+    }
     assert "that were free" in decisions["engine_cache"]
     assert decisions["engine_graphs"] == "off (they need a CUDA device, this is cpu)"
     assert decisions["engine_kernels"] == "off (they need a CUDA device, this is cpu)"
 
 
+@pytest.mark.usefixtures("backend")
 def test_many_samples_of_long_tactics_need_memory_in_proportion(tokenizer: Tokenizer) -> None:
     config = GPTConfig(vocab_size=tokenizer.vocab_size, depth=1, aspect_ratio=16, head_dim=16, sequence_len=128)
     engine = Engine(GPT.create(config), tokenizer)

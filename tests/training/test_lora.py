@@ -13,7 +13,7 @@ from nanoproof.common.distributed import DistInfo, cleanup, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
 from nanoproof.inference.engine import Engine
-from nanoproof.inference.sampling import SamplingOptions
+from nanoproof.inference.sampling import EngineLimits, SamplingOptions
 from nanoproof.model import lora
 from nanoproof.model.checkpoint import load_model, load_trained, save_checkpoint, weights_sha256
 from nanoproof.model.compute import convert_to_fp8
@@ -164,7 +164,9 @@ def test_the_engine_samples_from_merged_weights_and_follows_the_adapters() -> No
     first = sampled(engine)
     assert first == sampled(Engine(merged(), WORDS))
     own = {parameter.data_ptr() for parameter in model.parameters()}
-    copies = [name for name, tensor in engine._network.named_parameters() if tensor.data_ptr() not in own]
+    by_torch = Engine(model, WORDS, EngineLimits(backend="torch"))
+    assert first == sampled(by_torch)
+    copies = [name for name, tensor in by_torch._backend._network.named_parameters() if tensor.data_ptr() not in own]
     assert sorted(copies) == sorted(f"blocks.{i}.{name}.weight" for i in range(2) for name in ("qkv", "attention_out"))
     with torch.no_grad():
         for name, tensor in lora.adapter_state(model).items():
