@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 import torch
 
-from nanoproof.inference.backend import Ended, Setting
+from nanoproof.inference.backend import Ended, Setting, cpu_threads
 from nanoproof.inference.native_build import CannotBuild, built_library
 from nanoproof.inference.prefill import PrefixCache
 from nanoproof.inference.sampling import (
@@ -35,6 +35,8 @@ from nanoproof.model.tokenizer import train_tokenizer
 log = logging.getLogger(__name__)
 
 DTYPES = (torch.float32, torch.bfloat16)
+MOST_PARAMETERS = 20_000_000
+"""Of a network that is computed on one thread where there are several: torch shares the products of larger ones out."""
 CPU = torch.device("cpu")
 
 # -- The library -----------------------------------------------------------------------------------------------------
@@ -100,6 +102,8 @@ def open_native(setting: Setting) -> tuple["NativeBackend | None", str]:
     elif model.compute_dtype not in DTYPES:
         name = str(model.compute_dtype).removeprefix("torch.")
         problem = f"the compiled engine computes in float32 (with weights in it or in bfloat16), this is {name}"
+    elif wanted == "auto" and cpu_threads() > 1 and model.num_parameters() > MOST_PARAMETERS:
+        problem = f"the compiled engine computes on one thread, there are {cpu_threads()} for a large network"
     if problem is None:
         try:
             backend = NativeBackend(setting, native_library())

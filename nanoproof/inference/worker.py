@@ -5,7 +5,6 @@ for it is woken alone when the completion is there. Each pending completion has 
 conditions of the worker are waited on by the worker itself, and by threads that pause it.
 """
 
-import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -13,22 +12,13 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from nanoproof.inference.backend import cpu_threads
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import Completion, EngineRequest, SamplingOptions
-from nanoproof.model.tokenizer import available_cores
 from nanoproof.search.policy import BadState, ModelFailed, PolicyCancelled, PolicyClosed, PolicyTimeout
 
 POLL_SECONDS = 0.5
 """How often a waiting thread checks whether it was cancelled."""
-
-
-def cpu_threads() -> int:
-    """Return half of the cores of this process, shared among the ranks of this machine: the others are for Lean.
-
-    Threads of one computation wait for each other, so that one busy core more than there are makes them crawl: on two
-    cores, with one Lean process at work, two threads answered 13 states per second and one answered 109.
-    """
-    return max(1, available_cores() // (2 * int(os.environ.get("LOCAL_WORLD_SIZE", 1))))
 
 
 def compute_here(device: torch.device, threads: int | None) -> None:
