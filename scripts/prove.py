@@ -106,7 +106,7 @@ class ProveOptions:
 
 
 NOT_ASKED = (
-    *("keep_tree", "disprove_fraction", "simplification_tactics", "keep_unsolved_visits"),
+    *("keep_tree", "disprove_fraction", "simplification_tactics"),
     *NOT_FLAGS,
 )
 """Options that --html and --disprove decide here, that say what is stored for training, and limits."""

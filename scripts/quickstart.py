@@ -71,7 +71,7 @@ class Quickstart:
         self.score("sft", "the finetuned network", ["--model-path", str(sft)])
         seconds = self.options.rl_seconds
         title = "Reinforcement learning: proving theorems and learning from the proofs"
-        length = ["--max-time", small_runs.hms(seconds), "--eval-every", "never"]  # but before it and after it
+        length = ["--max-time", small_runs.hms(seconds)]
         commands.train("rl", title, [*self.rl_command(sft), *length], rl)
         self.score("rl", "the network after RL (best step on valid)", ["--model-path", str(best_checkpoint(rl))])
         if self.options.control:
@@ -94,11 +94,9 @@ class Quickstart:
 
     def rl_command(self, sft: Path) -> list[str]:
         """Return the command for reinforcement learning, without its length."""
-        lean_processes = self.commands.lean_processes
         words = ["nanoproof.rl", "--model-path", str(sft), "--seed", str(self.options.seed), *small_runs.RL]
-        words += ["--monitor-port", "none", "--lean-processes", str(lean_processes), "--save-every", "never"]
-        words += ["--num-simulations-eval", str(SIMULATIONS), "--max-eval-theorems", str(THEOREMS_DURING_RL)]
-        return [*words, "--mm-base-simulations", str(SIMULATIONS // 2), "--mm-max-simulations", str(2 * SIMULATIONS)]
+        # Scored before it, too: the better of the two networks is kept.
+        return [*words, "--monitor-port", "none", "--eval-start", "--max-eval-theorems", str(THEOREMS_DURING_RL)]
 
     def recheck(self) -> dict[str, Any]:
         """Check the exported proofs in a process that sees only the files, and the record of what they should prove."""

@@ -140,23 +140,15 @@ class Comparison:
 
     def rl_command(self, sft: Path, seed: int, minutes: float | None) -> list[str]:
         """Return the command of an RL run of so many minutes, without its directory."""
-        port, simulations = self.options.monitor.port, self.options.simulations
-        words = [
-            "nanoproof.rl",
-            "--model-path",
-            str(sft),
-            "--seed",
-            str(seed),
-            *small_runs.RL,
-            "--monitor-port",
-            str(port).lower(),
-        ]
-        words += ["--lean-processes", str(self.commands.lean_processes), "--eval-every", "never", "--no-eval-start"]
-        words += ["--max-eval-theorems", "20", "--num-simulations-eval", str(simulations)]
-        words += ["--mm-base-simulations", str(max(1, simulations // 4)), "--mm-max-simulations", str(2 * simulations)]
-        if minutes is not None:
+        words = ["nanoproof.rl", "--model-path", str(sft), "--seed", str(seed), *small_runs.RL]
+        # The scores are those of the whole test split, made afterwards by `score`.
+        words += ["--monitor-port", str(self.options.monitor.port).lower(), "--max-eval-theorems", "20"]
+        if minutes is None:
+            words += ["--max-time", "never"]
+        else:
             words += ["--max-time", small_runs.hms(60 * minutes), "--save-every", small_runs.hms(60 * minutes / 12)]
         if self.options.quick:
+            words += ["--lean-processes", str(self.commands.lean_processes), "--mm-base-simulations", "2"]
             words += ["--collect-transitions", "8", "--target-examples-per-step", "32"]
         return words
 

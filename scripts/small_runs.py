@@ -33,14 +33,9 @@ SFT = ["--data", "nanolean", *MODEL, *BATCH, "--target-examples-per-step", "64",
 SAMPLING = ["--num-sampled-tactics", str(SAMPLES), "--max-gen-tokens", "32"]
 SETS = ("nanolean", "nanolean-hard")
 """Training and held-out theorems: those of plain proofs in small steps, and those that resist solvers at every node."""
-RL_SETS = ["--datasets", *SETS, "--eval-datasets", "nanolean-hard"]
-SEARCH = ["--search-algorithm", "mcts", "--search-dead-end-expansions", "2", "--search-c-base", "20"]
-SEARCH += ["--search-prior-temperature", "2", "--search-unvisited-penalty", "4"]
-"""The tree search for tens of simulations: dead ends are left soon, and exploration begins early."""
-RL = [*RL_SETS, *SAMPLING, *BATCH, *SEARCH, "--collect-transitions", "150", "--num-updates-per-step", "8"]
-RL += ["--target-examples-per-step", "128", "--fraction-sft", "0.25", "--init-lr-frac", "0.3", "--warmdown-frac", "0.5"]
-RL += ["--value-unsolved-fraction", "0.15", "--mm-trust", "3", "--mm-trust-proved", "3"]
-SFT_ONLY = ["--collect-transitions", "0", "--fraction-sft", "1", "--no-eval-start"]
+SEARCH = ["--search-preset", "small"]
+RL = ["--preset", "small", "--device-type", "cpu"]
+SFT_ONLY = ["--collect-transitions", "0", "--fraction-sft", "1"]
 """Flags that turn RL into its control: the same optimizer and batches, supervised data alone."""
 
 

@@ -9,10 +9,12 @@ import pytest
 from nanoproof import sft
 from nanoproof.common.config import Parser, add_flags
 from nanoproof.common.errors import UserError
+from nanoproof.rl import options
 from nanoproof.rl.options import RLConfig
 from nanoproof.rl.options import parse_args as parse_rl_args
 from scripts import check_with_lean, small_runs
-from scripts.quickstart import QuickstartOptions
+from scripts.quickstart import Quickstart, QuickstartOptions
+from tests.training import small
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -48,6 +50,28 @@ def test_errors_of_rl_name_the_flag_and_no_field(words: list[str], said: str) ->
     with pytest.raises(UserError) as raised:
         RLConfig.from_args(parse_rl_args(["--model-path", "sft/RUN", "--datasets", "nanolean", *words], ""))
     assert str(raised.value) == said
+
+
+def test_rl_without_a_preset_is_that_of_the_quickstart_for_a_small_network_on_nanolean(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small.save_model(tmp_path)
+    model = ["--model-path", str(tmp_path)]
+    readme = parse_rl_args(model, "")
+    assert re.search(r"^preset small: [0-9,]+ parameters, on NanoLean \(", capsys.readouterr().out)
+    quickstart = Quickstart(QuickstartOptions(), tmp_path, small_runs.Commands()).rl_command(tmp_path)
+    flags = [word for word in quickstart if word.startswith("--")]
+    assert len(flags) < 9  # `train` adds --run-dir, and the quickstart how long it takes
+    own = {flag[2:].replace("-", "_") for flag in flags}
+    same = {name: value for name, value in vars(parse_rl_args(quickstart[1:], "")).items() if name not in own}
+    assert same == {name: value for name, value in vars(readme).items() if name not in own}
+    assert (readme.datasets, readme.eval_start, readme.search_dead_end_expansions) == (small_runs.SETS, "never", 2)
+    given = parse_rl_args([*model, "--mm-trust", "7", "--eval-start"], "")
+    assert (given.preset, given.mm_trust, given.mm_trust_proved, given.eval_start) == ("small", 7, 3, "now")
+    others = [["--datasets", "nanolean"], ["--lean-servers", "host:1"], ["--preset", "default"]]
+    monkeypatch.setattr(options, "SMALL_PARAMETERS", 100)
+    assert [parse_rl_args([*model, *more], "").preset for more in [*others, []]] == ["default"] * 4
+    assert parse_rl_args([*model, *others[0]], "").mm_trust == 4
 
 
 def test_proofs_are_looked_for_in_the_folder_of_runs_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

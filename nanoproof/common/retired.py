@@ -34,6 +34,8 @@ RETIRED: Mapping[str, Any] = {
     "conjectures": 0.0,
     "guide": False,
     "restart_from_sft_every": None,
+    "value_unsolved_fraction": 0.0,
+    "keep_unsolved_visits": 0,
     "value_unsolved_visits": 4,
     "value_unsolved_tactics": 16,
     "unsolved_buffer_window_size": 20_000,

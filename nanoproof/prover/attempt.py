@@ -25,7 +25,7 @@ _REFORMATTED = frozenset({"rename_i", "next", "case"})
 """Tactics that the laid-out text of a proof may hold in another form."""
 
 
-RETIRED_FIELDS = frozenset({"solved_states", "hindsight", "origin"})
+RETIRED_FIELDS = frozenset({"solved_states", "hindsight", "origin", "unsolved_states"})
 """Fields of earlier records, of experiments that gained nothing (docs/experiments.md): logs that hold them are
 still read."""
 
@@ -51,8 +51,6 @@ class Attempt:
     be proved: not where the statement has none that Lean accepts, which is tried as it is.
 
     `check` records the final check; where it `lost` a proof that the search had found, the reason is in it.
-
-    `unsolved_states` are those that the search worked on in vain, where they were asked for; they may have a proof.
 
     `estimates` say how many tactics seemed to be left after 1, 2, 4, ... simulations without a proof.
 
@@ -80,7 +78,6 @@ class Attempt:
     num_tactics: int = 0
     transitions: tuple[Transition, ...] = ()
     failed_tactics: tuple[FailedTactic, ...] = ()
-    unsolved_states: tuple[str, ...] = ()
     estimates: tuple[Estimate, ...] = ()
     budget: int = 0
     seed: int = 0
@@ -149,7 +146,6 @@ class Attempt:
         fields["transitions"] = _transitions(data.get("transitions", ()))
         fields["failed_tactics"] = tuple(failed_tactics)
         fields["estimates"] = tuple(Estimate(*estimate) for estimate in data.get("estimates", ()))
-        fields["unsolved_states"] = tuple(data.get("unsolved_states", ()))
         fields["premises"] = tuple(data.get("premises", ()))
         fields["revisions"] = tuple(map(int, data.get("revisions", ())))
         return cls(**fields)  # a field that no version has is a TypeError
@@ -191,7 +187,6 @@ def _not_of_its_type(attempt: Attempt) -> str:
         texts += [step.state, step.tactic]
     for failed in attempt.failed_tactics:
         texts += failed
-    texts += attempt.unsolved_states
     counts: list[object] = [attempt.num_tactics, attempt.budget, attempt.seed, *attempt.counts.values()]
     counts += [attempt.sample]
     for text in texts:

@@ -38,7 +38,7 @@ from nanoproof.prover.proof import Given, Proof, SolvedStates, transitions_of, u
 from nanoproof.prover.replay import MemoizedLean, Replayed, SecondTry, replay, replay_tree, run_second_tries, simplify
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import Estimate, SearchLog
-from nanoproof.search.node import Kind, Node, or_node, walk
+from nanoproof.search.node import Node, or_node
 from nanoproof.search.policy import Policy, Suggestion, policy_for
 from nanoproof.search.search import search
 from nanoproof.search.tree_json import tree_to_json
@@ -149,12 +149,6 @@ class ProverOptions:
         0.0, "Fraction of attempts that try to prove the negated statement.", min=0, max=1, advanced=True
     )
     keep_tree: bool = opt(True, "Store the search tree with each attempt.", advanced=True)
-    keep_unsolved_visits: int = opt(
-        0,
-        "Store the states that a search visited at least so often without solving them; 0: none.",
-        min=0,
-        advanced=True,
-    )
 
     def __post_init__(self) -> None:
         validate(self, "prover")
@@ -383,10 +377,6 @@ class Prover:
         if run.outcome in ("proven", "disproven"):
             proof = run.proof_text
             source = run.verdict.source if run.verdict else ""
-        unsolved_states: tuple[str, ...] = ()
-        # Not of an error: a state may be unsolved because the server was lost at it.
-        if run.root is not None and self.options.keep_unsolved_visits and run.outcome != "error":
-            unsolved_states = unsolved_states_of(run.root, self.options.keep_unsolved_visits)
         tree = None
         if run.root is not None and self.options.keep_tree:
             tree = tree_to_json(run.root)
@@ -400,7 +390,6 @@ class Prover:
             num_tactics=len(run.steps),
             transitions=transitions_of(run.steps),
             failed_tactics=tuple(FailedTactic(*key) for key in run.log.failed_tactics),
-            unsolved_states=unsolved_states,
             estimates=tuple(Estimate(count, round(mean, 3), round(best, 3)) for count, mean, best in run.log.estimates),
             budget=budget,
             seed=run.seed,
@@ -464,22 +453,3 @@ class _Run:
         """Return the seconds of each phase, and of Lean and the policy in them."""
         timers = {**self.timers, "lean": self.lean.timer, "policy": self.policy.timer}
         return {name: round(timer.seconds, 4) for name, timer in timers.items()}
-
-
-def unsolved_states_of(root: Node, least_visits: int) -> tuple[str, ...]:
-    """Return the states below the root with at least so many visits that are solved nowhere in the tree.
-
-    States that differ in case tags alone are one.
-    """
-    solved: set[str] = set()
-    unsolved: dict[str, str] = {}
-    for node in walk(root):
-        if node.kind is not Kind.OR or node is root:
-            continue
-        key = untagged(node.state)
-        if node.solved:
-            solved.add(key)
-        elif node.visits >= least_visits:
-            unsolved[key] = node.state
-    # A state that is solved elsewhere in the tree has a proof, which is no news to learn from.
-    return tuple(state for key, state in unsolved.items() if key not in solved)

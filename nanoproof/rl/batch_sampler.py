@@ -8,7 +8,7 @@ import logging
 import math
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Hashable, Iterable, Sequence, Sized
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
@@ -20,9 +20,8 @@ from nanoproof.data.transitions.leantree import select
 from nanoproof.data.transitions.packing import Example, ExampleLimits, encode_transitions
 from nanoproof.lean.types import Transition
 from nanoproof.prover.attempt import Attempt
-from nanoproof.prover.proof import untagged
 from nanoproof.rl.learner import Learner
-from nanoproof.rl.options import UNSOLVED_TACTICS, RLConfig, RLOptions
+from nanoproof.rl.options import RLConfig, RLOptions
 from nanoproof.search.expand import solver_pattern
 from nanoproof.training.batches import EpochSampler, TransitionSet, balanced_depth_weights, load_transitions, shard
 
@@ -124,19 +123,9 @@ class Buffers:
 
     A tactic that is in a proof is no failed one, even if Lean once refused it in the same state. Nothing that uses one
     of the `solvers` gets in: with `--disable-solvers` the search leaves it out too.
-
-    `unsolved` has states that searches worked on in vain, with the number of tactics that they are taken to need
-    (`unsolved_depth`). A state leaves it for good when a proof of it is learned from.
     """
 
-    def __init__(
-        self,
-        replay_window: int,
-        negative_window: int,
-        solvers: Sequence[str] = (),
-        unsolved_window: int = 0,
-        unsolved_depth: int = 16,
-    ) -> None:
+    def __init__(self, replay_window: int, negative_window: int, solvers: Sequence[str] = ()) -> None:
         self._solver: re.Pattern[str] | None = None
         if solvers:
             self._solver = solver_pattern(tuple(solvers))
@@ -144,16 +133,11 @@ class Buffers:
         self.negative: WindowBuffer[tuple[str, str], Transition] = WindowBuffer(negative_window)
         self.depths: Counter[int] = Counter()
         """How many transitions of the replay buffer have each depth."""
-        self.unsolved: WindowBuffer[str, Transition] = WindowBuffer(unsolved_window)
-        self._unsolved_depth = unsolved_depth
-        self._proved: WindowBuffer[str, None] = WindowBuffer(replay_window)
 
     def add(self, attempts: Iterable[Attempt], step: int) -> int:
         """Add transitions and failed tactics of attempts; returns the number of transitions of proofs."""
         count = 0
         for attempt in attempts:
-            if self.unsolved.window:
-                self._note_unsolved(attempt, step)
             for transition in attempt.transitions:
                 if not self._uses_solver(transition.tactic):
                     self._add_played(transition, step)
@@ -171,14 +155,6 @@ class Buffers:
         self.depths[transition.depth] += 1
         self.depths.subtract(item.depth for item in replaced)
 
-    def _note_unsolved(self, attempt: Attempt, step: int) -> None:
-        for transition in attempt.transitions:
-            self._proved.add(untagged(transition.state), None, step)
-            self.unsolved.discard(untagged(transition.state))
-        for state in attempt.unsolved_states:
-            if untagged(state) not in self._proved:
-                self.unsolved.add(untagged(state), Transition(state, "", self._unsolved_depth), step)
-
     def _uses_solver(self, tactic: str) -> bool:
         return self._solver is not None and self._solver.search(tactic) is not None
 
@@ -187,7 +163,7 @@ def buffers_of(options: RLOptions, solvers: Sequence[str], negative_window: int 
     """Make the empty buffers of a run; `negative_window` instead of the run's own."""
     negative = options.negative_window if negative_window is None else negative_window
     window = options.replay_buffer_window_size
-    return Buffers(window, negative, solvers, options.unsolved_window, UNSOLVED_TACTICS)
+    return Buffers(window, negative, solvers)
 
 
 # -- Batches ---------------------------------------------------------------------------------------------------------
@@ -211,11 +187,12 @@ class Batch:
     metrics: dict[str, float] = field(default_factory=dict)
 
     def kind(self, number: int) -> str:
-        """Return where an example is from: sft, replay, negative, or value (a state by itself)."""
+        """Return where an example is from: sft, replay, or negative."""
         if number < self.num_sft:
             return "sft"
-        kind = self.examples[number].continuations[0].kind
-        return kind if kind in ("negative", "value") else "replay"
+        if self.examples[number].continuations[0].kind == "negative":
+            return "negative"
+        return "replay"
 
 
 class BatchSampler:
@@ -275,11 +252,10 @@ class BatchSampler:
         # data is then one over all ranks, and its order does not depend on how many there are.
         sft = self.sft.examples(list(shard(self._sampler.picks(sft_total), dist)))
         rest = len(range(dist.rank, total, dist.world_size)) - len(sft)
-        failed, unsolved = self._shares(rng, rest)
-        aside: list[Example] = []
-        if unsolved:
-            aside = self._value_only(rng, self._buffers.unsolved, unsolved)
-        wanted, metrics, replayed = rest - failed - len(aside), dict[str, float](), list[Example]()
+        failed = 0
+        if options.negative_fraction and len(self._buffers.negative) and rest > 0:
+            failed = int(rng.binomial(rest, options.negative_fraction))
+        wanted, metrics, replayed = rest - failed, dict[str, float](), list[Example]()
         if wanted > 0:
             fitting, usable, metrics = self._drawn(rng, self._buffers.replay, wanted)
             # A batch without any example has no loss: rather those that the limits leave out.
@@ -289,35 +265,8 @@ class BatchSampler:
         if replayed and len(replayed) < wanted:  # a smaller batch, in the same proportions
             sft = sft[: math.ceil(len(sft) * len(replayed) / wanted)]
             failed = math.ceil(failed * len(replayed) / wanted)
-            aside = aside[: math.ceil(len(aside) * len(replayed) / wanted)]
         refused = self._encode(self._buffers.negative.sample(rng, failed), negative=True) if failed else []
-        return Batch(sft + replayed + refused + aside, len(sft), metrics)
-
-    def _shares(self, rng: np.random.Generator, rest: int) -> list[int]:
-        """Draw how many of `rest` examples are failed tactics, and how many are unsolved states by themselves."""
-        options = self._config.rl
-        sources: list[tuple[float, Sized]] = [
-            (options.negative_fraction, self._buffers.negative),
-            (options.value_unsolved_fraction, self._buffers.unsolved),
-        ]
-        counts, others = list[int](), 1.0
-        for fraction, source in sources:
-            left = rest - sum(counts)
-            if not fraction or not len(source) or left <= 0:
-                counts.append(0)
-                continue
-            # Of those that are not of an earlier source; `others` may be less than `fraction` by rounding alone.
-            share = 1.0
-            if fraction < others:
-                share = fraction / others
-            counts.append(int(rng.binomial(left, share)))
-            others -= fraction
-        return counts
-
-    def _value_only(self, rng: np.random.Generator, states: WindowBuffer[str, Transition], count: int) -> list[Example]:
-        """Draw states whose value alone is learned; those that fit in a row."""
-        examples = self._encode(states.sample(rng, count), depth_weights=self._depth_weights())
-        return [Example(example.prefix, example.continuations[1:]) for example in examples]
+        return Batch(sft + replayed + refused, len(sft), metrics)
 
     def _depth_weights(self) -> list[float] | None:
         """Return the factors on the value losses of the depths; None if all depths weigh as they come."""

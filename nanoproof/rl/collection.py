@@ -37,7 +37,7 @@ from nanoproof.rl.attempt_log import AttemptLog, attempt_of, logged_attempts, nu
 from nanoproof.rl.batch_sampler import Buffers, buffers_of
 from nanoproof.rl.learner import Learner
 from nanoproof.rl.matchmaker import Assignment, Matchmaker, event_of
-from nanoproof.rl.options import UNSOLVED_VISITS, RLConfig
+from nanoproof.rl.options import RLConfig
 from nanoproof.rl.start_states import DATASET as START_STATES
 from nanoproof.rl.start_states import StartStates
 from nanoproof.search.policy import Policy
@@ -135,8 +135,6 @@ class CollectSource:
         self._shared = LEARNED_FIELDS
         if experience.buffers.negative.window:
             self._shared += ("failed_tactics",)
-        if experience.buffers.unsolved.window:
-            self._shared += ("unsolved_states",)
         # Errors in a row, and the message of the last one.
         self._errors, self._error = 0, ""
         self._observer = observer
@@ -443,14 +441,10 @@ class Collection:
         if purpose == "evaluate":
             search = replace(config.search, finisher_use="candidate")
             return ProverSpec(search, ProverOptions(keep_tree=False))
-        keep_unsolved_visits = 0
-        if config.rl.unsolved_window:
-            keep_unsolved_visits = UNSOLVED_VISITS
         options = ProverOptions(
             proof_simplification=config.rl.prover.proof_simplification,
             disprove_fraction=config.rl.prover.disprove_fraction,
             keep_tree=False,  # the recorder writes some of the trees, to files of their own
-            keep_unsolved_visits=keep_unsolved_visits,
         )
         return ProverSpec(config.search, options)
 
@@ -502,8 +496,6 @@ class Collection:
             "replay": len(buffers.replay),
             "staleness": self._staleness["replay"],
         }
-        if buffers.unsolved.window:
-            metrics["unsolved_states"] = len(buffers.unsolved)
         return {**metrics, **self._of_starts(attempts)}
 
     def _of_starts(self, attempts: Sequence[Attempt]) -> dict[str, float]:

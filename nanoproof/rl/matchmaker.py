@@ -44,6 +44,8 @@ class MatchmakerConfig:
             "max_simulations": 1000,
             "rules": "pseudocode",
         },
+        # A run of half an hour attempts a theorem a few times: what it cannot prove has to be given up sooner.
+        "small": {"trust": 3, "trust_proved": 3, "base_simulations": 16, "max_simulations": 64},
     }
 
     trust: int = opt(4, "Attempts without error after which a theorem's outcomes count.", min=1, advanced=True)
@@ -99,7 +101,7 @@ class MatchmakerConfig:
 
     @classmethod
     def preset(
-        cls, name: Literal["default", "alphaproof", "alphaproof-pseudocode"], **overrides: object
+        cls, name: Literal["default", "alphaproof", "alphaproof-pseudocode", "small"], **overrides: object
     ) -> "MatchmakerConfig":
         """Make the preset `name`; `alphaproof` is that of the published system. Raises ValueError for other names."""
         return cls(**{**preset_values(cls, name), **overrides})

@@ -18,7 +18,7 @@ OF_TREE_SEARCH = (
 NOT_FLAGS = ("max_nodes", "max_tree_mbytes", "disprove_value", "disprove_visits", "disprove_simulations")
 """Options without a flag in the commands: limits that no search of 4,096 simulations came near, and how states are
 disproved (`disprove_inner`), of which no other values were ever measured. Benchmarks and tests set them."""
-PresetName = Literal["default", "alphaproof", "alphaproof-pseudocode", "nanolean"]
+PresetName = Literal["default", "alphaproof", "alphaproof-pseudocode", "nanolean", "small"]
 
 SOLVER_IN_PLACE = "grind"
 """The finisher of `--disable-solvers`: solvers are taken out of what the policy says, not out of reach."""
@@ -64,6 +64,15 @@ class SearchConfig:
         "alphaproof-pseudocode": {**_PUBLISHED, "rules": "pseudocode", "c_and": 1.0, "merge_same_state": False},
         # The best of benchmarks/search_quality.py on the embedded prover (experiments.md, what each part is worth).
         "nanolean": {"algorithm": "best-first"},
+        # For tens of simulations: dead ends are left soon, exploration begins early, and priors act (experiments.md,
+        # settings on the hard set).
+        "small": {
+            "algorithm": "mcts",
+            "c_base": 20.0,
+            "prior_temperature": 2.0,
+            "unvisited_penalty": 4.0,
+            "dead_end_expansions": 2,
+        },
     }
 
     # -- Selection in tree search (the exploration term of PUCT) -------------------------------------------------------

@@ -163,7 +163,7 @@ def test_flags_of_the_search_become_its_preset_with_what_was_given():
 def test_every_command_that_searches_takes_a_search_preset(module, capsys):
     with pytest.raises(SystemExit):
         main_of(module)(["--help"])
-    assert "--search-preset {default,alphaproof,alphaproof-pseudocode,nanolean}" in capsys.readouterr().out
+    assert "--search-preset {default,alphaproof,alphaproof-pseudocode,nanolean,small}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -348,19 +348,6 @@ def test_trees_are_left_out_on_request() -> None:
     assert tree is not None and tree_from_json(tree).kind is Kind.OR
 
 
-def test_states_that_were_worked_on_in_vain_are_kept_on_request() -> None:
-    """`b` is right, and `x` leads to a state without a proof, where the search tries again and again."""
-    script = {"A": {"x": ["X"], "a": ["B"]}, "X": {"y": ["Y"]}, "B": {"b": []}}
-    stuck = ScriptedLean({"A": script["A"], "X": script["X"]})
-    options = ProverOptions(keep_unsolved_visits=3)
-    failed = attempt(script, stuck, policy_of(script), options=options)
-    assert failed.outcome == "unproven" and "⊢ A" not in failed.unsolved_states
-    assert {"⊢ X", "⊢ B"} <= set(failed.unsolved_states)
-    assert attempt(script, stuck, policy_of(script)).unsolved_states == ()
-    proved = attempt(script, ScriptedLean(script), policy_of(script), options=options)
-    assert proved.outcome == "proven" and "⊢ B" not in proved.unsolved_states
-
-
 def test_times_of_all_phases_are_kept() -> None:
     assert set(attempt(CHAIN).seconds) == {"search", "simplify", "check", "lean", "policy"}
 

@@ -9,7 +9,7 @@ import torch
 from nanoproof.common.errors import UserError
 from nanoproof.lean.types import Transition
 from nanoproof.prover.attempt import Attempt, FailedTactic
-from nanoproof.rl.batch_sampler import DRAWS, BatchSampler, Buffers, buffers_of
+from nanoproof.rl.batch_sampler import DRAWS, BatchSampler, Buffers
 from nanoproof.rl.learner import Learner
 from nanoproof.rl.options import RLConfig, parse_args
 from nanoproof.training.batches import balanced_depth_weights
@@ -61,11 +61,6 @@ def test_failed_tactics_take_their_part_of_the_rest_unless_they_weigh_nothing(mo
     assert {item.continuations[0].kind for item in replayed(without)} == {"tactic"}
 
 
-def test_fractions_are_of_one_whole(model):
-    with pytest.raises(UserError, match="must not add up to more than 1"):
-        config_of(model, "--value-unsolved-fraction", "0.6", "--negative-fraction", "0.6")
-
-
 def test_depths_are_balanced_over_the_replay_buffer(model):
     weights = balanced_depth_weights({1: 8, 2: 2})
     mixture, learner, _ = mixture_of(model, "--balance-value-by-depth")
@@ -74,26 +69,6 @@ def test_depths_are_balanced_over_the_replay_buffer(model):
         (bins.index(item.continuations[1].tokens[1]) + 1, item.continuations[1].weight) for item in replayed(mixture)
     }
     assert seen == {(1, weights[0]), (2, weights[1])}
-
-
-def test_unsolved_states_teach_their_value_alone(model):
-    flags = ("--value-unsolved-fraction", "0.4")
-    _, learner, config = mixture_of(model, *flags)
-    buffers = buffers_of(config.rl, ())
-    found = Attempt(theorems(1)[0], "proven", transitions=tuple(FOUND), unsolved_states=("⊢ hopeless",))
-    buffers.add([found], 0)
-    sampler, kinds = BatchSampler(config, learner, buffers, small.ALONE), Counter()
-    for update in range(10):
-        batch = sampler.batch(0, update)
-        assert len(batch.examples) == 40
-        kinds.update(batch.kind(number) for number in range(40))
-        for number, example in enumerate(batch.examples):
-            if batch.kind(number) == "value":
-                assert learner.tokenizer.decode(example.prefix[1:]).startswith("⊢ hopeless")
-                (only,) = example.continuations
-                assert only.tokens == [learner.tokenizer.value, learner.tokenizer.bins[15]]
-    assert kinds["sft"] == 100 and abs(kinds["value"] / 300 - 0.4) < 0.09
-    assert kinds["replay"] == 300 - kinds["value"]
 
 
 def test_values_that_are_not_learned_cannot_be_balanced(model):

@@ -1,4 +1,3 @@
-import json
 from collections import Counter
 
 import numpy as np
@@ -7,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nanoproof.lean.types import Transition
-from nanoproof.prover.attempt import Attempt, FailedTactic, fault_of
+from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.rl.batch_sampler import Buffers, WindowBuffer
 from tests.rl.small import theorems
 
@@ -114,33 +113,3 @@ def test_no_key_is_in_two_buffers(made):
         buffers.add([kind(key if kind is failing else (*key, 1))], step)
         keys = [key for buffer in (buffers.replay, buffers.negative) for key, *_ in buffer.entries()]
         assert len(keys) == len(set(keys)) and +buffers.depths == Counter([1] * len(buffers.replay))
-
-
-def in_vain(*states):
-    return Attempt(theorems(1)[0], "unproven", unsolved_states=states)
-
-
-def test_unsolved_states_are_kept_until_a_proof_of_them_is_learned_from():
-    buffers = Buffers(10, 0, unsolved_window=3, unsolved_depth=20)
-    buffers.add([in_vain("case x\n⊢ a", "⊢ b")], step=0)
-    assert [(item.state, item.tactic, item.depth) for item in buffers.unsolved.items()] == [
-        ("case x\n⊢ a", "", 20),
-        ("⊢ b", "", 20),
-    ]
-    buffers.add([proving(("case y\n⊢ a", "t", 2))], step=1)
-    buffers.add([in_vain("⊢ a", "⊢ c", "⊢ d")], step=2)
-    assert [item.state for item in buffers.unsolved.items()] == ["⊢ b", "⊢ c", "⊢ d"], "a has a proof"
-    buffers.add([in_vain("⊢ e")], step=3)
-    assert [item.state for item in buffers.unsolved.items()] == ["⊢ c", "⊢ d", "⊢ e"], "the newest ones"
-
-
-def test_unsolved_states_are_left_out_where_none_are_wanted():
-    buffers = Buffers(10, 0)
-    buffers.add([in_vain("⊢ a"), proving(("⊢ b", "t", 1))], step=0)
-    assert not len(buffers.unsolved) and not len(buffers._proved)
-
-
-def test_unsolved_states_are_in_the_record_of_an_attempt():
-    attempt = in_vain("⊢ a", "⊢ b")
-    assert Attempt.from_json(json.loads(json.dumps(attempt.to_json()))) == attempt and not fault_of(attempt)
-    assert fault_of(in_vain(3))

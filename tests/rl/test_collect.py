@@ -136,20 +136,6 @@ def test_ranks_tell_each_other_failed_tactics_only_where_they_are_kept(tmp_path,
     source.close()
 
 
-@pytest.mark.parametrize("window", [0, 9])
-def test_ranks_tell_each_other_unsolved_states_only_where_they_are_kept(tmp_path, window):
-    learned = Experience(theorems(2), Matchmaker(2, MatchmakerConfig()), Buffers(9, 0, unsolved_window=window))
-    source = CollectSource(learned, tmp_path, ALONE, seed=0, first_step=0)
-    failed = Attempt(theorems(1)[0], "unproven", unsolved_states=("⊢ a", "⊢ b"))
-    source.finish(source.next(), failed)
-    step, attempts = source.exchange(source.drain())
-    assert learned.learn(step, attempts) == 0
-    assert attempts[0].unsolved_states == (failed.unsolved_states if window else ())
-    assert [key for key, *_ in learned.buffers.unsolved.entries()] == ["⊢ a", "⊢ b"][:window]
-    assert [attempt for _, attempt in logged_attempts(tmp_path)] == [failed]
-    source.close()
-
-
 def test_only_theorems_without_a_proof_may_be_disproved(tmp_path):
     learned = experience(2)
     learned.learn(0, [Attempt(theorems(2)[0], "proven", num_tactics=2)])
