@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from nanolean.data.problem import FALSE, Formula, Names, Step, Term, arg, match, show, substitute, variables
+from nanolean.data.problem import FALSE, Formula, Names, Step, Term, arg, match, show, substitute
 
 
 @lru_cache(maxsize=100_000)
@@ -362,8 +362,3 @@ def _instances(rule: Rule, facts: list[Formula], terms: tuple[Term, ...]) -> Ite
 def scope(names: list[str]) -> tuple[Term, ...]:
     """Return the number variables of a statement as terms to try."""
     return tuple(("var", name) for name in names)
-
-
-def free_terms(formulas: list[Formula]) -> tuple[Term, ...]:
-    """Return the number variables that the formulas mention, in alphabetical order."""
-    return scope(sorted(set().union(*(variables(f) for f in formulas)))) if formulas else ()

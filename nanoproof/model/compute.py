@@ -279,17 +279,6 @@ def matrix_parameters(config: GPTConfig) -> dict[str, int]:
     }
 
 
-def parameter_counts(model: GPT) -> dict[str, int]:
-    """Count the parameters of the model by kind; their sum is `model.num_parameters()`."""
-    counts = {"embedding": 0, "value_embedding": 0, "head": 0, "attention": 0, "feed_forward": 0, "scalars": 0}
-    kinds = {"qkv": "attention", "attention_out": "attention", "up": "feed_forward", "down": "feed_forward"}
-    for name, parameter in model.named_parameters():
-        parts = name.split(".")
-        kind = kinds[parts[2]] if parts[0] == "blocks" else parts[0]
-        counts[kind if kind in counts else "scalars"] += parameter.numel()
-    return counts
-
-
 def causal_pairs(length: int, window: int) -> int:
     """Count the pairs (query, key) of a causal text of `length` tokens in which the key is less than `window` back."""
     full = min(length, window)

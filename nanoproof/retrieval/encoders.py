@@ -30,7 +30,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, json_line, read_object
 from nanoproof.common.run_dir import exported_folder, resolve_model_path
 from nanoproof.inference.hf_loading import encoder_class, load_tokenizer, load_weights, loading, transformers_library
-from nanoproof.model.checkpoint import find_checkpoint, load_model, save_checkpoint, weights_sha256
+from nanoproof.model.checkpoint import find_checkpoint, load_model, save_checkpoint
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.retrieval.corpus import MARK_END, MARK_START
@@ -351,14 +351,6 @@ def save_encoder(encoder: Encoder, folder: Path, about: dict[str, Any]) -> None:
     kind = "hf" if isinstance(encoder, HFEncoder) else WORDS if isinstance(encoder, WordEncoder) else "own"
     encoder.save(folder / ENCODER_FOLDER)
     atomic_write_json(folder / RETRIEVER_FILE, {"kind": kind, "max_tokens": encoder.max_tokens, **about})
-
-
-def weights_of(spec: str) -> str:
-    """Return what tells an encoder's weights from others, for the record."""
-    folder = retriever_folder(spec)
-    if folder is None or (read_object(folder / RETRIEVER_FILE) or {}).get("kind") in ("hf", WORDS):
-        return spec
-    return weights_sha256(find_checkpoint(folder / ENCODER_FOLDER))
 
 
 def parameter_groups(encoder: Encoder, lr: float, decay: float) -> Iterator[dict[str, Any]]:

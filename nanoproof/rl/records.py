@@ -59,20 +59,6 @@ def older_part(path: Path) -> Path:
     return path.with_name(f"{path.stem}.old{path.suffix}")
 
 
-def both_parts(path: Path) -> Iterator[Any]:
-    """Read the records of both parts, oldest first; lines that are torn or damaged are left out."""
-    for part in (older_part(path), path):
-        try:
-            lines = part.read_bytes().split(b"\n")[:-1]
-        except OSError:
-            continue
-        for line in lines:
-            try:
-                yield json.loads(line)
-            except ValueError:
-                continue
-
-
 class RotatingJsonl:
     """Appends records; a part that has become too large or too old gives way to a new one. For one thread.
 

@@ -11,7 +11,6 @@ from nanoproof.model.compute import (
     layout_pairs,
     matrix_parameters,
     mfu,
-    parameter_counts,
     peak_flops,
     training_flops,
 )
@@ -53,15 +52,6 @@ def test_windows_save_arithmetic() -> None:
     # For short texts all windows see everything.
     assert flops_per_token(short, 256) == flops_per_token(long, 256)
     assert flops_per_token(long, 1) == pytest.approx(6 * sum(matrix_parameters(long).values()), rel=1e-3)
-
-
-def test_parameters_are_counted_by_kind(tokenizer: Tokenizer) -> None:
-    model = make_model(tokenizer, num_kv_heads=1)
-    counts = parameter_counts(model)
-    weights = matrix_parameters(model.config)
-    assert sum(counts.values()) == model.num_parameters()
-    assert (counts["attention"], counts["feed_forward"]) == (weights["attention"], weights["feed_forward"])
-    assert counts["scalars"] == 3 * model.config.depth
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,9 @@ Unicode (`->`, `<=`, `fun x =>`, ..), `Real` for `ℝ` and the like, `∑ i in s
 `variable` lines, notation, definitions, or anything that needs elaboration.
 """
 
-import hashlib
-import itertools
-import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -258,144 +255,6 @@ def _renamed(tokens: list[str]) -> Iterator[str]:
             yield "∈"
         else:
             yield token.rpartition(".")[2] if rest and _is_name(token) else token
-
-
-# -- Equal up to the order of hypotheses -----------------------------------------------------------------------------
-
-MOST_ORDERS = 720
-"""Orders of hypotheses that look alike which are compared; where there are more, statements alike count as equal."""
-_KEY = re.compile(r"\(|\)|[^\s()]+")
-
-
-def unordered_form(statement: str) -> str:
-    """Return a normal form that ignores the order of variables and hypotheses too, and what nothing mentions.
-
-    `statement` is the text between a theorem's name and its proof; a hypothesis before the colon is as one before an
-    arrow. "" if the statement is too long or has no claim.
-    """
-    groups, conclusion = _parts(statement)
-    if not conclusion:
-        return ""
-    *premises, claim = _at_arrows(conclusion)
-    types = {group[1]: group[3:-1] for group in groups if len(group) > 4 and group[0] == "(" and group[2] == ":"}
-    mentioned = {token.partition(".")[0] for group in groups for token in _type_of(group)} | {
-        token.partition(".")[0] for token in conclusion
-    }
-    hypotheses = [["[", *group[1:]] if group[0] == "[" else _type_of(group) for group in groups]
-    kept = [
-        hypothesis
-        for group, hypothesis in zip(groups, hypotheses)
-        if not (group[0] == "(" and (group[1] in mentioned or (len(hypothesis) == 1 and hypothesis[0] not in types)))
-    ]
-    known = {name: kind for name, kind in types.items() if name in mentioned}
-    return unordered([_bound_anew(one, types) for one in [*kept, *premises]], _bound_anew(claim, types), known)
-
-
-def _bound_anew(formula: Sequence[str], types: Mapping[str, Sequence[str]]) -> list[str]:
-    """Number the names that a formula binds itself by their order in it alone."""
-    numbers: dict[str, str] = {}
-    found = []
-    for token in formula:
-        name, dot, rest = token.partition(".")
-        is_inner = name not in types and re.fullmatch(r"v\d+", name) is not None
-        found.append(numbers.setdefault(name, f"b{len(numbers)}") + dot + rest if is_inner else token)
-    return found
-
-
-def unordered_key(key: str) -> str:
-    """Return what is equal for two statement keys of the embedded prover that differ in the order of hypotheses."""
-    kinds, _, formulas = key.partition(" | ")
-    *hypotheses, claim = [_KEY.findall(formula) for formula in formulas.split(" → ")]
-    types: dict[str, list[str]] = {}
-    depth, part = 0, list[str]()
-    for token in _KEY.findall(kinds):
-        part.append(token)
-        depth += (token == "(") - (token == ")")
-        if depth == 0:
-            types[f"v{len(types)}"], part = part, []
-    return unordered(hypotheses, claim, types)
-
-
-def unordered(hypotheses: Sequence[Sequence[str]], claim: Sequence[str], types: Mapping[str, Sequence[str]]) -> str:
-    """Write hypotheses, claim and the types of their variables, all lists of tokens, in a form without an order.
-
-    Variables are told apart by where they stand, hypotheses are sorted by what they say of such variables, and of the
-    orders of those that say the same the one with the first text is taken.
-    """
-    colors = {name: " ".join("·" if token in types else token for token in kind) for name, kind in types.items()}
-    for _ in range(3):
-        colors = _refined(colors, hypotheses, claim)
-    by_look: dict[str, list[Sequence[str]]] = defaultdict(list)
-    for hypothesis in hypotheses:
-        by_look[_colored(hypothesis, colors)].append(hypothesis)
-    alike = [by_look[look] for look in sorted(by_look)]
-    if math.prod(math.factorial(len(group)) for group in alike) > MOST_ORDERS:
-        return " → ".join([*(look for look in sorted(by_look) for _ in by_look[look]), _colored(claim, colors)])
-    orders = itertools.product(*(itertools.permutations(group) for group in alike))
-    return min(_numbered([one for group in order for one in group], claim, types) for order in orders)
-
-
-def _refined(colors: Mapping[str, str], hypotheses: Sequence[Sequence[str]], claim: Sequence[str]) -> dict[str, str]:
-    """Color each variable by its color and by the formulas around its places."""
-    places: dict[str, list[str]] = {name: [] for name in colors}
-    for kind, formula in [*(("h", hypothesis) for hypothesis in hypotheses), ("c", claim)]:
-        look = _colored(formula, colors)
-        for position, token in enumerate(formula):
-            name = token.partition(".")[0]
-            if name in places:
-                places[name].append(f"{kind} {position} {look}")
-    return {
-        name: hashlib.sha256("\n".join([colors[name], *sorted(found)]).encode()).hexdigest()[:16]
-        for name, found in places.items()
-    }
-
-
-def _colored(formula: Sequence[str], colors: Mapping[str, str]) -> str:
-    return " ".join(colors.get(token.partition(".")[0], token) for token in formula)
-
-
-def _numbered(hypotheses: Sequence[Sequence[str]], claim: Sequence[str], types: Mapping[str, Sequence[str]]) -> str:
-    """Write formulas with their variables numbered in the order in which they are mentioned, and their types."""
-    numbers: dict[str, str] = {}
-
-    def text(formula: Sequence[str]) -> str:
-        said = []
-        for token in formula:
-            name, dot, rest = token.partition(".")
-            said.append(numbers.setdefault(name, f"v{len(numbers)}") + dot + rest if name in types else token)
-        return " ".join(said)
-
-    formulas = [text(formula) for formula in [*hypotheses, claim]]
-    kinds: list[str] = []
-    while len(kinds) < len(numbers):
-        kinds.append(text(types[list(numbers)[len(kinds)]]))
-    return " , ".join(kinds) + " | " + " → ".join(formulas)
-
-
-def _parts(statement: str) -> tuple[list[list[str]], list[str]]:
-    """Return the binders of a statement's normal form, and its conclusion, as tokens."""
-    form = normal_form(statement)
-    return _telescope(form.split(" ")) if form else ([], [])
-
-
-def _type_of(group: Sequence[str]) -> list[str]:
-    """Return the type in a binder of one name."""
-    return list(group[3:-1]) if len(group) > 4 and group[2] == ":" else []
-
-
-def _at_arrows(tokens: list[str]) -> list[list[str]]:
-    """Split a formula at the arrows outside of brackets, unless a quantifier or a looser operator comes before."""
-    parts: list[list[str]] = [[]]
-    depth = 0
-    for index, token in enumerate(tokens):
-        if depth == 0 and (token in _BINDERS or token in ("↔", "if")):
-            return [*parts[:-1], [*parts[-1], *tokens[index:]]] if "↔" not in tokens[index:] else [tokens]
-        depth += (token in _OPENING) - (token in _CLOSING)
-        if token == "→" and depth == 0:
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return parts
 
 
 # -- Index of pieces -------------------------------------------------------------------------------------------------

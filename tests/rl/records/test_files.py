@@ -9,10 +9,11 @@ from nanoproof.common.errors import UserError
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.rl import records
-from nanoproof.rl.records import RotatingJsonl, TreeStore, both_parts, kept_trees, older_part, read_tree, tree_file
+from nanoproof.rl.records import RotatingJsonl, TreeStore, kept_trees, older_part, read_tree, tree_file
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.tree_json import tree_from_json, tree_to_json
 from tests.fakes.lean import ScriptedLean
+from tests.rl.records.both_parts import both_parts
 from tests.rl.small import SCRIPT, policy
 
 

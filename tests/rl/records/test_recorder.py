@@ -23,7 +23,6 @@ from nanoproof.rl.matchmaker import Matchmaker, MatchmakerConfig
 from nanoproof.rl.recorder import Pace, Recorder, RecordOptions, status_file
 from nanoproof.rl.records import (
     Timeline,
-    both_parts,
     kept_trees,
     outcomes_of,
     samples_file,
@@ -32,6 +31,7 @@ from nanoproof.rl.records import (
 )
 from nanoproof.search.node import Kind, Node
 from tests.fakes.policy import suggestion
+from tests.rl.records.both_parts import both_parts
 from tests.rl.small import ScriptedClient, make_prover, policy, theorems
 
 ALONE = DistInfo(0, 0, 1, torch.device("cpu"), "test", torch.float32, "test")
