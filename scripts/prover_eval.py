@@ -3,6 +3,7 @@
 python -m scripts.prover_eval --model-path sft/<run> --datasets nanolean --split valid --num-simulations 32
 python -m scripts.prover_eval --run-dir rl/<run> --datasets minif2f,proofnet --lean-servers host:8000 --continue
 python -m scripts.prover_eval --policy solver-only --datasets nanolean --split test
+python -m scripts.prover_eval --policy uniform --datasets mine.lean --html report.html
 python -m scripts.prover_eval --model hf:FOLDER --prompt-format bfs-prover --datasets nanolean
 python -m scripts.prover_eval --model-path rl/<run> --lean-servers host:8000 --recheck-with other:8000
 
@@ -32,11 +33,13 @@ from nanoproof.evaluation.sample_files import WholeProofOptions
 from nanoproof.evaluation.summary import report
 from nanoproof.lean import lean_kernel
 from nanoproof.lean.certificates import Checker, verdicts
+from nanoproof.monitor.export import ExportOptions, export_run
 from nanoproof.rl.options import SpreadOptions
 from scripts import check_with_lean
 from scripts.lean_command import open_reader
 
 RECHECK = "recheck.json"
+REPORT_TREES = 60
 TRIAL_SECONDS = 60.0
 VERDICT_SECONDS = 60.0
 """Time for a checker with one certificate."""
@@ -100,6 +103,15 @@ def table(summaries: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def write_report(paths: Sequence[Path], file: str) -> str:
+    """Write the page of these evaluations as one file, and return a line that says what is in it.
+
+    Of several it is the page of the folder that they lie in. Raises UserError if the file cannot be written.
+    """
+    folder = paths[0] if len(paths) == 1 else Path(os.path.commonpath(paths))
+    return export_run(folder, ExportOptions(out=file, trees=REPORT_TREES, evaluations=max(1, len(paths))))
+
+
 def targets_of(args: argparse.Namespace) -> list[Target]:
     """List the evaluations to do. Raises UserError where whole proofs are asked of what cannot write them."""
     options = from_args(EvalOptions, args)
@@ -131,6 +143,8 @@ def main(argv: list[str] | None = None) -> int:
     add_recheck_flags(parser)
     words = "Who judges the proofs besides NanoLean: lean-kernel[:PATH], a command, none; auto: Lean's where installed."
     parser.add_argument("--checker", default="auto", metavar="CHECKER", help=words)
+    words = "Write a report too, as one file to send: scores, curve, proofs, trees of failures, settings."
+    parser.add_argument("--html", metavar="FILE", help=words)
     args = parse_eval_args(parser, argv)
     targets = targets_of(args)
     try_recheck(args)
@@ -145,6 +159,8 @@ def main(argv: list[str] | None = None) -> int:
     except Interrupted as error:
         print(error, file=sys.stderr)
         return 130
+    if args.html is not None and is_main:
+        print(write_report([target.path for target in targets], args.html))
     if args.recheck_with is None or not is_main:
         return 0
     return max(recheck(target.path, args) for target in targets)

@@ -12,9 +12,18 @@ from typing import Any, get_args
 
 import numpy as np
 
-from nanoproof.monitor.record_schema import AttemptRow, Outcome, TheoremRow, Theorems, TheoremSort
+from nanoproof.monitor.record_schema import (
+    AttemptRow,
+    Outcome,
+    RootValues,
+    Searches,
+    SearchesOfStep,
+    TheoremRow,
+    Theorems,
+    TheoremSort,
+)
 from nanoproof.monitor.records import HEAD_BYTES, one_line, source_in
-from nanoproof.monitor.tail import as_float, as_text, file_stat, read_range
+from nanoproof.monitor.tail import as_counts, as_float, as_text, file_stat, parse_object, read_range
 from nanoproof.prover.attempt import NOT_REPLAYED, REFUSED
 from nanoproof.rl.attempt_log import IndexEntry, IndexReader, attempts_file, index_file, logged_ranks
 
@@ -236,7 +245,7 @@ class AttemptStore:
             keep &= np.array([one.dataset == dataset for one in self.theorems], bool)[rows["theorem"]]
         if outcome is not None:
             keep &= rows["outcome"] == OUTCOMES.index(outcome)
-        order = self._by_time()
+        order = self.by_time()
         chosen = order[keep[order]][::-1]
         return [self.row(int(number)) for number in chosen[(page - 1) * size : page * size]], len(chosen)
 
@@ -306,8 +315,8 @@ class AttemptStore:
         times = self._rows["time"][: self._count]
         return None if not len(times) or np.isnan(times).all() else float(np.nanmax(times))
 
-    def _by_time(self) -> np.ndarray:
-        """The rows in the order in which their attempts ended; those without a time, of older runs, by their names."""
+    def by_time(self) -> np.ndarray:
+        """Return the rows in the order in which their attempts ended; those without a time, of older runs, by name."""
         if self._time_order is None:
             rows = self._rows[: self._count]
             self._time_order = np.lexsort((rows["key"], np.nan_to_num(rows["time"])))
@@ -341,6 +350,86 @@ def _update_stats(stats: TheoremStats, row: int, entry: IndexEntry, key: int, ou
         stats.outcome = PROVEN if stats.proven else DISPROVEN if stats.disproven else outcome
     elif stats.proven or stats.disproven:
         stats.outcome = PROVEN if stats.proven else DISPROVEN
+
+
+# -- A sample of the searches ----------------------------------------------------------------------------------------
+
+MAX_SAMPLED = 400
+"""Attempts whose records are read to say what searches did: some tens of milliseconds, however long the run is."""
+MAX_RECORD_BYTES = 1 << 20
+_MAX_BUCKETS = 24
+_MAX_VALUE = 64
+
+
+def sample_rows(store: AttemptStore, most: int = MAX_SAMPLED) -> list[tuple[int, int, int, int]]:
+    """Choose attempts evenly over the run: the step of each, and where its record is (rank, position, size)."""
+    count = len(store)
+    numbers = range(count) if count <= most else [place * count // most for place in range(most)]
+    order = store.by_time()
+    chosen: list[tuple[int, int, int, int]] = []
+    for number in numbers:
+        row = int(order[number])
+        rank, at, size = store.record_range(row)
+        if size <= MAX_RECORD_BYTES:
+            chosen.append((store.row(row)["step"], rank, at, size))
+    return chosen
+
+
+def read_searches(run_path: Path, rows: list[tuple[int, int, int, int]], total: int) -> Searches:
+    """Sum up what the searches of a sample did, by step, and what the value said of what was proved or not."""
+    steps: dict[int, Counter[str]] = {}
+    values: dict[str, list[float]] = {"proven": [], "unproven": []}
+    for step, rank, at, size in rows:
+        record = parse_object(read_range(attempts_file(run_path, rank), at, size)) or {}
+        counts = as_counts(record.get("counts"))
+        if counts.get("tactics_run"):
+            steps.setdefault(step, Counter()).update({**counts, "attempts": 1})
+        value = _root_value(record)
+        if value is not None and record.get("outcome") in values:
+            values[str(record["outcome"])].append(value)
+    bucket = max(1, -(-len(steps) // _MAX_BUCKETS))
+    ordered = sorted(steps)
+    groups = [ordered[first : first + bucket] for first in range(0, len(ordered), bucket)]
+    by_group: list[SearchesOfStep] = []
+    for group in groups:
+        counts_of_group = sum((steps[step] for step in group), Counter[str]())
+        by_group.append({"step": group[-1], "counts": dict(counts_of_group)})
+    return {
+        "attempts": len(rows),
+        "total": total,
+        "counts": dict(sum(steps.values(), Counter[str]())),
+        "steps": by_group,
+        "values": {outcome: _spread(found) for outcome, found in values.items()},
+        "told_apart": _told_apart(values["proven"], values["unproven"]),
+    }
+
+
+def _root_value(record: dict[str, Any]) -> float | None:
+    """How many tactics the network expected a theorem to need, before its search knew better."""
+    estimates = record.get("estimates")
+    first = estimates[0] if isinstance(estimates, list) and estimates else None
+    value = as_float(first[1]) if isinstance(first, list) and len(first) == 3 else None
+    return value if value is not None and 0 <= value <= _MAX_VALUE else None
+
+
+def _spread(values: list[float]) -> RootValues:
+    """Count the values of theorems by the whole number nearest to each."""
+    counts = Counter(round(value) for value in values)
+    mean = sum(values) / len(values) if values else None
+    return {"count": len(values), "mean": mean, "by_value": {str(value): counts[value] for value in sorted(counts)}}
+
+
+def _told_apart(proven: list[float], unproven: list[float]) -> float | None:
+    """How often the value of a theorem that was proved is lower than that of one that was not (ties count half).
+
+    One half is chance: the value then says nothing of what can be proved.
+    """
+    if not proven or not unproven:
+        return None
+    ordered = np.sort(np.array(unproven))
+    above = len(ordered) - np.searchsorted(ordered, proven, "right")
+    ties = np.searchsorted(ordered, proven, "right") - np.searchsorted(ordered, proven, "left")
+    return float((above + ties / 2).sum() / (len(proven) * len(unproven)))
 
 
 # -- The table of theorems: search, filter and sort --------------------------------------------------------------------

@@ -8,6 +8,7 @@ are whole; theorems in full, evaluations in full and search trees are a choice. 
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -20,13 +21,13 @@ from nanoproof.common.files import atomic_write_text
 from nanoproof.monitor.app import create_app
 from nanoproof.monitor.record_schema import AttemptRow, TheoremRow
 from nanoproof.monitor.routes import MAX_EVALUATIONS_AT_ONCE, MAX_PAGE_SIZE, CurrentRun
-from nanoproof.monitor.runs import is_run
+from nanoproof.monitor.runs import is_evaluation, is_run
 from nanoproof.search.render import standalone_page
 
 MAX_THEOREM_ROWS = 20_000
 MAX_TREE_ROWS = 4000
 MAX_SOLVED = 200
-"""Results of an evaluation that are kept with their proofs."""
+"""Proofs, and failures, of an evaluation that are in the file in full."""
 MAX_RESULTS = 5000
 _READ_SECONDS = 300.0
 
@@ -52,7 +53,7 @@ def export_run(path: Path, options: ExportOptions) -> str:
 
     It fails if `path` holds no run, a tree of `options.tree` is not kept, or the file cannot be written.
     """
-    if not is_run(path):
+    if not is_run(path) and not is_evaluation(path):
         raise UserError(f"{path} holds no run: `python -m nanoproof.runs list` names those that there are")
     current = CurrentRun()
     current.show(path, every_seconds=0)
@@ -116,6 +117,7 @@ class _Answers:
         answers["overview"] = {**self._ask("overview"), "live": False, "ranks": [], "servers": [], "hosts": []}
         answers["run"] = {**self._ask("run"), "live": False}
         answers["note"] = self._ask("note")
+        answers["searches"] = self._ask("searches")
         answers["series"] = self._ask("series", max_points=options.points)
         answers["theorems"] = self._whole("theorems", MAX_THEOREM_ROWS)
         kept: list[AttemptRow] = self._whole("attempts", MAX_TREE_ROWS, tree="true")["items"]
@@ -168,15 +170,24 @@ class _Answers:
             pages = list(self._pages_of_results(name))
             results = [one for page in pages for one in page["results"]["items"]]
             self.answers[f"evaluations/{name}"] = {**pages[0], "results": {**pages[0]["results"], "items": results}}
-            for result in [one for one in results if one["outcome"] == "proven"][:MAX_SOLVED]:
-                path = f"results/{result['index']}"
-                full = self._ask(f"evaluations/{quote(name, safe='')}/{path}")
-                kept = [one for one in full["kept"] if one == "tree" and most_trees > 0]
-                self.answers[f"evaluations/{name}/{path}"] = {**full, "kept": kept}
-                if kept:
-                    most_trees -= 1
-                    tree = self._ask(f"evaluations/{quote(name, safe='')}/{path}/tree")
-                    self.answers[f"evaluations/{name}/{path}/tree"] = tree
+            most_trees -= self._add_results(name, results, most_trees)
+
+    def _add_results(self, name: str, results: Sequence[dict[str, Any]], most_trees: int) -> int:
+        """Add results in full, proofs and failures in turns, with their trees; return how many trees these are."""
+        proved = [result for result in results if result["outcome"] == "proven"][:MAX_SOLVED]
+        failed = [result for result in results if result["outcome"] != "proven"][:MAX_SOLVED]
+        turns = [result for pair in zip_longest(failed, proved) for result in pair if result is not None]
+        trees = 0
+        for result in turns:
+            path = f"results/{result['index']}"
+            full = self._ask(f"evaluations/{quote(name, safe='')}/{path}")
+            kept = [one for one in full["kept"] if one == "tree" and trees < most_trees]
+            self.answers[f"evaluations/{name}/{path}"] = {**full, "kept": kept}
+            if kept:
+                trees += 1
+                tree = self._ask(f"evaluations/{quote(name, safe='')}/{path}/tree")
+                self.answers[f"evaluations/{name}/{path}/tree"] = tree
+        return trees
 
     def _pages_of_results(self, name: str) -> Iterator[dict[str, Any]]:
         for page in range(1, MAX_RESULTS // MAX_PAGE_SIZE + 1):

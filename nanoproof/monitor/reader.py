@@ -238,6 +238,7 @@ class RunReader:
             "seconds": as_float(main.get("seconds")),
             "max_seconds": as_float(main.get("max_seconds")),
             "remaining": self._remaining(main, step, num_steps, now) if live else None,
+            "until_evaluation": self._until_evaluation(main) if live else None,
             "collected": number("collected"),
             "collect_transitions": number("collect_transitions"),
             "indexing": self._indexing(),
@@ -261,6 +262,14 @@ class RunReader:
             "hosts": self.ranks.hosts(self.events.hosts, now),
             "remote": self.ranks.remote(now),
         }
+
+    def _until_evaluation(self, main: dict[str, Any]) -> float | None:
+        """Seconds until the next evaluation: by the clock, or by the pace of the newest steps."""
+        left, pace = as_dict(main.get("until_evaluation")), self.metrics.seconds_per_step()
+        seconds, steps = as_float(left.get("seconds")), as_float(left.get("steps"))
+        if seconds is not None:
+            return seconds
+        return None if steps is None or pace is None else steps * pace
 
     def full_step(self) -> float | None:
         """Return how many transitions a step of the run is to collect; None if that is unknown."""

@@ -74,6 +74,37 @@ class AttemptRow(TypedDict):
     """Whether its search tree was kept."""
 
 
+class SearchesOfStep(TypedDict):
+    """What the sampled searches up to a step, since the one before it in the list, did."""
+
+    step: int
+    counts: dict[str, int]
+
+
+class RootValues(TypedDict):
+    """What the network expected of theorems that ended alike: how many tactics they need."""
+
+    count: int
+    mean: float | None
+    by_value: dict[str, int]
+    """How many there are of each, rounded."""
+
+
+class Searches(TypedDict):
+    """/api/searches: a sample of the attempts, evenly over the run."""
+
+    attempts: int
+    total: int
+    """Of the run; `attempts` were read."""
+    counts: dict[str, int]
+    """Of all of them together: tactics_run, rejected, timeouts, banned, cycles, ..."""
+    steps: list[SearchesOfStep]
+    values: dict[str, RootValues]
+    """By outcome: proven, unproven."""
+    told_apart: float | None
+    """How often a proved theorem had a lower value than one that was not proved; 0.5 is chance, 1 perfect."""
+
+
 class Transition(TypedDict):
     """One step of a proof; `depth` counts the tactics still needed, this one too."""
 

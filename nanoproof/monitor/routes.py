@@ -13,7 +13,7 @@ from flask import Blueprint, Response, request, send_file
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.web.flask_app import BadRequest, client_disconnected, reply_later
-from nanoproof.monitor.attempts import OUTCOMES, SORTS
+from nanoproof.monitor.attempts import OUTCOMES, SORTS, read_searches, sample_rows
 from nanoproof.monitor.identity import read_note, write_note
 from nanoproof.monitor.reader import RunReader
 from nanoproof.monitor.record_schema import Attempt, Rounds
@@ -418,7 +418,7 @@ _ATTEMPT_GONE = "the log of attempts does not hold it any more"
 
 
 def theorem_routes(current: CurrentRun) -> Blueprint:
-    """/api/theorems, /api/theorem, /api/attempts, /api/attempts/<rank>/<step>/<seq>, and its /tree"""
+    """/api/theorems, /api/theorem, /api/searches, /api/attempts, /api/attempts/<rank>/<step>/<seq>, and its /tree"""
     routes = Blueprint("theorems", __name__)
 
     @routes.get("/api/theorems")
@@ -455,6 +455,13 @@ def theorem_routes(current: CurrentRun) -> Blueprint:
             number = None if stats is None else stats.number
             items, total = reader.attempts.page(page, size, None if name else dataset, number, outcome, with_tree)
         return json_response({"items": items, "total": total, "page": page, "size": size})
+
+    @routes.get("/api/searches")
+    def searches() -> Response:
+        reader = current.reader
+        with reader.lock:
+            rows, total = sample_rows(reader.attempts), len(reader.attempts)
+        return json_response(read_searches(reader.path, rows, total))
 
     @routes.get("/api/attempts/<int:rank>/<int:step>/<int:seq>")
     def attempt(rank: int, step: int, seq: int) -> Response:

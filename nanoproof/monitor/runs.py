@@ -34,6 +34,11 @@ def is_run(path: Path) -> bool:
     return any(file_stat(path / name) for name in _SIGNS) or bool(_evaluations(path))
 
 
+def is_evaluation(path: Path) -> bool:
+    """Tell whether a folder is an evaluation itself."""
+    return all(file_stat(path / name) for name in ("settings.json", "results.jsonl"))
+
+
 def _evaluations(path: Path) -> list[Path]:
     """The evaluations in a folder, such as scripts.prover_eval writes."""
     try:

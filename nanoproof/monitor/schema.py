@@ -274,6 +274,8 @@ class LiveOverview(TypedDict):
     """The time limit, if it has one."""
     remaining: float | None
     """Expected time to the last step, estimated from the newest steps."""
+    until_evaluation: float | None
+    """Seconds until the next evaluation, where the run tells."""
     collected: int | None
     collect_transitions: int | None
     indexing: Indexing

@@ -76,6 +76,12 @@ class EvalAndSaveTriggers:
         # By rank 0's clock: a rank that goes into an evaluation alone waits there for the others.
         return bool(broadcast_json(seconds >= (self._first.every_seconds or 0.0)))
 
+    def until_evaluation(self, step: int) -> dict[str, float] | None:
+        """Return the `steps` or `seconds` until the next evaluation, for the status; None where none is to come."""
+        if self._waiting:
+            return None
+        return self._evaluation.left(step)
+
     def elapsed(self) -> tuple[float, float]:
         """Return the seconds since the last evaluation and the last save that were due by time, for a checkpoint."""
         return self._evaluation.elapsed(), self._save.elapsed()
@@ -446,6 +452,7 @@ class ReinforcementLearning:
             "max_seconds": self.max_seconds,
             "rank": self.dist.rank,
             "seconds": round(self._seconds(), 1),
+            "until_evaluation": self.triggers.until_evaluation(self.state.step),
             "gpu": gpu_status(self.dist.device),
             **self.collection.snapshot(),
         }

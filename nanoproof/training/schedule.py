@@ -95,6 +95,14 @@ class Trigger:
                 return cls(None, float(seconds))
         raise UserError(f"{option} must look like 100steps, 2:30:00 (hours, minutes, seconds) or never; got {text!r}")
 
+    def left(self, step: int) -> dict[str, float] | None:
+        """Return the `steps` or the `seconds` until it fires; None if it never does."""
+        if self.every_steps is not None:
+            return {"steps": self.every_steps - step % self.every_steps}
+        if self.every_seconds is not None:
+            return {"seconds": round(max(0.0, self.last_time + self.every_seconds - time.monotonic()), 1)}
+        return None
+
     def due(self, step: int) -> bool:
         """Return whether it fires at `step`; it resets itself then. All ranks ask together, once for each step.
 

@@ -19,7 +19,7 @@ from nanoproof.lean.types import ServerUnavailable
 from scripts import prover_eval, test_eval
 from tests.evaluation import scripted_eval
 from tests.evaluation.scripted_eval import COUNT, open_fleet, scripted_theorems, words
-from tests.helpers import as_command, ended, start_forked, start_ranks, wait_for
+from tests.helpers import as_command, ended, page_data, start_forked, start_ranks, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -47,8 +47,13 @@ def wait_for_results(processes, path, count):
     wait_for(are_there, "results", 240, processes)
 
 
-def test_an_evaluation_writes_score_results_proofs_and_curve(tmp_path, capsys):
-    assert prover_eval.main(words(tmp_path / "out")) == 0
+def test_an_evaluation_writes_score_results_proofs_curve_and_a_report_to_send(tmp_path, capsys):
+    assert prover_eval.main(words(tmp_path / "out", "--html", tmp_path / "report.html")) == 0
+    answers = page_data((tmp_path / "report.html").read_text(encoding="utf-8"))["answers"]
+    assert answers["overview"]["stage"] == "evaluation"
+    report = answers["evaluations/out"]
+    assert report["evaluation"]["solved"] == 20 and report["settings"]["lean"] == "scripted"
+    assert sum(name.startswith("evaluations/out/results/") for name in answers) >= 40  # proofs and failures
     summary = read_json(tmp_path / "out" / "summary.json")
     assert (summary["solved"], summary["failed"], summary["errors"], summary["total"]) == (20, 20, 0, 40)
     assert summary["solved_at"] == {"1": 0, "2": 20, "4": 20} and 0.35 < summary["low"] < 0.5 < summary["high"]

@@ -240,3 +240,21 @@ def test_an_evaluation_is_summed_by_part_level_and_length_of_proof(look: Look, t
     assert look(tmp_path).get("/api/overview")["state"]["name"] == "stopped"  # nobody works on it, and it is not over
     alone = look(place).get("/api/evaluations")["items"]  # the folder of the evaluation itself
     assert [row["name"] for row in alone] == ["eval_simulated_test"]
+
+
+def test_searches_are_summed_and_the_value_is_judged_by_what_was_not_proved_too(look: Look, tmp_path: Path) -> None:
+    log: list[Any] = []
+    for number in range(40):
+        record = attempt(number, f"t{number}", "unproven" if number % 2 else "proven", step=number % 4)
+        record["counts"] = {"simulations": 2, "tactics_run": 10, "rejected": 8, "timeouts": 1}
+        record["estimates"] = [[1, 3.0 + number % 2, 3.0]]
+        log.append(record)
+    (tmp_path / "attempts_r0.jsonl").write_text(lines(*log))
+    answer = look(tmp_path).get("/api/searches")
+    assert (answer["attempts"], answer["total"]) == (40, 40)
+    assert answer["counts"]["rejected"] == 320 and answer["counts"]["timeouts"] == 40
+    by_step = [(one["step"], one["counts"]["tactics_run"]) for one in answer["steps"]]
+    assert by_step == [(step, 100) for step in range(4)]
+    assert answer["values"]["unproven"] == {"count": 20, "mean": 4.0, "by_value": {"4": 20}}
+    assert answer["told_apart"] == 1.0
+    assert look(tmp_path / "empty").get("/api/searches")["told_apart"] is None

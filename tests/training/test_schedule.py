@@ -64,3 +64,10 @@ def test_a_position_in_another_set_is_refused():
 def test_a_position_in_other_examples_of_the_same_number_is_refused():
     with pytest.raises(ValueError, match="but other ones"):
         EpochSampler(5, seed=1, fingerprint=2).restore(EpochSampler(5, seed=1, fingerprint=3).state())
+
+
+def test_a_trigger_tells_how_long_it_is_until_it_fires():
+    assert Trigger.parse("20steps", "--eval-every").left(33) == {"steps": 7}
+    left = Trigger.parse("1:00:00", "--eval-every").left(33)
+    assert left is not None and 3590 < left["seconds"] <= 3600
+    assert Trigger.parse("never", "--eval-every").left(33) is None

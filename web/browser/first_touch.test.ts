@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, Page } from "playwright-core";
-import { launch, Monitor, open, openTab, type Watched } from "./harness";
+import { launch, Monitor, open, openTab, run, type Watched } from "./harness";
 
 const HOME = process.env.NANOPROOF_HOME_OF_RUNS ?? "";
 
@@ -185,4 +185,63 @@ describe("what learning looks like", () => {
       expect(text).toMatch(/phase: collect/);
       expect(text).toMatch(/rank 0|actor 0\.0/);
     }));
+});
+
+describe("the overview of a run", () => {
+  it("says first whether it learns, which theorems flipped, and leads to both proofs, one after the other", () =>
+    withPage(at("rl/second_run"), async ({ page }) => {
+      await page.getByRole("heading", { level: 2 }).first().waitFor();
+      const titles = page.getByRole("heading", { level: 2 });
+      await page.getByText("Proved for the first time lately").waitFor();
+      expect((await titles.allInnerTexts()).slice(0, 1)).toEqual(["Is it learning?"]);
+      const flipped = page.getByRole("group", { name: "Flipped on exam/valid" });
+      await flipped.waitFor();
+      const names = await flipped.locator("a.mono").allInnerTexts();
+      expect(names.length).toBeGreaterThan(1);
+      for (const name of names.slice(0, 2)) {
+        await flipped.getByRole("link", { name, exact: true }).click();
+        await page.getByRole("region", { name: `${name} in both` }).waitFor();
+        await page.goBack();
+        await flipped.waitFor();
+      }
+    }));
+
+  it("shows newly found proofs, and what became of the tactics", () =>
+    withPage(at("rl/first_run"), async ({ page }) => {
+      const buttons = page.getByRole("list", { name: "Newest proofs" }).getByRole("button");
+      await buttons.first().waitFor();
+      for (const button of [...(await buttons.all()), ...(await buttons.all())]) {
+        await button.click();
+        const name = await button.innerText();
+        await page.locator(`[aria-label="Proof of ${name}"]`).first().waitFor();
+      }
+      await page.getByText(/tactics run in [\d,]+ simulations; \d+% were refused/).waitFor();
+    }));
+
+  it("finds theorems by their statements", () =>
+    withPage(at("rl/first_run", "theorems"), async ({ page }) => {
+      await page.locator(".statement").first().waitFor();
+      await page.getByRole("searchbox").fill("∨");
+      await page.waitForURL(/q=/);
+      await page.waitForFunction(() => [...document.querySelectorAll(".statement")].every((one) => one.textContent!.includes("∨")));
+      expect(await page.locator(".statement").count()).toBeGreaterThan(0);
+    }));
+
+  it("a report of an evaluation can be sent: one file without a monitor, failures with their trees", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "nanoproof-"));
+    try {
+      await run(["-m", "nanoproof.monitor", "export", join(HOME, "quick", "eval_rl"), "--out", join(folder, "report.html")]);
+      await withPage(`file://${join(folder, "report.html")}`, async ({ page }) => {
+        await page.getByRole("img", { name: /^Share solved by simulations/ }).waitFor();
+        const rows = page.getByRole("table", { name: "Results" }).locator("tbody tr");
+        for (const at of [0, 1, 2, 0]) {
+          await rows.nth(at).click();
+          await page.getByRole("button", { name: "Close" }).waitFor();
+          expect(await page.getByRole("alert").count()).toBe(0);
+        }
+      }, { offline: true });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 });

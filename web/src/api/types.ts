@@ -61,6 +61,34 @@ export interface AttemptRow {
   tree: boolean;
 }
 
+/** What the sampled searches up to a step, since the one before it in the list, did. */
+export interface SearchesOfStep {
+  step: number;
+  counts: Record<string, number>;
+}
+
+/** What the network expected of theorems that ended alike: how many tactics they need. */
+export interface RootValues {
+  count: number;
+  mean: number | null;
+  /** How many there are of each, rounded. */
+  by_value: Record<string, number>;
+}
+
+/** /api/searches: a sample of the attempts, evenly over the run. */
+export interface Searches {
+  attempts: number;
+  /** Of the run; `attempts` were read. */
+  total: number;
+  /** Of all of them together: tactics_run, rejected, timeouts, banned, cycles, ... */
+  counts: Record<string, number>;
+  steps: SearchesOfStep[];
+  /** By outcome: proven, unproven. */
+  values: Record<string, RootValues>;
+  /** How often a proved theorem had a lower value than one that was not proved; 0.5 is chance, 1 perfect. */
+  told_apart: number | null;
+}
+
 /** One step of a proof; `depth` counts the tactics still needed, this one too. */
 export interface Transition {
   state: string;
@@ -592,6 +620,8 @@ export interface LiveOverview {
   max_seconds: number | null;
   /** Expected time to the last step, estimated from the newest steps. */
   remaining: number | null;
+  /** Seconds until the next evaluation, where the run tells. */
+  until_evaluation: number | null;
   collected: number | null;
   collect_transitions: number | null;
   indexing: Indexing;
@@ -637,6 +667,7 @@ export interface Overview {
   seconds: number | null;
   max_seconds: number | null;
   remaining: number | null;
+  until_evaluation: number | null;
   collected: number | null;
   collect_transitions: number | null;
   indexing: Indexing;

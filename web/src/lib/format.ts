@@ -24,6 +24,9 @@ export function attemptStep(step: Maybe): string {
   return ended !== null && step >= ended ? `after ${integer(ended)}` : integer(step + 1);
 }
 
+/** Whether an attempt of this step belongs to a step that the run has made, or makes now. */
+export const isCounted = (step: number): boolean => ended === null || step < ended;
+
 /** The step of an attempt in words: "step 3", or "after step 12" where the run ended there. */
 export function atStep(step: Maybe): string {
   return there(step) && ended !== null && step >= ended ? `after step ${integer(ended)}` : `step ${attemptStep(step)}`;

@@ -47,7 +47,7 @@ export function EvaluationPage({ name: given }: { name?: string }) {
   const row = answer.data?.evaluation;
   return (
     <>
-      <Title note={row && [row.split, row.step === null ? "" : `step ${integer(row.step)}`, dateTime(row.time)].filter(Boolean).join(" · ")} tools={!given && <a className="button" href={href("evaluations")}>All evaluations</a>}>
+      <Title note={row && [row.split, row.step === null ? row.about : `step ${integer(row.step)}`, dateTime(row.time)].filter(Boolean).join(" · ")} tools={!given && <a className="button" href={href("evaluations")}>All evaluations</a>}>
         {row?.dataset ?? name}
       </Title>
       <Loaded of={answer} height={480}>

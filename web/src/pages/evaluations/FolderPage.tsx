@@ -17,7 +17,7 @@ export function FolderPage({ overview }: { overview: Overview }) {
   const answer = useResource<Evaluations>("evaluations", { size: 100 }, { every: overview.live ? PAUSE : 15_000 });
   return (
     <Loaded of={answer} height={480}>
-      {({ items }) => (items.length === 1 ? <EvaluationPage name={items[0]!.name} /> : <Folder overview={overview} rows={items} />)}
+      {({ items }) => (items.length === 1 ? <><Interrupted overview={overview} /><EvaluationPage name={items[0]!.name} /></> : <Folder overview={overview} rows={items} />)}
     </Loaded>
   );
 }

@@ -8,6 +8,7 @@ import { Chart } from "../../parts/Chart";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { useLive } from "../../state/store";
+import { useSearches, ValuesCard } from "../overview/Searches";
 import { calibrationLines, depthLines } from "./calibration";
 
 const LAST_DEPTH = 16;
@@ -15,7 +16,13 @@ const LAST_DEPTH = 16;
 export function CalibrationView() {
   const step = useLive((live) => live.overview?.step ?? 0);
   const answer = useResource<Calibration>("calibration", {}, { version: step });
-  return <Loaded of={answer} height={480}>{(data) => (data.count ? <Calibrated data={data} /> : <Unknown />)}</Loaded>;
+  const searches = useSearches();
+  return (
+    <>
+      <ValuesCard of={searches} />
+      <Loaded of={answer} height={480}>{(data) => (data.count ? <Calibrated data={data} /> : <Unknown />)}</Loaded>
+    </>
+  );
 }
 
 const Unknown = () => (

@@ -1,34 +1,15 @@
 // The solve rate on each benchmark by step, and the newest one with its interval.
 
 import { useMemo } from "react";
-import type { Benchmark, Best } from "../../api/types";
+import type { Benchmark } from "../../api/types";
 import { href } from "../../app/router";
 import { integer, percent, rate, signed } from "../../lib/format";
-import { Card } from "../../parts/basics";
 import { Chart } from "../../parts/Chart";
 import type { Line } from "../../parts/chart_data";
-import { Empty } from "../../parts/states";
 
-const scored = (benchmarks: Benchmark[]): Benchmark[] => benchmarks.filter((benchmark) => benchmark.points.length > 0);
-
-export function SolveRateCard({ benchmarks, best }: { benchmarks: Benchmark[]; best: Best | null }) {
-  const lines = useMemo(() => scored(benchmarks).map(lineOf), [benchmarks]);
-  return (
-    <Card title="Solve rate" note={best ? `best checkpoint: step ${integer(best.step)}` : undefined}>
-      {lines.length === 0
-        ? <Empty title="No evaluation yet">The first score appears when an evaluation ends.</Empty>
-        : <Chart label="Solve rate by step" lines={lines} y={percent} level={(value) => percent(value, 0)} range={[0, null]} shape="points" height={200} />}
-    </Card>
-  );
-}
-
-export function ScoresCard({ benchmarks }: { benchmarks: Benchmark[] }) {
-  const some = scored(benchmarks);
-  return (
-    <Card title="Newest scores" note="with 95% Wilson intervals" flush>
-      {some.length === 0 ? <Empty title="No evaluation yet">Solved theorems of each benchmark are listed here.</Empty> : <Scores benchmarks={some} />}
-    </Card>
-  );
+export function SolveRateChart({ benchmarks }: { benchmarks: Benchmark[] }) {
+  const lines = useMemo(() => benchmarks.map(lineOf), [benchmarks]);
+  return <Chart label="Solve rate by step" lines={lines} y={percent} level={(value) => percent(value, 0)} range={[0, null]} shape="points" height={220} />;
 }
 
 /** Rate and interval by step; without a step the point is left out. */
@@ -44,7 +25,7 @@ export function lineOf(benchmark: Benchmark): Line {
 }
 
 /** One benchmark below the other, so that nothing is cut at any width. */
-function Scores({ benchmarks }: { benchmarks: Benchmark[] }) {
+export function Scores({ benchmarks }: { benchmarks: Benchmark[] }) {
   return (
     <ul className="scores num">
       {benchmarks.map((benchmark) => {

@@ -13,9 +13,12 @@ import { useResource } from "../../state/resource";
 import { useLive } from "../../state/store";
 import { FolderPage } from "../evaluations/FolderPage";
 import { evaluationHref } from "../evaluations/links";
-import { ScoresCard, SolveRateCard } from "./Benchmarks";
+import { LatelyCard } from "./Lately";
+import { LearningCard } from "./Learning";
 import { Machines } from "./Machines";
 import { ACCURACY, COLLECTION, LOSS, MetricCard, OwnMetricCard, STEP_TIME, TIME, useMetrics, VALIDATION } from "./MetricCharts";
+import { problemsOf } from "./problems";
+import { RefusedCard, useSearches } from "./Searches";
 import "./overview.css";
 
 export function OverviewPage() {
@@ -31,19 +34,38 @@ export function OverviewPage() {
   );
 }
 
+/** What is wrong, what was proved lately, and what became of the tactics, of runs that search. */
+function Proving({ overview }: { overview: Overview }) {
+  const searches = useSearches();
+  const problems = problemsOf(overview, searches.data);
+  return (
+    <>
+      {problems.length > 0 && (
+        <Card title="What is wrong">
+          <ul className="problems">{problems.map((problem) => <li key={problem.text}><span className={`badge ${problem.tone}`} aria-hidden="true">{problem.tone === "bad" ? "!" : "?"}</span><span>{problem.text} <a href={problem.href}>{problem.where}</a></span></li>)}</ul>
+        </Card>
+      )}
+      <div className="two"><LatelyCard /><RefusedCard of={searches} /></div>
+    </>
+  );
+}
+
 function Glance({ overview }: { overview: Overview }) {
   const [own, setOwn] = useState("");
   const validates = overview.attempts === 0 && Object.keys(overview.metrics).some((name) => name === "step_seconds");
+  const proves = overview.attempts > 0;
   const metrics = useMetrics(own || (validates ? "lr_factor" : "theorems_proven"));
   return (
     <>
       <Trouble overview={overview} />
+      {!validates && <LearningCard benchmarks={overview.benchmarks} best={overview.best} />}
       <section className="card figures" aria-label="Figures"><Figures overview={overview} series={metrics.data} /></section>
+      {proves && <Proving overview={overview} />}
       <div className="two">
         <MetricCard of={metrics} group={LOSS} />
         {validates
           ? <><MetricCard of={metrics} group={VALIDATION} /><MetricCard of={metrics} group={ACCURACY} /></>
-          : <><SolveRateCard benchmarks={overview.benchmarks} best={overview.best} /><MetricCard of={metrics} group={COLLECTION} /><ScoresCard benchmarks={overview.benchmarks} /></>}
+          : <MetricCard of={metrics} group={COLLECTION} />}
         <MetricCard of={metrics} group={validates ? STEP_TIME : TIME} />
         <OwnMetricCard of={metrics} own={own || (validates ? "lr_factor" : "theorems_proven")} onOwn={setOwn} />
       </div>
@@ -72,6 +94,7 @@ function Trouble({ overview }: { overview: Overview }) {
 
 function Figures({ overview, series }: { overview: Overview; series: Series | null }) {
   const { metrics } = overview;
+  const next = overview.until_evaluation === null ? undefined : `next evaluation in about ${duration(overview.until_evaluation)}`;
   const remaining = overview.remaining === null ? undefined : `about ${duration(overview.remaining)} to go`;
   const collecting = overview.live && overview.phase === "collect" && overview.collect_transitions;
   const progress = progressOf(overview);
@@ -83,7 +106,7 @@ function Figures({ overview, series }: { overview: Overview; series: Series | nu
         {phaseWord(overview)}
       </Stat>
       <Stat name="Step" unit={steps ? `of ${integer(steps)}` : undefined}
-        note={progress?.by === "step" ? <Progress now={overview.step ?? 0} all={overview.num_steps ?? 0} /> : undefined}>
+        note={progress?.by === "step" ? <><Progress now={overview.step ?? 0} all={overview.num_steps ?? 0} />{next}</> : next}>
         {integer(overview.step)}
       </Stat>
       <Stat name="Time" unit={progress?.by === "time" ? `of ${duration(overview.max_seconds)}` : undefined}

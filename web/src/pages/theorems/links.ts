@@ -17,7 +17,7 @@ export const liveTreeHref = (rank: number, actor: number): string => href(`tree/
 
 /** A statement without its keyword and its name, which stand beside it: "(n : Nat) : n + 0 = n". */
 export function withoutName(statement: string, id: string): string {
-  const rest = statement.replace(/^(theorem|lemma|example)\s+/, "");
+  const rest = statement.replace(/^.*?\b(theorem|lemma|example)\s+/, ""); // what comes before it, such as `universe u`, is no part of it
   const name = rest.startsWith(id) ? id : (/^[^\s({[⦃:]+/.exec(rest)?.[0] ?? "");
   return rest.slice(name.length).trimStart();
 }
