@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from nanolean.forks import serve_forks
 from nanolean.library.loader import load_library
 from nanolean.ndjson.import_ndjson import PERMITTED
 from nanolean.repl import serve
@@ -40,7 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return with_deep_stack(lambda: print_stats(args.json))
     if args.command == "build":
         return with_deep_stack(lambda: build(record=args.record))
-    return with_deep_stack(lambda: run_repl(args.namespaces)) if args.json else run_terminal()
+    if args.json or args.forks:
+        return with_deep_stack(lambda: run_repl(args.namespaces, args.forks))
+    return run_terminal()
 
 
 def make_parser() -> Parser:
@@ -52,6 +55,7 @@ def make_parser() -> Parser:
     repl.add_argument(
         "--namespaces", nargs="+", default=[], metavar="NAME", help="With --json: empty ones that texts may `open`."
     )
+    repl.add_argument("--forks", action="store_true", help="Fork such processes on request (nanolean/forks.py).")
     check = commands.add_parser("check", help="Check .lean files: exit code 0 if everything in them is proved.")
     check.add_argument("files", nargs="+", metavar="FILE", help="Files over the library's environment.")
     check.add_argument("--axioms", action="store_true", help="List the axioms that each theorem rests on.")
@@ -104,12 +108,18 @@ def run_export(args: argparse.Namespace) -> int:
     return export(args.sources, output)
 
 
-def run_repl(namespaces: Sequence[str] = ()) -> int:
-    """Answer requests until standard input ends; further namespaces may be opened, though nothing is in them."""
-    source = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
-    sink = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", errors="replace", newline="\n")
+def run_repl(namespaces: Sequence[str], forks: bool) -> int:
+    """Answer requests until standard input ends, or fork processes that do.
+
+    Further namespaces may be opened, though nothing is in them.
+    """
     library = load_library()
     library = replace(library, namespaces=library.namespaces | set(namespaces))
+    if forks:
+        serve_forks(library)
+        return 0
+    source = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
+    sink = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", errors="replace", newline="\n")
     freeze_gc()
     serve(library, source, sink)
     return 0

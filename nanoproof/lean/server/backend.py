@@ -33,6 +33,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.web.http_client import on_loopback
 from nanoproof.lean.nanolean import check_installed
 from nanoproof.lean.repl_goals import OutOfTime, Step, error_messages, read_statement_answer, read_tactic_answer
+from nanoproof.lean.server.forks import ForkServer, can_fork
 from nanoproof.lean.server.repl_process import Limits, ReplError, ReplGarbage, ReplProcess, ReplTimeout
 from nanoproof.lean.server.sandbox import bubblewrap, inside
 
@@ -265,10 +266,14 @@ class Backend:
     """Whether to test what stops a tactic without killing the process, and to use it."""
     grace_seconds: float = 0.0
     """How much longer than its time limit a tactic may take to stop before its process is killed."""
+    forks: ForkServer | None = None
+    """What the processes are forks of, where that is how they start."""
     _fatal_trials: list[str] = field(default_factory=list, init=False, compare=False)
 
     def spawn(self) -> ReplProcess:
         """Start a process; it is not ready before `prepare` has returned. Raises OSError if it cannot be started."""
+        if self.forks is not None:
+            return ReplProcess(self.command, forked=self.forks.fork(self.start_seconds))
         return ReplProcess(self.command, self.cwd, self.env, self.address_space_bytes)
 
     def prepare(self, process: ReplProcess) -> int | None:
@@ -325,13 +330,23 @@ class Backend:
         if self.can_prune:
             process.request({"prune_all": True}, 10.0)
 
+    def close(self) -> None:
+        """End the process that the others are forks of, if they are."""
+        if self.forks is not None:
+            self.forks.close()
+
 
 def make_backend(settings: ServerSettings) -> Backend:
     """Construct the backend of the settings; raises `UserError` if something that it needs is missing."""
     if settings.backend == "nanolean":
         check_installed()
+        command = (sys.executable, "-m", "nanolean", "repl", "--json", "--namespaces", *OPENED)
+        forks = None
+        if can_fork():
+            forks = ForkServer((*command, "--forks"), settings.address_space_bytes)
         return Backend(
-            command=(sys.executable, "-m", "nanolean", "repl", "--json", "--namespaces", *OPENED),
+            command=command,
+            forks=forks,
             start_seconds=settings.start_seconds,
             can_prune=True,
             address_space_bytes=settings.address_space_bytes,

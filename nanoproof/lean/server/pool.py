@@ -231,6 +231,7 @@ class Pool:
             lease.kill("shutdown", "the server is shutting down")
         for process, _ in free:
             process.close()
+        self._backend.close()
         if self._keeper.is_alive():
             self._keeper.join(_TICK_SECONDS * 5)
 

@@ -15,6 +15,7 @@ from typing import Any
 import psutil
 
 from nanoproof.lean.server import launch
+from nanoproof.lean.server.forks import ForkedProcess
 
 _CHUNK = 1 << 16
 _MAX_POLL_SECONDS = 60.0
@@ -207,6 +208,8 @@ class ReplProcess:
     is_busy = False
     """True once a tactic still runs in the process although its request was answered."""
 
+    _process: subprocess.Popen[bytes] | ForkedProcess
+
     def __init__(
         self,
         command: Sequence[str],
@@ -214,10 +217,27 @@ class ReplProcess:
         env: Mapping[str, str] | None = None,
         address_space_bytes: int | None = None,
         max_answer_bytes: int = MAX_ANSWER_BYTES,
+        forked: ForkedProcess | None = None,
     ) -> None:
+        """Start `command`, or take over a process that was `forked` from one that runs it."""
+        if forked is None:
+            self._process = self._start(command, cwd, env, address_space_bytes)
+        else:
+            self._process = forked
+        ends = (self._process.stdin, self._process.stdout, self._process.stderr)
+        self._ends = [end for end in ends if end is not None]
+        stdin, stdout, stderr = (end.fileno() for end in self._ends)
+        self._pipes = ReplPipes(stdin, stdout, stderr, max_answer_bytes)
+        self._closed = False
+        self.uses = 0
+
+    @staticmethod
+    def _start(
+        command: Sequence[str], cwd: str | None, env: Mapping[str, str] | None, address_space_bytes: int | None
+    ) -> subprocess.Popen[bytes]:
         # Isolated (-I): else the folder of `launch.py` would be searched first for its imports.
         launcher = [sys.executable, "-I", launch.__file__, str(os.getpid()), str(address_space_bytes or 0)]
-        self._process = subprocess.Popen(
+        return subprocess.Popen(
             [*launcher, *command],
             cwd=cwd,
             env=dict(env) if env is not None else None,
@@ -227,12 +247,6 @@ class ReplProcess:
             bufsize=0,
             start_new_session=True,  # so that `kill` reaches what it starts, and Ctrl-C reaches the server alone
         )
-        ends = (self._process.stdin, self._process.stdout, self._process.stderr)
-        self._ends = [end for end in ends if end is not None]
-        stdin, stdout, stderr = (end.fileno() for end in self._ends)
-        self._pipes = ReplPipes(stdin, stdout, stderr, max_answer_bytes)
-        self._closed = False
-        self.uses = 0
 
     @property
     def pid(self) -> int:
