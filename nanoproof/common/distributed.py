@@ -20,6 +20,7 @@ import torch
 import torch.distributed as dist
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.host_memory import keep_freed_memory
 
 NVIDIA_GPUS = Path("/proc/driver/nvidia/gpus")
 ALLOCATOR = "PYTORCH_ALLOC_CONF"
@@ -46,6 +47,8 @@ class DistInfo:
     device_reason: str
     dtype: torch.dtype
     dtype_reason: str
+    allocator: str = ""
+    """What the C library does with freed memory, on a CPU."""
 
     @property
     def is_main(self) -> bool:
@@ -59,6 +62,7 @@ class DistInfo:
             "ranks": f"{self.world_size} ({'torchrun' if dist.is_initialized() else 'started alone'})",
         }
         if self.device.type == "cpu":
+            chosen["allocator"] = self.allocator
             chosen["threads"] = f"{torch.get_num_threads()} of {os.cpu_count()} cores ({self._threads_reason()})"
         return chosen
 
@@ -113,6 +117,9 @@ def init_distributed(device_type: str = "", timeout_minutes: float = 30.0) -> Di
     if device.type == "mps" and world_size > 1:
         raise UserError("--device-type mps works with one rank only; start without torchrun, or take --device-type cpu")
     dtype, dtype_reason = choose_dtype(device)
+    allocator = ""
+    if device.type == "cpu":
+        allocator = keep_freed_memory()
     if device.type == "cuda":
         os.environ.setdefault(ALLOCATOR, "expandable_segments:True")  # before the first tensor is there
         torch.cuda.set_device(device)
@@ -121,7 +128,7 @@ def init_distributed(device_type: str = "", timeout_minutes: float = 30.0) -> Di
         own = device if on_cuda else None  # connects at once, so that a failure shows here
         backends = "cpu:gloo,cuda:nccl" if on_cuda else "gloo"
         dist.init_process_group(backends, timeout=timedelta(minutes=timeout_minutes), device_id=own)
-    return DistInfo(rank, local_rank, world_size, device, device_reason, dtype, dtype_reason)
+    return DistInfo(rank, local_rank, world_size, device, device_reason, dtype, dtype_reason, allocator)
 
 
 def cleanup() -> None:

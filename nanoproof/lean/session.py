@@ -506,7 +506,7 @@ class HttpLeanSession:
         if process is None:
             raise _ProcessGone("the lease was given back")
         timeout = seconds + self._config.slack_seconds
-        code, answer = self._transport.post(f"/process/{process}/{path}", body, timeout)
+        code, answer = self._transport.call(process, path, body, timeout)
         text = transport.error_text(answer) or ""
         if code in transport.BUSY_STATUSES and transport.classify(text) == "protocol":
             raise types.ServerUnavailable(f"Lean server {self.address} is too busy: {text[:500] or f'status {code}'}")
@@ -558,6 +558,7 @@ class HttpLeanSession:
         if answer.get("fresh_environments") is True:
             self._features.keeps_environment = False
         self._features.splits_goals = answer.get("splits_goals") is True
+        self._transport.offer_local(answer.get("local_socket"))
         self._changed_environment = False
         self._keeper.add(self._lease, self)
         self._epoch += 1  # no branch from before is known to this process

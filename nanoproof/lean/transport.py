@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from nanoproof.common.config import opt, validate
-from nanoproof.common.web.http_client import BUSY_STATUSES, HttpClient
+from nanoproof.common.web.http_client import BUSY_STATUSES, MAX_ANSWER_BYTES, Address, HttpClient
+from nanoproof.lean.local_socket import LocalSocket
 from nanoproof.lean.types import AccessDenied, LeanError, ProofState, ProtocolError, ServerTimeout, ServerUnavailable
 
 log = logging.getLogger(__name__)
@@ -60,6 +61,40 @@ class Transport(HttpClient):
     denied = AccessDenied
     garbled = ProtocolError
     late = ServerTimeout
+
+    def __init__(self, address: Address, token: str | None, connect_seconds: float) -> None:
+        super().__init__(address, token, connect_seconds)
+        self._local: LocalSocket | None = None
+        self._refused: set[str] = set()
+
+    def offer_local(self, name: object) -> None:
+        """Take note of the socket for clients on the server's machine that came with a lease, if one did."""
+        if not isinstance(name, str) or name in self._refused:
+            return
+        if self._local is None or self._local.name != name:
+            self._local = LocalSocket(name, MAX_ANSWER_BYTES)
+
+    def call(self, process: int, path: str, body: Any, seconds: float) -> tuple[int, Any]:
+        """POST to a leased process, over the socket that its server offered, if there is one; see `post`."""
+        path = f"/process/{process}/{path}"
+        local = self._local
+        if local is not None:
+            try:
+                status, answer = local.call(path, json.dumps(body, ensure_ascii=False).encode(), seconds)
+                if status not in BUSY_STATUSES:
+                    return status, self._parse(status, answer)
+            except TimeoutError as error:
+                raise self.late(f"{self.server} {self.address} did not answer {path} in {seconds:g} s") from error
+            except ValueError as error:
+                raise self.garbled(f"{self.server} {self.address} answered {path} with {error}") from error
+            except OSError as error:
+                # Another machine under this address, a server that ended or was started anew: HTTP tells which, and a
+                # lease of a new server comes with its own socket.
+                log.debug("the local socket of %s is given up: %s", self.address, error)
+                self._refused.add(local.name)
+                self._local = None
+                local.close()
+        return self.post(path, body, seconds)
 
 
 # -- Answers ---------------------------------------------------------------------------------------------------------

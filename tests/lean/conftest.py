@@ -84,19 +84,23 @@ def scripted(tmp_path: Path) -> Callable[[dict[str, Any]], tuple[str, ...]]:
 
 @contextmanager
 def start_server(
-    backend: Backend, token: str | None = None, log: Path = Path(os.devnull), **options: Any
+    backend: Backend, token: str | None = None, log: Path = Path(os.devnull), local: bool = True, **options: Any
 ) -> Iterator[Running]:
-    """A server in this process; it is stopped on the way out."""
+    """A server in this process; it is stopped on the way out. Our clients use its `local` socket if it has one."""
     settings = ServerSettings(port=0, **options)
     pool = Pool(settings, backend)
     listener = bind(settings)
     pool.start()
-    server = HttpServer(create_app(settings, pool, token), settings, listener)
+    app = create_app(settings, pool, token)
+    if local:
+        app.extensions["local"].start()
+    server = HttpServer(app, settings, listener)
     threading.Thread(target=server.run, daemon=True).start()
     try:
         yield Running(pool, listener.getsockname()[1], log)
     finally:
         pool.close()
+        app.extensions["local"].close()
         server.close()
 
 

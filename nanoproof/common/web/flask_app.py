@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from werkzeug.exceptions import HTTPException, UnsupportedMediaType
 
 from nanoproof.common.errors import first_problem
+from nanoproof.common.web.http_client import on_loopback
 
 log = logging.getLogger(__name__)
 
@@ -34,15 +35,31 @@ class BadRequest(Exception):
     """The body of a request is invalid; the message describes the error. Answered with status 400."""
 
 
+def encode(body: Any) -> bytes:
+    """Encode an answer as JSON. Lone surrogates, which text printed by Lean may hold, become question marks."""
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+
+
 def reply(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Build a JSON response. Lone surrogates, which text printed by Lean may hold, become question marks."""
-    data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-    return Response(data, status, headers=headers, mimetype="application/json")
+    """Build a JSON response."""
+    return Response(encode(body), status, headers=headers, mimetype="application/json")
 
 
 def reply_later(body: Any, status: int) -> Response:
     """Build a JSON response with `Retry-After`, so that the client tries again."""
     return reply(body, status, {"Retry-After": str(_RETRY_AFTER_SECONDS)})
+
+
+def request_data() -> bytes:
+    """Return the body of the current request; raises 415 if it is not JSON."""
+    if not request.is_json:
+        raise UnsupportedMediaType  # a page in a browser cannot send JSON to another server without asking
+    return request.get_data()
+
+
+def comes_from_here() -> bool:
+    """Tell whether the current request comes from this machine, as far as its address says."""
+    return on_loopback(request.remote_addr or "")
 
 
 def client_disconnected() -> Callable[[], bool]:
@@ -59,10 +76,13 @@ class Body(BaseModel):
     @classmethod
     def read(cls) -> Self:
         """Parse and validate the body of the current request; raises BadRequest, or 415 if it is not JSON."""
-        if not request.is_json:
-            raise UnsupportedMediaType  # a page in a browser cannot send JSON to another server without asking
+        return cls.parse(request_data())
+
+    @classmethod
+    def parse(cls, data: bytes) -> Self:
+        """Parse and validate a body; raises BadRequest."""
         try:
-            body = json.loads(request.get_data())
+            body = json.loads(data)
         except (ValueError, RecursionError) as error:
             raise BadRequest("the body is not JSON") from error
         if not isinstance(body, dict):
@@ -101,14 +121,15 @@ class RequestLog:
         self._ids = itertools.count(1)
         self._active: dict[int, tuple[str, float, str]] = {}
 
-    def begin(self) -> None:
-        """Record the start of the current request."""
-        g.request_id = next(self._ids)
-        self._active[g.request_id] = (route_of_request(), time.monotonic(), threading.current_thread().name)
+    def begin(self, route: str) -> int:
+        """Record the start of a request, and return the number by which it ends."""
+        number = next(self._ids)
+        self._active[number] = (route, time.monotonic(), threading.current_thread().name)
+        return number
 
-    def end(self, _error: BaseException | None) -> None:
-        """Remove the current request."""
-        self._active.pop(g.get("request_id", 0), None)
+    def end(self, number: int) -> None:
+        """Remove a request."""
+        self._active.pop(number, None)
 
     def active(self) -> list[dict[str, Any]]:
         """Describe the requests in progress, oldest first, without the ids of leases: an id is what gives access."""
@@ -138,6 +159,12 @@ def guarded_app(
     app = Flask(name, static_folder=None)
     requests = RequestLog()
 
+    def begin() -> None:
+        g.request_id = requests.begin(route_of_request())
+
+    def end(_error: BaseException | None) -> None:
+        requests.end(g.get("request_id", 0))
+
     def check_caller() -> Response | None:
         if token and not _has_token(token) and not other_login():
             return reply({"error": "a valid token is needed"}, 401, {"WWW-Authenticate": "Bearer"})
@@ -165,11 +192,11 @@ def guarded_app(
         reason = error.strerror if isinstance(error, OSError) else error  # the rest are paths of this machine
         return reply({"error": f"server bug: {type(error).__name__}: {reason}"}, 500)
 
-    app.before_request(requests.begin)
+    app.before_request(begin)
     app.before_request(check_caller)
     app.before_request(check_open)
     app.after_request(count)
-    app.teardown_request(requests.end)
+    app.teardown_request(end)
     app.register_error_handler(BadRequest, bad_request)
     app.register_error_handler(HTTPException, http_error)
     app.register_error_handler(Exception, our_fault)

@@ -40,6 +40,7 @@ def main(argv: Sequence[str] | None = None, open_to_all: bool = False) -> int:
     try:
         pool.start()
         app = create_app(settings, pool, token)
+        app.extensions["local"].start()
         server = http_server.HttpServer(app, settings, listener)
         http_server.on_signals(
             http_server.Shutdown(pool.drain, pool.close, settings.drain_seconds, app.extensions["requests"], server)

@@ -2,36 +2,28 @@
 
 import os
 import platform
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any
 
 import psutil
 from flask import Blueprint, Flask, Response
 from prometheus_client import Counter
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
-from pydantic import FailFast, Field
 from werkzeug.routing import IntegerConverter
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.web import flask_app
 from nanoproof.lean.project.layout import EMBEDDED_LEAN, lean_version
-from nanoproof.lean.repl_goals import ReplBranch
 from nanoproof.lean.server.backend import ServerSettings
-from nanoproof.lean.server.lease import LeaseError, ProcessGone, ServerLease, TacticRefused, TacticTimedOut, Where
-from nanoproof.lean.server.pool import CannotStart, LeaseNotFound, Metrics, Pool, ShuttingDown, TooManyWaiting
-from nanoproof.lean.types import ProtocolError
-
-T = TypeVar("T")
+from nanoproof.lean.server.calls import Answer, LeaseCalls, Request
+from nanoproof.lean.server.local import LocalServer
+from nanoproof.lean.server.pool import CannotStart, LeaseNotFound, Pool, ShuttingDown, TooManyWaiting
 
 _STATES = ("available", "used", "starting", "stopping")
-_DEFAULT_TACTIC_MS = 1000.0
 _DEFAULT_WAIT_SECONDS = 60.0
-_MAX_TACTICS = 1024
-_MAX_STEPS = 100_000
 # Who has a lease when the server shuts down may still give it back; monitors see how it ends.
 _SERVED_WHILE_CLOSING = ("lean.status", "lean.metrics", "lean.return_process")
 
@@ -159,68 +151,6 @@ class GetProcess(flask_app.Body):
     fresh_environments: bool | None = None
 
 
-class Command(flask_app.Body):
-    """Body of `/process/ID/command`; `timeout` is in milliseconds, here and below.
-
-    `allTactics`, `rootGoals` and `declarations` are passed to the REPL, as are `module`, `prelude` and `constants`,
-    which NanoLean alone knows. `env` is an environment of an earlier answer on this lease, in place of the lease's own;
-    with `header` the command is a whole file with imports of its own. Neither changes where the next command starts.
-    """
-
-    command: flask_app.Text
-    timeout: flask_app.Amount | None = None
-    env: flask_app.Number | None = None
-    header: bool | None = None
-    allTactics: bool | None = None
-    rootGoals: bool | None = None
-    module: bool | None = None
-    prelude: bool | None = None
-    declarations: bool | None = None
-    constants: bool | None = None
-
-    @property
-    def flags(self) -> dict[str, bool]:
-        """The keys that the REPL gets as they are."""
-        keys = ("allTactics", "rootGoals", "declarations", "module", "prelude", "constants")
-        return {key: True for key in keys if getattr(self, key)}
-
-
-class Step(flask_app.Body):
-    """A tactic, and the proof state of a command's answer on which to run it."""
-
-    proofState: flask_app.Number
-    tactic: flask_app.Text
-
-
-class Steps(flask_app.Body):
-    """Body of the call that runs tactics on proof states of a command's answer; with `forget` these are gone then."""
-
-    steps: Annotated[list[Step], FailFast(), Field(max_length=_MAX_STEPS)]
-    timeout: flask_app.Amount | None = None
-    forget: bool | None = None
-
-
-class ProofFromSorry(flask_app.Body):
-    """Body of `/process/ID/proof_from_sorry`."""
-
-    theorem_with_sorry: flask_app.Text
-    fresh: bool | None = None
-
-
-class Tactic(flask_app.Body):
-    """Body of the calls that try one tactic."""
-
-    tactic: flask_app.Text
-    timeout: flask_app.Amount | None = None
-
-
-class Tactics(flask_app.Body):
-    """Body of the call that tries several tactics."""
-
-    tactics: Annotated[list[flask_app.Text], FailFast(), Field(max_length=_MAX_TACTICS)]
-    timeout: flask_app.Amount | None = None
-
-
 # -- Routes ----------------------------------------------------------------------------------------------------------
 
 
@@ -230,14 +160,23 @@ class IdConverter(IntegerConverter):
     regex = r"\d{1,18}"
 
 
-def make_routes(settings: ServerSettings, pool: Pool, active_requests: Callable[[], list[dict[str, Any]]]) -> Blueprint:
-    """Create the routes over a pool; `active_requests` lists the requests in progress for `/status`."""
+def make_routes(
+    settings: ServerSettings,
+    pool: Pool,
+    calls: LeaseCalls,
+    active_requests: Callable[[], list[dict[str, Any]]],
+    local_name: Callable[[], str | None],
+) -> Blueprint:
+    """Create the routes over a pool and the `calls` on its leases.
+
+    `active_requests` lists the requests in progress for `/status`; `local_name` names the socket that clients on this
+    machine may use.
+    """
     routes = Blueprint("lean", __name__)
     pool.metrics.registry.register(Gauges(settings, pool, active_requests))
     _add_observing(routes, settings, pool, active_requests)
-    _add_leasing(routes, settings, pool)
-    _add_commands(routes, settings, pool)
-    _add_tactics(routes, settings, pool)
+    _add_leasing(routes, settings, pool, local_name)
+    _add_calls(routes, calls)
     return routes
 
 
@@ -253,7 +192,7 @@ def _add_observing(
         return flask_app.metrics_response(pool.metrics.registry)
 
 
-def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> None:
+def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool, local_name: Callable[[], str | None]) -> None:
     @routes.post("/process/get")
     def get_process() -> Response:
         body = GetProcess.read()
@@ -275,9 +214,12 @@ def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
             lease = None
         if lease is None:
             return flask_app.reply({"process_id": None})
-        answer = {"process_id": lease.id, "lease_seconds": lease.idle_seconds}
-        # By these three fields, which LeanTree's server does not have, our client knows what it can rely on.
-        return flask_app.reply({**answer, "fresh_environments": fresh, "splits_goals": True})
+        answer: dict[str, Any] = {"process_id": lease.id, "lease_seconds": lease.idle_seconds}
+        # By these fields, which LeanTree's server does not have, our client knows what it can rely on.
+        answer |= {"fresh_environments": fresh, "splits_goals": True}
+        if flask_app.comes_from_here() and (name := local_name()) is not None:
+            answer["local_socket"] = name
+        return flask_app.reply(answer)
 
     @routes.post("/process/<id:pid>/heartbeat")
     def heartbeat(pid: int) -> Response:
@@ -295,153 +237,36 @@ def _add_leasing(routes: Blueprint, settings: ServerSettings, pool: Pool) -> Non
         return flask_app.reply({"status": "ok", "already_returned": True})
 
 
-def _add_commands(routes: Blueprint, settings: ServerSettings, pool: Pool) -> None:
-    @routes.post("/process/<id:pid>/command")
-    def command(pid: int) -> Response:
-        body = Command.read()
-        seconds = _seconds(body.timeout, settings, settings.command_seconds * 1000)
-        where = Where(body.env, bool(body.header))
-        return on_lease(pool, pid, lambda lease: lease.command(body.command, seconds, where, body.flags))
+def _add_calls(routes: Blueprint, calls: LeaseCalls) -> None:
+    def add(rule: str, name: str, call: Callable[[Request], Answer]) -> None:
+        def view(pid: int, state: int = 0) -> Response:
+            answer = call(Request(pid, state, flask_app.request_data, flask_app.client_disconnected()))
+            if answer.status == 429:
+                return flask_app.reply_later(answer.body, answer.status)
+            return flask_app.reply(answer.body, answer.status)
 
-    @routes.post("/process/<id:pid>/steps")
-    def steps(pid: int) -> Response:
-        body = Steps.read()
-        seconds = _seconds(body.timeout, settings, _DEFAULT_TACTIC_MS)
-        gone = flask_app.client_disconnected()
+        routes.add_url_rule(f"{rule}/{name}", name, view, methods=["POST"])
 
-        def run(lease: ServerLease) -> dict[str, Any]:
-            return {"results": lease.run_steps([(s.proofState, s.tactic) for s in body.steps], seconds, gone)}
-
-        def run_and_forget(lease: ServerLease) -> dict[str, Any]:
-            results = run(lease)
-            lease.forget_proof_states()
-            return results
-
-        return on_lease(pool, pid, run_and_forget if body.forget else run)
-
-    @routes.post("/process/<id:pid>/proof_from_sorry")
-    def proof_from_sorry(pid: int) -> Response:
-        body = ProofFromSorry.read()
-
-        def start(lease: ServerLease) -> dict[str, Any]:
-            try:
-                started = lease.start(body.theorem_with_sorry, settings.command_seconds, bool(body.fresh))
-                return {"value": branch_to_json(started)}
-            except TacticRefused as error:
-                return {"error": str(error)}
-
-        return on_lease(pool, pid, start)
-
-
-def _add_tactics(routes: Blueprint, settings: ServerSettings, pool: Pool) -> None:
-    @routes.post("/process/<id:pid>/proof/<id:state>/try_apply_tactic")
-    def try_apply_tactic(pid: int, state: int) -> Response:
-        body = Tactic.read()
-        seconds = _seconds(body.timeout, settings, _DEFAULT_TACTIC_MS)
-
-        def apply(lease: ServerLease) -> dict[str, Any]:
-            return try_tactic(pool.metrics, lease, state, body.tactic, seconds)
-
-        # LeanTree's server answers 200 to this call whatever happens, and its clients read the text.
-        return on_lease(pool, pid, apply, missing_status=200)
-
-    @routes.post("/process/<id:pid>/proof/<id:state>/try_apply_tactics")
-    def try_apply_tactics(pid: int, state: int) -> Response:
-        body = Tactics.read()
-        seconds = _seconds(body.timeout, settings, _DEFAULT_TACTIC_MS)
-        gone = flask_app.client_disconnected()
-
-        def apply_all(lease: ServerLease) -> dict[str, Any]:
-            results = []
-            for tactic in body.tactics:
-                if not gone():
-                    results.append(try_tactic(pool.metrics, lease, state, tactic, seconds))
-            return {"results": results}
-
-        return on_lease(pool, pid, apply_all)
-
-    @routes.post("/process/<id:pid>/proof/<id:state>/apply_tactic")
-    def apply_tactic(pid: int, state: int) -> Response:
-        body = Tactic.read()
-        seconds = _seconds(body.timeout, settings, _DEFAULT_TACTIC_MS)
-
-        def apply_whole(lease: ServerLease) -> dict[str, Any]:
-            return count_outcome(pool.metrics, lambda: branch_to_json(lease.apply_whole(state, body.tactic, seconds)))
-
-        return on_lease(pool, pid, apply_whole)
-
-    @routes.post("/process/<id:pid>/proof/<id:state>/state")
-    def proof_state(pid: int, state: int) -> Response:
-        # LeanTree's server answers the number alone as well.
-        return on_lease(pool, pid, lambda lease: {"proof_state_id": state})
-
-
-def on_lease(pool: Pool, pid: int, work: Callable[[ServerLease], Any], missing_status: int = 404) -> Response:
-    """Run `work` with exclusive use of a lease, and reply with its result, or with the error as a response."""
-    try:
-        with pool.use(pid) as lease:
-            return flask_app.reply(work(lease))
-    except LeaseNotFound:
-        return flask_app.reply({"error": f"Process {pid} not found"}, missing_status)
-    except TooManyWaiting:
-        return flask_app.reply_later({"error": f"too many requests are waiting for process {pid}"}, 429)
-    except (LeaseError, ProtocolError) as error:
-        return flask_app.reply({"error": str(error)}, 500)
-
-
-def try_tactic(metrics: Metrics, lease: ServerLease, state: int, tactic: str, seconds: float) -> dict[str, Any]:
-    """Try one tactic; return the branches that it leaves as `value`, or why there are none as `error`."""
-    try:
-        return {"value": count_outcome(metrics, lambda: branches_to_json(lease.apply(state, tactic, seconds)))}
-    except (LeaseError, ProtocolError) as error:
-        return {"error": str(error)}
-
-
-def count_outcome(metrics: Metrics, work: Callable[[], T]) -> T:
-    """Do `work`, which tries one tactic, and count its outcome and duration in the metrics."""
-    began, outcome = time.perf_counter(), "failed"
-    try:
-        result = work()
-        outcome = "applied"
-        return result
-    except TacticRefused:
-        outcome = "refused"
-        raise
-    except TacticTimedOut:
-        outcome = "timeout"
-        raise
-    except ProcessGone:
-        outcome = "process_gone"
-        raise
-    finally:
-        metrics.tactic(outcome, time.perf_counter() - began)
-
-
-def branch_to_json(entry: tuple[int, ReplBranch]) -> dict[str, Any]:
-    """Convert a branch with its id to JSON."""
-    branch_id, branch = entry
-    return {"proof_state_id": branch_id, "goals": [goal.to_wire() for goal in branch.parsed_goals()]}
-
-
-def branches_to_json(entries: Iterable[tuple[int, ReplBranch]]) -> list[dict[str, Any]]:
-    """Convert branches to JSON; an empty list means that the goals are proved."""
-    return [branch_to_json(entry) for entry in entries]
-
-
-def _seconds(timeout_ms: float | None, settings: ServerSettings, default_ms: float) -> float:
-    if timeout_ms is None:
-        timeout_ms = default_ms
-    return min(timeout_ms / 1000, settings.longest_seconds)
+    for name, call in calls.on_leases.items():
+        add("/process/<id:pid>", name, call)
+    for name, call in calls.on_states.items():
+        add("/process/<id:pid>/proof/<id:state>", name, call)
 
 
 # -- The application -------------------------------------------------------------------------------------------------
 
 
 def create_app(settings: ServerSettings, pool: Pool, token: str | None = None) -> Flask:
-    """Create the application over a started pool; for the `token` see `guarded_app`."""
+    """Create the application over a started pool; for the `token` see `guarded_app`.
+
+    The extension "local" is the socket for clients on this machine, which is not started.
+    """
     app = flask_app.guarded_app(
         __name__, token, settings.on_loopback, pool.metrics.requests, lambda: pool.closing, _SERVED_WHILE_CLOSING
     )
+    requests, calls = app.extensions["requests"], LeaseCalls(settings, pool)
+    local = LocalServer(calls, pool, requests, round(settings.max_body_mb * 2**20), settings.threads)
+    app.extensions["local"] = local
     app.url_map.converters["id"] = IdConverter
-    app.register_blueprint(make_routes(settings, pool, app.extensions["requests"].active))
+    app.register_blueprint(make_routes(settings, pool, calls, requests.active, lambda: local.name))
     return app

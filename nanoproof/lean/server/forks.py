@@ -143,7 +143,11 @@ class ForkServer:
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
             self._process = subprocess.Popen(
-                self._command, stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+                self._command,
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
             )
         finally:
             theirs.close()

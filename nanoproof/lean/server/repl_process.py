@@ -67,7 +67,9 @@ class ReplPipes:
         self._read(answer)
         if answer:
             raise Stray(f"text that nobody asked for: {_shown(answer)}")
+        # Without asking whether it can be written: a request nearly always fits into the empty pipe.
         unsent = memoryview(request)
+        unsent = unsent[self._write(unsent) :]
         while True:
             for descriptor, _ in self._wait(bool(unsent), deadline, answer):
                 if descriptor == self._stderr:
