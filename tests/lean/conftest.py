@@ -16,6 +16,7 @@ from nanoproof.common.web.http_server import HttpServer, bind
 from nanoproof.lean.client import ClientConfig, LeanServerClient
 from nanoproof.lean.server.app import create_app
 from nanoproof.lean.server.backend import Backend, ServerSettings
+from nanoproof.lean.server.local import LocalServer
 from nanoproof.lean.server.pool import Pool
 from nanoproof.lean.types import Theorem
 from tests.helpers import SCRIPTED_REPL
@@ -56,6 +57,7 @@ class Running:
     pool: Pool
     port: int
     log: Path
+    local: LocalServer
 
     def client(self, tactic_seconds: float = 5.0, token: str | None = None) -> LeanServerClient:
         config = ClientConfig(tactic_seconds=tactic_seconds, slack_seconds=20.0)
@@ -97,7 +99,7 @@ def start_server(
     server = HttpServer(app, settings, listener)
     threading.Thread(target=server.run, daemon=True).start()
     try:
-        yield Running(pool, listener.getsockname()[1], log)
+        yield Running(pool, listener.getsockname()[1], log, app.extensions["local"])
     finally:
         pool.close()
         app.extensions["local"].close()
