@@ -5,7 +5,6 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 
 from nanoproof.lean import transport, types
@@ -576,9 +575,7 @@ class HttpLeanSession:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
