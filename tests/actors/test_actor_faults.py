@@ -46,7 +46,7 @@ class World:
         self.faults = [None, None]
         self.proxies = []
         for number in range(2):
-            server = stack.enter_context(start_server(backend, max_processes=SLOTS + 2))
+            server = stack.enter_context(start_server(backend, max_processes=SLOTS + 2, local=False))
             proxy = ChaosProxy(f"127.0.0.1:{server.port}", lambda path, number=number: self.faults[number])
             stack.callback(proxy.close)
             self.proxies.append(proxy)

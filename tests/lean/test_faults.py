@@ -157,7 +157,9 @@ def test_thousands_of_calls_end_in_the_right_outcome(
     command = scripted({**SCRIPT, "heeds": True})[:-1]  # without a log, which would only grow
     with ExitStack() as stack:
         ours = stack.enter_context(
-            start_server(Backend(command, start_seconds=30.0, can_prune=True), max_processes=6, lease_seconds=6.0)
+            start_server(
+                Backend(command, start_seconds=30.0, can_prune=True), max_processes=6, lease_seconds=6.0, local=False
+            )
         )
         upstream = LeanTreeServer(command, tmp_path / "unpickled", max_processes=4)
         stack.callback(upstream.close)
@@ -207,7 +209,7 @@ def proxied(serve: Serve) -> Iterator[Callable[[Callable[[str], str | None]], Ch
     with ExitStack() as stack:
 
         def start(fault: Callable[[str], str | None]) -> ChaosProxy:
-            proxy = ChaosProxy(f"127.0.0.1:{serve().port}", fault)
+            proxy = ChaosProxy(f"127.0.0.1:{serve(local=False).port}", fault)
             stack.callback(proxy.close)
             return proxy
 
@@ -316,7 +318,7 @@ def test_a_client_that_is_killed_loses_its_lease() -> None:
 
 
 def test_a_lease_is_returned_when_its_thread_ends_without_closing_it(serve: Serve) -> None:
-    client, sessions = serve(max_processes=1).client(), []
+    client, sessions = serve(max_processes=1, local=False).client(), []
     thread = threading.Thread(target=lambda: sessions.append(client.lease()))
     thread.start()
     thread.join(DEADLINE)

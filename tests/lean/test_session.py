@@ -45,7 +45,7 @@ def test_results_come_in_the_order_of_the_tactics(serve: Serve) -> None:
 
 
 def test_many_tactics_are_one_request(serve: Serve) -> None:
-    server = serve()
+    server = serve(local=False)
     with server.client().lease() as session:
         branch = session.start(THEOREM)
         paths: list[str] = []
