@@ -169,11 +169,11 @@ def test_no_free_process_is_null_after_the_wait(serve: Serve) -> None:
 
 
 def test_a_returned_process_wakes_who_waits(serve: Serve) -> None:
-    api = Api(serve(max_processes=1))
+    server = serve(max_processes=1)
+    api = Api(server)
     first = api.get_process()
     got: list[int | None] = []
     waiter = threading.Thread(target=lambda: got.append(Api(server).get_process(timeout=20)))
-    server = Running(None, int(api.base.rsplit(":", 1)[1]), None)  # type: ignore[arg-type]
     waiter.start()
     api.post(f"/process/{first}/return")
     waiter.join(20)
