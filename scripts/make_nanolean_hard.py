@@ -30,7 +30,7 @@ from typing import Any
 
 from nanolean.commands.runner import run_text
 from nanolean.data.families import family_problems
-from nanolean.data.make import HELD_OUT_LIBRARY, names_held_out
+from nanolean.data.make import HELD_OUT_LIBRARY, HELD_OUT_PREMISES, names_any
 from nanolean.data.problem import render
 from nanolean.data.replay import ReplayError, is_trivial, library, replay, start, trivial_filter
 from nanolean.data.statement_key import UNIVERSES, library_keys, library_proofs, statement_key
@@ -382,7 +382,7 @@ def _problems_of_one(state: EnvState, theorem: Theorem, proof: str | None) -> li
         return [] if part_of(theorem.id) == "open" else [f"{theorem.id} has no reference proof"]
     if [message for message in run_text(state, splice(theorem, proof)).messages if message.severity != "info"]:
         return [f"the reference proof of {theorem.id} does not go through"]
-    if part_of(theorem.id) == "premise" and not names_held_out(proof):
+    if part_of(theorem.id) == "premise" and not names_any(proof, HELD_OUT_PREMISES):
         return [f"the reference proof of {theorem.id} names no premise that is held out"]
     return []
 

@@ -1,7 +1,8 @@
 """Make the generated part of the data set `nanolean`: statements to be proved, and proofs that are shown.
 
-Proofs are shown for easy problems only, in a plain style of one rule at a time; the harder levels are statements alone,
-longer compositions of the same skills. The families are made in processes of their own.
+Proofs are shown for easy problems, in a plain style of one rule at a time and partly once more cut by a rule
+(`cuts.py`), and for exercises; the harder levels are statements alone, longer compositions of the same skills. The
+families are made in processes of their own.
 """
 
 import json
@@ -10,13 +11,14 @@ import random
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
+from nanolean.data.cuts import cut_proofs
 from nanolean.data.exercises import entry, exercises, templates
 from nanolean.data.families import LEVELS, Named, family_problems, shown_problems
 from nanolean.data.problem import render
@@ -39,6 +41,7 @@ from nanolean.library.loader import library_files
 from nanolean.parser import parse_commands
 from nanolean.syntax import TheoremCmd
 from nanolean.system import atomic_write_text
+from nanolean.tactic_state import TacticState
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,8 @@ QUOTAS: dict[str, Quota] = {  # nothing is stated where grind proves nearly all 
 }
 STRONG_FRACTION = 0.01
 """Share of the shown proofs for which a strong one-line proof is tried instead."""
+CUT_FRACTION = 0.4
+"""Share of the shown proofs that are shown once more, cut by a rule; of inductions, which are few, all are, twice."""
 EXERCISES_EACH = 8
 """Instances of each template of an exercise: with 313 templates two thirds as many tactics as the families have."""
 EXERCISE_PARTS = 8
@@ -104,7 +109,9 @@ Nat.pow_dvd_pow Nat.pow_lt_pow_right Nat.pow_mul' Nat.pow_pos Nat.pow_right_comm
 Nat.sub_mul Nat.sub_mul_mod Nat.two_pow_pos exists_comm exists_or forall_and funext_iff imp.swap or_imp
 """
 HELD_OUT_PREMISES = HELD_OUT_LIBRARY | set(_PREMISES.split())
-"""Theorems of the library that no training proof names: those above, and the premises of `nanolean-premise`."""
+"""Those above and the premises of `nanolean-premise`, which no proof names of data that are made to train for it."""
+Classic = tuple[str, str, str]
+"""A theorem with a proof written by hand: name, source with `sorry`, source with the proof."""
 THEOREMS_PER_LINE = 16
 """Theorems per line of the transitions file; readers split by lines."""
 
@@ -150,10 +157,13 @@ def make(
     quotas: dict[str, Quota] | None = None,
     exercises_each: int = EXERCISES_EACH,
     tell: Callable[[int, int, str], object] = lambda done, total, what: None,
+    classics: Sequence[Classic] = (),
+    unnamed: frozenset[str] = HELD_OUT_LIBRARY,
 ) -> None:
     """Generates `train.jsonl` and `transitions.jsonl` in `directory`, without the statements whose keys are held out.
 
-    Statements that a finisher proves alone are not asked; among the shown proofs they may be. The manifest is written
+    Statements that a finisher proves alone are not asked; among the shown proofs they may be, and those of `classics`
+    are, whatever their keys. No proof names a theorem of `unnamed`. The manifest is written
     last, so a directory with one is whole. `read_goal` makes the records of printed goals; `quotas` are `QUOTAS` unless
     given. `tell` is called with the problems that are done, all that are asked for, and what is being done: at each of
     three stages, and about once a second while problems are made.
@@ -170,11 +180,14 @@ def make(
     context = get_context("spawn")
     done = context.Value("q", 0)
     with ProcessPoolExecutor(count, context, initializer=_begin_work, initargs=(done,)) as pool:
-        futures = {name: pool.submit(make_family, name, seed, quotas[name], excluded, read_goal) for name in order}
+        futures = {
+            name: pool.submit(make_family, name, seed, quotas[name], excluded, read_goal, unnamed) for name in order
+        }
         exercise_parts = [
-            pool.submit(make_exercises, kinds[part::EXERCISE_PARTS], seed, exercises_each, excluded, read_goal)
+            pool.submit(make_exercises, kinds[part::EXERCISE_PARTS], seed, exercises_each, excluded, read_goal, unnamed)
             for part in range(EXERCISE_PARTS)
         ]
+        exercise_parts.append(pool.submit(make_classics, classics, read_goal, unnamed))
         waiting: set[Future[Any]] = {*futures.values(), *exercise_parts}
         all_parts = list(waiting)
         while waiting:
@@ -185,7 +198,7 @@ def make(
         parts = [futures[name].result() for name in quotas]
         exercise_proofs = [proof for part in exercise_parts for proof in part.result()]
     tell(total, total, "replaying the library's proofs")
-    shown_library = make_library(read_goal)
+    shown_library = make_library(read_goal, unnamed)
     statements, proofs = _merged(parts)
     records = [*shown_library, *proofs, *exercise_proofs]
     random.Random(seed).shuffle(statements)
@@ -209,17 +222,17 @@ def make(
 _NAME = re.compile(r"[A-Za-z_][\w'.?!]*")
 
 
-def names_held_out(text: str) -> bool:
-    """Return whether the text of a proof names a theorem of `HELD_OUT_PREMISES`, or a projection of one (`h.mp`)."""
+def names_any(text: str, theorems: frozenset[str]) -> bool:
+    """Return whether the text of a proof names one of some theorems, or a projection of one (`h.mp`)."""
     for name in _NAME.findall(text):
         words = name.split(".")
-        if any(".".join(words[:count]) in HELD_OUT_PREMISES for count in range(1, len(words) + 1)):
+        if any(".".join(words[:count]) in theorems for count in range(1, len(words) + 1)):
             return True
     return False
 
 
 def library_texts() -> list[str]:
-    """Return the text of each file of the library, without held-out theorems and without what names one."""
+    """Return the text of each file of the library, without `HELD_OUT_LIBRARY` and without what names one of these."""
     texts = []
     for path in library_files():
         text, kept, position = path.read_text(encoding="utf-8"), "", 0
@@ -227,23 +240,30 @@ def library_texts() -> list[str]:
             signature = command.signature if isinstance(command, TheoremCmd) else None
             held_out = signature is not None and signature.name in HELD_OUT_LIBRARY
             begin = command.pos if signature is None else signature.end
-            if held_out or names_held_out(text[begin : command.end]):
+            if held_out or names_any(text[begin : command.end], HELD_OUT_LIBRARY):
                 kept += text[position : command.pos].rstrip() + "\n"
                 position = command.end
         texts.append(kept + text[position:])
     return texts
 
 
-def make_family(family: str, seed: int, quota: Quota, excluded: frozenset[str], read_goal: GoalReader) -> Made:
+def make_family(
+    family: str,
+    seed: int,
+    quota: Quota,
+    excluded: frozenset[str],
+    read_goal: GoalReader,
+    unnamed: frozenset[str] = HELD_OUT_LIBRARY,
+) -> Made:
     """Make one family's part, with none of the keys in `excluded`. Runs in a worker process."""
     allow_deep_recursion()
     state = library()
     proofs: list[dict[str, Any]] = []
     shown = shown_problems(family, seed, dict(zip(LEVELS, quota.shown, strict=False)), excluded)
     for named in shown:
-        node = _replayed(state, named, random.Random(named.id))
-        if node is not None and not names_held_out(render(node.proof())):
-            proofs.append({**theorem_record(named.id, named.source(), node, read_goal), "key": named.key})
+        for name, node in _replayed(state, named, random.Random(named.id)):
+            if not names_any(render(node.proof()), unnamed):
+                proofs.append({**theorem_record(name, named.source(), node, read_goal), "key": named.key})
         _count(1)
     _count(sum(quota.shown) - len(shown))  # those that there are not
     unknown = excluded | {named.key for named in shown}
@@ -264,7 +284,12 @@ def make_family(family: str, seed: int, quota: Quota, excluded: frozenset[str], 
 
 
 def make_exercises(
-    kinds: list[str], seed: int, count: int, excluded: frozenset[str], read_goal: GoalReader
+    kinds: list[str],
+    seed: int,
+    count: int,
+    excluded: frozenset[str],
+    read_goal: GoalReader,
+    unnamed: frozenset[str] = HELD_OUT_LIBRARY,
 ) -> list[dict[str, Any]]:
     """Make the exercises of some templates, as LeanTree theorems. Runs in a worker process.
 
@@ -278,40 +303,65 @@ def make_exercises(
     for kind in kinds:
         for number, exercise in enumerate(exercises(kind, seed, count)):
             asked = entry(exercise)
-            if shape_key(asked.source) not in excluded and not names_held_out(render(asked.proof)):
+            if shape_key(asked.source) not in excluded and not names_any(render(asked.proof), unnamed):
                 node = replay(start(state, asked.source), asked.proof)
                 records.append(theorem_record(f"exercise_{kind}_{number}", asked.source, node, read_goal))
         _count(count)
     return records
 
 
-def _replayed(state: EnvState, named: Named, rng: random.Random) -> Node | None:
-    """The proof as NanoLean runs it; rarely a strong proof where one works; None if it does not go through."""
+def _replayed(state: EnvState, named: Named, rng: random.Random) -> Iterator[tuple[str, Node]]:
+    """Yield name and proof as NanoLean runs it, rarely a strong proof where one works, and those cut by a rule.
+
+    Nothing if it does not go through.
+    """
     try:
         before = start(state, named.source())
         if rng.random() < STRONG_FRACTION:
             strong = strong_proof(named.problem, rng)
             if strong is not None and closed_by(before, [strong.tactic]):
-                return replay(before, strong)
-        return replay(before, named.problem.proof)
+                yield named.id, replay(before, strong)
+                return
+        node = replay(before, named.problem.proof)
     except ReplayError:
-        return None
+        return
+    yield named.id, node
+    yield from _cut(named.id, before, node, rng)
 
 
-def make_library(read_goal: GoalReader) -> list[dict[str, Any]]:
-    """Return the library's tactic proofs as LeanTree theorems, without those that are held out or name such theorems.
+def _cut(name: str, before: TacticState, node: Node, rng: random.Random) -> Iterator[tuple[str, Node]]:
+    """Yield name and proof of what rules make of a proof."""
+    most = 2
+    if "induction " not in render(node.proof()):
+        most = int(rng.random() < CUT_FRACTION)
+    for rule, cut in cut_proofs(before, node, rng, most):
+        yield f"{name}_{rule}", cut
 
-    Raises ReplayError, which is a bug: all were checked.
+
+def make_library(read_goal: GoalReader, unnamed: frozenset[str] = HELD_OUT_LIBRARY) -> list[dict[str, Any]]:
+    """Return the library's tactic proofs as LeanTree theorems, and those cut by a rule.
+
+    Those of `HELD_OUT_LIBRARY` are left out, and proofs that name a theorem of `unnamed`. Raises ReplayError, which is
+    a bug: all were checked.
     """
     allow_deep_recursion()
     state = library()
-    free = (p for p in library_proofs() if p.name not in HELD_OUT_LIBRARY and not names_held_out(render(p.proof)))
-    shown = ((p, replay(start(state, p.source), p.proof)) for p in free)
-    return [theorem_record(p.name, p.source, node, read_goal) for p, node in shown]
+    records: list[dict[str, Any]] = []
+    for asked in library_proofs():
+        if asked.name in HELD_OUT_LIBRARY or names_any(render(asked.proof), unnamed):
+            continue
+        before = start(state, asked.source)
+        node = replay(before, asked.proof)
+        records.append(theorem_record(asked.name, asked.source, node, read_goal))
+        for name, cut in _cut(asked.name, before, node, random.Random(asked.name)):
+            records.append(theorem_record(name, asked.source, cut, read_goal))
+    return records
 
 
-def make_classics(theorems: Sequence[tuple[str, str, str]], read_goal: GoalReader) -> list[dict[str, Any]]:
-    """Trace proofs written by hand as LeanTree theorems; `theorems` are name, source with `sorry`, source with proof.
+def make_classics(
+    theorems: Sequence[Classic], read_goal: GoalReader, unnamed: frozenset[str] = frozenset()
+) -> list[dict[str, Any]]:
+    """Trace proofs written by hand as LeanTree theorems, but for those that name a theorem of `unnamed`.
 
     A proof that is no tree of single tactics on single goals is left out: what a block leaves for a later tactic, and
     goals that share a metavariable, have no place in such a record.
@@ -321,7 +371,7 @@ def make_classics(theorems: Sequence[tuple[str, str, str]], read_goal: GoalReade
     records = []
     for name, source, solved in theorems:
         entries = list(tactic_proofs(solved))
-        if not entries:
+        if not entries or names_any(render(entries[-1].proof), unnamed):
             continue
         try:
             # The last one: definitions and lemmas may stand before the theorem itself.

@@ -1,7 +1,8 @@
 """The data sets of the embedded prover: statements for RL, transitions for supervised finetuning, and the benchmarks.
 
 python -m nanoproof.data.nanolean make                          # both files below $NANOPROOF_HOME/data/nanolean
-python -m nanoproof.data.nanolean transitions --out F.jsonl     # LeanTree JSONL of the library and easy problems
+python -m nanoproof.data.nanolean transitions --out F.jsonl     # LeanTree JSONL of library, exercises, easy problems
+python -m nanoproof.data.nanolean transitions --out F.jsonl --hold-out-premises    # to train for `nanolean-premise`
 python -m nanoproof.data.nanolean theorems --split train        # statements, one JSON object per line
 python -m nanoproof.data.nanolean generate --family lists --level 3 --count 10    # new ones, with their proofs
 
@@ -171,38 +172,51 @@ def reference_file() -> Path:
         return file
     from nanolean.data.make import make_classics, write_records
 
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{file}.lock"):
+        if not file.exists():
+            with _IN_THIS_PROCESS:
+                write_records(file, f"{HARD}/classics", make_classics(classics(), goal_object))
+    return file
+
+
+def classics() -> list[tuple[str, str, str]]:
+    """List name, source and source with proof of each of `nanolean-hard`'s train classics."""
     sources = {theorem.id: theorem.source for theorem in fixed_theorems(HARD, "train")}
     theorems = []
     for row in read_jsonl(TRAIN_PROOFS):
         source = sources[row["name"]]
         theorems.append((row["name"], source, splice(source, row["proof"])))
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(f"{file}.lock"):
-        if not file.exists():
-            with _IN_THIS_PROCESS:
-                write_records(file, f"{HARD}/classics", make_classics(theorems, goal_object))
-    return file
+    return theorems
 
 
-def made_directory(seed: int = SEED) -> Path:
+def made_directory(seed: int = SEED, hold_out_premises: bool = False) -> Path:
     """Return the directory of the data that this code makes from a seed, made or not."""
-    return home() / "data" / DATASET / f"{_fingerprint()}-{seed}"
+    name = f"{_fingerprint()}-{seed}"
+    if hold_out_premises:
+        name += "-premises"
+    return home() / "data" / DATASET / name
 
 
-def ensure_made(seed: int = SEED, workers: int | None = None) -> Path:
+def ensure_made(seed: int = SEED, workers: int | None = None, hold_out_premises: bool = False) -> Path:
     """Return the directory with `train.jsonl`, `transitions.jsonl` and `manifest.json`, which is made if it is missing.
 
-    Of several processes that need it at once, one makes it and the others wait.
+    With `hold_out_premises` no proof names a premise of `nanolean-premise`, so that its theorems ask for what was never
+    seen. Of several processes that need the data at once, one makes it and the others wait.
     """
-    directory = made_directory(seed)
+    directory = made_directory(seed, hold_out_premises)
     if not (directory / "manifest.json").exists():
-        from nanolean.data.make import make
+        from nanolean.data.make import HELD_OUT_LIBRARY, HELD_OUT_PREMISES, make
 
+        unnamed = HELD_OUT_LIBRARY
+        if hold_out_premises:
+            unnamed = HELD_OUT_PREMISES
         directory.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{directory}.lock"):
             if not (directory / "manifest.json").exists():
                 with Progress(0, "making the data of NanoLean", "problems", screen=sys.stderr) as progress:
-                    make(directory, held_out_keys(), seed, goal_object, workers, tell=progress.reach)
+                    keys, tell = held_out_keys(), progress.reach
+                    make(directory, keys, seed, goal_object, workers, tell=tell, classics=classics(), unnamed=unnamed)
     return directory
 
 
@@ -318,6 +332,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         command = commands.add_parser(name, help=text)
         command.add_argument("--seed", type=int, default=SEED, help="Seed of the generator.")
         command.add_argument("--workers", type=int, default=None, help="Processes (default: one per core).")
+        command.add_argument(
+            "--hold-out-premises",
+            action="store_true",
+            help=f"Without proofs that name a premise of {PREMISE}, to train for it.",
+        )
         if name == "transitions":
             command.add_argument("--out", type=Path, required=True, help="The JSONL file to write.")
     theorems = commands.add_parser("theorems", help="Print the theorems of a split as JSON lines.")
@@ -333,7 +352,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         for theorem in found:
             print(json.dumps({"id": theorem.id, "source": theorem.source}, ensure_ascii=False))
         return
-    directory = ensure_made(args.seed, args.workers)
+    directory = ensure_made(args.seed, args.workers, args.hold_out_premises)
     if args.command == "transitions":
         _copy(directory / "transitions.jsonl", args.out)
     manifest = read_json(directory / "manifest.json")

@@ -219,7 +219,7 @@ def test_every_statement_has_one_sorry_and_its_id_as_name(made: Path) -> None:
 
 
 def test_other_processes_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("nanolean.data.make.make_library", lambda read_goal: [])
+    monkeypatch.setattr("nanolean.data.make.make_library", lambda *words: [])
     some = {name: Quota((1, 1), (1,)) for name in ("nat_identity", "lists")} | {"prop": Quota((1, 1), ())}
     told: list[tuple[int, int, str]] = []
     for workers in (1, 2):
@@ -318,7 +318,7 @@ def test_the_command_prints_theorems_as_json_lines() -> None:
 def test_transitions_are_copied_where_they_are_wanted(
     monkeypatch: pytest.MonkeyPatch, made: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(data, "ensure_made", lambda seed, workers: made)
+    monkeypatch.setattr(data, "ensure_made", lambda seed, workers, hold_out_premises: made)
     data.main(["transitions", "--out", str(tmp_path / "deep" / "t.jsonl")])
     assert (tmp_path / "deep" / "t.jsonl").read_bytes() == (made / "transitions.jsonl").read_bytes()
     with pytest.raises(UserError, match="cannot write"):
