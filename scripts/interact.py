@@ -23,14 +23,16 @@ from nanoproof.inference.open_model import is_foreign
 from nanoproof.lean.client import LeanFleet, LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.types import LeanSession
+from nanoproof.policy.added_tactics import AddedTactics
 from nanoproof.policy.factory import PolicyOptions, load_network, open_policy
 from nanoproof.policy.prompt import continuation
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.steps_remaining import ProgressPolicy
-from nanoproof.policy.text_policy import PremiseTactics, TextPolicy
+from nanoproof.policy.text_policy import TextPolicy
 from nanoproof.prover.cli_input import line_input
 from nanoproof.prover.console import Console
 from nanoproof.search.policy import Policy
+from nanoproof.training.batches import proved_states
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def continue_with(model: LanguageModel, options: InteractOptions, text: str) -> 
 
 def _innermost(policy: Policy) -> Policy:
     """Return the policy below those that weigh its tactics or add some."""
-    while isinstance(policy, ProgressPolicy | PremiseTactics):
+    while isinstance(policy, ProgressPolicy | AddedTactics):
         policy = policy.policy
     return policy
 
@@ -122,6 +124,7 @@ def main(argv: list[str] | None = None) -> int:
             texts=suggesting.texts,
             dist=dist,
             retrieving=suggesting.retrieving,
+            proved=proved_states(suggesting.retrieving),
         )
         policy = stack.enter_context(opened)
         session = open_session(stack, options)

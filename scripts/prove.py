@@ -58,6 +58,7 @@ from nanoproof.prover.whole_proof import Verifier, WholeProofProver
 from nanoproof.repos.project import imported_into
 from nanoproof.repos.proving import server_imports
 from nanoproof.search.config import ALGORITHM, NOT_FLAGS, SearchConfig
+from nanoproof.training.batches import proved_states
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,9 @@ class ProveOptions:
             "--whole-proof needs a model that writes text: --model-path",
         )
         check(not (self.whole_proof and self.disprove), "--whole-proof does not go with --disprove")
-        premises = self.suggesting.retrieving.count
+        retrieving = self.suggesting.retrieving
         check(
-            not (self.whole_proof and premises),
+            not (self.whole_proof and (retrieving.count or retrieving.adds_tactics)),
             "--retrieve and --premise-tactics are for states; --whole-proof has none",
         )
         check((self.dataset is None) == (self.id is None), "--dataset and --id go together")
@@ -235,7 +236,8 @@ def main(argv: list[str] | None = None) -> int:
         if options.whole_proof:
             prover, budget = stack.enter_context(open_whole(options)), options.writing.samples
         else:
-            policy = stack.enter_context(open_suggesting(options.suggesting, sampling))
+            similar = proved_states(options.suggesting.retrieving)
+            policy = stack.enter_context(open_suggesting(options.suggesting, sampling, proved=similar))
             prover, budget = Prover(policy, search_config, prover_options), options.num_simulations
         session = stack.enter_context(open_session(options))
         name, spec = options.suggesting.name, options.suggesting.checkpoint.model_path

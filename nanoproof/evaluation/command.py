@@ -46,6 +46,7 @@ from nanoproof.prover.prover import ProverOptions
 from nanoproof.prover.whole_proof import Verifier
 from nanoproof.search.config import ALGORITHM, NOT_FLAGS, SearchConfig
 from nanoproof.search.policy import Policy
+from nanoproof.training.batches import proved_states
 from nanoproof.training.options import RunOptions
 from nanoproof.training.setup import start_ranks
 
@@ -148,9 +149,11 @@ class EvalCommand:
         self._theorems: dict[str, list[Theorem]] = {}
         self.whole = from_args(WholeProofOptions, args)
         self._writer: LanguageModel | None = None
-        if self.options.retrieving.count and self.whole.whole_proofs:
+        retrieving = self.options.retrieving
+        if self.whole.whole_proofs and (retrieving.count or retrieving.adds_tactics):
             raise UserError("--retrieve and --premise-tactics are for states, and --whole-proofs has none")
-        self._premises = on_main(self.options.retrieving.settings)
+        self._premises = on_main(retrieving.settings)
+        self._proved = proved_states(retrieving)
         self.pool_maker: Callable[..., AttemptPool] = self._local_pool
         """Makes what works on the attempts: of a policy, and what an `AttemptPool` takes."""
         self.spread_writer: Callable[[LanguageModel], AbstractContextManager[LanguageModel]] = nullcontext
@@ -337,6 +340,7 @@ class EvalCommand:
             texts=options.texts,
             dist=self.dist,
             retrieving=options.retrieving,
+            proved=self._proved,
         )
 
     def _evaluate(self, pool: AttemptPool, job: Job, about: dict[str, Any]) -> dict[str, Any]:

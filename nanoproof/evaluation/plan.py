@@ -30,7 +30,7 @@ class EvalOptions:
     run_dir: str | None = opt(None, "Score every checkpoint of this run: the middle, the ends, quartiles, eighths, ...")
     policy: PolicyName = opt("model", "Who suggests tactics.")
     texts: TextModelOptions = group(TextModelOptions)
-    retrieving: RetrieveOptions = group(RetrieveOptions, retriever=change(advanced=True))
+    retrieving: RetrieveOptions = group(RetrieveOptions, without=("step_decay",), retriever=change(advanced=True))
     server: PolicyServerOptions = group(
         PolicyServerOptions,
         "policy-",

@@ -10,7 +10,7 @@ import torch
 
 from nanoproof.lean.types import Theorem
 from nanoproof.mcp.workbench import MOST_PREMISES
-from nanoproof.policy.text_policy import PremiseTactics
+from nanoproof.policy.added_tactics import AddedTactics, PremiseTactics
 from nanoproof.repos.premise_data import folder_files, library_files
 from nanoproof.repos.project import LIBRARY_FOLDER, SKIPPED_FOLDERS
 from nanoproof.repos.traced_files import TracedFile
@@ -86,7 +86,7 @@ class _FreshPremiseTactics:
         own, retriever = policy_for(self.policy, theorem), self._premises.retriever()
         if retriever is None:
             return own
-        return PremiseTactics(own, retriever, self._options, theorem.id)
+        return AddedTactics(own, [PremiseTactics(retriever, self._options)], theorem)
 
 
 def _library() -> list[TracedFile]:

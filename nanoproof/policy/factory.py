@@ -19,6 +19,7 @@ from nanoproof.lean.types import Theorem
 from nanoproof.model.checkpoint import find_checkpoint, load_model, weights_sha256
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
+from nanoproof.policy.added_tactics import with_added_tactics
 from nanoproof.policy.baselines import SolverOnlyPolicy, UniformPolicy
 from nanoproof.policy.client import RemotePolicy
 from nanoproof.policy.prompt import proof_prompt, refusal, repair_prompt
@@ -36,7 +37,6 @@ from nanoproof.policy.steps_remaining import ProgressOptions, ProgressPolicy, op
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.policy.text_policy import (
     PolicyValue,
-    PremiseTactics,
     RetrievingPolicy,
     TextPolicy,
     ValuedPolicy,
@@ -44,6 +44,7 @@ from nanoproof.policy.text_policy import (
 )
 from nanoproof.retrieval.corpus import DeclaringFile
 from nanoproof.retrieval.premises import RetrieveOptions, Retriever
+from nanoproof.retrieval.proved_states import ProvedStates
 from nanoproof.search.policy import Policy
 
 PolicyName = Literal["model", "uniform", "solver-only"]
@@ -145,7 +146,7 @@ class PolicyOptions:
     server: PolicyServerOptions = group(PolicyServerOptions, "policy-")
     device: DeviceOption = group(DeviceOption)
     texts: TextModelOptions = group(TextModelOptions)
-    retrieving: RetrieveOptions = group(RetrieveOptions)
+    retrieving: RetrieveOptions = group(RetrieveOptions, without=("step_decay",))
 
     def __post_init__(self) -> None:
         validate(self, "policy")
@@ -286,12 +287,14 @@ def open_policy(
     dist: DistInfo | None = None,
     retrieving: RetrieveOptions | None = None,
     files: Sequence[DeclaringFile] = (),
+    proved: ProvedStates | None = None,
 ) -> Iterator[Policy]:
     """Open the policy called `name` over what `load_network` gave, or with `server` that of a policy server.
 
     Where a model of the steps remaining is named (`ProgressOptions`), it weighs the candidates of models and servers.
     `spec` names the model, `texts` says how models of others are asked, and `dist` where they compute. With
-    `retrieving` a model is given premises, those of `files` too, and any policy tactics that use them. Raises
+    `retrieving` a model is given premises, those of `files` too, and any policy tactics beside its own, those of
+    `proved` states among them. Raises
     PolicyUnreachable if there is no such server, and UserError for a model that cannot be opened or asked, for a
     retriever that is not there, or if `sampling` is beyond its limits.
     """
@@ -306,12 +309,10 @@ def open_policy(
         if retrieving.retrieve:
             premises = _Premises(retriever, retrieving)
     with _open_policy(name, network, sampling, solvers, server, token, limits, spec, texts, dist, premises) as policy:
-        # In this order: tactics of premises come last, with a log-probability of their own, which nothing weighs.
+        # In this order: added tactics come last, with log-probabilities of their own, which nothing weighs.
         if scorer is not None:
             policy = ProgressPolicy(policy, scorer, texts.progress.progress_weight)
-        if retriever is not None and retrieving.premise_tactics:
-            policy = PremiseTactics(policy, retriever, retrieving)
-        yield policy
+        yield with_added_tactics(policy, retrieving, retriever, proved)
 
 
 class _Premises(NamedTuple):
@@ -335,7 +336,7 @@ def _open_policy(
     dist: DistInfo | None,
     premises: _Premises | None,
 ) -> Iterator[Policy]:
-    """Open a policy as `open_policy` does, without steps remaining and tactics of premises."""
+    """Open a policy as `open_policy` does, without steps remaining and added tactics."""
     if server is not None:
         with RemotePolicy(server, token, sampling) as remote:
             _check_limits(remote, sampling)
@@ -376,8 +377,11 @@ def open_suggesting(
     sampling: SamplingConfig,
     solvers: Sequence[str] = SOLVERS,
     files: Sequence[DeclaringFile] = (),
+    proved: ProvedStates | None = None,
 ) -> Iterator[Policy]:
     """Open the policy that the options of a command name; it may be given the premises of `files`.
+
+    `proved` are the proofs that `--similar-tactics` asks for.
 
     Raises what `load_network` and `open_policy` raise.
     """
@@ -398,6 +402,7 @@ def open_suggesting(
         dist=dist,
         retrieving=options.retrieving,
         files=files,
+        proved=proved,
     ) as policy:
         yield policy
 

@@ -19,11 +19,9 @@ from nanoproof.policy.prompt_formats import PromptFormat
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.tactic_policy import REPLACEMENT_CHARACTER, PolicyCounts, log_sum
 from nanoproof.retrieval.corpus import CorpusPremise
-from nanoproof.retrieval.premises import RetrieveOptions, Retriever, fitting
+from nanoproof.retrieval.premises import Retriever, fitting
 from nanoproof.search.policy import BadState, Policy, PolicyCancelled, PolicyTimeout, Suggestion, policy_for
 
-FACTS = ("theorem", "lemma", "axiom")
-DEFINITIONS = ("def", "abbrev", "instance")
 LONGEST_TACTIC = 4096
 """Most tokens that a tactic may have, where the model sets no limit of its own."""
 CONSTANT_VALUE = 1.0
@@ -117,55 +115,6 @@ class RetrievingPolicy:
     def for_theorem(self, theorem: Theorem) -> Policy:
         """Return the policy that is given the premises which this theorem may use."""
         return RetrievingPolicy(self._policy, self._retriever, self._budget, theorem.id, self._count)
-
-
-def tactics_with(premise: CorpusPremise) -> tuple[str, ...]:
-    """Return tactics that use a premise: a fact is applied, rewritten with both ways and simplified with, a definition
-    unfolded; empty for what is neither.
-    """
-    name = premise.full_name
-    word = premise.kind or premise.code.split(maxsplit=1)[0]
-    if word in DEFINITIONS:
-        return (f"simp [{name}]", f"unfold {name}")
-    if word in FACTS:
-        return (f"apply {name}", f"rw [{name}]", f"rw [← {name}]", f"simp [{name}]")
-    return ()
-
-
-class PremiseTactics:
-    """A policy, and beside what it suggests tactics with the premises that a retriever finds for each state.
-
-    A network that was never shown a name seldom writes it. Tactics made of the premises themselves need no network for
-    that, like the rules that a hammer gives to aesop (Zhu et al. 2025, Premise Selection for a Lean Hammer).
-    """
-
-    def __init__(self, policy: Policy, retriever: Retriever, options: RetrieveOptions, theorem: str = "") -> None:
-        """`options.premise_tactics` premises at most are used; a tactic of the k-th best has the log-probability
-        `options.premise_logprob - ln k`. `theorem`, by its name, decides which premises may be used.
-        """
-        self.policy, self._retriever, self._options, self._theorem = policy, retriever, options, theorem
-
-    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
-        """Suggest the policy's tactics, and after them those with premises that it does not suggest itself."""
-        suggestion = self.policy.suggest(state_text, seed)
-        logprobs: dict[str, float] = {}
-        premises = self._retriever.premises(state_text, self._theorem)[: self._options.premise_tactics]
-        for rank, premise in enumerate(premises, start=1):
-            for tactic in tactics_with(premise):
-                logprobs.setdefault(tactic, self._options.premise_logprob - math.log(rank))
-        # What the network says by itself has the network's probability.
-        for tactic in suggestion.tactics:
-            logprobs.pop(tactic, None)
-        return replace(
-            suggestion,
-            tactics=(*suggestion.tactics, *logprobs),
-            logprobs=(*suggestion.logprobs, *logprobs.values()),
-            counts=(*suggestion.counts, *([1] * len(logprobs))),
-        )
-
-    def for_theorem(self, theorem: Theorem) -> Policy:
-        """Return the policy with tactics of the premises that this theorem may use."""
-        return PremiseTactics(policy_for(self.policy, theorem), self._retriever, self._options, theorem.id)
 
 
 def merge_texts(samples: Sequence[TextSample], read: Callable[[str], str]) -> tuple[Suggestion, PolicyCounts]:

@@ -21,6 +21,7 @@ from nanoproof.repos.tries import Rung
 from nanoproof.retrieval.corpus import DeclaringFile
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.policy import Policy
+from nanoproof.training.batches import proved_states
 
 FIRST_BUDGET = 4
 """Simulations of the search with solver tactics alone."""
@@ -84,7 +85,8 @@ def open_ways(
     premise_files: Sequence[DeclaringFile] = ()
     if helped is not None:
         premise_files = files()
-    opened = open_suggesting(suggesting, sampling, solvers or ("rfl",), premise_files)
+    proved = proved_states(suggesting.retrieving)
+    opened = open_suggesting(suggesting, sampling, solvers or ("rfl",), premise_files, proved)
     policy = wrapped(stack.enter_context(opened))
     spec = suggesting.checkpoint.model_path
     name: str = suggesting.name

@@ -23,6 +23,9 @@ from nanoproof.retrieval.encoders import ROWS, WORDS, Encoder, WordEncoder, embe
 from nanoproof.retrieval.index import INDEX_FOLDER, Index, IndexSearchOption
 
 PREMISE_LOGPROB = -3.0
+STEP_LOGPROB = -3.0
+LEMMAS = 32
+"""Premises that are looked at for lemmas to apply forward: few of them fit the hypotheses of a state."""
 CACHED = 1 << 16
 """States whose premises are kept."""
 _AT_LINE = re.compile(r"(?P<path>.+), line (?P<line>\d+)", re.DOTALL)
@@ -47,6 +50,39 @@ class RetrieveOptions:
         max=0,
         advanced=True,
     )
+    step_tactics: int = opt(
+        0,
+        "Steps that a state itself suggests, tried beside the policy's: what is there is taken apart, rewritten with, "
+        "applied forward (with --retriever lemmas too), inductions, case splits; at most N, 0: none.",
+        min=0,
+        metavar="N",
+        advanced=True,
+    )
+    similar_tactics: int = opt(
+        0,
+        "Tactics of the proved states most like a state, tried beside the policy's in its names; at most N, 0: none.",
+        min=0,
+        metavar="N",
+        advanced=True,
+    )
+    similar_data: str | None = opt(
+        None,
+        "Proofs of --similar-tactics: `nanolean`, `leantree`, `repo:NAME`, a file of LeanTree JSONL, or an RL run.",
+        metavar="DATA",
+        advanced=True,
+    )
+    step_logprob: float = opt(
+        STEP_LOGPROB,
+        "Log-probability that the first of such steps and of such tactics counts with; the k-th ln k less.",
+        max=0,
+        advanced=True,
+    )
+    step_decay: float = opt(
+        0.0,
+        "What --step-logprob loses with each step of RL, in which the network learns from those that end in proofs.",
+        min=0,
+        advanced=True,
+    )
     retriever: str | None = opt(
         None,
         "Folder that python -m nanoproof.retrieval train or index wrote: encoder and index of the premises; or "
@@ -66,8 +102,9 @@ class RetrieveOptions:
         )
         check(
             self.retriever in (None, WORDS) or self.count > 0,
-            "--retriever needs --retrieve K or --premise-tactics K: how many premises",
+            "--retriever needs --retrieve K, --premise-tactics K or --step-tactics N",
         )
+        check(self.similar_data is None or self.similar_tactics > 0, "--similar-data is for --similar-tactics N")
         check(
             self.searching.index_search == "exact" or self.retriever not in (None, WORDS),
             "--index-search ann needs --retriever, the folder of an index",
@@ -76,16 +113,30 @@ class RetrieveOptions:
     @property
     def count(self) -> int:
         """How many premises of a state are looked for."""
-        return max(self.retrieve, self.premise_tactics)
+        lemmas = 0
+        if self.step_tactics and self.retriever is not None:
+            lemmas = LEMMAS
+        return max(self.retrieve, self.premise_tactics, lemmas)
+
+    @property
+    def adds_tactics(self) -> bool:
+        """Whether tactics are tried beside the policy's."""
+        return self.premise_tactics > 0 or self.step_tactics > 0 or self.similar_tactics > 0
 
     def settings(self) -> dict[str, Any] | None:
         """Return what these options change of what a policy suggests, for the record; None if nothing.
 
         Raises UserError if the retriever is not there.
         """
-        if self.count == 0:
-            return None
         found: dict[str, Any] = {}
+        if self.step_tactics:
+            found["step_tactics"] = self.step_tactics
+        if self.similar_tactics:
+            found |= {"similar_tactics": self.similar_tactics, "similar_data": self.similar_data}
+        if self.step_tactics or self.similar_tactics:
+            found["step_logprob"] = self.step_logprob
+        if self.count == 0:
+            return found or None
         if self.retrieve:
             found |= {"retrieve": self.retrieve, "retrieve_tokens": self.retrieve_tokens}
         if self.premise_tactics:

@@ -27,12 +27,13 @@ from nanoproof.common.terminal import Progress
 from nanoproof.data.theorems.theorem_sets import list_theorems, parse_set_names
 from nanoproof.data.theorems.whitelists import LeanChoice
 from nanoproof.lean.types import Theorem
+from nanoproof.policy.added_tactics import with_added_tactics
 from nanoproof.policy.factory import model_policy
 from nanoproof.policy.tactic_policy import PolicyLoad, TacticPolicy
-from nanoproof.policy.text_policy import PremiseTactics
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.retrieval.premises import Retriever
+from nanoproof.retrieval.proved_states import ProvedStates
 from nanoproof.rl.attempt_log import AttemptLog, attempt_of, logged_attempts, number_of
 from nanoproof.rl.batch_sampler import Buffers, buffers_of
 from nanoproof.rl.learner import Learner
@@ -41,6 +42,7 @@ from nanoproof.rl.options import RLConfig
 from nanoproof.rl.start_states import DATASET as START_STATES
 from nanoproof.rl.start_states import StartStates
 from nanoproof.search.policy import Policy
+from nanoproof.training.batches import indexed, load_transitions
 from nanoproof.training.setup import Stage
 
 log = logging.getLogger(__name__)
@@ -76,7 +78,10 @@ class Experience:
         matchmaker: Matchmaker,
         buffers: Buffers,
         starts: StartStates | None = None,
+        proved: ProvedStates | None = None,
     ) -> None:
+        """`starts` and `proved`, where they are wanted, learn from attempts too."""
+        self.proved = proved
         self.theorems, self.matchmaker, self.buffers, self.starts = list(theorems), matchmaker, buffers, starts
         self.attempts = self.proofs = 0
         self.ever_proven: set[tuple[str, str]] = set()
@@ -86,7 +91,10 @@ class Experience:
     def create(cls, config: RLConfig, theorems: Sequence[Theorem], starts: StartStates | None = None) -> Self:
         """Make the experience of a run that has no attempts yet."""
         buffers = buffers_of(config.rl, config.solvers_left_out)
-        return cls(theorems, Matchmaker(len(theorems), config.matchmaker), buffers, starts)
+        proved = None
+        if config.retrieving.similar_tactics:
+            proved = indexed(load_transitions(config.rl.sft_data)[0])
+        return cls(theorems, Matchmaker(len(theorems), config.matchmaker), buffers, starts, proved)
 
     def theorem(self, index: int) -> Theorem:
         """Return the theorem that the matchmaker knows by a number."""
@@ -104,6 +112,9 @@ class Experience:
         for attempt in attempts:
             self.attempts += 1
             self.proofs += attempt.outcome == "proven"
+            # In the order of the attempts, as all else: every rank has the same index, and a resumed run too.
+            if self.proved is not None and attempt.outcome == "proven":
+                self.proved.add((item.state, item.tactic) for item in attempt.transitions)
             # Also without --start-states, where a resumed run or the one of --load-buffer had them.
             if attempt.theorem.dataset == START_STATES:
                 if self.starts is not None:
@@ -345,7 +356,7 @@ class Collection:
         self._stale = 0
         """Attempts that the pool had dropped as too old, when it was last asked."""
         self._retriever: Retriever | None = None
-        if config.retrieving.premise_tactics:
+        if config.retrieving.count:
             self._retriever = Retriever.open(config.retrieving, dist.device)
         self.experience = experience
         self.pool_maker: Callable[..., AttemptPool] = self._local_pool
@@ -452,8 +463,9 @@ class Collection:
         assert purpose in PURPOSES
         spec = self.spec(purpose)
         state = self._learner.state
-        if self._retriever is not None:
-            policy = PremiseTactics(policy, self._retriever, self._config.retrieving)
+        policy = with_added_tactics(
+            policy, self._config.retrieving, self._retriever, self.experience.proved, lambda: state.step
+        )
         return Prover(policy, spec.search, spec.options, lambda: f"step {state.step}")
 
     def gather(self, max_seconds: float | None) -> None:

@@ -269,13 +269,18 @@ class RLConfig:
     )
     matchmaker: MatchmakerConfig = group(MatchmakerConfig, "mm-")
     retrieving: RetrieveOptions = group(
-        RetrieveOptions, without=("retrieve", "retrieve_tokens"), retriever=change(advanced=True)
+        RetrieveOptions, without=("retrieve", "retrieve_tokens", "similar_data"), retriever=change(advanced=True)
     )
 
     def __post_init__(self) -> None:
         clustered = self.cluster.cluster is not None
-        message = "give either --cluster or --premise-tactics: the learning process itself retrieves premises"
-        check(not (clustered and self.retrieving.premise_tactics), message)
+        for flag, count in (
+            ("--premise-tactics", self.retrieving.premise_tactics),
+            ("--step-tactics", self.retrieving.step_tactics),
+            ("--similar-tactics", self.retrieving.similar_tactics),
+        ):
+            message = f"give either --cluster or {flag}: the learning process itself adds tactics"
+            check(not (clustered and count), message)
         check(not (clustered and self.rl.inference_gpus), "give either --inference-gpus or --cluster")
 
     @classmethod

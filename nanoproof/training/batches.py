@@ -18,7 +18,8 @@ import numpy as np
 
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
-from nanoproof.common.run_dir import repo_name, traced_file
+from nanoproof.common.files import read_jsonl
+from nanoproof.common.run_dir import repo_name, resolve_run_dir, traced_file
 from nanoproof.data import nanolean
 from nanoproof.data.sft import leantree
 from nanoproof.data.sources.manifest import read_manifest
@@ -37,7 +38,9 @@ from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import NUM_VALUE_BINS, Tokenizer
 from nanoproof.policy.prompt import before_state
-from nanoproof.retrieval.premises import Retriever, fitting
+from nanoproof.prover.attempt import Attempt
+from nanoproof.retrieval.premises import RetrieveOptions, Retriever, fitting
+from nanoproof.retrieval.proved_states import ProvedStates
 from nanoproof.training.options import BatchOptions
 
 log = logging.getLogger(__name__)
@@ -48,6 +51,8 @@ NAMED = {
     nanolean.HARD: nanolean.reference_file,
     "leantree": leantree.transitions_file,
 }
+ATTEMPT_LOGS = "attempts_r*[0-9].jsonl"
+"""The logs of an RL run, of which the indexes beside them (`.index.jsonl`) are not."""
 REPO_TRANSITIONS = "leantree.jsonl"
 """The file of a repository's trace with its transitions."""
 AUTO = "auto"
@@ -83,6 +88,35 @@ def load_transitions(name: str) -> tuple[TransitionList, TransitionList]:
     for reason, count in (train.left_out + valid.left_out).items():
         log.info("%s: left out %d x %s", name, count, reason)
     return train, valid
+
+
+def proved_states(options: RetrieveOptions) -> ProvedStates | None:
+    """Index the proofs of `--similar-data`; None if `--similar-tactics` does not ask for any.
+
+    Raises UserError if they are not there.
+    """
+    if options.similar_tactics == 0:
+        return None
+    name = options.similar_data
+    if name is None:
+        raise UserError("--similar-tactics needs --similar-data: the proofs, as --data of sft names them, or an RL run")
+    if name in NAMED or repo_name(name) is not None or Path(name).expanduser().is_file():
+        return indexed(load_transitions(name)[0])
+    run = resolve_run_dir(name, "--similar-data")
+    transitions: list[Transition] = []
+    for file in sorted(run.glob(ATTEMPT_LOGS)):
+        for record in read_jsonl(file):
+            # What was found, in this step or another: a log holds attempts that failed as well.
+            if record.get("outcome") == "proven":
+                transitions += Attempt.from_json(record).transitions
+    if not transitions:
+        raise UserError(f"--similar-data {name}: no attempt in {run} has proved anything")
+    return indexed(transitions)
+
+
+def indexed(transitions: Sequence[Transition]) -> ProvedStates:
+    """Index the steps of proofs."""
+    return ProvedStates.of((item.state, item.tactic) for item in transitions)
 
 
 def load_proofs(name: str) -> tuple[list[Transition], list[Transition]]:

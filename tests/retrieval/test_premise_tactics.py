@@ -8,8 +8,8 @@ import pytest
 from nanolean.data.make import HELD_OUT_LIBRARY
 from nanoproof.common.errors import UserError
 from nanoproof.lean.types import Theorem
+from nanoproof.policy.added_tactics import AddedTactics, PremiseTactics, tactics_with
 from nanoproof.policy.baselines import UniformPolicy
-from nanoproof.policy.text_policy import PremiseTactics, tactics_with
 from nanoproof.repos.premise_data import read_source
 from nanoproof.retrieval.corpus import CorpusPremise
 from nanoproof.retrieval.encoders import WordEncoder, words_of
@@ -51,16 +51,14 @@ def corpus_premise(name: str, kind: str) -> CorpusPremise:
 
 def test_tactics_with_premises_come_after_the_policys_own(finder) -> None:
     own = UniformPolicy(["rw [C1]", "simp"])
-    policy = policy_for(
-        PremiseTactics(own, finder, RetrieveOptions(premise_tactics=2, retriever="words")), Theorem("", "", "C2")
-    )
+    policy = policy_for(AddedTactics(own, [PremiseTactics(finder, by_words(2))]), Theorem("", "", "C2"))
     found = policy.suggest(f"⊢ {GOALS['C']}")
     of_first = ["apply C1", "rw [← C1]", "simp [C1]"]
     of_second = ["apply A1", "rw [A1]", "rw [← A1]", "simp [A1]"]
     assert found.tactics == ("rw [C1]", "simp", *of_first, *of_second)
     assert found.logprobs[2:5] == (-3.0,) * 3 and found.logprobs[5:] == (-3.0 - math.log(2),) * 4
     assert found.counts == (1,) * 9 and found.value == own.suggest("").value
-    one = PremiseTactics(own, finder, by_words(1)).suggest(f"⊢ {GOALS['C']}")
+    one = AddedTactics(own, [PremiseTactics(finder, by_words(1))]).suggest(f"⊢ {GOALS['C']}")
     assert not any("A1" in tactic for tactic in one.tactics)
 
 
@@ -118,7 +116,8 @@ def test_reinforcement_learning_tries_them_in_collection_and_evaluation(tmp_path
     assert run(["index", "--encoder", "words", "--data", str(export), "--retriever", str(folder)]) == 0
     flags = ["--model-path", "sft/run", "--premise-tactics", "1", "--retriever", str(folder)]
     config = RLConfig.from_args(parse_args(flags))
-    collection = Collection(config, SimpleNamespace(state=None), SimpleNamespace(), small.ALONE)  # type: ignore[arg-type]
+    experience = SimpleNamespace(proved=None)
+    collection = Collection(config, SimpleNamespace(state=None), experience, small.ALONE)  # type: ignore[arg-type]
     for purpose in ("collect", "evaluate"):
         prover = collection._make_prover(purpose, UniformPolicy(["simp"]))
         assert "apply C1" in prover.policy.suggest(f"⊢ {GOALS['C']}").tactics

@@ -1,0 +1,345 @@
+"""Types as Lean prints them, taken apart by their text: quantifiers, premises, conclusion, and what fits what.
+
+Nothing here knows Lean's elaborator, so that it works with any server. What fits by its text may still be refused; a
+guess costs one tactic, and Lean has the last word.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from nanoproof.lean.lexical import ATOM, CLOSING, OPENING
+
+Tokens = tuple[str, ...]
+
+_NAME = rf"{ATOM}✝?[⁰¹²³⁴⁵⁶⁷⁸⁹]*(?:\.{ATOM})*"
+_TOKEN = re.compile(rf"{_NAME}|\?{ATOM}|\d+|:=|=>|\.\{{|!=|==|&&|\|\||<\||\|>|::|\+\+|[^\s\w]|\S")
+_WORDS = ("if", "then", "else", "match", "with", "let", "fun")
+"""Words that are no parts of terms beside them."""
+_BINDERS = ("∀", "∃", "∃!", "fun", "λ", "Σ", "∑", "∏")
+"""What reaches to the end of its parentheses, with every arrow and relation behind it."""
+RELATIONS = ("=", "≠", "<", "≤", ">", "≥", "∣", "↔", "∈", "⊆")
+CONNECTIVES = ("∧", "∨", "→")
+LONGEST_RUN = 24
+"""Tokens that a variable of a pattern may stand for: longer ones are seldom what is meant, and matching stays cheap."""
+
+
+@lru_cache(maxsize=4096)  # the hypotheses of a state are mostly those of the state before
+def tokens_of(text: str) -> Tokens:
+    """Split the text of a type into names, numerals, brackets and symbols."""
+    return tuple(_TOKEN.findall(text))
+
+
+def is_name(token: str) -> bool:
+    """Tell whether a token is a name that a tactic can write: inaccessible ones (`x✝`) cannot."""
+    return re.fullmatch(rf"{ATOM}(?:\.{ATOM})*", token) is not None
+
+
+def text_of(tokens: Sequence[str]) -> str:
+    """Write tokens as Lean prints them: spaces but inside of brackets and before commas."""
+    text = ""
+    for token in tokens:
+        closes = token in (*CLOSING, ",")
+        if text and not closes and text[-1] not in OPENING and text[-1] != "¬" and text[-1] != "↑":
+            text += " "
+        text += token
+    return text
+
+
+def argument_text(tokens: Sequence[str]) -> str:
+    """Write tokens as an argument: in parentheses, unless they are one token or in brackets already."""
+    text = text_of(tokens)
+    if len(tokens) == 1 or _is_bracketed(tuple(tokens)):
+        return text
+    return f"({text})"
+
+
+def _ends_term(token: str) -> bool:
+    return token in CLOSING or (token[-1].isalnum() and token not in _WORDS)
+
+
+def _begins_term(token: str) -> bool:
+    return token in OPENING or (token[0].isalnum() and token not in _WORDS)
+
+
+def bound_names(tokens: Tokens) -> frozenset[str]:
+    """Return the names that quantifiers and functions inside of a text bind: outside of them they mean nothing."""
+    names: set[str] = set()
+    binding = False
+    for token in tokens:
+        if token in _BINDERS:
+            binding = True
+        elif token in (",", "=>", "↦"):
+            binding = False
+        elif binding and is_name(token):
+            names.add(token)
+    return frozenset(names)
+
+
+def _is_bracketed(tokens: Tokens) -> bool:
+    return bool(tokens) and tokens[0] in OPENING and _closing(tokens, 0) == len(tokens) - 1
+
+
+def stripped(tokens: Tokens) -> Tokens:
+    """Remove parentheses around all of it."""
+    while tokens and tokens[0] == "(" and _closing(tokens, 0) == len(tokens) - 1:
+        tokens = tokens[1:-1]
+    return tokens
+
+
+def _closing(tokens: Tokens, start: int) -> int:
+    """Return the place of the bracket that closes the one at `start`; the end if there is none."""
+    depth = 0
+    for place in range(start, len(tokens)):
+        depth += (tokens[place] in OPENING) - (tokens[place] in CLOSING)
+        if depth == 0:
+            return place
+    return len(tokens)
+
+
+def split_at(tokens: Tokens, symbols: Sequence[str], most: int = -1) -> list[Tokens]:
+    """Split at symbols outside of brackets and before any binder, at most so often (-1: at all)."""
+    parts: list[Tokens] = []
+    start = depth = 0
+    for place, token in enumerate(tokens):
+        if depth == 0 and token in _BINDERS:
+            break
+        depth += (token in OPENING) - (token in CLOSING)
+        if depth == 0 and token in symbols and most != len(parts):
+            parts.append(tokens[start:place])
+            start = place + 1
+    return [*parts, tokens[start:]]
+
+
+def is_term(tokens: Tokens, allowed: Sequence[str] = ()) -> bool:
+    """Tell whether a text has no connective, relation or binder outside of brackets, but for those allowed."""
+    depth = 0
+    for token in tokens:
+        depth += (token in OPENING) - (token in CLOSING)
+        if depth == 0 and token in (*_NOT_IN_TERMS, "¬") and token not in allowed:
+            return False
+    return True
+
+
+# -- Facts -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What a fact is applied to: a variable with its name, or a premise without one."""
+
+    name: str
+    type: Tokens
+    explicit: bool = True
+
+
+@dataclass(frozen=True)
+class Fact:
+    """`∀ x, P x → Q x`: what it is applied to, and what it then says."""
+
+    arguments: tuple[Argument, ...]
+    conclusion: Tokens
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The names of its variables."""
+        return frozenset(argument.name for argument in self.arguments if argument.name)
+
+    @property
+    def premises(self) -> list[Argument]:
+        """Its explicit premises, in order."""
+        return [argument for argument in self.arguments if not argument.name and argument.explicit]
+
+
+_GROUPS = {"(": True, "{": False, "⦃": False, "[": False}
+"""Brackets around binders, and whether what they bind is written where the fact is applied."""
+
+
+def read_fact(tokens: Tokens) -> Fact:
+    """Take quantifiers and premises off a proposition; a negation has one premise and says `False`."""
+    arguments: list[Argument] = []
+    rest = stripped(tokens)
+    # In turn, as both may follow each other: `∀ x, P x → ∀ y, Q y`.
+    while True:
+        if rest[:1] == ("∀",):
+            bound, rest = read_binders(rest[1:])
+            arguments += bound
+            continue
+        premise_and_rest = split_at(rest, ("→",), 1)
+        if len(premise_and_rest) == 2:
+            arguments.append(Argument("", stripped(premise_and_rest[0])))
+            rest = stripped(premise_and_rest[1])
+            continue
+        break
+    if rest[:1] == ("¬",) and len(split_at(rest, ("∧", "∨", "↔"))) == 1:
+        return Fact((*arguments, Argument("", stripped(rest[1:]))), ("False",))
+    sides = split_at(rest, ("≠",), 1)
+    if len(sides) == 2 and len(split_at(rest, ("∧", "∨", "↔"))) == 1:
+        return Fact((*arguments, Argument("", (*sides[0], "=", *sides[1]))), ("False",))
+    return Fact(tuple(arguments), rest)
+
+
+def read_declared(code: str) -> Fact | None:
+    """Read the statement of a theorem's code, `theorem t {a b : Nat} (h : a < b) : a ≤ b`; None for other texts."""
+    tokens = tokens_of(code)
+    if tokens[:1] not in (("theorem",), ("lemma",), ("axiom",)):
+        return None
+    # Behind the keyword and the name.
+    place = 2
+    arguments: list[Argument] = []
+    while place < len(tokens) and tokens[place] in (*_GROUPS, ".{"):
+        end = _closing(tokens, place) if tokens[place] != ".{" else tokens.index("}", place)
+        if tokens[place] != ".{":
+            arguments += _read_group(tokens[place : end + 1])
+        place = end + 1
+    if tokens[place : place + 1] != (":",):
+        return None
+    claim = split_at(tokens[place + 1 :], (":=",), 1)[0]
+    inner = read_fact(claim)
+    return Fact((*arguments, *inner.arguments), inner.conclusion)
+
+
+def read_binders(tokens: Tokens) -> tuple[list[Argument], Tokens]:
+    """Read what stands between `∀` and its comma; returns it with what follows the comma."""
+    depth = 0
+    comma = len(tokens)
+    for place, token in enumerate(tokens):
+        depth += (token in OPENING) - (token in CLOSING)
+        if depth == 0 and token == ",":
+            comma = place
+            break
+    head, rest = tokens[:comma], stripped(tokens[comma + 1 :])
+    if head and head[0] in _GROUPS:
+        arguments: list[Argument] = []
+        place = 0
+        while place < len(head) and head[place] in _GROUPS:
+            end = _closing(head, place)
+            arguments += _read_group(head[place : end + 1])
+            place = end + 1
+        return arguments, rest
+    names = head
+    type_: Tokens = ()
+    if ":" in head:
+        colon = head.index(":")
+        names, type_ = head[:colon], head[colon + 1 :]
+    elif len(head) > 2 and head[1] in RELATIONS:
+        # `∀ x < n, ..` binds a variable and has a premise about it.
+        return [Argument(head[0], ()), Argument("", head)], rest
+    return [Argument(name, type_) for name in names], rest
+
+
+def _read_group(tokens: Tokens) -> list[Argument]:
+    """Read `(x y : T)`, `{x : T}` or `[inst : C]`. A name whose type is a relation is that of a premise."""
+    explicit, inner = _GROUPS[tokens[0]], tokens[1:-1]
+    if ":" not in inner or tokens[0] == "[":
+        return [Argument("", inner, explicit)]
+    colon = inner.index(":")
+    type_ = inner[colon + 1 :]
+    if is_proposition(type_):
+        return [Argument("", type_, explicit) for _ in inner[:colon]]
+    return [Argument(name, type_, explicit) for name in inner[:colon]]
+
+
+def is_proposition(tokens: Tokens) -> bool:
+    """Tell whether a type is surely a proposition: it has a relation, a connective, or a quantifier."""
+    signs = (*RELATIONS, "∧", "∨", "¬", "∃", "∉")
+    return any(token in signs for token in tokens) or tokens[:1] == ("∀",)
+
+
+# -- Fitting ---------------------------------------------------------------------------------------------------------
+
+
+def fit(
+    pattern: Tokens, target: Tokens, variables: frozenset[str], known: Mapping[str, Tokens]
+) -> dict[str, Tokens] | None:
+    """Return what the variables of a pattern stand for where it is the target; None where it cannot be.
+
+    A variable stands for a run of tokens with all of its brackets; `known` says what some stand for already.
+    """
+    return _fit(pattern, 0, target, 0, variables, dict(known))
+
+
+def _fit(
+    pattern: Tokens, at: int, target: Tokens, place: int, variables: frozenset[str], known: dict[str, Tokens]
+) -> dict[str, Tokens] | None:
+    while at < len(pattern):
+        token = pattern[at]
+        if token in variables:
+            value = known.get(token)
+            if value is None:
+                return _fit_variable(pattern, at, target, place, variables, known)
+            # The same term is printed with parentheses as an argument and without them beside a relation.
+            for written in (value, ("(", *value, ")")):
+                if target[place : place + len(written)] == written:
+                    place += len(written)
+                    break
+            else:
+                return None
+        elif target[place : place + 1] == (token,):
+            place += 1
+        else:
+            return None
+        at += 1
+    if place == len(target):
+        return known
+    return None
+
+
+def _fit_variable(
+    pattern: Tokens, at: int, target: Tokens, place: int, variables: frozenset[str], known: dict[str, Tokens]
+) -> dict[str, Tokens] | None:
+    """Try what the variable at a place may stand for, shorter runs first."""
+    # Propositions are what variables such as `{p q : Prop}` stand for, which are all of the pattern or of its sides.
+    whole = at == 0 and len(pattern) == 1
+    for end in _runs(target, place, terms=not whole):
+        value = stripped(target[place:end])
+        if not value:
+            continue
+        fitted = _fit(pattern, at + 1, target, end, variables, {**known, pattern[at]: value})
+        if fitted is not None:
+            return fitted
+    return None
+
+
+_NOT_IN_TERMS = (*RELATIONS, *CONNECTIVES, *_BINDERS, ",", ":=")
+"""What an argument holds in brackets only: a run with one of them is a proposition, or a part of one."""
+
+
+def _runs(tokens: Tokens, start: int, terms: bool) -> Iterator[int]:
+    """Yield the ends of the runs from a place on in which all brackets are closed; of `terms` alone, if so."""
+    depth = 0
+    for place in range(start, min(len(tokens), start + LONGEST_RUN)):
+        token = tokens[place]
+        depth += (token in OPENING) - (token in CLOSING)
+        if depth < 0 or (terms and depth == 0 and token in _NOT_IN_TERMS):
+            return
+        if depth == 0:
+            yield place + 1
+
+
+def occurrences(
+    pattern: Tokens, target: Tokens, variables: frozenset[str], known: Mapping[str, Tokens]
+) -> Iterator[dict[str, Tokens]]:
+    """Yield what the variables stand for where a pattern is a part of the target, from left to right.
+
+    A part begins at a token and has all of its brackets. A pattern that is a variable alone is everywhere, and nowhere
+    here.
+    """
+    if not pattern or (len(pattern) == 1 and pattern[0] in variables):
+        return
+    is_argument = len(pattern) == 1 or _is_bracketed(pattern)
+    for start in range(len(target)):
+        # Most places differ in their first token, which is cheap to see.
+        if pattern[0] not in variables and target[start] != pattern[0]:
+            continue
+        # `f e` is no part of `g f e x`, but its arguments are.
+        if start > 0 and not is_argument and _ends_term(target[start - 1]):
+            continue
+        for end in _runs(target, start, terms=False):
+            if end < len(target) and not is_argument and _begins_term(target[end]):
+                continue
+            fitted = fit(pattern, target[start:end], variables, known)
+            if fitted is not None:
+                yield fitted
+                break

@@ -1,0 +1,513 @@
+"""Steps that need no invention: what a proof state itself says may be done with it, by its text alone.
+
+An existential is taken apart, an equation rewritten with, a fact applied to what is there, an induction made over what
+the goal is about. Of the cuts in proofs that people write, more than half are of this kind, and a network that was
+never shown one does not write it. Each kind has a list, the likeliest first, and the lists are merged in turn, so that
+a long one does not crowd out the others.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations, islice, product, zip_longest
+
+from nanoproof.lean.declarations import declarations
+from nanoproof.lean.lexical import ATOM, mask
+from nanoproof.lean.types import Goal, Hypothesis, ProtocolError, parse_state
+from nanoproof.policy import printed_types as printed
+from nanoproof.policy.printed_types import Argument, Fact, Tokens
+from nanoproof.retrieval.corpus import CorpusPremise
+
+OMEGA = "(by omega)"
+"""Proves a premise about numbers that no hypothesis states: what a strong induction asks for at each use."""
+ARITHMETIC = ("<", "≤", ">", "≥", "=")
+MOST_OF_A_FACT = 4
+"""Applications of one fact, and values of one variable: more are seldom right and crowd out other facts."""
+LONGEST_STEP = 200
+"""Characters; what is longer is not what people write, nor what a network learns from."""
+_IF = re.compile(r"(?<![\w.'])if\s+(?:(?P<name>\w+)\s*:\s*)?(?P<condition>.+?)\s+then(?![\w.'])", re.DOTALL)
+_CONSTRUCTOR = re.compile(rf"\|\s*(?P<name>{ATOM})(?P<rest>[^|]*)")
+_NAMES = ("h", "h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8", "h9")
+
+
+@dataclass(frozen=True)
+class Inductive:
+    """An inductive type: its name and, for each constructor, its name and those of its arguments.
+
+    An argument of the type itself has an induction hypothesis beside it, `recursive` says which have.
+    """
+
+    name: str
+    constructors: tuple[tuple[str, tuple[str, ...], tuple[bool, ...]], ...]
+
+
+KNOWN = (
+    Inductive("Nat", (("zero", (), ()), ("succ", ("n",), (True,)))),
+    Inductive("ℕ", (("zero", (), ()), ("succ", ("n",), (True,)))),
+    Inductive("List", (("nil", (), ()), ("cons", ("x", "xs"), (False, True)))),
+    Inductive("Option", (("none", (), ()), ("some", ("x",), (False,)))),
+    Inductive("Bool", (("false", (), ()), ("true", (), ()))),
+)
+"""Types of Lean itself; those of a statement are read from its source."""
+
+
+@dataclass(frozen=True)
+class Definitions:
+    """What a statement brings along: its own functions, and its inductive types with those of Lean."""
+
+    functions: tuple[str, ...] = ()
+    inductives: tuple[Inductive, ...] = KNOWN
+
+    @classmethod
+    def of(cls, source: str) -> "Definitions":
+        """Read the definitions that stand before a theorem in its source."""
+        functions: list[str] = []
+        inductives: list[Inductive] = []
+        masked = mask(source)
+        for declaration in declarations(source):
+            if declaration.keyword in ("def", "abbrev"):
+                functions.append(declaration.full_name)
+            elif declaration.keyword == "inductive":
+                text = masked[declaration.start : declaration.end]
+                inductives.append(_read_inductive(declaration.full_name, text))
+        return cls(tuple(functions), (*inductives, *KNOWN))
+
+    def inductive(self, type_: Tokens) -> Inductive | None:
+        """Return the inductive type that a type is, or a proposition is about; None for others."""
+        if len(printed.split_at(type_, (*printed.RELATIONS, *printed.CONNECTIVES))) > 1:
+            return None
+        for inductive in self.inductives:
+            if type_[:1] == (inductive.name,):
+                return inductive
+        return None
+
+
+def _read_inductive(name: str, text: str) -> Inductive:
+    constructors = []
+    for match in _CONSTRUCTOR.finditer(text):
+        # Without a type of its own, as in `| cons (x : Nat) (t : T)`, what stands there is its arguments.
+        written = f"axiom c {match['rest']}"
+        fact = printed.read_declared(written) or printed.read_declared(f"{written} : {name}")
+        names: list[str] = []
+        recursive: list[bool] = []
+        arguments: Sequence[Argument] = ()
+        if fact is not None:
+            arguments = fact.arguments
+        for number, argument in enumerate(arguments):
+            if argument.explicit:
+                names.append(argument.name or f"h{number}")
+                recursive.append(name in argument.type)
+        constructors.append((match["name"], tuple(names), tuple(recursive)))
+    return Inductive(name, tuple(constructors))
+
+
+def steps(
+    state_text: str, definitions: Definitions | None = None, lemmas: Sequence[CorpusPremise] = (), most: int = 32
+) -> list[str]:
+    """List at most so many distinct steps for the first goal of a state, the likeliest first.
+
+    `lemmas` may be applied forward to its hypotheses. A text that is no proof state has none.
+    """
+    try:
+        goals = parse_state(state_text).goals
+    except ProtocolError:
+        return []
+    if not goals:
+        return []
+    enumeration = _Enumeration(goals[0], definitions or Definitions())
+    kinds = enumeration.kinds(lemmas)
+    in_turn = chain.from_iterable(zip_longest(*kinds))
+    distinct = dict.fromkeys(step for step in in_turn if step is not None and len(step) <= LONGEST_STEP)
+    return list(islice(distinct, most))
+
+
+class _Enumeration:
+    """The steps of one goal."""
+
+    def __init__(self, goal: Goal, definitions: Definitions) -> None:
+        self._definitions = definitions
+        self._target = printed.tokens_of(goal.type)
+        self._mentioned = _mentioned(self._target)
+        # Inaccessible names cannot be written; of two with one name only the last can be meant.
+        by_name = {hypothesis.user_name: hypothesis for hypothesis in goal.hypotheses}
+        self._hypotheses: list[Hypothesis] = []
+        for hypothesis in by_name.values():
+            if printed.is_name(hypothesis.user_name):
+                self._hypotheses.append(hypothesis)
+        self._types: dict[str, Tokens] = {}
+        for hypothesis in self._hypotheses:
+            self._types[hypothesis.user_name] = printed.tokens_of(hypothesis.type)
+        self._used = set(by_name)
+
+    def kinds(self, lemmas: Sequence[CorpusPremise]) -> list[list[str]]:
+        """Return the steps of each kind; the kinds that are almost always right come first."""
+        return [
+            list(self._taken_apart()),
+            list(self._rewritten()),
+            list(self._inductions()),
+            list(self._applied()),
+            list(self._split_conditions()),
+            list(self._unfolded()),
+            list(self._lemmas_applied(lemmas)),
+            list(self._cases()),
+        ]
+
+    def _fresh(self, *wanted: str) -> list[str]:
+        """Return a new name for each that is wanted: itself, or with a number."""
+        names: list[str] = []
+        for name in wanted:
+            stem, number = name, 0
+            while name in self._used or name in names:
+                number += 1
+                name = f"{stem}{number}"
+            names.append(name)
+        return names
+
+    def _new_hypothesis(self) -> str:
+        return next((name for name in _NAMES if name not in self._used), "this")
+
+    # -- taking apart ------------------------------------------------------------------------------------------------
+
+    def _taken_apart(self) -> Iterator[str]:
+        """Yield `obtain` for existentials and conjunctions, `rcases` for disjunctions; those that came last first."""
+        divisions: list[str] = []
+        for name, type_ in reversed(self._types.items()):
+            step = self._take_apart(name, type_, name)
+            if step is not None:
+                yield step
+            elif len(printed.split_at(type_, ("∣",))) == 2 and printed.is_term(type_, ("∣",)):
+                # `a ∣ b` is `∃ c, b = a * c` by definition.
+                divisions.append(f"obtain ⟨{', '.join(self._fresh('k', 'hk'))}⟩ := {name}")
+        yield from divisions
+
+    def _take_apart(self, term: str, type_: Tokens, reused: str) -> str | None:
+        """Return the step that takes a proof of a proposition apart; None where there is nothing to take apart.
+
+        The sides of a disjunction are called `reused`.
+        """
+        type_ = printed.stripped(type_)
+        pattern = self._pattern(type_, [])
+        if pattern.startswith("⟨"):
+            return f"obtain {pattern} := {term}"
+        sides = printed.split_at(type_, ("∨",))
+        if len(sides) > 1 and printed.is_term(type_, ("∨", "∧", "¬", *printed.RELATIONS)):
+            return f"rcases {term} with {' | '.join([reused] * len(sides))}"
+        return None
+
+    def _pattern(self, type_: Tokens, names: list[str]) -> str:
+        """Return the pattern that takes a proposition apart, `⟨x, hx⟩`, or a name for what is not to be; adds names."""
+        type_ = printed.stripped(type_)
+        if type_[:1] == ("∃",):
+            bound, rest = printed.read_binders(type_[1:])
+            parts = []
+            for argument in bound:
+                if argument.name:
+                    parts.append(self._named(argument.name, names))
+                else:
+                    parts.append(self._named("h", names))
+            # `⟨x, y, h⟩` is `⟨x, ⟨y, h⟩⟩`: what is last needs no brackets of its own.
+            return f"⟨{', '.join([*parts, *self._conjuncts(rest, names)])}⟩"
+        conjuncts = self._conjuncts(type_, names)
+        if len(conjuncts) > 1:
+            return f"⟨{', '.join(conjuncts)}⟩"
+        return conjuncts[0]
+
+    def _conjuncts(self, type_: Tokens, names: list[str]) -> list[str]:
+        type_ = printed.stripped(type_)
+        is_conjunction = type_[:1] not in (("∀",), ("∃",)) and len(printed.split_at(type_, ("→", "↔", "∨"))) == 1
+        parts = [type_]
+        if is_conjunction:
+            parts = printed.split_at(type_, ("∧",))
+        if len(parts) == 1 and type_[:1] != ("∃",):
+            return [self._named("h", names)]
+        patterns = []
+        for part in parts:
+            patterns.append(self._pattern(part, names))
+        patterns[-1] = patterns[-1].removeprefix("⟨").removesuffix("⟩")
+        return patterns
+
+    def _named(self, wanted: str, names: list[str]) -> str:
+        name = wanted
+        number = 0
+        while name in self._used or name in names:
+            number += 1
+            name = f"{wanted}{number}"
+        names.append(name)
+        return name
+
+    # -- rewriting ---------------------------------------------------------------------------------------------------
+
+    def _rewritten(self) -> Iterator[str]:
+        """Yield `rw` with equations and equivalences of the context, both ways, where the goal has a side of them."""
+        later: list[str] = []
+        last: list[str] = []
+        for name, type_ in reversed(self._types.items()):
+            fact = printed.read_fact(type_)
+            if len(printed.split_at(fact.conclusion, ("∧", "∨"))) > 1:
+                continue
+            for symbol in ("=", "↔"):
+                sides = printed.split_at(fact.conclusion, (symbol,), 1)
+                if len(sides) != 2:
+                    continue
+                if self._is_in_goal(sides[0], fact):
+                    yield f"rw [{name}]"
+                # Backwards a variable that only the other side has cannot be known.
+                if self._is_in_goal(sides[1], fact) and not fact.variables:
+                    # One token, such as the `1` of `f 0 = 1`, is in many goals by chance.
+                    (later if len(sides[1]) > 1 else last).append(f"rw [← {name}]")
+                break
+        yield from later
+        # What rewrites no goal may rewrite another hypothesis, such as `h : x = 3` in `h' : x < y`.
+        for name, type_ in reversed(self._types.items()):
+            fact = printed.read_fact(type_)
+            sides = printed.split_at(fact.conclusion, ("=",), 1)
+            if len(sides) != 2 or len(printed.split_at(fact.conclusion, ("∧", "∨", "↔"))) > 1:
+                continue
+            for other, other_type in reversed(self._types.items()):
+                occurrence = next(printed.occurrences(sides[0], other_type, fact.variables, {}), None)
+                if other != name and occurrence is not None:
+                    yield f"rw [{name}] at {other}"
+        yield from last
+
+    def _is_in_goal(self, side: Tokens, fact: Fact) -> bool:
+        side = printed.stripped(side)
+        return next(printed.occurrences(side, self._target, fact.variables, {}), None) is not None
+
+    # -- induction and cases -----------------------------------------------------------------------------------------
+
+    def _inductions(self) -> Iterator[str]:
+        """Yield inductions over variables of the goal and over hypotheses of inductive predicates."""
+        strong: list[str] = []
+        later: list[str] = []
+        in_hypotheses: set[str] = set()
+        for type_ in self._types.values():
+            if printed.is_proposition(type_):
+                in_hypotheses |= _mentioned(type_)
+        for name, type_ in self._types.items():
+            inductive = self._definitions.inductive(type_)
+            if inductive is None or not any(any(recursive) for _, _, recursive in inductive.constructors):
+                continue
+            is_predicate = len(type_) > 1 and inductive not in KNOWN
+            if name not in self._mentioned and not is_predicate:
+                # As in `h : p ∣ a ^ n`, of which the goal says nothing of `n`.
+                if name in in_hypotheses:
+                    later.append(f"induction {name} with {self._alternatives(name, inductive, True)}")
+                continue
+            alternatives = self._alternatives(name, inductive, True)
+            others = self._generalizable(name)
+            # The stronger hypothesis first: what the plain one proves it proves too, by one application more.
+            if others:
+                yield f"induction {name} generalizing {' '.join(others)} with {alternatives}"
+            yield f"induction {name} with {alternatives}"
+            # In the form that a search can run: one tactic, whose only case is a new goal.
+            if inductive.name in ("Nat", "ℕ"):
+                hypothesis = self._fresh("ih")[0]
+                over = " ".join(["generalizing", *others]) + " " if others else ""
+                strong.append(f"induction {name} using Nat.strongRecOn {over}with | _ {name} {hypothesis} => ?_")
+        yield from strong
+        yield from later
+
+    def _generalizable(self, variable: str) -> list[str]:
+        """Return the other variables of the goal that no hypothesis is about but those that follow from the first."""
+        names = []
+        for name, type_ in self._types.items():
+            is_data = self._definitions.inductive(type_) is not None and not printed.is_proposition(type_)
+            if name != variable and name in self._mentioned and is_data:
+                names.append(name)
+        return names
+
+    def _alternatives(self, variable: str, inductive: Inductive, induction: bool) -> str:
+        """Write `| zero => ?_ | succ n ih => ?_` with new names."""
+        parts = []
+        for constructor, arguments, recursive in inductive.constructors:
+            wanted = list(arguments)
+            if inductive.name in ("Nat", "ℕ") and arguments:
+                wanted = [variable]
+            elif inductive.name == "List" and arguments:
+                wanted = ["x", variable]
+            hypotheses = ["ih"] * sum(recursive)
+            if not induction:
+                hypotheses = []
+            # The variable itself is free again: each case has what it is made of in its place.
+            self._used.discard(variable)
+            names = self._fresh(*wanted, *hypotheses)
+            self._used.add(variable)
+            parts.append(" ".join(["|", constructor, *names, "=> ?_"]))
+        return " ".join(parts)
+
+    def _cases(self) -> Iterator[str]:
+        """Yield case splits by the constructors of variables in the goal, and of hypotheses by inductive predicates."""
+        for name, type_ in self._types.items():
+            inductive = self._definitions.inductive(type_)
+            if inductive is None or not inductive.constructors:
+                continue
+            if name in self._mentioned or inductive not in KNOWN:
+                yield f"cases {name} with {self._alternatives(name, inductive, False)}"
+        # Two numbers are one before the other, or a number is even or odd: nothing in the state says so.
+        numbers = [name for name, type_ in self._types.items() if type_ in (("Nat",), ("ℕ",))]
+        new = self._new_hypothesis()
+        for first, second in combinations(numbers[:MOST_OF_A_FACT], 2):
+            yield f"rcases Nat.lt_or_ge {first} {second} with {new} | {new}"
+        for name in numbers[:MOST_OF_A_FACT]:
+            yield f"rcases Nat.mod_two_eq_zero_or_one {name} with {new} | {new}"
+
+    def _split_conditions(self) -> Iterator[str]:
+        """Yield `by_cases` for the conditions of each `if`, and `split`, which needs no name for them."""
+        for type_ in (self._target, *self._types.values()):
+            variables = printed.read_fact(type_).variables
+            for match in _IF.finditer(printed.text_of(type_)):
+                condition = printed.tokens_of(match["condition"])
+                # Of a variable that is bound there nothing can be said outside.
+                if not variables.intersection(condition):
+                    yield f"by_cases {self._new_hypothesis()} : {match['condition']}"
+        # Lean finds the `if` or `match` itself, also where its condition holds a bound variable.
+        if "if" in self._target or "match" in self._target:
+            yield "split"
+
+    def _unfolded(self) -> Iterator[str]:
+        """Yield what replaces the statement's own functions by their definitions."""
+        for name in self._definitions.functions:
+            if name in self._mentioned:
+                # `rw` unfolds by an equation of the definition, `simp` by all of them, `unfold` also where none fits.
+                yield f"rw [{name}]"
+                yield f"simp only [{name}]"
+                yield f"unfold {name}"
+            else:
+                for other, type_ in self._types.items():
+                    if name in type_:
+                        yield f"unfold {name} at {other}"
+
+    # -- applying forward --------------------------------------------------------------------------------------------
+
+    def _applied(self) -> Iterator[str]:
+        """Yield `have := h x h'`: hypotheses applied to variables and to other hypotheses."""
+        new = self._new_hypothesis()
+        ranked: list[tuple[int, str]] = []
+        for name, type_ in reversed(self._types.items()):
+            fact = printed.read_fact(type_)
+            if not fact.arguments or not printed.is_proposition(type_):
+                continue
+            for term, conclusion in islice(self._applications(name, fact, True), MOST_OF_A_FACT):
+                apart = self._take_apart(term, conclusion, new)
+                if conclusion == ("False",):
+                    yield f"exact ({term}).elim"
+                elif apart is not None:
+                    ranked.append((self._relevance(conclusion), apart))
+                else:
+                    ranked.append((self._relevance(conclusion), f"have {new} := {term}"))
+        # Stable: of facts that say as much about the goal those that came last are tried first.
+        ranked.sort(key=lambda entry: -entry[0])
+        yield from (step for _, step in ranked)
+
+    def _lemmas_applied(self, lemmas: Sequence[CorpusPremise]) -> Iterator[str]:
+        """Yield `have := L h`: lemmas whose premises the context has."""
+        new = self._new_hypothesis()
+        for lemma in lemmas:
+            fact = printed.read_declared(lemma.code)
+            if fact is None or not fact.premises:
+                continue
+            for term, conclusion in islice(self._applications(lemma.full_name, fact, False), 2):
+                yield self._take_apart(term, conclusion, new) or f"have {new} := {term}"
+
+    def _relevance(self, conclusion: Tokens) -> int:
+        return len(set(conclusion) & set(self._target))
+
+    def _applications(self, name: str, fact: Fact, by_omega: bool) -> Iterator[tuple[str, Tokens]]:
+        """Yield a fact applied to all of its arguments, with what it then says.
+
+        Premises are hypotheses that fit, or with `by_omega` relations of numbers that it may prove; variables that
+        these leave open are what the goal has where the conclusion would be, or variables of the context.
+        """
+        for known, proofs in self._premises(fact, fact.arguments, {}, by_omega):
+            # Of `h : n ≠ 0` alone nothing says that `n = 0` could hold.
+            if proofs and all(proof == OMEGA for proof in proofs) and not (by_omega and fact.variables):
+                continue
+            for values in self._values(fact, known):
+                term = [name]
+                remaining = iter(proofs)
+                for argument in fact.arguments:
+                    if not argument.explicit:
+                        continue
+                    if argument.name:
+                        term.append(printed.argument_text(values.get(argument.name, ("_",))))
+                    else:
+                        term.append(next(remaining))
+                if len(term) > 1:
+                    yield " ".join(term), _instance(fact.conclusion, values)
+
+    def _premises(
+        self, fact: Fact, arguments: Sequence[Argument], known: Mapping[str, Tokens], by_omega: bool
+    ) -> Iterator[tuple[dict[str, Tokens], list[str]]]:
+        """Yield what proves each explicit premise, with what the variables are by that."""
+        premises = [argument for argument in arguments if not argument.name and argument.explicit]
+        if not premises:
+            yield dict(known), []
+            return
+        first, rest = premises[0], premises[1:]
+        # Only what no hypothesis states is left to `omega`, or each premise would come twice.
+        fits = False
+        for hypothesis, type_ in self._types.items():
+            fitted = printed.fit(first.type, printed.stripped(type_), fact.variables, known)
+            if fitted is not None:
+                fits = True
+                for values, proofs in self._premises(fact, rest, fitted, by_omega):
+                    yield values, [hypothesis, *proofs]
+        if not fits and by_omega and any(symbol in first.type for symbol in ARITHMETIC):
+            for values, proofs in self._premises(fact, rest, known, by_omega):
+                yield values, [OMEGA, *proofs]
+
+    def _values(self, fact: Fact, known: Mapping[str, Tokens]) -> Iterator[dict[str, Tokens]]:
+        """Yield values of all explicit variables of a fact, of which some are known."""
+        unknown = [a for a in fact.arguments if a.name and a.explicit and a.name not in known]
+        if not unknown:
+            yield dict(known)
+            return
+        seen: list[dict[str, Tokens]] = []
+        for values in self._from_goal(fact, known):
+            if values not in seen and all(argument.name in values for argument in unknown):
+                seen.append(values)
+                yield values
+        # Terms of the goal are likelier than variables that happen to have the type.
+        choices = []
+        for argument in unknown:
+            names: list[Tokens] = []
+            for name, type_ in self._types.items():
+                is_value = not argument.type and self._definitions.inductive(type_) is not None
+                if is_value or type_ == argument.type:
+                    names.append((name,))
+            choices.append(names[:MOST_OF_A_FACT])
+        for chosen in product(*choices):
+            values = {**known, **{argument.name: value for argument, value in zip(unknown, chosen)}}
+            if values not in seen:
+                yield values
+
+    def _from_goal(self, fact: Fact, known: Mapping[str, Tokens]) -> Iterator[dict[str, Tokens]]:
+        """Yield values by which the conclusion, or a side of its relation, is a part of the goal."""
+        parts = [fact.conclusion, *printed.split_at(fact.conclusion, printed.RELATIONS, 1)]
+        bound = printed.bound_names(self._target)
+        for part in parts:
+            for values in printed.occurrences(printed.stripped(part), self._target, fact.variables, known):
+                if not any(bound.intersection(value) for value in values.values()):
+                    yield values
+
+
+def _mentioned(tokens: Tokens) -> frozenset[str]:
+    """Return the names in a text; of `xs.length` it is `xs` that a tactic is about, or `xs.length` as a whole."""
+    names = set(tokens)
+    for token in tokens:
+        names.add(token.partition(".")[0])
+    return frozenset(names)
+
+
+def _instance(tokens: Tokens, values: Mapping[str, Tokens]) -> Tokens:
+    """Put the values of variables into a text."""
+    instance: list[str] = []
+    for token in tokens:
+        value = values.get(token)
+        if value is None:
+            instance.append(token)
+        elif len(value) == 1:
+            instance += value
+        else:
+            instance += ["(", *value, ")"]
+    return tuple(instance)

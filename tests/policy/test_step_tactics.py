@@ -1,0 +1,194 @@
+"""Steps that a proof state itself suggests, by its text, and tactics of similar proofs in its names."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nanoproof.lean.types import Theorem, parse_goal
+from nanoproof.policy import printed_types as printed
+from nanoproof.policy.added_tactics import with_added_tactics
+from nanoproof.policy.baselines import UniformPolicy
+from nanoproof.policy.similar_tactics import renamed, similar_tactics
+from nanoproof.policy.step_tactics import Definitions, steps
+from nanoproof.retrieval.corpus import CorpusPremise
+from nanoproof.retrieval.premises import RetrieveOptions
+from nanoproof.retrieval.proved_states import ProvedStates
+from nanoproof.search.policy import policy_for
+
+# -- types by their text ---------------------------------------------------------------------------------------------
+
+
+def fact(text: str) -> printed.Fact:
+    return printed.read_fact(printed.tokens_of(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "conclusion"),
+    [
+        ("∀ (x : Nat), P x → Q (x + 1)", ["x", ""], "Q (x + 1)"),
+        ("∀ x y, x < y → y < x → False", ["x", "y", "", ""], "False"),
+        ("∀ m < n, P m", ["m", ""], "P m"),
+        ("∀ (a b : Nat) {c : Nat}, a = c", ["a", "b", "c"], "a = c"),
+        ("¬P n", [""], "False"),
+        ("n ≠ 0", [""], "False"),
+        ("p → q ∧ r", [""], "q ∧ r"),
+        ("(∃ x, P x → Q x) → r", [""], "r"),
+        ("p ∧ (q → r)", [], "p ∧ (q → r)"),
+        ("∃ x, P x → Q x", [], "∃ x, P x → Q x"),
+    ],
+)
+def test_facts_are_taken_apart(text: str, arguments: list[str], conclusion: str) -> None:
+    read = fact(text)
+    assert [argument.name for argument in read.arguments] == arguments
+    assert printed.text_of(read.conclusion) == conclusion
+
+
+def fitted(pattern: str, target: str, variables: str) -> dict[str, str] | None:
+    found = printed.fit(printed.tokens_of(pattern), printed.tokens_of(target), frozenset(variables.split()), {})
+    return None if found is None else {name: printed.text_of(value) for name, value in found.items()}
+
+
+def test_a_variable_fits_a_term_with_its_brackets_and_the_same_one_each_time() -> None:
+    assert fitted("f x < y", "f (a + 1) < b * c", "x y") == {"x": "a + 1", "y": "b * c"}
+    assert fitted("R x x", "R (a + 1) (a + 1)", "x") == {"x": "a + 1"}
+    assert fitted("R x x", "R a b", "x") is None
+    assert fitted("x ≤ y", "∀ (n m : Nat), n ≤ m", "x y") is None, "a quantifier is no term"
+
+
+@given(st.text(alphabet="abhPxyn (){}⟨⟩[]∀∃,→∧∨¬=<≤+*:.✝?0123456789\n⊢|", max_size=60))
+def test_no_text_breaks_the_readers(text: str) -> None:
+    printed.read_fact(printed.tokens_of(text))
+    printed.read_declared(f"theorem t {text}")
+    assert len(steps(f"h : {text}\n⊢ {text}", most=9)) <= 9
+    Definitions.of(f"inductive T {text}\ndef f {text}\ntheorem t : p := by\n  sorry")
+
+
+# -- steps -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "wanted"),
+    [
+        ("h : ∃ x y, x < y ∧ p\n⊢ q", ["obtain ⟨x, y, h1, h2⟩ := h"]),
+        ("h : p ∧ q ∨ r\n⊢ q", ["rcases h with h | h"]),
+        ("a b : Nat\nh : a ∣ b\n⊢ p", ["obtain ⟨k, hk⟩ := h"]),
+        ("f : Nat → Nat\nx : Nat\nh : f x = x + 1\n⊢ f (f x) = 2", ["rw [h]"]),
+        ("f : Nat → Nat\nx : Nat\nh : ∀ (n : Nat), f (n + 1) = n\n⊢ f (x + 1) = x", ["rw [h]"]),
+        ("a b : Nat\nh : a = b\nh1 : a < 3\n⊢ p", ["rw [h] at h1"]),
+        ("P : Nat → Prop\na : Nat\nh : ∀ (x : Nat), P x → P (x + 1)\nh1 : P a\n⊢ p", ["have h2 := h a h1"]),
+        ("P : Nat → Prop\na : Nat\nih : ∀ (m : Nat), m < a → P m\n⊢ P (a / 2)", ["have h := ih (a / 2) (by omega)"]),
+        ("n : Nat\nh : ∀ (x : Nat), ∃ y, x < y\n⊢ p", ["obtain ⟨y, h1⟩ := h n"]),
+        ("p : Prop\nh : ¬p\nh1 : p\n⊢ q", ["exact (h h1).elim"]),
+        ("a n : Nat\n⊢ (if n = 0 then a else n) ≤ a + n", ["by_cases h : n = 0", "split"]),
+        ("b : Bool\n⊢ (!b) = b.not", ["cases b with | false => ?_ | true => ?_"]),
+        (
+            "n m : Nat\n⊢ n + m = m + n",
+            [
+                "induction n generalizing m with | zero => ?_ | succ n ih => ?_",
+                "induction n with | zero => ?_ | succ n ih => ?_",
+                "induction n using Nat.strongRecOn generalizing m with | _ n ih => ?_",
+                "rcases Nat.lt_or_ge n m with h | h",
+            ],
+        ),
+        ("xs ys : List α\n⊢ xs.length = 0", ["induction xs with | nil => ?_ | cons x xs ih => ?_"]),
+    ],
+)
+def test_a_state_suggests_its_steps(state: str, wanted: list[str]) -> None:
+    assert set(wanted) <= set(steps(state))
+
+
+def test_inaccessible_and_bound_names_are_not_written() -> None:
+    text = "n✝ n : Nat\nh✝ : n = n✝\nh : ∀ x, f x = if x = 0 then 1 else 2\n⊢ f n = 1"
+    assert not [step for step in steps(text) if "✝" in step or "by_cases" in step]
+
+
+SOURCE = """inductive Tree where
+  | leaf
+  | node (left : Tree) (value : Nat) (right : Tree)
+
+inductive EvenE : Nat → Prop where
+  | zero : EvenE 0
+  | add_two (n : Nat) (h : EvenE n) : EvenE (n + 2)
+
+def size : Tree → Nat
+  | Tree.leaf => 0
+  | Tree.node l _ r => size l + 1 + size r
+
+theorem t (n : Nat) (s : Tree) (h : EvenE n) : size s = n := by
+  sorry"""
+
+
+def test_what_a_statement_defines_is_unfolded_and_recursed_on() -> None:
+    suggested = steps("n : Nat\ns : Tree\nh : EvenE n\n⊢ size s = n", Definitions.of(SOURCE))
+    assert "rw [size]" in suggested
+    names = "left value right ih ih1"
+    assert f"induction s generalizing n with | leaf => ?_ | node {names} => ?_" in suggested
+    assert "cases h with | zero => ?_ | add_two n1 h => ?_" in suggested
+
+
+def test_a_lemma_is_applied_forward_where_its_premises_are_there() -> None:
+    code = "theorem Nat.dvd_trans {a b c : Nat} (h1 : a ∣ b) (h2 : b ∣ c) : a ∣ c"
+    lemma = CorpusPremise("Nat.dvd_trans", "A.lean", code, (1, 1), (1, 2))
+    assert "have h := Nat.dvd_trans h1 h2" in steps("x y z : Nat\nh1 : x ∣ y\nh2 : y ∣ z\n⊢ p", lemmas=[lemma])
+    assert not [step for step in steps("x y z : Nat\nh1 : x ∣ y\n⊢ p", lemmas=[lemma]) if "dvd_trans" in step]
+
+
+def test_kinds_come_in_turn_and_no_more_than_asked() -> None:
+    state = "f : Nat → Nat\nh : ∃ x, f x = 0\nh1 : f 0 = 1\nn : Nat\n⊢ f 0 = n"
+    assert steps(state, most=3) == [
+        "obtain ⟨x, h2⟩ := h",
+        "rw [h1]",
+        "induction n with | zero => ?_ | succ n ih => ?_",
+    ]
+    assert steps("no proof state") == []
+
+
+# -- beside a policy -------------------------------------------------------------------------------------------------
+
+
+def suggested(options: RetrieveOptions, state: str, proved: ProvedStates | None = None, learned: int = 0) -> Sequence:
+    policy = with_added_tactics(UniformPolicy(["simp", "rw [h1]"]), options, proved=proved, learned=lambda: learned)
+    found = policy_for(policy, Theorem(SOURCE, "", "t")).suggest(state)
+    return list(zip(found.tactics, found.logprobs))[2:]
+
+
+def test_steps_come_after_the_policys_own_and_are_trusted_less_with_time() -> None:
+    options = RetrieveOptions(step_tactics=2, step_logprob=-2.0, step_decay=0.5)
+    state = "f : Nat → Nat\nh : ∃ x, f x = 0\nh1 : f 0 = 1\n⊢ f 0 = 2"
+    assert suggested(options, state) == [("obtain ⟨x, h2⟩ := h", -2.0)]
+    assert suggested(options, state, learned=4) == [("obtain ⟨x, h2⟩ := h", -4.0)]
+
+
+def test_no_tactics_are_added_unless_asked_for() -> None:
+    policy = UniformPolicy(["simp"])
+    assert with_added_tactics(policy, RetrieveOptions()) is policy
+
+
+# -- similar proofs --------------------------------------------------------------------------------------------------
+
+
+def test_a_tactic_is_written_in_the_names_of_another_state() -> None:
+    origin = parse_goal("a b : Nat\nh : a < b\nh1 : b < 3\n⊢ a < 3")
+    goal = parse_goal("x y z : Nat\nhx : x < y\nhz : z < 3\n⊢ x < 3")
+    assert renamed("exact Nat.lt_trans h h1", origin, goal) == "exact Nat.lt_trans hx hz"
+    assert renamed("have h2 := a.succ", origin, goal) == "have h2 := x.succ"
+    assert renamed("exact h", origin, parse_goal("x : Nat\n⊢ x < 3")) is None, "nothing there has that type"
+
+
+def test_the_likest_states_come_first_and_the_index_grows() -> None:
+    proved = ProvedStates.of([("xs ys : List α\n⊢ xs ++ ys = ys", "simp"), ("p q : Prop\nh : p ∧ q\n⊢ q", "exact h.2")])
+    state = "r s : Prop\nhr : r ∧ s\n⊢ s ∧ s"
+    assert similar_tactics(proved, state, 1) == ["exact hr.2"]
+    proved.add([("p q : Prop\nh : p ∧ q\n⊢ q ∧ q", "exact ⟨h.2, h.2⟩")])
+    assert similar_tactics(proved, state, 2) == ["exact ⟨hr.2, hr.2⟩", "exact hr.2"]
+    options = RetrieveOptions(similar_tactics=1, similar_data="nanolean")
+    assert suggested(options, state, proved) == [("exact ⟨hr.2, hr.2⟩", -3.0)]
+
+
+def test_an_index_that_is_full_forgets_the_oldest_state() -> None:
+    proved = ProvedStates.of([("⊢ alpha", "one"), ("⊢ beta", "two")], most=2)
+    proved.add([("⊢ alpha", "three"), ("⊢ gamma", "four")])
+    assert [step.tactic for step in proved.like("⊢ gamma", 9)] == ["four", "two"]
+    assert len(proved) == 2
