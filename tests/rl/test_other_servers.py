@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from nanolean.data.make import make_classics, write_records
 from nanoproof.common.files import read_jsonl
+from nanoproof.data.nanolean import goal_object
 from scripts import prove, prover_eval
 from tests.fakes.leantree_server import LeanTreeServer
 from tests.helpers import FORK_REPL
@@ -82,3 +84,31 @@ def test_a_file_is_proved_as_far(address: str, tmp_path: Path) -> None:
         prove.main([str(file), "--policy", "solver-only", "--num-simulations", "8", "--out", str(out), *words])
         texts.append(out.read_text(encoding="utf-8"))
     assert texts[0] == texts[1] and texts[0].count("sorry") == 1
+
+
+NEEDS_STEPS = """
+theorem constant (f : Nat → Nat) (h0 : f 0 = 7) (hs : ∀ n, f (n + 1) = f n) (n : Nat) : f n = 7 := by
+  sorry
+"""
+
+
+def test_steps_that_a_state_suggests_need_no_server_of_ours(address: str, tmp_path: Path) -> None:
+    file, out = tmp_path / "mine.lean", tmp_path / "proved.lean"
+    file.write_text(NEEDS_STEPS, encoding="utf-8")
+    words = [str(file), "--policy", "uniform", "--num-simulations", "32", "--out", str(out), "--lean-servers", address]
+    prove.main(words)
+    assert "sorry" in out.read_text(encoding="utf-8"), "general tactics alone make no induction"
+    prove.main([*words, "--step-tactics", "12"])
+    proof = out.read_text(encoding="utf-8")
+    assert "sorry" not in proof and "induction n" in proof
+    # What was found once is found again by likeness alone, in other names.
+    transitions = tmp_path / "proved.jsonl"
+    solved = NEEDS_STEPS.replace(
+        "  sorry", "  induction n with\n  | zero => exact h0\n  | succ n ih =>\n    rw [hs]\n    exact ih"
+    )
+    write_records(transitions, "mine", 2 * make_classics([("constant", NEEDS_STEPS, solved)], goal_object))
+    file.write_text(
+        NEEDS_STEPS.replace("h0", "zero").replace("hs", "step").replace("(n : Nat) : f n", "(k : Nat) : f k")
+    )
+    prove.main([*words, "--similar-tactics", "4", "--similar-data", str(transitions)])
+    assert "sorry" not in out.read_text(encoding="utf-8")
