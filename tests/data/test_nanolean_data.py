@@ -249,7 +249,7 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
 def test_an_interrupted_make_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     calls: list[Path] = []
 
-    def fake_make(directory: Path, *_: object, tell: Callable[[int, int, str], object]) -> None:
+    def fake_make(directory: Path, *_: object, tell: Callable[[int, int, str], object], **_more: object) -> None:
         calls.append(directory)
         directory.mkdir(parents=True, exist_ok=True)
         if len(calls) > 1:
