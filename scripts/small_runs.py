@@ -27,10 +27,10 @@ from nanoproof.common.run_dir import FINISHED, REPO_ROOT, SCRIPTS
 RANKS = max(1, min(2, os.cpu_count() or 1))
 SAMPLES = 6
 MODEL = ["--depth", "4", "--aspect-ratio", "32", "--head-dim", "32"]
-MODEL += ["--sequence-len", "256", "--window-pattern", "L"]
-BATCH = ["--row-length", "128", "--device-batch-size", "32", "--value-weight", "0.1", "--device-type", "cpu"]
+MODEL += ["--sequence-len", "384", "--window-pattern", "L"]
+BATCH = ["--row-length", "320", "--device-batch-size", "12", "--value-weight", "0.1", "--device-type", "cpu"]
 SFT = ["--data", "nanolean", *MODEL, *BATCH, "--target-examples-per-step", "64", "--eval-every", "250steps"]
-SAMPLING = ["--num-sampled-tactics", str(SAMPLES), "--max-gen-tokens", "32"]
+SAMPLING = ["--num-sampled-tactics", str(SAMPLES)]
 SETS = ("nanolean", "nanolean-hard")
 """Training and held-out theorems: those of plain proofs in small steps, and those that resist solvers at every node."""
 SEARCH = ["--search-preset", "small"]

@@ -230,7 +230,7 @@ def open_text_policy(
     `network` is that of `spec` where it is loaded. Raises UserError for a model that cannot be opened or asked.
     """
     how = options.format_for(spec)
-    # The 24 tokens of `--max-gen-tokens` are those of our tokenizer and our training; others write longer tactics.
+    # The 56 tokens of `--max-gen-tokens` are those of our tokenizer and our training; others write longer tactics.
     if is_foreign(spec):
         sampling = replace(sampling, max_gen_tokens=options.model_tactic_tokens)
     with ExitStack() as stack:

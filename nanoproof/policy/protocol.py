@@ -27,8 +27,10 @@ class SamplingConfig:
     first_token_occurrences_cap: int | None = opt(
         2, "How many of a state's samples may share their first token (none: any number).", min=1, advanced=True
     )
+    # Of human proofs on NanoLean 99.1% of the tactics have at most so many tokens of a vocabulary of 1,024, of the
+    # supervised data 99.9% (experiments.md, words within reach).
     max_gen_tokens: int = opt(
-        24, "Tokens a tactic may have, its end included; longer samples are dropped.", min=1, advanced=True
+        56, "Tokens a tactic may have, its end included; longer samples are dropped.", min=1, advanced=True
     )
     temperature: float = opt(1.0, "Temperature of sampling.", min=1e-6, max=1e6)
     top_p: float = opt(

@@ -195,6 +195,7 @@ class ReinforcementLearning:
         experience = self.collection.experience
         starts = {} if experience.starts is None else {"start states": experience.starts.describe()}
         num_theorems = len(experience.theorems)
+        out_of_reach = self.batch_sampler.sft.out_of_reach(self.config.sampling.max_gen_tokens)
         return {
             "model": f"{self.learner.model.num_parameters():,} parameters",
             **self.learner.adapter_decisions(),
@@ -203,7 +204,7 @@ class ReinforcementLearning:
             "theorems": f"{num_theorems} to train on, evaluation on {self.evaluations.decision()}",
             **starts,
             "whitelists": self.whitelists,
-            "sft": f"{len(self.batch_sampler.sft)} transitions mixed in",
+            "sft": ", ".join(filter(None, [f"{len(self.batch_sampler.sft)} transitions mixed in", out_of_reach])),
         }
 
     def _inference(self) -> dict[str, str]:

@@ -329,9 +329,10 @@ make in half an hour."""
 SMALL = {
     # Not all that NanoLean has: `nanolean` alone is two thirds solved by a finetuned network, which has no room there.
     **{"datasets": ("nanolean", "nanolean-hard"), "eval_datasets": ("nanolean-hard",)},
-    **{"num_sampled_tactics": 6, "max_gen_tokens": 32, "lean_processes": 16},
+    **{"num_sampled_tactics": 6, "lean_processes": 16},
     **{"collect_transitions": 150, "num_updates_per_step": 8, "target_examples_per_step": 128, "fraction_sft": 0.25},
-    **{"row_length": 128, "device_batch_size": 32, "value_weight": 0.1},
+    # Rows that hold 99% of the steps of human proofs on NanoLean; of 128 tokens they held 73%, for as much time.
+    **{"row_length": 320, "device_batch_size": 12, "value_weight": 0.1},
     # A small network learns at fifteen times the rate that large ones keep, and gains from its decay at the end.
     **{"init_lr_frac": 0.3, "warmdown_frac": 0.5, "max_time": "0:30:00"},
     # No evaluation holds up the first step; a checkpoint of a million parameters costs nothing.

@@ -272,14 +272,32 @@ class TransitionSet:
         self._state_after, self._depth_weights = state_after, depth_weights
         # Encoded to see what fits, and again when they are learned from: every epoch has versions of its own.
         fitting: list[int] = []
+        self._tactic_tokens: Counter[int] = Counter()
         for start in range(0, len(transitions), ENCODED_AT_ONCE):
             examples = encode_transitions(tokenizer, transitions[start : start + ENCODED_AT_ONCE], limits)
-            fitting += [start + index for index, example in enumerate(examples) if example is not None]
+            for index, example in enumerate(examples):
+                if example is not None:
+                    fitting.append(start + index)
+                    # Without its marker, with its end: as --max-gen-tokens counts.
+                    self._tactic_tokens[len(example.continuations[0].tokens) - 1] += 1
         self.transitions = select(transitions, fitting)
         self.too_long = len(transitions) - len(self.transitions)
 
     def __len__(self) -> int:
         return len(self.transitions)
+
+    def out_of_reach(self, max_gen_tokens: int) -> str:
+        """Say how many transitions do not fit, and of how many no search writes the tactic; "" if of none.
+
+        `max_gen_tokens` is the most that a search writes.
+        """
+        parts = []
+        if self.too_long:
+            parts.append(f"{self.too_long:,} left out as too long")
+        unwritten = sum(count for tokens, count in self._tactic_tokens.items() if tokens > max_gen_tokens)
+        if unwritten:
+            parts.append(f"{unwritten:,} with a tactic of more than --max-gen-tokens {max_gen_tokens}")
+        return ", ".join(parts)
 
     def fingerprint(self) -> int:
         """Hash states, tactics and depths in their order, to tell this set from others."""

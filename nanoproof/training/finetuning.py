@@ -15,6 +15,7 @@ from nanoproof.data.weighted_rows import is_row_file
 from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT, with_reserved_markers
 from nanoproof.model.lora import LoraOptions
+from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.retrieval.premises import RetrieveOptions, Retriever
 from nanoproof.training import batches, options
 from nanoproof.training.loop import TrainingLoop
@@ -204,8 +205,12 @@ class Finetuning(TrainingLoop):
             sets = f"rows of {sets}"
         elif self.whole_proofs:
             sets = f"whole proofs of {sets}"
-        if not self.of_rows:
-            sets += f", {self.too_long} left out as too long"
+        if isinstance(self.train, batches.TransitionSet):
+            reach = self.train.out_of_reach(SamplingConfig().max_gen_tokens)
+            if reach and not self.whole_proofs:
+                sets += f"; of those to train {reach}"
+            elif self.too_long:
+                sets += f", {self.too_long} left out as too long"
         decisions = {
             "model": describe_model(self.model),
             **self.adapter_decisions(),

@@ -80,6 +80,19 @@ def test_an_augmented_transition_that_grew_over_the_limits_is_replaced_by_the_pl
     assert shown == [*expected[:2], f"{items[2].state}\nrfl", expected[3]]
 
 
+def test_what_does_not_fit_and_what_no_search_writes_is_counted():
+    items = [Transition("⊢ p", "rfl", 1), Transition("⊢ p", "exact h " * 20, 1), Transition("⊢ p " * 200, "rfl", 1)]
+    made = TransitionSet(WORDS, items, LIMITS)
+    tokens = len(WORDS.encode(items[1].tactic)) + 1
+    assert made.out_of_reach(tokens) == "1 left out as too long"
+    with_end = tokens - 1
+    assert (
+        made.out_of_reach(with_end)
+        == f"1 left out as too long, 1 with a tactic of more than --max-gen-tokens {with_end}"
+    )
+    assert TransitionSet(WORDS, items[:1], LIMITS).out_of_reach(99) == ""
+
+
 def test_steps_come_in_the_order_of_the_sampler_and_go_on_from_a_saved_position():
     items = small.transitions()
     made = TransitionSet(WORDS, items, LIMITS, augment=True)
