@@ -80,7 +80,7 @@ def test_an_attempt_that_asks_again_draws_other_samples_and_can_be_repeated(toke
 @pytest.mark.parametrize("state", ["p : Prop\n⊢ p", "𝕜 : Type\n⊢ ∀ x, x = x  ", ""])
 def test_prompts_are_the_prefixes_of_training_examples(tokenizer: Tokenizer, state: str) -> None:
     engine = ScriptedEngine(tokenizer, ["simp"])
-    with TacticPolicy(engine) as policy:
+    with TacticPolicy(engine, SamplingConfig(max_gen_tokens=8)) as policy:
         policy.suggest(state)
     example = encode_transition(tokenizer, Transition(state, "simp", 1), ExampleLimits())
     assert example is not None
