@@ -10,7 +10,10 @@ class CheckpointOption:
     """Checkpoint."""
 
     model_path: str | None = opt(
-        None, "Checkpoint, hf:PATH_OR_ID or openai:URL#MODEL, that suggests tactics.", also=("--model",)
+        None,
+        "Checkpoint, hf:PATH_OR_ID or openai:URL#MODEL, that suggests tactics; A,B: checkpoints that share the "
+        "simulations.",
+        also=("--model",),
     )
 
 
@@ -19,7 +22,10 @@ class CheckpointsOption:
     """Checkpoints."""
 
     model_path: tuple[str, ...] = opt(
-        (), "Checkpoints to score, each with a directory of results beside it; or other models.", also=("--model",)
+        (),
+        "Checkpoints to score, each with a directory of results beside it; or other models; A,B: checkpoints that "
+        "share the simulations of each theorem.",
+        also=("--model",),
     )
 
 

@@ -137,6 +137,19 @@ def resolve_model_path(text: str) -> Path:
     return _resolve(text, "--model-path", [Path.cwd(), home() / "models", home()])
 
 
+def team_of(spec: str | None) -> tuple[str, ...]:
+    """Return the checkpoints that a text `A,B` names, which share the simulations of a search; else the text alone.
+
+    A path that is there is one checkpoint, whatever its name; SPECs of models of others are never several.
+    """
+    if spec is None:
+        return ()
+    parts = tuple(part.strip() for part in spec.split(",") if part.strip())
+    if len(parts) < 2 or ":" in spec or Path(spec).expanduser().exists():
+        return (spec,)
+    return parts
+
+
 def resolve_run_dir(text: str, option: str = "--run-dir") -> Path:
     """Find a run directory: absolute, or relative to here or to `home()` (as in `rl/<run>`). Raises UserError."""
     path = _resolve(text, option, [Path.cwd(), home()])

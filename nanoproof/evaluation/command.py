@@ -1,6 +1,7 @@
 """The engine of the evaluation commands: flags, ranks, Lean servers, and jobs with one model after the other."""
 
 import argparse
+import hashlib
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +23,7 @@ from nanoproof.common.distributed import DistInfo, StopSignal, cleanup, gather_j
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.common.rank_watch import RankWatch
-from nanoproof.common.run_dir import setup_logging, versions
+from nanoproof.common.run_dir import setup_logging, team_of, versions
 from nanoproof.data.theorems.theorem_sets import list_theorems, set_name, skipped_notes, skipped_of
 from nanoproof.data.theorems.whitelists import choose_lean
 from nanoproof.evaluation.evaluate import evaluate
@@ -226,7 +227,7 @@ class EvalCommand:
             policy=options.policy,
             sampling=self.sampling if options.policy == "model" and not whole else None,
             served_model=model if options.server.server is not None else None,
-            dtype=self._dtype if isinstance(target.model, Path) else None,
+            dtype=self._dtype if model and model["sha256"] and options.server.server is None else None,
             solvers=options.solvers if options.policy == "solver-only" else None,
             model_sha256=model["sha256"] if model and options.server.server is None else None,
             lean=self.lean_version,
@@ -258,7 +259,11 @@ class EvalCommand:
         if manifest is None:
             return None
         if isinstance(manifest, str):
-            return {"path": manifest, "step": None, "sha256": None}
+            team = team_of(manifest)
+            if len(team) == 1:
+                return {"path": manifest, "step": None, "sha256": None}
+            digests = [(self._identity(Path(member)) or {})["sha256"] for member in team]
+            return {"path": manifest, "step": None, "sha256": hashlib.sha256(" ".join(digests).encode()).hexdigest()}
         if manifest not in self._models:
             contents = read_manifest(manifest)
             digest = on_main(lambda: weights_sha256(manifest))

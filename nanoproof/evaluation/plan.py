@@ -9,7 +9,7 @@ from typing import Literal
 from nanoproof.common.config import change, check, group, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import CheckpointsOption, PolicyServerOptions
-from nanoproof.common.run_dir import HUB_CONFIG, home, resolve_model_path, resolve_run_dir
+from nanoproof.common.run_dir import HUB_CONFIG, home, resolve_model_path, resolve_run_dir, team_of
 from nanoproof.data.theorems.theorem_sets import is_theorem_file, parse_set_names, set_name
 from nanoproof.evaluation.results import Mode
 from nanoproof.inference.open_model import is_foreign
@@ -102,7 +102,7 @@ class EvalOptions:
 class Target:
     """One evaluation to do: a checkpoint (the path of its manifest) or the SPEC of another model, on a benchmark.
 
-    Without a model of either kind `model` is None.
+    Several checkpoints that share the simulations are one text, their paths with commas. Without a model it is None.
     """
 
     model: Path | str | None
@@ -132,9 +132,17 @@ def plan(options: EvalOptions, kind: str = "eval") -> list[Target]:
 
 def _models(options: EvalOptions) -> Iterator[Path | str]:
     if options.run_dir is None:
-        specs = options.checkpoints.model_path
-        found = (text if is_foreign(text) else find_checkpoint(resolve_model_path(text)).resolve() for text in specs)
-        yield from dict.fromkeys(found)
+        models: dict[Path | str, None] = {}
+        for spec in options.checkpoints.model_path:
+            if is_foreign(spec):
+                models[spec] = None
+                continue
+            members = [find_checkpoint(resolve_model_path(text)).resolve() for text in team_of(spec)]
+            if len(members) == 1:
+                models[members[0]] = None
+            else:
+                models[",".join(map(str, members))] = None
+        yield from models
         return
     directory = resolve_run_dir(options.run_dir)
     steps = finished_steps(directory)

@@ -9,7 +9,7 @@ from nanoproof.common.config import check, group, opt, validate
 from nanoproof.common.distributed import DistInfo, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption, PolicyServerOptions
-from nanoproof.common.run_dir import resolve_model_path
+from nanoproof.common.run_dir import resolve_model_path, team_of
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.language_model import LanguageModel
 from nanoproof.inference.open_model import LanguageModelOptions, is_foreign, open_model
@@ -45,7 +45,7 @@ from nanoproof.policy.text_policy import (
 from nanoproof.retrieval.corpus import DeclaringFile
 from nanoproof.retrieval.premises import RetrieveOptions, Retriever
 from nanoproof.retrieval.proved_states import ProvedStates
-from nanoproof.search.policy import Policy
+from nanoproof.search.policy import Policy, PolicyTeam
 
 PolicyName = Literal["model", "uniform", "solver-only"]
 Network = tuple[GPT, Tokenizer]
@@ -188,8 +188,11 @@ def model_policy(
 
 
 def load_network(name: PolicyName, model_path: str | None, dist: DistInfo) -> Network | None:
-    """Load the network of ours that the policy called `name` needs, if any. Raises UserError if it cannot be loaded."""
-    if name != "model" or is_foreign(model_path):
+    """Load the network of ours that the policy called `name` needs, if any; those of a team, `A,B`, are none.
+
+    Raises UserError if it cannot be loaded.
+    """
+    if name != "model" or is_foreign(model_path) or len(team_of(model_path)) > 1:
         return None
     model, tokenizer, _ = load_model(resolve_model_path(model_path or ""), dist.device, dist.dtype)
     return model, tokenizer
@@ -292,12 +295,34 @@ def open_policy(
     """Open the policy called `name` over what `load_network` gave, or with `server` that of a policy server.
 
     Where a model of the steps remaining is named (`ProgressOptions`), it weighs the candidates of models and servers.
-    `spec` names the model, `texts` says how models of others are asked, and `dist` where they compute. With
-    `retrieving` a model is given premises, those of `files` too, and any policy tactics beside its own, those of
-    `proved` states among them. Raises
-    PolicyUnreachable if there is no such server, and UserError for a model that cannot be opened or asked, for a
-    retriever that is not there, or if `sampling` is beyond its limits.
+    `spec` names the model, or several (`A,B`), which share the simulations of a theorem; `texts` says how models of
+    others are asked, and `dist` where they compute. With `retrieving` a model is given premises, those of `files` too,
+    and any policy tactics beside its own, those of `proved` states among them. Raises PolicyUnreachable if there is no
+    such server, and UserError for a model that cannot be opened or asked, for a retriever that is not there, or if
+    `sampling` is beyond its limits.
     """
+    team = team_of(spec)
+    if name == "model" and server is None and len(team) > 1:
+        assert dist is not None, "networks need a device"
+        with ExitStack() as stack:
+            policies = []
+            for member in team:
+                opened = open_policy(
+                    name,
+                    load_network(name, member, dist),
+                    sampling,
+                    solvers,
+                    limits=limits,
+                    spec=member,
+                    texts=texts,
+                    dist=dist,
+                    retrieving=retrieving,
+                    files=files,
+                    proved=proved,
+                )
+                policies.append(stack.enter_context(opened))
+            yield PolicyTeam(policies)
+        return
     texts = texts or TextModelOptions()
     scorer = None
     if server is not None or name == "model":  # baselines keep their order, whatever the environment names

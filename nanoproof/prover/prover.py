@@ -1,6 +1,7 @@
 """The prover: one theorem in, one checked attempt out (search, replay, simplification, final check)."""
 
 import hashlib
+import math
 import random
 import time
 from collections import Counter
@@ -39,7 +40,7 @@ from nanoproof.prover.replay import MemoizedLean, Replayed, SecondTry, replay, r
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import Estimate, SearchLog
 from nanoproof.search.node import Node, or_node
-from nanoproof.search.policy import Policy, Suggestion, policy_for
+from nanoproof.search.policy import Policy, Suggestion, members_of, policy_for
 from nanoproof.search.search import search
 from nanoproof.search.tree_json import tree_to_json
 
@@ -196,12 +197,15 @@ class Prover:
         # Drawn in any case, so that `rng` goes on alike whatever the options are.
         disproving = rng.random() < self.options.disprove_fraction and may_disprove
         seed = rng.getrandbits(48)
+        policies = []
+        for member in members_of(policy_for(self.policy, theorem)):
+            policies.append(InstrumentedPolicy(member, seed, observer))
         run = _Run(
             theorem,
             disproving,
             seed,
             InstrumentedLean(session, observer),
-            InstrumentedPolicy(policy_for(self.policy, theorem), seed, observer),
+            policies,
             should_stop or (lambda: False),
             observer,
         )
@@ -231,7 +235,7 @@ class Prover:
         for what Lean or its servers do: then it is an attempt with outcome `error`.
         """
         lean, policy = InstrumentedLean(session, observer), InstrumentedPolicy(self.policy, attempt.seed, observer)
-        run = _Run(attempt.theorem, False, attempt.seed, lean, policy, should_stop or (lambda: False), observer)
+        run = _Run(attempt.theorem, False, attempt.seed, lean, [policy], should_stop or (lambda: False), observer)
         run.message, run.stop_reason = attempt.message, attempt.stop_reason
         try:
             with run.phase("search"):
@@ -283,23 +287,29 @@ class Prover:
         return replayed.branches[given.position]
 
     def _search_and_check(self, run: "_Run", target: Theorem, start: Branch, num_simulations: int) -> None:
+        root = or_node(start)
         with run.phase("search"):
-            run.root = or_node(start)
-            run.observer.begin(run.root, run.log)
-            run.stop_reason = search(
-                run.root,
-                run.policy,
-                run.lean,
-                self.search_config,
-                num_simulations,
-                run.log,
-                run.should_stop,
-                StateDisprover(run.policy, run.lean, self.search_config, run.log, run.should_stop),
-            )
-        if not run.root.solved:
+            for number, policy in enumerate(run.policies):
+                # What a search leaves of its share, as it could go nowhere, is for those after it.
+                done = run.log.counts.simulations
+                limit = done + math.ceil((num_simulations - done) / (len(run.policies) - number))
+                root = run.root = or_node(start)
+                run.observer.begin(root, run.log)
+                run.stop_reason = search(
+                    root,
+                    policy,
+                    run.lean,
+                    self.search_config,
+                    limit,
+                    run.log,
+                    run.should_stop,
+                    StateDisprover(policy, run.lean, self.search_config, run.log, run.should_stop),
+                )
+                if root.solved or run.stop_reason == "stopped":
+                    break
+        if not root.solved:
             run.message = "no proof found"
             return
-        root = run.root
         self._check_found(run, target, lambda: replay_tree(run.lean, start, root), root)
 
     def _check_found(self, run: "_Run", target: Theorem, replayed: Callable[[], Replayed | None], root: Node) -> None:
@@ -410,7 +420,7 @@ class _Run:
     disproving: bool
     seed: int
     lean: InstrumentedLean
-    policy: InstrumentedPolicy
+    policies: Sequence[InstrumentedPolicy]
     should_stop: Callable[[], bool]
     observer: AttemptObserver
     log: SearchLog = field(default_factory=SearchLog)
@@ -451,5 +461,6 @@ class _Run:
 
     def seconds(self) -> dict[str, float]:
         """Return the seconds of each phase, and of Lean and the policy in them."""
-        timers = {**self.timers, "lean": self.lean.timer, "policy": self.policy.timer}
-        return {name: round(timer.seconds, 4) for name, timer in timers.items()}
+        seconds = {name: round(timer.seconds, 4) for name, timer in self.timers.items()}
+        in_policies = sum(policy.timer.seconds for policy in self.policies)
+        return {**seconds, "lean": round(self.lean.timer.seconds, 4), "policy": round(in_policies, 4)}

@@ -8,7 +8,7 @@ from typing import Any
 
 from nanoproof.common.config import from_args
 from nanoproof.common.errors import UserError
-from nanoproof.common.run_dir import resolve_model_path
+from nanoproof.common.run_dir import resolve_model_path, team_of
 from nanoproof.inference.open_model import is_foreign
 from nanoproof.lean.solvers import expand_solver_sets
 from nanoproof.model.checkpoint import find_checkpoint, weights_sha256
@@ -117,4 +117,5 @@ def _weights(spec: str | None) -> str | None:
     """What tells a model from others: the digest of its weights, or its SPEC where it is none of ours."""
     if spec is None or is_foreign(spec):
         return spec
-    return weights_sha256(find_checkpoint(resolve_model_path(spec)))
+    digests = [weights_sha256(find_checkpoint(resolve_model_path(member))) for member in team_of(spec)]
+    return " ".join(digests)

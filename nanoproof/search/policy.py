@@ -1,5 +1,6 @@
 """The interface of a policy: tactics and a value for a proof state, and the errors of asking for them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -45,6 +46,35 @@ class TheoremPolicy(Policy, Protocol):
     def for_theorem(self, theorem: Theorem) -> Policy:
         """Return the policy for the states of a theorem."""
         ...
+
+
+class PolicyTeam:
+    """Several policies that share the simulations of a theorem: each has a search of its own, one after the other.
+
+    Not one tree for all: what a second network proves of what the first leaves open, it proves by its own way through
+    all of the proof, and a network that can do neither half of it spoils the other's half.
+    """
+
+    def __init__(self, members: Sequence[Policy]) -> None:
+        """Raises ValueError without members."""
+        if not members:
+            raise ValueError("a team needs a policy")
+        self.members = tuple(members)
+
+    def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
+        """Suggest as the first policy does: what asks about one state alone has no use for the others."""
+        return self.members[0].suggest(state_text, seed)
+
+    def for_theorem(self, theorem: Theorem) -> Policy:
+        """Return the team of the policies for a theorem."""
+        return PolicyTeam([policy_for(member, theorem) for member in self.members])
+
+
+def members_of(policy: Policy) -> tuple[Policy, ...]:
+    """Return the policies that share the simulations: those of a team, else the policy alone."""
+    if isinstance(policy, PolicyTeam):
+        return policy.members
+    return (policy,)
 
 
 def policy_for(policy: Policy, theorem: Theorem) -> Policy:

@@ -4,6 +4,7 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import CheckpointsOption
+from nanoproof.common.run_dir import team_of
 from nanoproof.evaluation.plan import EvalOptions, bisected, plan
 from nanoproof.evaluation.results import proof_names
 from nanoproof.evaluation.summary import report, summarize, theorem_set_hash
@@ -46,6 +47,15 @@ def test_results_lie_beside_the_checkpoint_and_splits_do_not_collide(run_dir):
 def test_several_models_may_be_named_and_one_that_is_named_twice_is_one(run_dir):
     paths = (str(run_dir / "model_5.pt"), str(run_dir), str(run_dir / "model_40.json"))
     assert steps(plan(EvalOptions(CheckpointsOption(paths), datasets=("nanolean",)))) == [5, 40]
+
+
+def test_checkpoints_with_a_comma_share_the_simulations_of_one_evaluation(run_dir, tmp_path):
+    both = f"{run_dir / 'model_5.pt'},{run_dir / 'model_40.json'}"
+    (target,) = plan(EvalOptions(CheckpointsOption((both,)), datasets=("nanolean",), output_dir=str(tmp_path / "out")))
+    assert target.model == f"{run_dir / 'model_5.json'},{run_dir / 'model_40.json'}"
+    (tmp_path / "a,b").mkdir()
+    assert team_of(str(tmp_path / "a,b")) == (str(tmp_path / "a,b"),), "a path that is there is one checkpoint"
+    assert team_of("hf:a,b") == ("hf:a,b",) and team_of("sft/a, sft/b") == ("sft/a", "sft/b") and team_of(None) == ()
 
 
 def test_a_run_without_checkpoints_is_one_line(tmp_path):

@@ -10,6 +10,7 @@ from nanoproof.prover.check import RUNGS, UNLIMITED
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.node import Kind, walk
+from nanoproof.search.policy import PolicyTeam
 from nanoproof.search.tree_json import tree_from_json
 from tests.fakes.lean import Outcome, ScriptedLean, crash
 from tests.fakes.policy import ScriptedPolicy, suggestion
@@ -370,3 +371,20 @@ def test_a_proof_that_needs_more_work_than_lean_allows_is_checked_without_that_l
     result = attempt(CHAIN, lean)
     assert result.outcome == "proven" and result.source.startswith(UNLIMITED)
     assert [source.startswith(UNLIMITED) for source in lean.checked] == [False, True, True, True]
+
+
+def test_policies_of_a_team_share_the_simulations_one_after_the_other() -> None:
+    script: Script = {"A": {"a": ["B"], "loop": ["A2"]}, "B": {"b": []}, "A2": {"loop": ["A3"]}, "A3": {}}
+    first = ScriptedPolicy(
+        {"A": [suggestion(["loop"], 3.0)], "A2": [suggestion(["loop"], 3.0)], "A3": [suggestion([], 3.0)]}
+    )
+    second = policy_of({"A": {"a": ["B"]}, "B": {"b": []}})
+    lean = ScriptedLean(script)
+    prover = Prover(PolicyTeam([first, second]), SearchConfig(), ProverOptions())
+    result = prover.prove(lean, THEOREM, 16, random.Random(0))
+    assert result.outcome == "proven" and result.proof == "a\nb"
+    assert result.counts["simulations"] == 8 + 2, "half of them for the first, and what the second needs"
+    alone = Prover(PolicyTeam([second, first]), SearchConfig(), ProverOptions()).prove(
+        ScriptedLean(script), THEOREM, 16, random.Random(0)
+    )
+    assert alone.counts["simulations"] == 2, "nobody else is asked once there is a proof"

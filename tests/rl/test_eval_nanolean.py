@@ -69,6 +69,20 @@ def test_two_evaluations_with_one_seed_agree_in_everything_but_time(folder, mixe
     assert {record["outcome"] for record in alone.values()} == {"proven", "unproven"}
 
 
+def test_several_networks_share_the_simulations(folder, mixed, tmp_path):
+    one, model = folder / "sft", ["--max-gen-tokens", 12]
+    alone = evaluate(tmp_path / "alone", "mixed", 1, "--model-path", one, *model)
+    both = evaluate(tmp_path / "both", "mixed", 2, "--model-path", f"{one},{one}", *model)
+    # The first of the two searches is the beginning of the one that is alone.
+    assert {name for name, record in both.items() if record["outcome"] == "proven"} <= {
+        name for name, record in alone.items() if record["outcome"] == "proven"
+    }
+    unproven = [record["counts"] for record in both.values() if record["outcome"] == "unproven"]
+    assert unproven and all(counts["simulations"] == 4 for counts in unproven)
+    digests = [read_json(tmp_path / name / "summary.json")["settings"]["model_sha256"] for name in ("alone", "both")]
+    assert digests[0] != digests[1] and len(digests[1]) == 64
+
+
 def test_theorems_that_are_no_good_are_failures_or_errors_and_disturb_no_other(monkeypatch, tmp_path):
     theorems = [Theorem(source, "awkward", name) for name, source in AWKWARD.items()]
     monkeypatch.setitem(sets.DATASETS, "awkward", lambda split, version=None: theorems)
