@@ -51,7 +51,7 @@ from pathlib import Path
 torch.set_num_threads(1)
 fleet = scripted.Fleet([scripted.Slot()], None, "scripted", None)
 with scripted.scripted(), mock.patch.object(scripted.rl, "open_fleet", lambda *_: fleet), \\
-        mock.patch.object(scripted.collection, "model_policy", Resting):
+        mock.patch.object(scripted.learner, "model_policy", Resting):
     out = Path(sys.argv[1])
     (out / "model").mkdir(parents=True)
     model = scripted.make_model(out / "model")

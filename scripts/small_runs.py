@@ -78,7 +78,7 @@ class Commands:
         """Run a training stage to its end, from where it is. Raises UserError if it was stopped before."""
         if (run_dir / FINISHED).exists():
             return
-        if any(run_dir.glob("model_*.json")):
+        if any(run_dir.glob("model_*.json")) or any(run_dir.glob("checkpoint-*/nanoproof.json")):
             words = [words[0], "--resume-from", str(run_dir)]
         else:
             shutil.rmtree(run_dir, ignore_errors=True)

@@ -210,10 +210,13 @@ def test_a_policy_server_serves_a_model_of_others(server: OpenAIServer) -> None:
 @pytest.mark.parametrize("spec", ["hf:owner/name", "openai:http://me:hunter2@127.0.0.1:1/v1#m"])
 @pytest.mark.parametrize("module", ["nanoproof.rl", "nanoproof.sft", "scripts.export_model", "scripts.policy_eval"])
 def test_what_works_on_the_network_itself_refuses_models_of_others(module: str, spec: str, tmp_path: Path) -> None:
-    if module == "nanoproof.sft" and spec.startswith("hf:"):
-        pytest.skip("finetunes models of transformers")
+    if module in ("nanoproof.sft", "nanoproof.rl") and spec.startswith("hf:"):
+        pytest.skip("trains models of transformers")
+    problem = "works on the network itself, so it takes checkpoints of ours only"
+    if module == "nanoproof.rl":
+        problem = "weights of an endpoint cannot be trained from here; give hf:FOLDER"
     words = ["--model-path", spec, *(["--monitor-port", "none"] if module == "nanoproof.rl" else [])]
-    with pytest.raises(UserError, match="works on the network itself, so it takes checkpoints of ours only") as caught:
+    with pytest.raises(UserError, match=problem) as caught:
         main_of(module)(words)
     assert "hunter2" not in str(caught.value) and "\n" not in str(caught.value)
     assert holds(tmp_path, "hunter2") == []
@@ -226,8 +229,9 @@ def test_a_model_whose_format_is_unknown_is_not_guessed_at(decoder: Path) -> Non
         prove.main([THEOREM, "--model", f"hf:{decoder}"])
     with pytest.raises(UserError, match="stp is for whole proofs"):
         prove.main([THEOREM, "--model", f"hf:{decoder}", "--prompt-format", "stp"])
-    with pytest.raises(UserError, match="--value-model takes a checkpoint of ours"):
-        prove.main([THEOREM, "--model", f"hf:{decoder}", "--prompt-format", "llmstep", "--value-model", "hf:x"])
+    spec = f"hf:{decoder}"
+    with pytest.raises(UserError, match=f"--value-model {spec} has no value head; .* --value-weight"):
+        prove.main([THEOREM, "--model", spec, "--prompt-format", "llmstep", "--value-model", spec])
 
 
 # -- three backends, one model -----------------------------------------------------------------------------------------

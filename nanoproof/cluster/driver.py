@@ -38,6 +38,7 @@ from nanoproof.policy.server import ServedPolicy
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.policy.text_policy import TextPolicy
 from nanoproof.rl.collection import Collection
+from nanoproof.rl.learner import Learner
 from nanoproof.rl.options import ClusterOptions, RLConfig
 from nanoproof.search.policy import Policy
 
@@ -435,11 +436,17 @@ def open_cluster(config: RLConfig, collection: Collection) -> Iterator[str]:
     options = config.cluster
     nodes = RayNodes(options.cluster or "auto")
     learner = collection.learner
+    assert isinstance(learner, Learner), "hosts of a cluster have networks of ours"
+
+    def own_policy() -> TacticPolicy:
+        assert isinstance(collection.policy, TacticPolicy)
+        return collection.policy
+
     replicas = Replicas(
         nodes,
-        lambda: Network(learner.model, learner.tokenizer, collection.policy.sampling),
+        lambda: Network(learner.model, learner.tokenizer, own_policy().sampling),
         options.policy_replicas,
-        lambda: collection.policy,
+        own_policy,
     )
     specs = {purpose: collection.spec(purpose) for purpose in PURPOSES}
     made = host_config(config.fleet, specs, replicas.token)

@@ -29,16 +29,15 @@ from nanoproof.retrieval.encoders import ENCODER_FOLDER, RETRIEVER_FILE, open_en
 from nanoproof.retrieval.index import INDEX_FOLDER
 from nanoproof.retrieval.scores import EncoderRanks, evaluate
 from nanoproof.retrieval.training import TrainOptions, train_retriever
-from nanoproof.training.hub_finetuning import (
+from nanoproof.training.hub_finetuning import hub_main, load_data
+from nanoproof.training.hub_grpo import HubGRPO, HubGRPOOptions
+from nanoproof.training.hub_network import (
     OPTIMIZER_FILE,
     PREFIX,
     checkpoint_steps,
-    hub_main,
     last_checkpoint,
-    load_data,
     trainable_network,
 )
-from nanoproof.training.hub_grpo import HubGRPO, HubGRPOOptions
 from nanoproof.training.progress import ProgressSettings, load_start, train_progress
 
 PASSES = "passes"

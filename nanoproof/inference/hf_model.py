@@ -1,20 +1,18 @@
 """Models of the transformers library, in this process: decoders, encoder-decoders, and encoders that only embed.
 
-Texts come from `model.generate`, so that caches and kinds of networks are the library's business. It is asked for
-greedy decoding, and what it takes for the likeliest token is the one that was drawn here: noise comes from the seed of
-a prompt and the number of a sample, and so what is drawn does not depend on the rows that share a batch. All threads'
-prompts go through one thread, which takes as many together as wait and fit.
+All threads' prompts go through one thread, which takes as many together as wait and fit; `hf_decoding.py` writes.
 
-Shapes: R rows (samples of prompts), L tokens of the longest prompt, T tokens to generate, K tokens of a continuation,
-V tokens of the vocabulary, C channels.
+Shapes: R rows (samples of prompts), L tokens of the longest prompt, K tokens of a continuation, V tokens of the
+vocabulary, C channels.
 """
 
 import hashlib
 import logging
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -24,27 +22,40 @@ import numpy as np
 import torch
 
 from nanoproof.common.errors import UserError
+from nanoproof.inference.hf_decoding import Draw, Prefix, write_by_generate
 from nanoproof.inference.hf_loading import HFOptions, first_line, load_network, load_tokenizer, transformers_library
 from nanoproof.inference.hf_tokens import PromptCodec, render_chat, special_tokens
-from nanoproof.inference.language_model import GenerationOptions, TextSample, chat_messages, cut_at, unit_vectors
-from nanoproof.inference.sampling import next_tokens, shaped_logits
+from nanoproof.inference.language_model import GenerationOptions, TextSample, Written, chat_messages, unit_vectors
+from nanoproof.inference.value_head import VALUE_FILE, ValueHead, channels_of
 from nanoproof.inference.worker import compute_here
 from nanoproof.search.policy import BadState, PolicyClosed, PolicyServerError
 
 log = logging.getLogger(__name__)
 
-CONTEXT_TOKENS = 16
-"""A continuation is decoded with so many tokens before it: some vocabularies drop the space that begins a text."""
 
-
-@dataclass
+@dataclass(eq=False)
 class _Job:
     """A prompt that waits, and the future of its samples."""
 
     tokens: list[int]
     options: GenerationOptions
     seed: int
-    done: "Future[list[TextSample]]" = field(default_factory=Future)
+    value: tuple[float, ...] = ()
+    done: "Future[Written]" = field(default_factory=Future)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A network that is in memory already, such as one that is trained here, with its tokenizer.
+
+    `network` may be one of peft. `identity` tells its weights from others, `writes` whether it writes texts.
+    """
+
+    network: Any
+    tokenizer: Any
+    identity: str
+    head: ValueHead | None = None
+    writes: bool = True
 
 
 class HFModel:
@@ -59,12 +70,13 @@ class HFModel:
         system: str = "",
         device: torch.device | str = "cpu",
         threads: int | None = None,
+        loaded: Loaded | None = None,
     ) -> None:
         """Load a model and its tokenizer from a folder or, by its id, from the hub; code that comes with it never runs.
 
         With `chat` prompts are messages of a user, which the tokenizer's chat template wraps, behind a message `system`
-        if that is given. On a CPU, `threads` of
-        it compute (default: half of the cores). Raises UserError for what cannot be loaded.
+        if that is given. On a CPU, `threads` of it compute (default: half of the cores). What is `loaded` is taken as
+        it is, and computes in bf16 on a GPU, whatever its weights are. Raises UserError for what cannot be loaded.
         """
         self.name = f"hf:{source}"
         self._options, self._chat, self.system = options or HFOptions(), chat, system
@@ -73,14 +85,17 @@ class HFModel:
         library, folder = transformers_library(), Path(source).expanduser()
         if folder.is_dir():
             source = str(folder)
-        self._model, self._writes = load_network(library, source, self._options, torch.device(device))
-        self._tokenizer = load_tokenizer(library, source)
+        self._shared = loaded is not None
+        loaded = loaded or _load(library, source, self._options, torch.device(device))
+        self._model, self._writes, self._tokenizer = loaded.network, loaded.writes, loaded.tokenizer
+        if hasattr(self._model, "get_base_model"):
+            self._model = self._model.get_base_model()  # adapters are in its layers; peft's wrapper hides its arguments
+        self._head, self.identity = loaded.head, loaded.identity
         if chat and not getattr(self._tokenizer, "chat_template", None):
             raise UserError(f"{self.name} has no chat template: choose another --prompt-format")
         if chat:  # one that fails does so here, not at every state
             render_chat(self._tokenizer, chat_messages("?", system))
         config = self._model.config
-        self.identity = f"{_identity(source, config)} {self._model.dtype} {self._options.load_4bit}"
         self.encoder_decoder = bool(config.is_encoder_decoder)
         # Encoder-decoders of T5's kind know distances alone, and have no longest text.
         self._room: int | None = None
@@ -90,27 +105,24 @@ class HFModel:
         self._eos: list[int] = []
         self._pad = self._start = 0
         if self._writes:
-            self._eos, self._pad, self._start = self._clean_generation(library)
+            self._eos, self._pad, self._start = special_tokens(self._model, self._tokenizer)
+            stated = self._model.generation_config.eos_token_id
+            if self._eos not in ([stated], stated):  # texts of a cache may be of when those alone ended one
+                self.identity += f" ends {self._eos}"
         embeddings = self._model.get_input_embeddings().weight.shape[0]
         self._codec = PromptCodec(self._tokenizer, self.encoder_decoder, chat, self._eos, embeddings)
         self._library = library
         self._has_cut = False
         self._lock, self._waiting = threading.Lock(), deque[_Job]()
+        # Held while something is computed, and through a pause.
+        self._busy = threading.Lock()
+        self._paused = False
         self._thread = ThreadPoolExecutor(1, "hf-model", lambda: compute_here(self._device, threads))
 
-    def _clean_generation(self, library: Any) -> tuple[list[int], int, int]:
-        """Keep of the model's settings for generation the tokens that begin and end; others would bend what is drawn.
-
-        Returns the tokens that end a text, the one that pads, and the one that begins the text of a decoder.
-        """
-        ends, pad, start = special_tokens(self._model, self._tokenizer)
-        stated, bos = self._model.generation_config.eos_token_id, self._model.generation_config.bos_token_id
-        if ends not in ([stated], stated):  # texts of a cache may have been written when those alone ended one
-            self.identity += f" ends {ends}"
-        self._model.generation_config = library.GenerationConfig(
-            eos_token_id=ends or None, pad_token_id=pad, decoder_start_token_id=start, bos_token_id=bos
-        )
-        return ends, pad, start
+    @property
+    def has_values(self) -> bool:
+        """Whether there is a value head, and one that has learned: a fresh one says the same of every state."""
+        return self._head is not None and self._head.has_learned
 
     # -- texts -----------------------------------------------------------------------------------------------------
 
@@ -121,6 +133,12 @@ class HFModel:
 
         Raises BadState for prompts that cannot be continued, and PolicyServerError where the model fails.
         """
+        return [written.samples for written in self.generate_valued(prompts, options, seeds)]
+
+    def generate_valued(
+        self, prompts: Sequence[str], options: GenerationOptions, seeds: Sequence[int]
+    ) -> list[Written]:
+        """Continue prompts as `generate` does; the value head, if there is one, reads them in the same pass."""
         if not self._writes:
             raise UserError(f"{self.name} is an encoder: it embeds texts and writes none")
         jobs = []
@@ -134,6 +152,17 @@ class HFModel:
         except RuntimeError as error:
             raise PolicyClosed(f"{self.name} is closed") from error
         return [job.done.result() for job in jobs]
+
+    def pause(self) -> None:
+        """Begin nothing more; returns when nothing is computed."""
+        self._busy.acquire()
+        self._paused = True
+
+    def resume(self) -> None:
+        """Go on, with the network's present weights."""
+        if self._paused:
+            self._paused = False
+            self._busy.release()
 
     def _encode(self, prompt: str, new_tokens: int) -> list[int]:
         """Return the tokens of a prompt, cut on the left where the model's positions ask for it."""
@@ -162,19 +191,28 @@ class HFModel:
 
     def _work(self) -> None:
         """Write the samples of all that wait; on the model's own thread."""
-        while jobs := self._take():
-            rows = [(job, number) for job in jobs for number in range(job.options.num_samples)]
-            try:
-                texts = self._write(rows)
-            except Exception as error:
-                failed = PolicyServerError(f"{self.name} failed: {type(error).__name__}: {first_line(error)}")
-                failed.__cause__ = error
-                for job in jobs:
-                    job.done.set_exception(failed)
-                continue
+        while True:
+            with self._busy:
+                jobs = self._take()
+                if not jobs:
+                    return
+                self._answer(jobs)
+
+    def _answer(self, jobs: Sequence[_Job]) -> None:
+        rows = []
+        for job in jobs:
+            rows += [(job, number) for number in range(job.options.num_samples)]
+        try:
+            texts = self._write(rows)
+        except Exception as error:
+            failed = PolicyServerError(f"{self.name} failed: {type(error).__name__}: {first_line(error)}")
+            failed.__cause__ = error
             for job in jobs:
-                own, texts = texts[: job.options.num_samples], texts[job.options.num_samples :]
-                job.done.set_result(own)
+                job.done.set_exception(failed)
+            return
+        for job in jobs:
+            own, texts = texts[: job.options.num_samples], texts[job.options.num_samples :]
+            job.done.set_result(Written(own, job.value))
 
     def _take(self) -> list[_Job]:
         """Take the first prompt that waits, and those like it, as many as make a batch."""
@@ -204,26 +242,53 @@ class HFModel:
         half = len(rows) // 2
         return self._write(rows[:half]) + self._write(rows[half:])
 
-    @torch.inference_mode()
     def _batch(self, rows: list[tuple[_Job, int]]) -> list[TextSample]:
-        options, prompts = rows[0][0].options, [job.tokens for job, _ in rows]
-        context: list[list[int]] | None = None
-        if not self.encoder_decoder:
-            context = prompts
-        draw = _Draw(self._tokenizer, options, self._eos, context)
-        draw.begin([(job.seed, number) for job, number in rows], self._device)
+        draw = Draw(self._tokenizer, rows[0][0].options, self._eos, self._device)
+        draw.begin([(job.seed, number) for job, number in rows])
+        with self._computing():
+            if not self.encoder_decoder:
+                # Rows of a prompt are side by side, and often all samples of it.
+                jobs = list(dict.fromkeys(job for job, _ in rows))
+                prefix = self._read(jobs)
+                if prefix.cache is not None:
+                    places = {job: place for place, job in enumerate(jobs)}
+                    prefix.write([places[job] for job, _ in rows], draw)
+                    return draw.samples([job.tokens for job, _ in rows])
+            self._batch_by_generate(rows, draw)
+        if self.encoder_decoder:
+            return draw.samples(None)
+        return draw.samples([job.tokens for job, _ in rows])
+
+    def _read(self, jobs: Sequence[_Job]) -> Prefix:
+        """Read the prompts of a decoder, each once, with their values."""
         # A decoder goes on from the last column, so that padding has to be before the prompt.
-        tokens_RL, mask_RL = self._padded(prompts, left=not self.encoder_decoder)
-        self._model.generate(
-            input_ids=tokens_RL,
-            attention_mask=mask_RL,
-            generation_config=self._library.GenerationConfig(
-                do_sample=False, num_beams=1, max_new_tokens=options.max_new_tokens
-            ),
-            logits_processor=self._library.LogitsProcessorList([draw.choose]),
-            stopping_criteria=self._library.StoppingCriteriaList([draw.stopped]),
-        )
-        return draw.samples()
+        prefix = Prefix(self._model, *self._padded([job.tokens for job in jobs], left=True), self.has_values)
+        if self._head is not None and prefix.hidden_PC is not None:
+            for job, value in zip(jobs, self._head.distributions(prefix.hidden_PC)):
+                job.value = value
+        return prefix
+
+    def _batch_by_generate(self, rows: list[tuple[_Job, int]], draw: Draw) -> None:
+        tokens_RL, mask_RL = self._padded([job.tokens for job, _ in rows], left=not self.encoder_decoder)
+        special = {
+            "eos_token_id": self._eos or None,
+            "pad_token_id": self._pad,
+            "decoder_start_token_id": self._start,
+            "bos_token_id": self._model.generation_config.bos_token_id,
+        }
+        write_by_generate(self._model, self._library, tokens_RL, mask_RL, special, draw)
+
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        """Compute without gradients; in bf16 where a network in training has fp32 weights on a GPU."""
+        if not self._shared:
+            with torch.inference_mode():
+                yield
+            return
+        # Not in inference mode: what a network keeps from one pass to the next (tables of positions) could then be of
+        # no use to a pass with gradients.
+        with torch.no_grad(), torch.autocast("cuda", torch.bfloat16, enabled=self._device.type == "cuda"):
+            yield
 
     def _padded(self, rows: Sequence[Sequence[int]], left: bool) -> tuple[torch.Tensor, torch.Tensor]:
         """Return tokens (R, L), padded, and which of them count."""
@@ -240,6 +305,19 @@ class HFModel:
 
     # -- numbers ---------------------------------------------------------------------------------------------------
 
+    def values(self, prompts: Sequence[str]) -> list[tuple[float, ...]]:
+        """Return what the value head says of prompts, without writing anything.
+
+        Raises UserError without a head, BadState and PolicyServerError as `generate` does.
+        """
+        if not self.has_values:
+            raise UserError(f"{self.name} has no value head")
+        jobs = [_Job(self._encode(prompt, 1), GenerationOptions(), 0) for prompt in prompts]
+        size = self._options.batch_rows
+        for first in range(0, len(jobs), size):
+            self._on_thread(partial(self._read, jobs[first : first + size]))
+        return [job.value for job in jobs]
+
     def score(self, prompt: str, continuation: str) -> float:
         """Return the log-probability of a continuation, by one forward pass, in nats."""
         if not self._writes:
@@ -250,7 +328,6 @@ class HFModel:
         tokens = self._encode(prompt, len(wanted))
         return self._on_thread(lambda: self._score(tokens, wanted))
 
-    @torch.inference_mode()
     def _score(self, tokens: list[int], wanted: list[int]) -> float:
         if self.encoder_decoder:
             decoder_1K = torch.tensor([[self._start, *wanted[:-1]]], device=self._device)
@@ -276,7 +353,6 @@ class HFModel:
             vectors.append(self._on_thread(partial(self._embed, rows[first : first + size])))
         return unit_vectors(np.concatenate(vectors))
 
-    @torch.inference_mode()
     def _embed(self, rows: list[list[int]]) -> np.ndarray:
         tokens_RL, mask_RL = self._padded(rows, left=False)
         network = self._model
@@ -298,92 +374,33 @@ class HFModel:
         """Return how many tokens a text has."""
         return len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def _on_thread(self, work: Any) -> Any:
+    def _on_thread(self, work: Callable[[], Any]) -> Any:
+        def compute() -> Any:
+            with self._busy, self._computing():
+                return work()
+
         try:
-            return self._thread.submit(work).result()
+            return self._thread.submit(compute).result()
         except (RuntimeError, ValueError) as error:
             raise PolicyServerError(f"{self.name} failed: {first_line(error)}") from error
 
     def close(self) -> None:
         """End the model's thread when it has written what waits."""
+        self.resume()
         self._thread.shutdown()
 
 
-class _Draw:
-    """Draws the tokens of a batch inside `generate`, and keeps them with their log-probabilities."""
-
-    def __init__(self, tokenizer: Any, options: GenerationOptions, eos: list[int], prompts: list[list[int]] | None):
-        self._tokenizer, self._options, self._eos, self._prompts = tokenizer, options, eos, prompts
-        self._longest_stop = max((len(text.encode()) for text in options.stop), default=0)
-
-    def begin(self, rows: Sequence[tuple[int, int]], device: torch.device) -> None:
-        """Begin with the noise of rows, each given by the seed of its prompt and its number among the samples."""
-        noise = []
-        for seed, number in rows:
-            noise.append(np.random.default_rng([seed % 2**64, number]).random(self._options.max_new_tokens))
-        self._uniforms_RT = torch.tensor(np.array(noise), dtype=torch.float32, device=device)
-        self._tokens: list[list[int]] = [[] for _ in rows]
-        self._logprobs_R = torch.zeros(len(rows), dtype=torch.float64, device=device)
-        self._open_R = torch.ones(len(rows), dtype=torch.bool, device=device)
-        self._finished = [False] * len(rows)
-        self._step = 0
-
-    def choose(self, input_ids: torch.Tensor, logits_RV: torch.Tensor) -> torch.Tensor:
-        """Draw a token for each row; return scores by which it is the likeliest."""
-        logits_RV = logits_RV.float()
-        if self._options.temperature == 0:
-            tokens_R = logits_RV.argmax(dim=-1)
-        else:
-            top_p = self._options.top_p
-            shaped_RV = shaped_logits(logits_RV, (self._options.temperature, top_p), top_p < 1)
-            tokens_R = next_tokens(shaped_RV.softmax(dim=-1), self._uniforms_RT[:, self._step].to(logits_RV.device))
-        chosen_R1 = tokens_R[:, None]
-        logprobs_R = logits_RV.double().log_softmax(dim=-1).gather(1, chosen_R1).squeeze(1)
-        if not bool(logprobs_R.isfinite().all()):
-            raise FloatingPointError("the model's output is not finite")
-        self._logprobs_R += torch.where(self._open_R, logprobs_R.to(self._open_R.device), 0.0)
-        for row, (token, is_open) in enumerate(zip(tokens_R.tolist(), self._open_R.tolist())):
-            if is_open:
-                self._tokens[row].append(token)
-                if token in self._eos:
-                    self._finished[row], self._open_R[row] = True, False
-        self._step += 1
-        return torch.full_like(logits_RV, -torch.inf).scatter(1, chosen_R1, 0.0)
-
-    def stopped(self, input_ids: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
-        """Tell which rows have ended: with a token for that, or with a `stop` text; bool (R,)."""
-        if not self._longest_stop:
-            return ~self._open_R
-        for row, is_open in enumerate(self._open_R.tolist()):
-            if is_open:
-                # A token may spell less than a byte's worth of text only if it is special; the others before it count.
-                tail = self._tokens[row][-self._longest_stop - 1 :]
-                text = self._tokenizer.decode(tail, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-                if any(stop in text for stop in self._options.stop):
-                    self._finished[row], self._open_R[row] = True, False
-        return ~self._open_R
-
-    def samples(self) -> list[TextSample]:
-        """Return the texts that were written, one for each row."""
-        samples = []
-        rows = zip(self._tokens, self._logprobs_R.tolist(), self._finished)
-        for row, (tokens, logprob, finished) in enumerate(rows):
-            samples.append(TextSample(self._text(row, tokens), logprob, len(tokens), finished))
-        return samples
-
-    def _text(self, row: int, tokens: list[int]) -> str:
-        how = {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
-        written = tokens
-        if tokens and tokens[-1] in self._eos:
-            written = tokens[:-1]
-        text: str = self._tokenizer.decode(written, **how)
-        if self._prompts is not None:
-            context = self._prompts[row][-CONTEXT_TOKENS:]
-            before, both = self._tokenizer.decode(context, **how), self._tokenizer.decode([*context, *written], **how)
-            # Half a character at the end of the context is another text with what follows it.
-            if both.startswith(before):
-                text = both[len(before) :]
-        return cut_at(text, self._options.stop)[0]
+def _load(library: Any, source: str, options: HFOptions, device: torch.device) -> Loaded:
+    """Load a model with its tokenizer, and the value head that was trained with it. Raises UserError."""
+    network, writes = load_network(library, source, options, device)
+    tokenizer = load_tokenizer(library, source)
+    head = None
+    if writes and not network.config.is_encoder_decoder and (Path(source) / VALUE_FILE).is_file():
+        head = ValueHead.load(Path(source), channels_of(network))
+    if head is not None:
+        head = head.to(network.device).eval()
+    identity = f"{_identity(source, network.config)} {network.dtype} {options.load_4bit}"
+    return Loaded(network, tokenizer, identity, head, writes)
 
 
 def _identity(source: str, config: Any) -> str:

@@ -37,6 +37,15 @@ class TextSample:
     finished: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The samples of a prompt, and what a value head says of it: the probabilities of 1, 2, ... tactics that the state
+    still needs; empty for models without one."""
+
+    samples: list[TextSample]
+    value: tuple[float, ...] = ()
+
+
 def chat_messages(prompt: str, system: str = "") -> list[dict[str, str]]:
     """Return the messages that ask a chat model: a user's, behind one of the system if there is such a text."""
     messages = [{"role": "user", "content": prompt}]
@@ -79,6 +88,21 @@ class LanguageModel(Protocol):
     def close(self) -> None:
         """Free what the model holds."""
         ...
+
+
+def write_valued(
+    model: LanguageModel, prompts: Sequence[str], options: GenerationOptions, seeds: Sequence[int]
+) -> list[Written]:
+    """Continue prompts as `model.generate` does, with the values of a model that has a value head."""
+    if has_values(model):
+        written: list[Written] = getattr(model, "generate_valued")(prompts, options, seeds)  # noqa: B009
+        return written
+    return [Written(samples) for samples in model.generate(prompts, options, seeds)]
+
+
+def has_values(model: LanguageModel) -> bool:
+    """Tell whether a model has a value head that was trained."""
+    return bool(getattr(model, "has_values", False))
 
 
 def batches_at_once(model: LanguageModel) -> int:

@@ -27,7 +27,15 @@ from nanoproof.common.files import atomic_write
 from nanoproof.common.run_dir import FOREIGN_SPECS, exported_folder, resolve_model_path
 from nanoproof.inference.hf_loading import HFOptions
 from nanoproof.inference.hf_model import HFModel
-from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample, batches_at_once
+from nanoproof.inference.language_model import (
+    GenerationOptions,
+    LanguageModel,
+    TextSample,
+    Written,
+    batches_at_once,
+    has_values,
+    write_valued,
+)
 from nanoproof.inference.openai_model import EndpointOptions, OpenAIModel
 from nanoproof.inference.own_model import OwnModel
 from nanoproof.inference.sampling import EngineLimits
@@ -170,24 +178,35 @@ class CachedModel:
         """How many batches the model should be asked for at a time."""
         return batches_at_once(self.model)
 
+    @property
+    def has_values(self) -> bool:
+        """Whether the model has a value head."""
+        return has_values(self.model)
+
     def generate(
         self, prompts: Sequence[str], options: GenerationOptions, seeds: Sequence[int]
     ) -> list[list[TextSample]]:
         """Return what is kept, and ask the model for the rest; in order."""
+        return [written.samples for written in self.generate_valued(prompts, options, seeds)]
+
+    def generate_valued(
+        self, prompts: Sequence[str], options: GenerationOptions, seeds: Sequence[int]
+    ) -> list[Written]:
+        """Return what is kept, with the values of a model that has a value head, and ask the model for the rest."""
         files = [self._file(prompt, options, seed) for prompt, seed in zip(prompts, seeds, strict=True)]
         answers = [_read(file, options.num_samples) for file in files]
-        missing = [number for number, samples in enumerate(answers) if samples is None]
+        missing = [number for number, written in enumerate(answers) if written is None]
         self.hits += len(answers) - len(missing)
         self.misses += len(missing)
         for first in range(0, len(missing), CHUNK):
             numbers = missing[first : first + CHUNK]
-            fresh = self.model.generate(
-                [prompts[number] for number in numbers], options, [seeds[number] for number in numbers]
+            fresh = write_valued(
+                self.model, [prompts[number] for number in numbers], options, [seeds[number] for number in numbers]
             )
-            for number, samples in zip(numbers, fresh, strict=True):
-                _write(files[number], samples)
-                answers[number] = samples
-        return [samples for samples in answers if samples is not None]
+            for number, written in zip(numbers, fresh, strict=True):
+                _write(files[number], written)
+                answers[number] = written
+        return [written for written in answers if written is not None]
 
     def _file(self, prompt: str, options: GenerationOptions, seed: int) -> Path:
         what = [self.identity, self._chat, prompt, dataclasses.asdict(options), seed]
@@ -214,21 +233,27 @@ class CachedModel:
         self.model.close()
 
 
-def _read(file: Path, num_samples: int) -> list[TextSample] | None:
+def _read(file: Path, num_samples: int) -> Written | None:
     try:
-        rows: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
+        content: Any = json.loads(file.read_text(encoding="utf-8"))
+        rows, value = content, ()
+        if isinstance(content, dict):  # of a model with a value head
+            rows, value = content["samples"], tuple(content["value"])
         samples = [TextSample(**row) for row in rows]
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, KeyError) as error:
         log.warning("%s is damaged and is written anew: %s", file, error)
         return None
     if len(samples) != num_samples:
         return None
-    return samples
+    return Written(samples, value)
 
 
-def _write(file: Path, samples: list[TextSample]) -> None:
-    data = json.dumps([dataclasses.asdict(sample) for sample in samples]).encode()
+def _write(file: Path, written: Written) -> None:
+    content: Any = [dataclasses.asdict(sample) for sample in written.samples]
+    if written.value:
+        content = {"samples": content, "value": written.value}
+    data = json.dumps(content).encode()
     # Not synced to the disk: should the power fail, what is lost is drawn again.
     atomic_write(file, lambda opened: opened.write(data), sync=False)

@@ -6,6 +6,7 @@ sense: after pauses that double and vary, or as long as `Retry-After` says, whic
 """
 
 import contextlib
+import copy
 import logging
 import os
 import random
@@ -93,6 +94,10 @@ _OF_COUNT = re.compile(
 """Matches an error that is about how many texts were asked for at once."""
 
 
+class NoSuchModel(policy.PolicyServerError):
+    """An endpoint does not hold the model, or the adapters, that a request names."""
+
+
 class _Repeat(Exception):
     """A request failed in a way that may pass; `error` is raised when patience is over."""
 
@@ -115,13 +120,15 @@ class OpenAIModel:
         special: bool = False,
         token: str | None = None,
         silence_seconds: float | None = None,
+        any_model: bool = False,
     ) -> None:
         """`base` ends where `/completions` follows, `http://host:8000/v1` say; `model` may be left out if there is one.
 
         With `chat` prompts are messages of a user to `/chat/completions`, behind one of the `system` if it is given.
         With `special` the endpoint, a server of ours, is asked to read markers such as `<|tactic|>` in prompts as
         control tokens. A `token` takes the place of that of the options. `silence_seconds` is how long nothing may come
-        (default: the timeout of the options); a stream of ours is never silent for long. Raises UserError for an
+        (default: the timeout of the options); a stream of ours is never silent for long. With `any_model` the first of
+        several counts where `model` is left out. Raises UserError for an
         address that is none, PolicyUnreachable if nobody answers there, and PolicyAccessDenied.
         """
         self._options, self._chat, self.special = options or EndpointOptions(), chat, special
@@ -152,15 +159,16 @@ class OpenAIModel:
         self._next_start = self._resume_at = 0.0
         self._refused: list[str] = []
         self._most_at_once = sys.maxsize
+        self._checks_name = False
         try:
-            self._model = self._find_model(model)
+            self._model = self._find_model(model, any_model)
         except BaseException:
             self.close()
             raise
         self.name = self.identity = f"openai:{self._base}#{self._model}"
 
-    def _find_model(self, model: str | None) -> str:
-        """Check that somebody answers, and which models there are, as far as the endpoint says."""
+    def listed(self) -> list[str]:
+        """Return the names of the models that the endpoint has, as far as it says. Raises PolicyUnavailable."""
         try:
             answer = self._client.get(f"{self._base}/models")
         except httpx2.TransportError as error:
@@ -168,16 +176,36 @@ class OpenAIModel:
         if answer.status_code in (401, 403):
             raise self._denied(answer.status_code)
         try:
-            listed = [str(entry["id"]) for entry in answer.json()["data"]]
+            return [str(entry["id"]) for entry in answer.json()["data"]]
         except (ValueError, KeyError, TypeError):
-            listed = []  # some servers have no such list; they are asked all the same
-        if model is None and len(listed) == 1:
+            return []  # some servers have no such list; they are asked all the same
+
+    def _find_model(self, model: str | None, any_model: bool) -> str:
+        """Check that somebody answers, and which models there are, as far as the endpoint says."""
+        listed = self.listed()
+        if model is None and listed and (any_model or len(listed) == 1):
             return listed[0]
         if model is None:
             raise UserError(f"openai:{self._base}: name a model behind #{_among(listed)}")
         if listed and model not in listed:
             raise UserError(f"openai:{self._base}#{model}: there is no such model{_among(listed)}")
         return model
+
+    def as_model(self, name: str) -> "OpenAIModel":
+        """Return the same endpoint for another model of it; it is closed with the first.
+
+        What is answered must be of that very model. A name that the endpoint does not hold raises NoSuchModel.
+        """
+        view = copy.copy(self)
+        view._model = name
+        view._checks_name = True
+        view.name = view.identity = f"openai:{self._base}#{name}"
+        return view
+
+    def post_plain(self, path: str, body: dict[str, Any], seconds: float) -> tuple[int, str]:
+        """POST what is no part of OpenAI's API, once; returns status and text. Raises httpx2.TransportError."""
+        answer = self._client.post(f"{self._base}{path}", json=body, timeout=seconds)
+        return answer.status_code, self._clean(answer.text)
 
     # -- texts -----------------------------------------------------------------------------------------------------
 
@@ -288,6 +316,9 @@ class OpenAIModel:
         choices: dict[int, Choice] = {}
         num_tokens = 0
         for event in events:
+            # A server that answers with another model than was asked for would teach its tactics as this one's.
+            if self._checks_name and event.get("model", self._model) != self._model:
+                raise NoSuchModel(f"{self._base} answered as {event.get('model')}, and {self._model} was asked for")
             for number, piece in enumerate(list_of(event, "choices")):
                 if not isinstance(piece, Mapping):
                     raise Garbled("`choices` must hold objects")
@@ -320,6 +351,11 @@ class OpenAIModel:
             return self._ask("/completions", body, lambda answer: echoed(answer.json(), len(prompt)))
         except policy.BadState as error:
             raise UserError(f"{self.name} scores no texts: {error}") from error
+
+    def greedy_logprob(self, prompt: str) -> float | None:
+        """Return the log-probability of the likeliest token behind a prompt; None where the endpoint tells none."""
+        options = GenerationOptions(max_new_tokens=1, temperature=0)
+        return self._continue(prompt, 0, options)[0].logprob
 
     def num_tokens(self, text: str) -> int:
         """Guess how many tokens a text has, rather too many: one for three bytes."""
@@ -412,6 +448,8 @@ class OpenAIModel:
             message += f": {self._clean(reason)}"
         if code in (400, 413, 422):
             return policy.BadState(message)
+        if code == 404 and self._checks_name:
+            return NoSuchModel(message)
         if code not in REPEATED_STATUSES:
             return policy.PolicyServerError(message)
         seconds: float | None = None

@@ -1,5 +1,6 @@
 """The policy that a command line asks for: a model of ours or of others, a server, or a baseline without a model."""
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -11,8 +12,9 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption, PolicyServerOptions
 from nanoproof.common.run_dir import resolve_model_path, team_of
 from nanoproof.inference.engine import Engine
-from nanoproof.inference.language_model import LanguageModel
-from nanoproof.inference.open_model import LanguageModelOptions, is_foreign, open_model
+from nanoproof.inference.hf_model import HFModel
+from nanoproof.inference.language_model import LanguageModel, has_values
+from nanoproof.inference.open_model import CachedModel, LanguageModelOptions, is_foreign, open_model
 from nanoproof.inference.own_model import OwnModel
 from nanoproof.inference.sampling import EngineLimits
 from nanoproof.lean.types import Theorem
@@ -36,6 +38,7 @@ from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.steps_remaining import ProgressOptions, ProgressPolicy, open_scorer
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.policy.text_policy import (
+    HeadValue,
     PolicyValue,
     RetrievingPolicy,
     TextPolicy,
@@ -46,6 +49,8 @@ from nanoproof.retrieval.corpus import DeclaringFile
 from nanoproof.retrieval.premises import RetrieveOptions, Retriever
 from nanoproof.retrieval.proved_states import ProvedStates
 from nanoproof.search.policy import Policy, PolicyTeam
+
+log = logging.getLogger(__name__)
 
 PolicyName = Literal["model", "uniform", "solver-only"]
 Network = tuple[GPT, Tokenizer]
@@ -66,7 +71,7 @@ class TextModelOptions:
     )
     value_model: str | None = opt(
         None,
-        "Checkpoint whose value head tells how far states are from a proof (none: the model's own).",
+        "Checkpoint, or hf:FOLDER, whose value head tells how far states are from a proof (none: its own).",
         advanced=True,
     )
     model_tactic_tokens: int = opt(
@@ -126,7 +131,10 @@ class TextModelOptions:
                 settings["tactic_tokens"] = self.model_tactic_tokens
             settings |= {"dtype": self.backend.hf.dtype, "load_4bit": self.backend.hf.load_4bit}
         if self.value_model is not None and not whole:
-            settings["value_sha256"] = weights_sha256(find_checkpoint(resolve_model_path(self.value_model)))
+            if is_foreign(self.value_model):
+                settings["value_model"] = self.value_model
+            else:
+                settings["value_sha256"] = weights_sha256(find_checkpoint(resolve_model_path(self.value_model)))
         return settings
 
     def record(self, spec: str | None, whole: bool = False) -> dict[str, Any] | None:
@@ -257,6 +265,8 @@ def open_text_policy(
             model = OwnModel(spec, *network, limits, threads=threads, special=how.special)
             stack.callback(model.close)
         values = stack.enter_context(open_values(options, dist, threads))
+        if values is None and not has_values(model) and spec.startswith("hf:"):
+            log.warning("%s has no value head: every state counts as one tactic from a proof", spec)
         yield stack.enter_context(TextPolicy(model, how, sampling, values))
 
 
@@ -267,12 +277,38 @@ def open_values(options: TextModelOptions, dist: DistInfo, threads: int | None =
         yield None
         return
     if is_foreign(options.value_model):
-        raise UserError("--value-model takes a checkpoint of ours: models of others have no value head")
+        with _open_head(options.value_model, options, dist, threads) as values:
+            yield values
+        return
     model, tokenizer, _ = load_model(resolve_model_path(options.value_model), dist.device, dist.dtype)
     # Only its values count, and an engine samples at least one token.
     shortest = SamplingConfig(num_sampled_tactics=1, max_gen_tokens=1)
     with model_policy(model, tokenizer, shortest, threads=threads) as policy:
         yield PolicyValue(policy)
+
+
+@contextmanager
+def _open_head(spec: str, options: TextModelOptions, dist: DistInfo, threads: int | None) -> Iterator[ValueSource]:
+    """Open a model of others for its value head alone. Raises UserError if it has none."""
+    # Its own format: `--prompt-format` is that of the model that suggests tactics.
+    how = known_format(spec, "tactic") or options.format_for(spec)
+    opened = open_model(
+        spec,
+        options.backend,
+        chat=how.chat,
+        system=how.system,
+        special=how.special,
+        device=dist.device,
+        threads=threads,
+    )
+    with opened as model:
+        inner = model
+        if isinstance(model, CachedModel):
+            inner = model.model
+        if not isinstance(inner, HFModel) or not inner.has_values:
+            command = f"python -m nanoproof.sft --model-path {spec} --value-weight 0.1"
+            raise UserError(f"--value-model {spec} has no value head; {command} trains one")
+        yield HeadValue(inner, how)
 
 
 @contextmanager

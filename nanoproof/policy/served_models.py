@@ -28,7 +28,7 @@ from nanoproof.policy.prompt import prefix_text
 from nanoproof.policy.prompt_formats import FORMATS, PromptFormat, known_format
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.tactic_policy import REPLACEMENT_CHARACTER, TacticPolicy
-from nanoproof.policy.text_policy import TextPolicy, Value, ValueSource
+from nanoproof.policy.text_policy import HeadValue, TextPolicy, Value, ValueSource
 from nanoproof.search.policy import BadState, PolicyCancelled, PolicyClosed, PolicyTimeout
 
 T = TypeVar("T")
@@ -298,18 +298,25 @@ def served_policy(
 ) -> ServedModel:
     """Return the model of a policy, which stays open as long as the policy; without a `scorer` it has `scorer_of`."""
     if isinstance(policy, TextPolicy):
-        scorer = scorer or scorer_of(policy.model, policy.values)
+        scorer = scorer or scorer_of(policy.model, policy.values, policy.format)
         return ServedModel(name, policy.model, policy.format, policy.sampling, scorer)
     # The policy's worker: texts and tactics share batches, and the memory for keys and values is there once.
     own = OwnModel(spec, policy.engine.model, policy.engine.tokenizer, worker=policy.worker)
     return ServedModel(name, own, FORMATS[OWN_FORMAT], policy.sampling, scorer or scorer_of(own))
 
 
-def scorer_of(model: LanguageModel, values: ValueSource | None = None) -> StepsScorer | None:
-    """Return a scorer by other `values` where there are any, else by those of a network of ours."""
+def scorer_of(
+    model: LanguageModel, values: ValueSource | None = None, how: PromptFormat | None = None
+) -> StepsScorer | None:
+    """Return a scorer by other `values` where there are any, else by the model's own value head, if it has one.
+
+    `how` is how a model of others is asked for tactics, as its head was trained.
+    """
     inner = model.model if isinstance(model, CachedModel) else model
     if values is None and isinstance(inner, OwnModel):
         values = OwnValue(inner)
+    if values is None and isinstance(inner, HFModel) and inner.has_values and how is not None:
+        values = HeadValue(inner, how)
     if values is None:
         return None
     return ValueScorer(values)
@@ -343,4 +350,4 @@ def open_served_model(
         dtype=dist.dtype,
         threads=threads,
     ) as model:
-        yield ServedModel(name, model, how, sampling, scorer or scorer_of(model))
+        yield ServedModel(name, model, how, sampling, scorer or scorer_of(model, how=how))

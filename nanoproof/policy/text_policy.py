@@ -11,7 +11,15 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Protocol
 
-from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample
+from nanoproof.inference.language_model import (
+    GenerationOptions,
+    LanguageModel,
+    TextSample,
+    Written,
+    has_values,
+    write_valued,
+)
+from nanoproof.inference.value_head import expected_tactics
 from nanoproof.inference.worker import POLL_SECONDS, WorkerStats
 from nanoproof.lean.forbidden import banned_reason
 from nanoproof.lean.types import Theorem
@@ -47,14 +55,6 @@ class ValueSource(Protocol):
         ...
 
 
-class ConstantValue:
-    """The same value for every state: the search then goes by the policy alone."""
-
-    def value(self, state_text: str) -> Value:
-        """Return one tactic."""
-        return Value(CONSTANT_VALUE)
-
-
 class PolicyValue:
     """The values of a policy that has a value head."""
 
@@ -65,6 +65,26 @@ class PolicyValue:
         """Ask the policy, and leave its tactics aside."""
         suggestion = self._policy.suggest(state_text)
         return Value(suggestion.value, suggestion.value_distribution)
+
+
+class ReadsValues(Protocol):
+    """A model that says of prompts how far they are from a proof, without writing anything."""
+
+    def values(self, prompts: Sequence[str]) -> list[tuple[float, ...]]:
+        """Return the probabilities of 1, 2, ... tactics for each prompt. Raises PolicyError."""
+        ...
+
+
+class HeadValue:
+    """The value head of a model of others, which reads a state as its format writes it."""
+
+    def __init__(self, model: ReadsValues, how: PromptFormat) -> None:
+        self._model, self._how = model, how
+
+    def value(self, state_text: str) -> Value:
+        """Return what the head says of a state."""
+        (distribution,) = self._model.values([self._how.prompt(state_text, ())])
+        return Value(max(1.0, expected_tactics(distribution)), distribution)
 
 
 class ValuedPolicy:
@@ -175,10 +195,11 @@ class TextPolicy:
         sampling: SamplingConfig | None = None,
         values: ValueSource | None = None,
     ) -> None:
-        """`how` is a format for tactics; without `values` every state has the value of one tactic."""
+        """`how` is a format for tactics. Without `values` the model's own value head counts, and without one every
+        state has the value of one tactic."""
         assert how.kind == "tactic", f"{how.name} is no format for tactics"
         self.model, self.format, self.values = model, how, values
-        self.sampling, self._values = sampling or SamplingConfig(), values or ConstantValue()
+        self.sampling = sampling or SamplingConfig()
         self._lock = threading.Lock()
         self._counts, self._stats = PolicyCounts(), WorkerStats()
         self._open = 0
@@ -268,9 +289,9 @@ class TextPolicy:
                 top_p=sampling.top_p,
                 stop=self.format.stop,
             )
-            values = [self._values.value(state) for state in states]
-            answers = self.model.generate(prompts, options, seeds)
-            merged = [merge_texts(samples, self.format.answer) for samples in answers]
+            answers = write_valued(self.model, prompts, options, seeds)
+            values = self._values_of(states, answers)
+            merged = [merge_texts(written.samples, self.format.answer) for written in answers]
             answered = len(states)
         finally:
             self._count(-len(states), answered, time.perf_counter() - began)
@@ -282,6 +303,18 @@ class TextPolicy:
             tactics_left = max(1.0, value.tactics)
             suggestions.append(replace(suggestion, value=tactics_left, value_distribution=value.distribution))
         return suggestions
+
+    def _values_of(self, states: Sequence[str], answers: Sequence[Written]) -> list[Value]:
+        """Return the values of states: of the source that was given, else of the model's own head, else one tactic."""
+        values = []
+        for state, written in zip(states, answers, strict=True):
+            if self.values is not None:
+                values.append(self.values.value(state))
+            elif written.value:
+                values.append(Value(expected_tactics(written.value), written.value))
+            else:
+                values.append(Value(CONSTANT_VALUE))
+        return values
 
     def _prompt(self, state: str, premises: Sequence[str] = ()) -> str:
         try:
@@ -333,7 +366,17 @@ class TextPolicy:
 
     def report(self) -> dict[str, dict[str, Any]]:
         """Report how the model is asked (`decisions`); of its insides (`engine`) nothing is known."""
-        return {"engine": {}, "decisions": {"prompt_format": self.format.name, "model": self.model.name}}
+        decisions = {"prompt_format": self.format.name, "model": self.model.name, "values": self.value_source}
+        return {"engine": {}, "decisions": decisions}
+
+    @property
+    def value_source(self) -> str:
+        """Say where values come from, for the log."""
+        if self.values is not None:
+            return "of --value-model"
+        if has_values(self.model):
+            return "of the model's own value head"
+        return "none: every state counts as one tactic from a proof, and the search goes by the policy alone"
 
     def close(self, drain_seconds: float = 0.0) -> None:
         """End, after `drain_seconds` at most for states under way; the model stays open."""

@@ -17,7 +17,6 @@ from nanoproof.actors.fleet import EMBEDDED_LEAN, RL_DATA, Fleet, follow_lean, o
 from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.rank_watch import RankWatch
-from nanoproof.model.compute import choose_compute
 from nanoproof.rl.learner import Roles
 from nanoproof.rl.loop import ReinforcementLearning, resume_flags
 from nanoproof.rl.options import RLConfig, parse_args
@@ -52,10 +51,8 @@ def run(
 
     `make_loop` makes another loop than `ReinforcementLearning`, of the same arguments.
     """
-    wanted = config.compute
-    compute = choose_compute(dist.device, dist.dtype, wanted.attention, wanted.compile, wanted.fp8)
     loop = (make_loop or ReinforcementLearning)(config, dist, watch.check)
-    compute.apply(loop.learner.model)
+    computes = loop.learner.compute_with(config.compute)
     with ExitStack() as stack:
         fleet, hosts = open_provers(stack, config, loop, dist)
         address, monitor = config.rl.monitor, None
@@ -65,9 +62,12 @@ def run(
             monitor = start_monitor_process(address.port, address.host, address.token)
         if monitor is not None:
             stack.callback(monitor.close)
-        decisions = {**compute.decisions(), **loop.decisions(), "lean": fleet.description, **hosts}
+        decisions = {**computes, **loop.decisions(), "lean": fleet.description, **hosts}
         resumed = config.start.resume_from is not None
-        stage = start_stage(loop.learner.stage_name, config.run, vars(args), dist, decisions, resumed)
+        step: int | None = None
+        if resumed:
+            step = loop.learner.saved_step
+        stage = start_stage(loop.learner.stage_name, config.run, vars(args), dist, decisions, resumed, step)
         if dist.is_main and fleet.is_real:
             lean = "real Lean (they name no NanoLean)"
             if fleet.lean:

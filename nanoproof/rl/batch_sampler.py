@@ -17,10 +17,10 @@ import numpy as np
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.data.transitions.leantree import select
-from nanoproof.data.transitions.packing import Example, ExampleLimits, encode_transitions
+from nanoproof.data.transitions.packing import Example, ExampleLimits
 from nanoproof.lean.types import Transition
 from nanoproof.prover.attempt import Attempt
-from nanoproof.rl.learner import Learner
+from nanoproof.rl.learner import PolicyLearner
 from nanoproof.rl.options import RLConfig, RLOptions
 from nanoproof.search.expand import solver_pattern
 from nanoproof.training.batches import EpochSampler, TransitionSet, balanced_depth_weights, load_transitions, shard
@@ -198,13 +198,11 @@ class Batch:
 class BatchSampler:
     """Draws the examples of each update: this rank's share of them, the same for the same seed, step and buffers."""
 
-    def __init__(self, config: RLConfig, learner: Learner, buffers: Buffers, dist: DistInfo) -> None:
+    def __init__(self, config: RLConfig, learner: PolicyLearner, buffers: Buffers, dist: DistInfo) -> None:
         """Load the SFT data. Raises UserError if they cannot be used."""
         self._config, self._buffers, self._dist = config, buffers, dist
         options, seed = config.rl, config.run.seed
-        self._tokenizer = learner.tokenizer
         self._learner = learner
-        self._limits = ExampleLimits(sequence=min(config.batch.row_length, learner.model.config.sequence_len))
         if config.batch.target_examples_per_step < dist.world_size:
             raise UserError("--target-examples-per-step must be at least the number of ranks")
         if options.learning.balance_value_by_depth and config.batch.value_weight == 0:
@@ -218,15 +216,16 @@ class BatchSampler:
         if options.learning.balance_value_by_depth:
             depth_weights = balanced_depth_weights(Counter(item.depth for item in transitions))
         self.sft = TransitionSet(
-            self._tokenizer,
+            None,
             transitions,
-            self._limits,
+            ExampleLimits(sequence=learner.longest),
             seed=seed,
             augment=options.learning.augment_data,
             depth_weights=depth_weights,
+            encode=learner.encode,
         )
         if len(self.sft) == 0:
-            raise UserError(f"--sft-data {options.sft_data}: no transition fits in {self._limits.sequence} tokens")
+            raise UserError(f"--sft-data {options.sft_data}: no transition fits in {learner.longest} tokens")
         self._sampler = EpochSampler(len(self.sft), seed, self.sft.fingerprint())
         if learner.state.sft_position:
             try:
@@ -312,7 +311,5 @@ class BatchSampler:
     def _encode(
         self, drawn: list[Transition], negative: bool = False, depth_weights: list[float] | None = None
     ) -> list[Example]:
-        examples = encode_transitions(
-            self._tokenizer, drawn, self._limits, negative=negative, depth_weights=depth_weights
-        )
+        examples = self._learner.encode(drawn, depth_weights, negative)
         return [example for example in examples if example is not None]  # None: too long for a row

@@ -28,7 +28,6 @@ from nanoproof.data.theorems.theorem_sets import list_theorems, parse_set_names
 from nanoproof.data.theorems.whitelists import LeanChoice
 from nanoproof.lean.types import Theorem
 from nanoproof.policy.added_tactics import with_added_tactics
-from nanoproof.policy.factory import model_policy
 from nanoproof.policy.tactic_policy import PolicyLoad, TacticPolicy
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
@@ -36,7 +35,7 @@ from nanoproof.retrieval.premises import Retriever
 from nanoproof.retrieval.proved_states import ProvedStates
 from nanoproof.rl.attempt_log import AttemptLog, attempt_of, logged_attempts, number_of
 from nanoproof.rl.batch_sampler import Buffers, buffers_of
-from nanoproof.rl.learner import Learner
+from nanoproof.rl.learner import PolicyLearner, TrainedPolicy
 from nanoproof.rl.matchmaker import Assignment, Matchmaker, event_of
 from nanoproof.rl.options import RLConfig
 from nanoproof.rl.start_states import DATASET as START_STATES
@@ -350,7 +349,7 @@ class NoPolicy(TacticPolicy):
 class Collection:
     """Holds the experience from the start, and actors and policy while `working`."""
 
-    def __init__(self, config: RLConfig, learner: Learner, experience: Experience, dist: DistInfo) -> None:
+    def __init__(self, config: RLConfig, learner: PolicyLearner, experience: Experience, dist: DistInfo) -> None:
         self._config, self._learner, self._dist = config, learner, dist
         self._staleness: dict[str, float] = {}
         self._stale = 0
@@ -363,10 +362,10 @@ class Collection:
         """Makes what works on the attempts: of a fleet, `report` for events, and what an `AttemptPool` takes."""
         self.serves = True
         """Whether this rank has an engine and actors."""
-        self.policy: TacticPolicy = NoPolicy()
+        self.policy: TrainedPolicy = NoPolicy()
 
     @property
-    def learner(self) -> Learner:
+    def learner(self) -> PolicyLearner:
         """The learner whose policy makes the attempts."""
         return self._learner
 
@@ -387,14 +386,7 @@ class Collection:
         run_path = stage.run.path
         config, learner = self._config, self._learner
         if self.serves:
-            # Weights of its own: an engine that answers while the network trains would see them half updated.
-            self.policy = model_policy(
-                learner.model,
-                learner.tokenizer,
-                config.sampling,
-                config.engine,
-                own_weights=config.rl.asynchronous,
-            )
+            self.policy = learner.make_policy(run_path)
         first_step = self._relearn(run_path)
         self.source = self.make_source(run_path, first_step, observer)
 

@@ -20,8 +20,7 @@ from nanoproof.evaluation.evaluate import evaluate
 from nanoproof.evaluation.results import SETTINGS, SUMMARY, EvalSettings, EvaluationFiles, Mode
 from nanoproof.evaluation.summary import event_fields
 from nanoproof.lean.types import Theorem
-from nanoproof.model.checkpoint import weights_sha256
-from nanoproof.rl.learner import BEST, RLState
+from nanoproof.rl.learner import BEST, PolicyLearner, RLState, checkpoint_name
 from nanoproof.rl.options import RLConfig
 from nanoproof.training.setup import Stage
 
@@ -35,12 +34,12 @@ MODEL = "model_sha256"
 class Evaluations:
     """The benchmarks, and how they are evaluated with the weights of a step."""
 
-    def __init__(self, config: RLConfig, lean: LeanChoice, dist: DistInfo) -> None:
+    def __init__(self, config: RLConfig, lean: LeanChoice, dist: DistInfo, learner: PolicyLearner) -> None:
         """List the theorems of `--eval-datasets`; a repository that is too small for a split is left out.
 
         Raises UserError if there is no such benchmark, or nothing in it.
         """
-        self._config, self._dist = config, dist
+        self._config, self._dist, self._learner = config, dist, learner
         self.benchmarks: dict[str, list[Theorem]] = {}
         names: list[str] = []
         if config.rl.eval_datasets:  # `parse_set_names` refuses an empty list
@@ -72,7 +71,7 @@ class Evaluations:
         if not self.benchmarks:
             return
         compared = []
-        digest = on_main(lambda: weights_sha256(stage.run.path / f"model_{state.step}.json"))
+        digest = on_main(lambda: self._learner.weights_digest(stage.run.path))
         for name in self.benchmarks:
             tag = f"{next(self._count)}_{name}"  # a step may be evaluated twice, a counter is good for once
             files = self._files(name, stage, lean, state.step, digest)
@@ -152,6 +151,7 @@ class Evaluations:
             dtype=str(self._dist.dtype).removeprefix("torch."),
             lean=lean,
             premises=self._config.retrieving.settings(),
+            text_model=self._learner.evaluation_settings(),
         )
         return EvaluationFiles(self._path(name, stage, step), theorems, settings)
 
@@ -161,7 +161,8 @@ class Evaluations:
 
 def _write_best(run_path: Path, state: RLState, scores: dict[str, dict[str, int]]) -> None:
     step, solved, of = state.best_step, state.best_solved, state.best_of
-    best = {"step": step, "solved": solved, "of": of, "checkpoint": f"model_{step}.pt", "benchmarks": scores}
+    name = checkpoint_name(run_path, step)
+    best = {"step": step, "solved": solved, "of": of, "checkpoint": name, "benchmarks": scores}
     atomic_write_json(run_path / BEST, best)
 
 

@@ -22,11 +22,20 @@ from nanoproof.common.run_dir import FINISHED, SCRIPTS, run_name
 from nanoproof.data.theorems.theorem_sets import parse_set_names, splits_of
 from nanoproof.data.theorems.whitelists import LeanChoice, choose_lean
 from nanoproof.lean.solvers import AUTO
-from nanoproof.model.checkpoint import finished_steps
 from nanoproof.rl.batch_sampler import BatchSampler
 from nanoproof.rl.collection import Collection, Experience, training_theorems
 from nanoproof.rl.evaluations import Evaluations
-from nanoproof.rl.learner import Learner, RLState, Roles, Served
+from nanoproof.rl.hub_learner import HubLearner, trains_hub_model
+from nanoproof.rl.learner import (
+    Learner,
+    PolicyLearner,
+    RLState,
+    Roles,
+    Served,
+    checkpoint_name,
+    checkpoint_spec,
+    has_checkpoint,
+)
 from nanoproof.rl.options import RLConfig
 from nanoproof.rl.recorder import Recorder
 from nanoproof.rl.start_states import StartStates
@@ -93,12 +102,13 @@ class EvalAndSaveTriggers:
 def what_next(run_path: Path, state: RLState, config: RLConfig) -> list[str]:
     """Name the last checkpoint and the next command: to resume, or to score the best checkpoint on a test split."""
     run = run_name(run_path)
-    lines = [f"checkpoint: {run_path / f'model_{state.step}.pt'}"]
+    lines = [f"checkpoint: {run_path / checkpoint_name(run_path, state.step)}"]
     if not (run_path / FINISHED).exists():
         return [*lines, f"to resume: python -m nanoproof.rl --resume-from {run}"]
-    best = run
+    best_step: int | None = None
     if state.best_step >= 0:
-        best = f"{run}/model_{state.best_step}.pt"
+        best_step = state.best_step
+    best = checkpoint_spec(run_path, best_step)
     datasets = parse_set_names(config.rl.eval_datasets)
     flags = ["--model-path", best, "--datasets", *datasets]
     # A score on valid, by which the checkpoint was chosen, would be too good.
@@ -131,7 +141,7 @@ def full_disk_explained(run_path: Path) -> Iterator[None]:
 
 def resume_flags(run_path: Path) -> str:
     """Return the flags that resume a run; empty if it has no checkpoint."""
-    if run_path.is_dir() and finished_steps(run_path):
+    if has_checkpoint(run_path):
         return f"--resume-from {run_name(run_path)}"
     return ""
 
@@ -161,14 +171,14 @@ class ReinforcementLearning:
         if self.roles.learns:
             # Its optimizer is sharded, and its batches are shared, over the ranks that learn alone.
             with self.roles.learning():
-                self.learner = self.learner_class(config, self.roles.learners)
+                self.learner: PolicyLearner = self._make_learner()
         else:
             self.learner = Served(config, dist)
         self.state = self.learner.state
         self.triggers.resume(self.state)
         self.collection = self.make_collection(lean)
         self.collection.serves = self.roles.serves
-        self.evaluations = Evaluations(config, lean, dist)
+        self.evaluations = Evaluations(config, lean, dist, self.learner)
         self.batch_sampler = BatchSampler(config, self.learner, self.collection.experience.buffers, self.roles.learners)
         self.stop = StopSignal()
         self.memory = GPUMemory.of(dist.device)
@@ -176,6 +186,12 @@ class ReinforcementLearning:
         self.phase = "starting"
         self._evaluated_step = -1
         self._started, self._seconds_before = time.monotonic(), self.state.seconds
+
+    def _make_learner(self) -> PolicyLearner:
+        """Make the learner of the kind of network that the options, or the run to resume, name."""
+        if trains_hub_model(self.config):
+            return HubLearner(self.config, self.roles.learners, self.learner_class.stage_name)
+        return self.learner_class(self.config, self.roles.learners)
 
     def make_collection(self, lean: LeanChoice) -> Collection:
         """Make the collection phase, over the theorems of `--datasets`."""
@@ -197,8 +213,7 @@ class ReinforcementLearning:
         num_theorems = len(experience.theorems)
         out_of_reach = self.batch_sampler.sft.out_of_reach(self.config.sampling.max_gen_tokens)
         return {
-            "model": f"{self.learner.model.num_parameters():,} parameters",
-            **self.learner.adapter_decisions(),
+            **self.learner.decisions(),
             **self.roles.decisions(),
             **self._inference(),
             "theorems": f"{num_theorems} to train on, evaluation on {self.evaluations.decision()}",

@@ -216,6 +216,45 @@ class ClusterOptions:
 
 
 @dataclass(frozen=True)
+class HubModelOptions:
+    """Models of transformers (hf:)."""
+
+    prompt_format: str | None = opt(
+        None, "How a state is asked for a tactic (none: as the model was trained, or `chat`)."
+    )
+    model_tactic_tokens: int = opt(
+        128, "Tokens that a tactic of such a model may have; --max-gen-tokens is for networks of ours.", min=1
+    )
+    model_lr: float = opt(
+        0.001, "Learning rate of a whole model (AdamW), before --init-lr-frac; adapters have --lora-lr.", min=0
+    )
+    policy_endpoint: tuple[str, ...] = opt(
+        (),
+        "vLLM servers that write the samples, http://HOST:PORT/v1 each: the adapters of each step are loaded there. "
+        "They have to see the run directory.",
+        metavar="URL",
+    )
+    policy_restart: str | None = opt(
+        None,
+        "For a whole model at endpoints: a command that restarts the server at URL with the model in FOLDER, which it "
+        "is to serve as NAME; run as COMMAND FOLDER URL NAME for each step.",
+        metavar="COMMAND",
+        advanced=True,
+    )
+    model_load_4bit: bool = opt(
+        False, "With --lora: hold the base in 4 bits (needs bitsandbytes and a GPU).", advanced=True
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "model")
+        check(self.policy_restart is None or bool(self.policy_endpoint), "--policy-restart goes with --policy-endpoint")
+
+    def sampling(self, sampling: SamplingConfig) -> SamplingConfig:
+        """Return how tactics are sampled, with this model's longest one."""
+        return replace(sampling, max_gen_tokens=self.model_tactic_tokens)
+
+
+@dataclass(frozen=True)
 class SpreadOptions:
     """Where attempts are made."""
 
@@ -241,6 +280,7 @@ class RLConfig:
     sampling: SamplingConfig = group(SamplingConfig, temperature=change(advanced=True))
     batch: options.BatchOptions = group(options.BatchOptions)
     lora: LoraOptions = group(LoraOptions)
+    hub: HubModelOptions = group(HubModelOptions)
     optim: options.OptimizerOptions = group(
         options.OptimizerOptions,
         # Those of pretraining, where they were measured; no run of RL ever set them.

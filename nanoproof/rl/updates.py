@@ -13,13 +13,10 @@ import torch
 
 from nanoproof.common.distributed import StopSignal
 from nanoproof.inference.worker import cpu_threads
-from nanoproof.model.gpt import GPT
-from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.rl.batch_sampler import Batch, BatchSampler
-from nanoproof.rl.learner import Learner
+from nanoproof.rl.learner import PolicyLearner
 from nanoproof.rl.options import RLConfig
 from nanoproof.rl.recorder import Recorder
-from nanoproof.training.loss import token_losses
 from nanoproof.training.options import BatchOptions
 from nanoproof.training.setup import Stage
 
@@ -89,7 +86,7 @@ def training_threads(device: torch.device) -> Iterator[None]:
 class Updates:
     """Trains the learner. The network must not be used by others meanwhile."""
 
-    def __init__(self, config: RLConfig, learner: Learner, sampler: BatchSampler, stop: StopSignal) -> None:
+    def __init__(self, config: RLConfig, learner: PolicyLearner, sampler: BatchSampler, stop: StopSignal) -> None:
         self._config, self._learner, self._sampler, self._stop = config, learner, sampler, stop
 
     def run(self, stage: Stage, recorder: Recorder, progress: float) -> dict[str, float]:
@@ -104,10 +101,9 @@ class Updates:
                 break
             with learner.failures_explained(stage.run):
                 batch = self._sampler.batch(state.step, update)
-                record_training(recorder, learner.model, learner.tokenizer, self._config.batch, batch, state.step)
+                record_training(recorder, learner, self._config.batch, batch, state.step)
                 losses = learner.update(batch.examples, progress)
             metrics.append({**losses, **batch.metrics})
-        learner.model.eval()
         state.sft_position = self._sampler.position()
         values: dict[str, list[float]] = {}
         for of_update in metrics:
@@ -118,8 +114,7 @@ class Updates:
 
 def record_training(
     recorder: Recorder,
-    model: GPT,
-    tokenizer: Tokenizer,
+    learner: PolicyLearner,
     options: BatchOptions,
     batch: Batch,
     step: int,
@@ -134,7 +129,7 @@ def record_training(
     chosen = random.Random(step).sample(range(len(examples)), count)
     kinds = [batch.kind(number) for number in chosen]
     try:
-        losses = token_losses(model, tokenizer, [examples[number] for number in chosen], options)
+        losses = learner.token_losses([examples[number] for number in chosen])
     except torch.OutOfMemoryError:  # training has ways to do with less; this is not worth them
         recorder.trained([], float("inf"))
         return

@@ -8,9 +8,10 @@ import hashlib
 import logging
 import random
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -245,6 +246,11 @@ class RowSet:
         return Example(prefix, [Continuation([start, *target], "tactic", row.weight)])
 
 
+Encoder = Callable[[Sequence[Transition], Sequence[float] | None], list[Example | None]]
+"""Makes examples of transitions, with factors on the value losses of the depths from 1 on; None for those that are too
+long."""
+
+
 class TransitionSet:
     """Transitions, and the examples they become, made when they are asked for.
 
@@ -255,7 +261,7 @@ class TransitionSet:
 
     def __init__(
         self,
-        tokenizer: Tokenizer,
+        tokenizer: Tokenizer | None,
         transitions: Sequence[Transition],
         limits: ExampleLimits,
         *,
@@ -265,8 +271,20 @@ class TransitionSet:
         depth_weights: Sequence[float] | None = None,
         whole_proofs: bool = False,
         premises: PremisesBefore | None = None,
+        encode: Encoder | None = None,
     ) -> None:
-        self._whole_proofs, self._premises = whole_proofs, premises
+        """`encode` makes examples in another way than `encode_transitions` does with tokenizer and options."""
+        if encode is None:
+            assert tokenizer is not None
+            encode = partial(
+                _encode,
+                tokenizer,
+                limits,
+                state_after=state_after,
+                whole_proofs=whole_proofs,
+            )
+        self._encoder = encode
+        self._premises = premises
         self._tokenizer, self._limits = tokenizer, limits
         self._seed, self._augment = seed, augment
         self._state_after, self._depth_weights = state_after, depth_weights
@@ -274,7 +292,7 @@ class TransitionSet:
         fitting: list[int] = []
         self._tactic_tokens: Counter[int] = Counter()
         for start in range(0, len(transitions), ENCODED_AT_ONCE):
-            examples = encode_transitions(tokenizer, transitions[start : start + ENCODED_AT_ONCE], limits)
+            examples = encode(transitions[start : start + ENCODED_AT_ONCE], None)
             for index, example in enumerate(examples):
                 if example is not None:
                     fitting.append(start + index)
@@ -334,6 +352,7 @@ class TransitionSet:
                 theorems.append(self._theorem(pick.index))
         result = list(items)
         # All at once: the retriever embeds their states in batches.
+        assert self._tokenizer is not None, "premises are put before states of networks of ours"
         for number, item in zip(numbers, source.put(chosen, theorems, self._tokenizer, self._limits)):
             result[number] = item
         return result
@@ -349,14 +368,17 @@ class TransitionSet:
         return augment_transition(transition, random.Random(f"{self._seed} {pick.epoch} {pick.index}"))
 
     def _encode(self, transitions: Sequence[Transition]) -> list[Example | None]:
-        return encode_transitions(
-            self._tokenizer,
-            transitions,
-            self._limits,
-            state_after=self._state_after,
-            depth_weights=self._depth_weights,
-            whole_proofs=self._whole_proofs,
-        )
+        return self._encoder(transitions, self._depth_weights)
+
+
+def _encode(
+    tokenizer: Tokenizer,
+    limits: ExampleLimits,
+    transitions: Sequence[Transition],
+    depth_weights: Sequence[float] | None,
+    **how: bool,
+) -> list[Example | None]:
+    return encode_transitions(tokenizer, transitions, limits, depth_weights=depth_weights, **how)
 
 
 def balanced_depth_weights(depths: Mapping[int, int]) -> list[float]:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -17,7 +17,9 @@ from nanoproof.common.errors import UserError
 from nanoproof.data.transitions import leandojo
 from nanoproof.data.weighted_rows import Row
 from nanoproof.inference.hf_tokens import PromptCodec
+from nanoproof.inference.value_head import OutputTap
 from nanoproof.lean.types import Transition
+from nanoproof.model.tokenizer import NUM_VALUE_BINS
 from nanoproof.policy.prompt_formats import FORMATS, PromptFormat, find_format, known_format
 from nanoproof.training import batches
 
@@ -55,11 +57,24 @@ def choose_format(name: str | None, spec: str, tokenizer: Any, model: Any) -> tu
 
 @dataclass(frozen=True, slots=True)
 class TokenizedExample:
-    """The tokens of a prompt and of its answer, the end of the text included; `weight` is that of each of these."""
+    """The tokens of a prompt and of its answer, the end of the text included; `weight` is that of each of these.
+
+    `depth` is how many tactics the state still needs, which a value head learns with `value_weight`; 0 if that is not
+    to be learned. An answer that is `negative` is to become less likely. Of a state whose value alone is learned the
+    answer is empty.
+    """
 
     prompt: np.ndarray
     answer: np.ndarray
     weight: float = 1.0
+    negative: bool = False
+    depth: int = 0
+    value_weight: float = 1.0
+
+    @property
+    def length(self) -> int:
+        """How many tokens a decoder reads."""
+        return len(self.prompt) + len(self.answer)
 
 
 def load_data(name: str) -> tuple[Sequence[Transition], Sequence[Transition]]:
@@ -72,6 +87,17 @@ def load_data(name: str) -> tuple[Sequence[Transition], Sequence[Transition]]:
     return batches.load_transitions(name)
 
 
+def encode_transition(item: Transition, how: PromptFormat, codec: PromptCodec, end: int) -> tuple[list[int], list[int]]:
+    """Return the tokens of a transition's prompt and of its answer, the end of the text included."""
+    prompt, answer = how.example(item.state, item.tactic)
+    return codec.prompt(prompt, system=how.system), [*codec.continuation(prompt, answer), end]
+
+
+def depth_of(item: Transition) -> int:
+    """Return how many tactics a state needs, as far as there are bins for it."""
+    return min(max(item.depth, 1), NUM_VALUE_BINS)
+
+
 def tokenize(
     transitions: Sequence[Transition], how: PromptFormat, codec: PromptCodec, end: int, room: int, encoder_decoder: bool
 ) -> tuple[list[TokenizedExample], int]:
@@ -81,18 +107,17 @@ def tokenize(
     """
     examples, too_long, shortest = [], 0, math.inf
     for item in transitions:
-        prompt, answer = how.example(item.state, item.tactic)
-        prompt_tokens = codec.prompt(prompt, system=how.system)
-        answer_tokens = [*codec.continuation(prompt, answer), end]
+        prompt, answer = encode_transition(item, how, codec, end)
         # An encoder-decoder has positions for each of the two, a decoder for both together.
-        length = len(prompt_tokens) + len(answer_tokens)
+        length = len(prompt) + len(answer)
         if encoder_decoder:
-            length = max(len(prompt_tokens), len(answer_tokens))
-        if length > room or not prompt_tokens:
+            length = max(len(prompt), len(answer))
+        if length > room or not prompt:
             shortest = min(shortest, length)
             too_long += 1
         else:
-            examples.append(TokenizedExample(np.array(prompt_tokens, np.int32), np.array(answer_tokens, np.int32)))
+            tokens = (np.array(prompt, np.int32), np.array(answer, np.int32))
+            examples.append(TokenizedExample(*tokens, depth=depth_of(item)))
     if too_long and not examples:
         raise UserError(
             f"no transition fits in {room} tokens (--max-length, and what the model has positions for): the shortest "
@@ -123,13 +148,6 @@ def tokenize_rows(
     return examples
 
 
-def answer_weights(examples: Sequence[TokenizedExample], device: torch.device) -> torch.Tensor:
-    """Return the weights of the tokens of all answers (N,), in the order of `answer_logits`."""
-    sizes = torch.tensor([len(example.answer) for example in examples])
-    weights = torch.tensor([example.weight for example in examples])
-    return torch.repeat_interleave(weights, sizes).to(device)
-
-
 def _rows(parts: Sequence[np.ndarray], fill: int, device: torch.device) -> torch.Tensor:
     """Lay rows of tokens side by side, padded on the right: (R, L)."""
     rows_RL = torch.full((len(parts), max(map(len, parts))), fill, dtype=torch.long)
@@ -141,13 +159,21 @@ def _rows(parts: Sequence[np.ndarray], fill: int, device: torch.device) -> torch
 NO_TARGET = -100
 
 
-def answer_logits(
-    model: Any, examples: Sequence[TokenizedExample], pad: int, start: int
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return for the tokens of all answers the logits (N, V), the right tokens (N,), and their rows (N,).
+class Outputs(NamedTuple):
+    """What a network says of examples: for the tokens of all answers the logits (N, V), the right tokens (N,), and
+    their rows (N,); for each example what its output layer reads at the end of the prompt (R, C), of a decoder."""
+
+    logits_NV: torch.Tensor
+    targets_N: torch.Tensor
+    rows_N: torch.Tensor
+    states_RC: torch.Tensor | None
+
+
+def answer_logits(model: Any, examples: Sequence[TokenizedExample], pad: int, start: int) -> Outputs:
+    """Compute what a network says of examples.
 
     A decoder reads prompt and answer as one text. An encoder-decoder reads the prompt, and writes the answer behind
-    `start`.
+    `start`. Raises UserError for a network whose output layer is none of its modules.
     """
     device = model.device
     encoder_decoder = bool(model.config.is_encoder_decoder)
@@ -165,10 +191,23 @@ def answer_logits(
     inputs = {}
     if encoder_decoder:
         inputs["decoder_input_ids"] = _rows(answers_before, pad, device)
-    targets_RL = _rows(targets, NO_TARGET, device)
+    texts_RL = _rows(texts, pad, device)
+    # As wide as what the output layer reads, also where no answer reaches that far.
+    width = texts_RL.shape[1]
+    if encoder_decoder:
+        width = inputs["decoder_input_ids"].shape[1]
+    targets_RL = _rows([*targets, np.full(width, NO_TARGET)], NO_TARGET, device)[:-1]
     # Padding is on the right, where a decoder's tokens do not see it, and an encoder's do but for this mask.
     mask_RL = _rows([np.ones(len(text), np.int64) for text in texts], 0, device)
-    logits_RLV = model(input_ids=_rows(texts, pad, device), attention_mask=mask_RL, **inputs, use_cache=False).logits
-    # To fp32 only what is needed: logits of all places would take several times the memory of the rest.
     chosen_RL = targets_RL != NO_TARGET
-    return logits_RLV[chosen_RL].float(), targets_RL[chosen_RL], chosen_RL.nonzero()[:, 0]
+    with OutputTap().watching(model, chosen_RL) as tap:
+        logits_NV = model(input_ids=texts_RL, attention_mask=mask_RL, **inputs, use_cache=False).logits
+    if tap.hidden is None:
+        raise UserError(f"{type(model).__name__} has no output layer of its own: it cannot be trained here")
+    # Where the answer's first token is predicted from: the network has read all of the state there, and no more.
+    states_RC = None
+    if not encoder_decoder:
+        ends_R = torch.tensor([len(example.prompt) - 1 for example in examples], device=tap.hidden.device)
+        states_RC = tap.hidden[torch.arange(len(examples), device=tap.hidden.device), ends_R]
+    at_least_fp32 = torch.promote_types(logits_NV.dtype, torch.float32)
+    return Outputs(logits_NV.to(at_least_fp32), targets_RL[chosen_RL], chosen_RL.nonzero()[:, 0], states_RC)

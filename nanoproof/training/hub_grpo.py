@@ -26,7 +26,7 @@ from nanoproof.policy.prompt_formats import PromptFormat
 from nanoproof.training import batches, options
 from nanoproof.training.grpo import choose_states, whole_groups
 from nanoproof.training.hub_examples import choose_format, load_data
-from nanoproof.training.hub_finetuning import PREFIX, _source, trainable_network, write_folder
+from nanoproof.training.hub_network import PREFIX, source_of, trainable_network, write_folder
 from nanoproof.training.rewards import LEAN, LeanReward, Reward, RewardOptions, open_reward, rewards_of, shares
 from nanoproof.training.setup import parse_resumable, start_ranks, start_stage
 
@@ -98,7 +98,7 @@ class HubGRPO:
         library = transformers_library()
         trl_library()
         self.grpo, self.lora, self.reward, self.seed, self.dist = grpo, lora, reward, seed, dist
-        self.source = _source(f"{PREFIX}{source}")
+        self.source = source_of(f"{PREFIX}{source}")
         self.model = trainable_network(library, self.source, lora, seed, dist.device)
         if self.model.config.is_encoder_decoder:
             raise UserError(f"{PREFIX}{source} is an encoder-decoder; GRPO takes decoders")

@@ -36,13 +36,15 @@ from nanoproof.data.theorems.theorem_sets import (
     set_name,
     splits_of,
 )
+from nanoproof.inference.open_model import is_foreign
 from nanoproof.lean.solvers import SOLVER_SETS
 from nanoproof.lean.types import Theorem
 from nanoproof.model.checkpoint import read_manifest
+from nanoproof.policy.prompt_formats import TRAINED_FILE
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.cli_input import parse_theorem
 from nanoproof.rl.__main__ import run
-from nanoproof.rl.options import OWN_DEFAULTS, ClusterOptions, RLConfig, RLOptions
+from nanoproof.rl.options import OWN_DEFAULTS, ClusterOptions, HubModelOptions, RLConfig, RLOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.training import options
 from nanoproof.training.schedule import clock
@@ -51,7 +53,7 @@ from nanoproof.ttrl.learning import PROOF_FILE, TARGET_FILE, TargetLearning, TTR
 
 DATA = {**SOLVERS, "sft_data": RL_DATA["sft_data"]}
 """Options that follow the Lean that is used."""
-OF_RUN = (RLOptions, options.BatchOptions, options.OptimizerOptions, SamplingConfig)
+OF_RUN = (RLOptions, options.BatchOptions, options.OptimizerOptions, SamplingConfig, HubModelOptions)
 """Options whose defaults are those of the run that `--model-path` names, and those of the search."""
 LEFT_OUT = (
     *("load_buffer", "datasets", "num_steps", "max_time"),
@@ -112,15 +114,12 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
 
 def options_of_run(model_path: str) -> dict[str, Any]:
     """Return what a run of RL or finetuning had for the options that depend on the network; {} where none is known."""
-    manifest = resolve_model_path(model_path)
-    folder = manifest
-    if not manifest.is_dir():
-        folder = manifest.parent
+    folder, stage = _origin(model_path)
     saved = read_object(folder / "args.json") or {}
     if not saved:
         return {}
     names = {option.dest for option in options_of(options.BatchOptions)}
-    if read_manifest(manifest)["extra"].get("stage") in ("rl", "ttrl"):
+    if stage in ("rl", "ttrl"):
         for options_class in OF_RUN:
             names |= {option.dest for option in options_of(options_class)}
         names = {name for name in names - NOT_OF_RUN if not name.startswith("monitor_")}
@@ -129,8 +128,23 @@ def options_of_run(model_path: str) -> dict[str, Any]:
             names.discard("search_finishers")
     else:
         names.discard("target_examples_per_step")  # that of finetuning, whose data are many times as large
+        if is_foreign(model_path):
+            names.discard("device_batch_size")  # which counts examples there, and full rows here
     # Defaults in place of choices that are gone: nothing of an earlier search binds this one.
     return {name: value for name, value in saved.items() if name in names and not is_retired_choice(name, value)}
+
+
+def _origin(model_path: str) -> tuple[Path, str]:
+    """Return the directory of the run that made a checkpoint, and the stage of that run ("" where it is not known)."""
+    if is_foreign(model_path):
+        checkpoint = Path(model_path.partition(":")[2]).expanduser()
+        # Any other folder than `checkpoint-<step>` of a run says nothing of options.
+        about = read_object(checkpoint / TRAINED_FILE) or {}
+        return checkpoint.parent, str(about.get("stage", ""))
+    manifest = folder = resolve_model_path(model_path)
+    if not manifest.is_dir():
+        folder = manifest.parent
+    return folder, str(read_manifest(manifest)["extra"].get("stage", ""))
 
 
 def find_targets(text: str, names: Sequence[str], embedded: bool) -> list[Theorem]:

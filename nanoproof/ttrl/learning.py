@@ -27,10 +27,9 @@ from nanoproof.data.nanolean import statement_key, statement_variants
 from nanoproof.data.theorems.whitelists import LeanChoice
 from nanoproof.lean.source import parse_declaration, rename_theorem, theorem_name
 from nanoproof.lean.types import Theorem
-from nanoproof.model.checkpoint import delete_checkpoints
 from nanoproof.prover.attempt import Attempt
 from nanoproof.rl.collection import Collection, CollectSource, Experience, name_of
-from nanoproof.rl.learner import Learner
+from nanoproof.rl.learner import Learner, PolicyLearner, checkpoint_spec, delete_all_checkpoints
 from nanoproof.rl.loop import ReinforcementLearning
 from nanoproof.rl.matchmaker import Assignment, is_settled
 from nanoproof.rl.options import RLConfig
@@ -271,7 +270,7 @@ class TargetCollection(Collection):
     source: TargetSource
 
     def __init__(
-        self, config: RLConfig, options: TTRLOptions, learner: Learner, target: Theorem, dist: DistInfo
+        self, config: RLConfig, options: TTRLOptions, learner: PolicyLearner, target: Theorem, dist: DistInfo
     ) -> None:
         super().__init__(config, learner, TargetExperience.of_target(config, target), dist)
         self._options = options
@@ -491,9 +490,9 @@ class TargetLearning(ReinforcementLearning):
         if not (path / FINISHED).exists():
             log.info("to resume: python -m nanoproof.ttrl --resume-from %s", run_name(path))
         elif self.ttrl.save:
-            log.info("the network is kept: --model-path %s", run_name(path))
+            log.info("the network is kept: --model-path %s", checkpoint_spec(path))
         else:
-            delete_checkpoints(path)
+            delete_all_checkpoints(path)
 
 
 def before_declaration_of(theorem: Theorem) -> str:

@@ -65,6 +65,25 @@ def save_decoder(folder: Path, chat: bool = False, seed: int = 0, positions: int
     return folder
 
 
+def save_other_decoder(folder: Path, kind: str) -> Path:
+    """A decoder of another kind: learned positions, a sliding window with capped logits, states that are no keys."""
+    tokenizer = byte_level_tokenizer()
+    torch.manual_seed(0)
+    ends = {"bos_token_id": None, "eos_token_id": tokenizer.eos_token_id, "pad_token_id": None}
+    shape = {"vocab_size": len(tokenizer), "hidden_size": 32, "num_hidden_layers": 2, "initializer_range": 0.4, **ends}
+    heads = {"num_attention_heads": 4, "max_position_embeddings": 128}
+    if kind == "gpt2":
+        config = transformers.GPT2Config(**shape, **heads)
+    elif kind == "gemma2":
+        more = {"num_key_value_heads": 2, "head_dim": 8, "sliding_window": 8, "intermediate_size": 64}
+        config = transformers.Gemma2Config(**shape, **heads, **more)
+    else:
+        config = transformers.MambaConfig(**shape)
+    transformers.AutoModelForCausalLM.from_config(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
 def save_encoder_decoder(folder: Path, seed: int = 0) -> Path:
     """A byte-level encoder-decoder, as ReProver's networks."""
     tokenizer = transformers.ByT5Tokenizer(extra_ids=8)

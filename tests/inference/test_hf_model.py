@@ -3,6 +3,7 @@
 import math
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,13 @@ import pytest
 import torch
 
 from nanoproof.common.errors import UserError
-from nanoproof.inference import hf_loading, hf_model
+from nanoproof.inference import hf_decoding, hf_loading, hf_model
 from nanoproof.inference.hf_loading import HFOptions
 from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.language_model import GenerationOptions
 from nanoproof.inference.open_model import as_text, open_model, with_system
 from nanoproof.search.policy import BadState, PolicyClosed, PolicyServerError
-from tests.fakes.hf_models import save_decoder, save_encoder, save_encoder_decoder
+from tests.fakes.hf_models import save_decoder, save_encoder, save_encoder_decoder, save_other_decoder
 from tests.helpers import Later
 
 transformers: Any = Later("transformers")
@@ -90,14 +91,42 @@ def test_samples_have_the_log_probability_of_a_forward_pass_at_temperature_1(
     model, tokenizer = plain(folder)
     ours = HFModel(str(folder))
     drawn: list[list[int]] = []
-    texts_of = hf_model._Draw.samples
-    monkeypatch.setattr(hf_model._Draw, "samples", lambda self: drawn.extend(self._tokens) or texts_of(self))
+    texts_of = hf_model.Draw.samples
+    monkeypatch.setattr(hf_model.Draw, "samples", lambda self, *a: drawn.extend(self._tokens) or texts_of(self, *a))
     options = GenerationOptions(num_samples=6, max_new_tokens=5, temperature=0.7, top_p=0.9)
     answers = ours.generate(PROMPTS, options, [5, 6, 7, 8])
     prompts = [tokenizer(prompt)["input_ids"] for prompt in PROMPTS for _ in range(6)]
     assert len({tuple(tokens) for tokens in drawn}) > 12
     for prompt, tokens, sample in zip(prompts, drawn, [s for samples in answers for s in samples], strict=True):
         assert sample.logprob == pytest.approx(forward_logprob(model, prompt, tokens), abs=1e-4)
+    ours.close()
+
+
+@pytest.mark.parametrize(("kind", "keeps_keys"), [("gpt2", True), ("gemma2", True), ("mamba", False)])
+def test_prompts_that_are_read_once_give_the_texts_of_the_librarys_own_loop(
+    kind: str, keeps_keys: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = HFModel(str(save_other_decoder(tmp_path, kind)))
+    options = GenerationOptions(num_samples=4, max_new_tokens=10)
+    prefixes: list[Any] = []
+    read = HFModel._read
+    monkeypatch.setattr(HFModel, "_read", lambda self, jobs: prefixes.append(read(self, jobs)) or prefixes[-1])
+    texts = [[sample.text for sample in each] for each in ours.generate(PROMPTS, options, [1, 2, 3, 4])]
+    assert [prefix.cache is not None for prefix in prefixes] == [keeps_keys]
+    monkeypatch.setattr(hf_decoding, "_plain_cache", lambda cache: None)
+    again = ours.generate(PROMPTS, options, [1, 2, 3, 4])
+    assert texts == [[sample.text for sample in each] for each in again]
+    ours.close()
+
+
+def test_a_pause_lets_nothing_begin_until_it_ends(decoder: Path) -> None:
+    ours = HFModel(str(decoder))
+    ours.pause()
+    with ThreadPoolExecutor(2) as threads:
+        pending = [threads.submit(ours.generate, PROMPTS, GREEDY, [0] * 4), threads.submit(ours.score, "x", "y")]
+        assert not wait(pending, timeout=0.2).done
+        ours.resume()
+        assert len(pending[0].result(20)) == 4 and pending[1].result(20) < 0
     ours.close()
 
 

@@ -158,6 +158,7 @@ def test_a_policy_server_serves_it() -> None:
         assert answer["suggestions"][0]["tactics"] == ["simp", "rfl"]
         assert model.asked[0][1].top_p == 0.5
         status = status_of(service, [])
+        assert status["decisions"].pop("values").startswith("none: every state counts as one tactic")
         assert status["decisions"] == {"prompt_format": "bfs-prover", "model": "scripted"}
         assert (status["questions"]["answered"], status["engine"]) == (1, {})
         assert b"nanoproof_policy_states_total" in client.get("/metrics").data

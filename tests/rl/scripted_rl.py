@@ -26,7 +26,7 @@ from nanoproof.lean.types import ProtocolError, Theorem
 from nanoproof.model.checkpoint import save_checkpoint
 from nanoproof.policy.tactic_policy import PolicyLoad
 from nanoproof.rl import __main__ as rl
-from nanoproof.rl import collection
+from nanoproof.rl import hub_learner, learner
 from tests.fakes.lean import ScriptedLean, branch
 from tests.fakes.policy import ScriptedPolicy, suggestion
 from tests.helpers import free_port
@@ -97,7 +97,8 @@ def scripted() -> Iterator[None]:
     with (
         mock.patch.dict(sets.DATASETS, scripted=theorems, twin=theorems),
         mock.patch.object(rl, "open_fleet", lambda *_: fleet),
-        mock.patch.object(collection, "model_policy", Policy),
+        mock.patch.object(learner, "model_policy", Policy),
+        mock.patch.object(hub_learner.HubLearner, "make_policy", Policy),
     ):
         yield
 

@@ -13,7 +13,7 @@ from nanoproof.actors.fleet import Fleet
 from nanoproof.common import rank_watch
 from nanoproof.common.errors import run_main
 from nanoproof.rl import __main__ as rl
-from nanoproof.rl import collection
+from nanoproof.rl import learner
 from tests.rl import scripted_rl
 
 
@@ -34,7 +34,7 @@ def main():
     with (
         scripted_rl.scripted(),
         mock.patch.object(rl, "open_fleet", lambda *_: Fleet([Slot(), Slot()], None, "scripted", None)),
-        mock.patch.object(collection, "model_policy", scripted_rl.Policy),
+        mock.patch.object(learner, "model_policy", scripted_rl.Policy),
     ):
         return rl.main()
 

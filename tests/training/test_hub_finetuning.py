@@ -18,13 +18,15 @@ from nanoproof.data.weighted_rows import Row, write_rows
 from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.hf_tokens import PromptCodec
 from nanoproof.inference.language_model import GenerationOptions
+from nanoproof.inference.value_head import expected_tactics
 from nanoproof.lean.types import Transition
 from nanoproof.model.lora import LoraOptions
 from nanoproof.policy.prompt_formats import FORMATS, known_format
 from nanoproof.training import hub_finetuning
 from nanoproof.training.hub_examples import answer_logits, tokenize, tokenize_rows
-from nanoproof.training.hub_finetuning import HubFinetuning, target_modules
-from tests.fakes.hf_models import save_decoder, save_encoder, save_encoder_decoder
+from nanoproof.training.hub_finetuning import HubFinetuning
+from nanoproof.training.hub_network import checkpoint_steps, target_modules
+from tests.fakes.hf_models import save_decoder, save_encoder, save_encoder_decoder, save_other_decoder
 from tests.helpers import Later
 from tests.training import small
 
@@ -149,9 +151,9 @@ def test_a_padded_batch_has_the_numbers_of_single_rows(folder: Path) -> None:
     examples, too_long = tokenize(STEPS, FORMATS["bfs-prover"], codec, tokenizer.eos_token_id, 100, encoder_decoder)
     assert too_long == 0
     with torch.no_grad():
-        logits_NV, targets_N, rows_N = answer_logits(model, examples, 0, 0)
+        logits_NV, targets_N, rows_N, _ = answer_logits(model, examples, 0, 0)
         for row, example in enumerate(examples):
-            alone_KV, wanted_K, _ = answer_logits(model, [example], 0, 0)
+            alone_KV, wanted_K, _, _ = answer_logits(model, [example], 0, 0)
             torch.testing.assert_close(logits_NV[rows_N == row], alone_KV, atol=1e-5, rtol=1e-5)
             assert wanted_K.tolist() == targets_N[rows_N == row].tolist() == example.answer.tolist()
     sizes = [len(each.prompt) + len(each.answer) for each in examples]
@@ -164,16 +166,21 @@ def test_exact_matches_are_those_that_greedy_decoding_writes(decoder: Path, tmp_
     data = write_export(tmp_path / "data", STEPS, [STEPS[0], STEPS[0], STEPS[1], Transition("⊢ q", "rw [h]", 1)])
     words = ["--model-path", f"hf:{decoder}", "--data", str(data), "--run-dir", str(tmp_path / "run")]
     words += ["--device-type", "cpu", "--epochs", "25", "--lr", "0.01", "--target-examples-per-step", "3"]
+    words += ["--value-weight", "0.1", "--lora-lr", "0.02"]
     assert sft.main([*words, "--log-level", "warning"]) == 0
     records = list(read_jsonl(tmp_path / "run" / "metrics.jsonl"))
     assert records[-1]["loss"] < 0.1 < records[0]["loss"] and records[-1]["step"] == 25
     assert records[-1]["valid/tactic_exact_match"] == 0.75
+    assert records[-1]["value_loss"] < 0.1 < records[0]["value_loss"] and records[-1]["valid/value_error"] < 1
     assert (tmp_path / "run" / "finished").exists()
     folder = tmp_path / "run" / "checkpoint-25"
     assert known_format(f"hf:{folder}", "tactic") is FORMATS["bfs-prover"]
     ours = HFModel(str(folder))
     greedy = GenerationOptions(max_new_tokens=20, temperature=0)
-    answers = ours.generate([FORMATS["bfs-prover"].prompt(item.state, ()) for item in STEPS], greedy, [0] * 3)
+    prompts = [FORMATS["bfs-prover"].prompt(item.state, ()) for item in STEPS]
+    for item, value in zip(STEPS, ours.values(prompts), strict=True):
+        assert expected_tactics(value) == pytest.approx(1, abs=0.3), item  # an export of theorems of one step
+    answers = ours.generate(prompts, greedy, [0] * 3)
     assert [samples[0].text for samples in answers] == [item.tactic for item in STEPS]
     assert all(samples[0].finished for samples in answers)
     ours.close()
@@ -203,7 +210,9 @@ def test_adapters_alone_are_trained_and_begin_at_the_base(folder: Path, tmp_path
     assert "parameters are trained" in loop.decisions()["lora"]
 
 
-def test_targets_are_named_as_the_network_does(decoder: Path) -> None:
+def test_targets_are_named_as_the_network_does(decoder: Path, tmp_path: Path) -> None:
+    gpt2 = plain(save_other_decoder(tmp_path, "gpt2"))
+    assert target_modules(gpt2, LoraOptions(lora=4)) == ["c_attn", "c_proj"]
     network = plain(decoder)
     assert target_modules(network, LoraOptions(lora=4, lora_targets="q,up,v_proj")) == ["q_proj", "up_proj", "v_proj"]
     assert target_modules(network, LoraOptions(lora=4, lora_targets="all-linear")) == "all-linear"
@@ -283,10 +292,10 @@ def test_a_checkpoint_that_cannot_be_written_leaves_the_last_one(decoder: Path, 
         del loop.model.save_pretrained
         loop.write_checkpoint(tmp_path, 2)
         loop.model.save_pretrained = full
-    assert hub_finetuning.checkpoint_steps(tmp_path) == [1, 2]
+    assert checkpoint_steps(tmp_path) == [1, 2]
     (tmp_path / "checkpoint-2" / "optimizer.pt").write_bytes(b"torn")
     with pytest.raises(UserError, match=r"optimizer\.pt is missing, damaged .* --resume-fresh-optimizer"):
-        loop._load_optimizer(tmp_path / "checkpoint-2")
+        loop.network.load_optimizer(tmp_path / "checkpoint-2")
 
 
 # -- data of LeanDojo, and the known constructor -----------------------------------------------------------------------

@@ -16,7 +16,7 @@ from nanoproof.lean.types import Theorem, TheoremRejected
 from nanoproof.model.checkpoint import finished_steps, load_model
 from nanoproof.prover.attempt import Attempt
 from nanoproof.rl import __main__ as rl
-from nanoproof.rl import collection
+from nanoproof.rl import learner
 from nanoproof.rl.attempt_log import logged_attempts
 from nanoproof.rl.options import RLConfig, parse_args
 from nanoproof.search.policy import Suggestion
@@ -74,7 +74,7 @@ def _scripts() -> Iterator[None]:
     fleet = Fleet([Slot(), Slot()], None, "scripted", None, is_real=True)  # type: ignore[list-item]
     with (
         mock.patch.object(rl, "open_fleet", lambda *_: fleet),
-        mock.patch.object(collection, "model_policy", Policy),
+        mock.patch.object(learner, "model_policy", Policy),
     ):
         yield
     torch.set_num_threads(threads)

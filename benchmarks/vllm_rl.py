@@ -1,0 +1,222 @@
+"""RL over genuine vLLM servers: whose weights answered, what a restart costs, and whether memory stays level.
+
+python -m benchmarks.vllm_rl --vllm ENV/bin/python --out DIR
+
+A Llama of 150,000 parameters is made and finetuned on a small data set; two servers of vLLM serve it; reinforcement
+learning trains adapters that they load at each step. At half of the steps one server is killed, and started again
+without its adapters. Every answer is kept with its label; in the end the network here says, with the adapters of each
+label, what the log-probability of every sampled tactic is.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from nanoproof.common.torch_command import run_main
+
+import httpx2
+import psutil
+
+from nanoproof import sft
+from nanoproof.common.files import atomic_write_json, read_jsonl
+from nanoproof.inference.hf_model import HFModel
+from nanoproof.inference.language_model import TextSample
+from nanoproof.inference.lora_endpoints import LoraEndpoints
+from nanoproof.model.tokenizer import train_tokenizer
+from nanoproof.rl import __main__ as rl
+from nanoproof.training.hub_network import checkpoint_steps
+from scripts.tiny_decoder import DecoderOptions, make_decoder
+from tests.helpers import free_port
+from tests.rl import tiny
+from tests.training.small import write_leantree
+
+START_SECONDS = 600.0
+SERVER_FLAGS = ["--enable-lora", "--max-lora-rank", "8", "--max-loras", "4", "--dtype", "float32"]
+SERVER_FLAGS += ["--max-model-len", "256", "--enforce-eager", "--host", "127.0.0.1"]
+ENVIRONMENT = {
+    "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "True",
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "OMP_NUM_THREADS": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+}
+
+
+@dataclass
+class Server:
+    """A server of vLLM on a port of its own."""
+
+    python: str
+    model: Path
+    log: Path
+    port: int = field(default_factory=free_port)
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def start(self) -> None:
+        """Start it, and return at once."""
+        words = [self.python, "-m", "vllm.entrypoints.openai.api_server", "--model", str(self.model)]
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        self.process = subprocess.Popen(
+            [*words, "--port", str(self.port), *SERVER_FLAGS],
+            env={**environment, **ENVIRONMENT},
+            stdout=self.log.open("ab"),
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def wait(self) -> None:
+        """Wait until it answers."""
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline and self.process.poll() is None:
+            try:
+                httpx2.get(f"{self.address}/models", timeout=5)
+                return
+            except httpx2.TransportError:
+                time.sleep(1)
+        raise SystemExit(f"vLLM does not come up; {self.log} says why")
+
+    def kill(self) -> None:
+        """Kill it with all of its processes."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def memory(self) -> int:
+        """Return the resident bytes of all of its processes."""
+        processes = [psutil.Process(self.process.pid), *psutil.Process(self.process.pid).children(recursive=True)]
+        return sum(process.memory_info().rss for process in processes)
+
+    def adapters(self) -> int:
+        """Return how many adapters it holds."""
+        listed = httpx2.get(f"{self.address}/models", timeout=30).json()["data"]
+        return sum(entry["parent"] is not None for entry in listed)
+
+
+def make_model(out: Path) -> tuple[Path, Path]:
+    """Make and finetune the small Llama; returns its folder and the data."""
+    data, run = out / "data.jsonl", out / "sft"
+    write_leantree(data, tiny.tiny_transitions(), per_file=1)
+    tokenizer = train_tokenizer([item.state + "\n" + item.tactic for item in tiny.tiny_transitions()], 480)
+    make_decoder(out / "base", tokenizer, DecoderOptions(layers=2, width=64, positions=256))
+    words = ["--model-path", f"hf:{out / 'base'}", "--data", str(data), "--value-weight", "0.1", "--epochs", "20"]
+    words += ["--lr", "0.003", "--target-examples-per-step", "16", "--run-dir", str(run), "--device-type", "cpu"]
+    if not (run / "finished").exists():
+        sft.main(words)
+    return run / f"checkpoint-{checkpoint_steps(run)[-1]}", data
+
+
+def check_labels(run: Path, answers: Sequence[tuple[str, str, Sequence[TextSample]]]) -> dict[str, Any]:
+    """Score every sampled tactic with the adapters of its label; returns how far the answers were off."""
+    by_step: dict[int, list[tuple[str, TextSample]]] = {}
+    for name, prompt, samples in answers:
+        for sample in samples:
+            if sample.finished and sample.logprob is not None:
+                by_step.setdefault(int(name.rpartition("-")[2]), []).append((prompt, sample))
+    largest, compared, other_tokens = 0.0, 0, 0
+    for step, sampled in sorted(by_step.items()):
+        model = HFModel(str(run / f"checkpoint-{step}"))
+        end = model._tokenizer.decode([model._eos[0]])
+        for prompt, sample in sampled:
+            written = model._codec.continuation(prompt, sample.text)
+            if len(written) + 1 != sample.num_tokens:
+                other_tokens += 1
+                continue
+            largest = max(largest, abs(model.score(prompt, sample.text + end) - (sample.logprob or 0.0)))
+            compared += 1
+        model.close()
+    return {"compared": compared, "other tokens for the text": other_tokens, "largest difference": largest}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the whole; returns 1 if a label was wrong."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.vllm_rl")
+    parser.add_argument("--vllm", required=True, metavar="PYTHON", help="Python of an environment with vLLM.")
+    parser.add_argument("--out", required=True, type=Path, help="Where to write.")
+    parser.add_argument("--steps", type=int, default=20, help="Steps before the kill and after the restart, together.")
+    args = parser.parse_args(argv)
+    out: Path = args.out.absolute()
+    out.mkdir(parents=True, exist_ok=True)
+    model, data = make_model(out)
+    servers = [Server(args.vllm, model, out / f"server_{number}.log") for number in range(2)]
+    answers: list[tuple[str, str, Sequence[TextSample]]] = []
+    run = out / "rl"
+    try:
+        for server in servers:
+            server.start()
+        for server in servers:
+            server.wait()
+        report: dict[str, Any] = {"memory": [], "adapters": []}
+        watcher = threading.Thread(target=watch, args=(run, servers, args.steps, report), daemon=True)
+        opened = LoraEndpoints.__init__
+
+        def open_heard(endpoints: LoraEndpoints, *words: Any, **options: Any) -> None:
+            opened(endpoints, *words, **options)
+            endpoints.answered = lambda *answer: answers.append(answer)
+
+        watcher.start()
+        with mock.patch.object(LoraEndpoints, "__init__", open_heard):
+            words = tiny.rl_words(out, run, 100_000)
+            words += ["--model-path", f"hf:{model}", "--lora", "8", "--lora-lr", "0.05", "--model-tactic-tokens", "24"]
+            rl.main([*words, "--sft-data", str(data), "--policy-endpoint", *(server.address for server in servers)])
+        watcher.join(60)
+        report["left at the end"] = [server.adapters() for server in servers]
+    finally:
+        for server in servers:
+            if hasattr(server, "process"):
+                server.kill()
+    report["steps"] = max(checkpoint_steps(run))
+    report["answers"] = len(answers)
+    report["labels"] = check_labels(run, answers)
+    numbers = [record["number"] for record in read_jsonl(run / "attempts_r0.jsonl")]
+    places = Counter((number["step"], number["sequence"]) for number in numbers)
+    report["attempts"] = len(numbers)
+    report["attempts twice"] = sum(count > 1 for count in places.values())
+    outcomes = Counter(record["outcome"] for record in read_jsonl(run / "attempts_r0.jsonl"))
+    report["errors"] = outcomes["error"]
+    atomic_write_json(out / "report.json", report)
+    print(json.dumps(report, indent=2))
+    return int(report["labels"]["largest difference"] > 1e-3)
+
+
+def watch(run: Path, servers: Sequence[Server], steps: int, report: dict[str, Any]) -> None:
+    """Kill a server after half of the steps, start it again, and end the run so many steps after it is back."""
+
+    def step_now() -> int:
+        file = run / "metrics.jsonl"
+        if not file.exists():
+            return 0
+        return max((record["step"] for record in read_jsonl(file)), default=0)
+
+    def reach(step: int) -> None:
+        while step_now() < step:
+            time.sleep(0.2)
+            report["adapters"].append(max(server.adapters() for server in servers))
+
+    reach(2)
+    report["memory"].append(sum(server.memory() for server in servers))
+    reach(steps // 2)
+    servers[1].kill()
+    report["killed after step"] = step_now()
+    servers[1].start()
+    servers[1].wait()
+    report["back after step"] = step_now()
+    reach(step_now() + steps // 2)
+    report["memory"].append(sum(server.memory() for server in servers))
+    report["most adapters at a server"] = max(report.pop("adapters"))
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,155 @@
+"""Does RL make a decoder of transformers a better prover? Small ones, on NanoLean, on a few cores.
+
+python -m scripts.rl_hub --arm lora --seed 0          # half an hour of RL beside finetuning and two evaluations
+python -m scripts.rl_hub --arm lora --seed 1
+python -m scripts.rl_hub --arm whole --seed 0 --shape qwen2
+python -m scripts.rl_hub --arm lora --seed 0 --quick  # everything very small, to see it run
+
+An arm and a seed are one run, which the same command goes on with where it was stopped. A Llama (or Qwen) of about a
+million parameters with a tokenizer of ours is finetuned with a value head, then learns by RL; both are scored on the
+held-out test theorems by the same search, with solvers at every node. `table.md` in the output folder has all that is
+there so far, compared in pairs.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validate
+from nanoproof.common.errors import run_main
+from nanoproof.common.files import atomic_write_text
+from nanoproof.common.run_dir import home
+from nanoproof.evaluation.compare import compare, read_evaluation
+from scripts import small_runs
+
+ADAPTERS = ["--lora", "16", "--lora-targets", "q,k,v,o,up,down"]
+TACTIC = ["--model-tactic-tokens", "32"]
+STAGES = ("sft", "rl")
+TITLES = {"sft": "finetuning", "rl": "RL"}
+
+
+@dataclass(frozen=True)
+class HubRunOptions:
+    """RL of a small decoder of transformers."""
+
+    arm: Literal["lora", "whole"] = opt("lora", "What RL trains: adapters of rank 16, or the whole network.")
+    seed: int = opt(0, "Seed of weights, data and search.", min=0)
+    shape: Literal["llama", "qwen2"] = opt("llama", "Kind of network.")
+    minutes: float = opt(30.0, "Minutes of RL.", above=0)
+    sft_epochs: float = opt(9.0, "Epochs of supervised finetuning before.", above=0)
+    theorems: int = opt(120, "Test theorems of each set to score on, the first so many.", min=1)
+    simulations: int = opt(64, "Simulations for each of them.", min=1)
+    quick: bool = opt(False, "Everything very small, to see it run.")
+    out: str | None = opt(None, "Where to write; default $NANOPROOF_HOME/rl_hub (rl_hub_quick).")
+
+    def __post_init__(self) -> None:
+        validate(self, "rl_hub")
+
+    def quick_version(self) -> "HubRunOptions":
+        """Return the same options with very small sizes."""
+        return replace(self, minutes=0.4, sft_epochs=0.1, theorems=8, simulations=8)
+
+
+@dataclass
+class HubRun:
+    """The stages of an arm and a seed, each of which is skipped if it is there."""
+
+    options: HubRunOptions
+    out: Path
+    commands: small_runs.Commands
+
+    @property
+    def folder(self) -> Path:
+        """Where this seed's networks are; the finetuned one is that of both arms."""
+        return self.out / f"{self.options.shape}_{self.options.seed}"
+
+    def run(self) -> None:
+        """Make, finetune, score, learn, score."""
+        options, tokenizer = self.options, self.out / "tokenizer"
+        self.commands.data_and_tokenizer(tokenizer)
+        base, sft, rl = self.folder / "base", self.folder / "sft", self.folder / options.arm
+        if not (base / "config.json").exists():
+            words = ["scripts.tiny_decoder", str(base), "--shape", options.shape, "--tokenizer", str(tokenizer)]
+            self.commands.run("decoder", "Making a decoder", [*words, "--seed", str(options.seed)])
+        words = ["nanoproof.sft", "--model-path", f"hf:{base}", "--data", "nanolean", "--value-weight", "0.1"]
+        words += ["--epochs", f"{options.sft_epochs:g}", "--lr", "0.002", "--lora-lr", "0.002", "--warmup-frac", "0.02"]
+        words += ["--target-examples-per-step", "64", "--device-batch-size", "64", "--max-length", "256"]
+        words += ["--max-eval-examples", "500", "--eval-every", "500steps", "--device-type", "cpu"]
+        words += ["--prompt-format", "bfs-prover", "--seed", str(options.seed), "--save-every", "0:05:00"]
+        self.commands.train("sft", "Supervised finetuning with a value head", words, sft)
+        self.score(sft, "sft")
+        self.commands.train("rl", f"RL for {options.minutes:g} minutes", self.rl_command(sft), rl)
+        self.score(rl, "rl")
+        write_table(self.out)
+
+    def rl_command(self, sft: Path) -> list[str]:
+        """Return the command of RL, without its directory."""
+        options = self.options
+        words = ["nanoproof.rl", "--model-path", last_spec(sft), "--seed", str(options.seed), *small_runs.RL, *TACTIC]
+        words += ["--lean-processes", str(self.commands.lean_processes), "--eval-every", "never", "--no-eval-start"]
+        words += ["--max-eval-theorems", "20", "--num-simulations-eval", str(options.simulations)]
+        words += ["--mm-base-simulations", str(max(1, options.simulations // 4))]
+        words += ["--mm-max-simulations", str(2 * options.simulations), "--monitor-port", "none"]
+        seconds = 60 * options.minutes
+        words += ["--max-time", small_runs.hms(seconds), "--save-every", small_runs.hms(seconds / 12)]
+        words += ["--keep-checkpoints", "2"]
+        if options.arm == "lora":
+            words += ADAPTERS
+        if options.quick:
+            words += ["--collect-transitions", "8", "--target-examples-per-step", "32"]
+        return words
+
+    def score(self, run_dir: Path, stage: str) -> None:
+        """Score the last checkpoint of a run."""
+        options = self.options
+        out = run_dir.with_name(f"eval_{run_dir.name}")
+        words = ["--model-path", last_spec(run_dir), "--seed", str(options.seed), *TACTIC]
+        words += ["--max-theorems", str(options.theorems)]
+        title = f"Scoring after {TITLES[stage]}"
+        self.commands.evaluate(f"evaluation after {stage}", title, words, out, options.simulations)
+
+
+def last_spec(run_dir: Path) -> str:
+    """Return what `--model-path` takes for the last checkpoint of a run."""
+    steps = [int(folder.name.rpartition("-")[2]) for folder in run_dir.glob("checkpoint-*")]
+    return f"hf:{run_dir / f'checkpoint-{max(steps)}'}"
+
+
+def write_table(out: Path) -> None:
+    """Write and print what is there of all arms and seeds: percent solved, and RL against finetuning in pairs."""
+    lines = ["| network | seed | arm | set | finetuned | after RL | points | p |", "|---|---|---|---|---|---|---|---|"]
+    for evaluated in sorted(out.glob("*/eval_*")):
+        arm = evaluated.name.removeprefix("eval_")
+        before = evaluated.with_name("eval_sft")
+        shape, _, seed = evaluated.parent.name.rpartition("_")
+        for name in small_runs.SETS:
+            folders = [parent / small_runs.evaluation_name(name) for parent in (before, evaluated)]
+            if arm == "sft" or not all((folder / "summary.json").exists() for folder in folders):
+                continue
+            sft, rl = (read_evaluation(folder) for folder in folders)
+            rates = [100 * scored.summary["solved"] / scored.summary["total"] for scored in (sft, rl)]
+            p_value = compare(sft, rl)["p"]
+            values = [f"{rates[0]:.1f}%", f"{rates[1]:.1f}%", f"{rates[1] - rates[0]:+.1f}", f"{p_value:.3g}"]
+            lines.append("| " + " | ".join([shape, seed, arm, name, *values]) + " |")
+    text = "\n".join(lines) + "\n"
+    atomic_write_text(out / "table.md", text)
+    print(f"\n{text}\nWritten: {out / 'table.md'}", flush=True)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the stages of an arm and a seed, or go on with them."""
+    parser = Parser(prog="python -m scripts.rl_hub", description=(__doc__ or "").splitlines()[0])
+    add_flags(parser, HubRunOptions)
+    options = from_args(HubRunOptions, parser.parse_args(argv))
+    name = "rl_hub"
+    if options.quick:
+        options, name = options.quick_version(), "rl_hub_quick"
+    out = Path(options.out or home() / name).expanduser().absolute()
+    settings = {key: value for key, value in to_dict(options).items() if key not in ("arm", "seed", "shape", "out")}
+    small_runs.keep_settings(out / "settings.json", settings)
+    HubRun(options, out, small_runs.Commands(lock=small_runs.take_lock(out / "lock"))).run()
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)
