@@ -192,9 +192,7 @@ def run_declaration(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd
             raise ElabError("the type of a theorem cannot be left out", signature.pos, signature.end)
         if not session.mctx.is_prop(header.type):
             shown = session.show(header.type, header.lctx)
-            raise ElabError(
-                f"type of theorem `{header.name}` is not a proposition\n  {shown}", signature.pos, signature.end
-            )
+            raise ElabError(f"type of theorem `{header.name}` is not a proposition\n  {shown}", cmd.pos, cmd.end)
         name_levels(session, header.type, *(decl.type for decl in header.lctx))
         include_variables(header, instances=True)
         header.lctx = close_context(session, header.lctx, signature)

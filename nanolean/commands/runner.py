@@ -9,15 +9,13 @@ from typing import Any
 from nanolean.commands.declarations import run_axiom, run_declaration
 from nanolean.commands.inductive import run_inductive, run_structure
 from nanolean.commands.messages import CommandResult, LineMap, read_header, run_set_option
+from nanolean.commands.reports import run_check, run_print, run_print_axioms
 from nanolean.commands.scopes import (
     opened,
     run_attribute,
-    run_check,
     run_end,
     run_namespace,
     run_open,
-    run_print,
-    run_print_axioms,
     run_section,
     run_universe,
     run_variable,

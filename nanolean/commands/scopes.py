@@ -1,34 +1,22 @@
-"""Scopes (`namespace`, `section`, `open`, `variable`, ..), attributes, and commands that only report."""
+"""Scopes (`namespace`, `section`, `open`, `variable`, ..) and attributes."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 
 from nanolean.commands.declarations import ATTRIBUTES
 from nanolean.commands.header import TERM_STEPS, add_local, new_session, section_variables, universe_names
 from nanolean.commands.messages import CommandResult
-from nanolean.elab.api import elab_term
 from nanolean.elab.elaborator import Elaborator
 from nanolean.elab.names import constant_name
-from nanolean.elab.session import Session
 from nanolean.env_state import EnvState, OpenScope
-from nanolean.kernel.declaration import ConstantInfo
-from nanolean.kernel.env import axioms_of
-from nanolean.kernel.expr import Expr, Pi, instantiate
 from nanolean.meta.lctx import EMPTY_CONTEXT
-from nanolean.printer import pp_expr
 from nanolean.proof_errors import ElabError
 from nanolean.syntax import (
     AttributeCmd,
-    CheckCmd,
     EndCmd,
-    Ident,
     NamespaceCmd,
     OpenCmd,
-    PrintAxiomsCmd,
-    PrintCmd,
     SectionCmd,
     UniverseCmd,
     VariableCmd,
@@ -66,15 +54,50 @@ def run_end(result: CommandResult, cmd: EndCmd) -> None:
     """Leave the innermost section, or as many scopes as the name has parts."""
     state = result.state
     parts = cmd.name.split(".") if cmd.name else [""]
-    for part in reversed(parts):
-        scope = state.scope
-        if scope.kind == "":
-            raise ElabError("Invalid `end`: There is no current scope to end", cmd.pos, cmd.end)
-        if scope.name != part:
-            hint = f"`end {scope.name}`" if scope.name else "`end`"
-            raise ElabError(f"Name mismatch: expected {hint}", cmd.pos, cmd.end)
+    open_names = [scope.name for scope in state.scopes if scope.kind]
+    if not open_names:
+        note = "Note: Scopes are introduced using `namespace` and `section`"
+        raise ElabError(f"Invalid `end`: There is no current scope to end\n\n{note}", cmd.pos, cmd.end)
+    if open_names[-len(parts) :] != parts:
+        raise ElabError(_wrong_end(open_names, parts), cmd.pos, cmd.end)
+    for _ in parts:
         state = state.pop()
     result.state = state
+
+
+def _wrong_end(open_names: list[str], parts: list[str]) -> str:
+    """Say what the name after `end` should be; Lean shows the change as letters struck through and underlined."""
+    inner, written = open_names[-1], ".".join(parts)
+    if not written:
+        hint = f"Hint: To end the current scope `{inner}`, specify its name:\n  end{_inserted(' ' + inner)}"
+        return f"Missing name after `end`: Expected the current scope name `{inner}`\n\n{hint}"
+    if not inner:
+        hint = (
+            f"Hint: Delete the name `{written}` to end the current unnamed scope; outer named scopes can then be "
+            f"closed using additional `end` command(s):\n  end{_deleted(' ' + written)}"
+        )
+        return f"Unexpected name `{written}` after `end`: The current section is unnamed\n\n{hint}"
+    named = open_names[len(open_names) - open_names[::-1].index("") if "" in open_names else 0 :]
+    current = ".".join(named)
+    if len(parts) > len(named):
+        hint = f"Hint: The name after `end` must be `{current}` or some suffix thereof"
+        return f"Invalid name after `end`: `{written}` contains too many components\n\n{hint}"
+    wanted = ".".join(named[-len(parts) :])
+    text = f"Invalid name after `end`: Expected `{wanted}`, but found `{written}`"
+    if len(parts) < len(named):
+        return f"{text}\n\nNote: The current scopes are `{current}`"
+    if len(named) > 1:
+        return text
+    hint = f"Hint: Use current scope name `{inner}`:\n  end {_deleted(written)}{_inserted(inner)}"
+    return f"{text}\n\n{hint}"
+
+
+def _deleted(text: str) -> str:
+    return "".join(f"{char}\u0335" for char in text)
+
+
+def _inserted(text: str) -> str:
+    return "".join(f"{char}\u0332" for char in text)
 
 
 def run_open(result: CommandResult, cmd: OpenCmd) -> None:
@@ -135,7 +158,9 @@ def run_universe(result: CommandResult, cmd: UniverseCmd) -> None:
     state = result.state
     for name in cmd.names:
         if name in universe_names(state):
-            raise ElabError(f"a universe level named `{name}` has already been declared", cmd.pos, cmd.end)
+            start = result.text.index(name, cmd.pos + len("universe"))
+            text = f"a universe level named `{name}` has already been declared"
+            raise ElabError(text, start, start + len(name))
         state = state.with_scope(replace(state.scope, universes=(*state.scope.universes, name)))
     result.state = state
 
@@ -153,73 +178,3 @@ def run_attribute(result: CommandResult, cmd: AttributeCmd) -> None:
             full = constant_name(state, name)
             state = state.with_attribute(attribute, full, erase=text.startswith("-"))
     result.state = state
-
-
-BRACKETS = {"implicit": ("{", "}"), "inst": ("[", "]"), "strict": ("⦃", "⦄")}
-ARROW_NAME = "a"
-"""What the premise of `p → q` is called; a named premise that is a proof is never called so in the library."""
-KIND_WORDS = {"ctor": "constructor", "rec": "recursor", "quot": "Quotient primitive"}
-
-
-def _constant(state: EnvState, name: str, pos: int, end: int) -> str:
-    try:
-        return constant_name(state, name)
-    except ElabError as error:
-        raise error.at(pos, end) from None
-
-
-def run_print_axioms(result: CommandResult, cmd: PrintAxiomsCmd) -> None:
-    """Report the axioms that a constant depends on, those with short names first, as Lean lists them."""
-    name = _constant(result.state, cmd.name, cmd.pos, cmd.end)
-    axioms = sorted(axioms_of(result.state.env, name), key=lambda axiom: (axiom.count("."), axiom))
-    text = f"depends on axioms: [{', '.join(axioms)}]" if axioms else "does not depend on any axioms"
-    result.say("info", f"'{name}' {text}", cmd.pos, cmd.pos + len("#print"))
-
-
-def run_print(result: CommandResult, cmd: PrintCmd) -> None:
-    """Kind and type of a constant; the value too for a definition."""
-    state = result.state
-    info = state.env[_constant(state, cmd.name, cmd.pos, cmd.end)]
-    levels = f".{{{', '.join(info.level_params)}}}" if info.level_params else ""
-    shown = partial(pp_expr, lctx=EMPTY_CONTEXT, env=state.env, universes=state.shows_universes)
-    text = f"{KIND_WORDS.get(info.kind, info.kind)} {info.name}{levels} : {shown(info.type)}"
-    if info.kind == "def":
-        text += f" :=\n{shown(info.value)}"  # type: ignore[attr-defined]
-    result.say("info", text, cmd.pos, cmd.pos + len("#print"))
-
-
-def run_check(result: CommandResult, cmd: CheckCmd) -> None:
-    """Report a term and its type; for a constant the signature."""
-    state = result.state
-    session = new_session(state, universe_names(state), TERM_STEPS)
-    place = cmd.pos, cmd.pos + len("#check")
-    if isinstance(cmd.term, Ident) and not cmd.term.explicit and cmd.term.levels is None:
-        with suppress(ElabError):
-            info = state.env[constant_name(state, cmd.term.name)]
-            result.say("info", _signature(session, info), *place)
-            return
-    term = elab_term(session, EMPTY_CONTEXT, cmd.term, holes="natural").term
-    type_ = session.mctx.infer_type(term)
-    text = f"{session.show(term, EMPTY_CONTEXT)} : {session.show(type_, EMPTY_CONTEXT)}"
-    result.say("info", text, *place)
-
-
-def _signature(session: Session, info: ConstantInfo) -> str:
-    """`name.{u} {x y : A} (h : B) : C`: the arguments as far as they have names, then the type that is left."""
-    lctx, type_ = EMPTY_CONTEXT, info.type
-    groups: list[tuple[str, list[str], Expr]] = []
-    while isinstance(type_, Pi):
-        local = session.mctx.fresh_local(type_.name, type_.type)
-        if type_.info == "default" and type_.name == ARROW_NAME and session.mctx.is_prop(type_.type):
-            break
-        if groups and groups[-1][0] == type_.info and groups[-1][2] is type_.type:
-            groups[-1][1].append(type_.name)
-        else:
-            groups.append((type_.info, [type_.name], type_.type))
-        lctx, type_ = lctx.add(local), instantiate(type_.body, local.fvar)
-    levels = f".{{{', '.join(info.level_params)}}}" if info.level_params else ""
-    parts = [info.name + levels]
-    for kind, names, of in groups:
-        opening, close = BRACKETS.get(kind, ("(", ")"))
-        parts.append(f"{opening}{' '.join(names)} : {session.show(of, lctx)}{close}")
-    return f"{' '.join(parts)} : {session.show(type_, lctx)}"

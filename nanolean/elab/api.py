@@ -100,5 +100,7 @@ def _unsolved(elaborator: Elaborator, mvar_id: str, stx: Node) -> ElabError:
     mctx = elaborator.mctx
     decl = mctx.decl(mvar_id)
     what = "placeholder" if isinstance(stx, Hole | SyntheticHole) else "implicit argument"
-    text = pp_goal("", decl.lctx, mctx.instantiate(decl.type), mctx.env, mctx.user_name, mctx.show_universes)
+    text = pp_goal(
+        decl.user_name, decl.lctx, mctx.instantiate(decl.type), mctx.env, mctx.user_name, mctx.show_universes
+    )
     return ElabError(f"don't know how to synthesize {what}\ncontext:\n{text}", stx.pos, stx.end)

@@ -11,7 +11,14 @@ from dataclasses import dataclass
 
 from nanolean.elab.elaborator import Elaborator, elaborates
 from nanolean.elab.names import elab_level, split_name
-from nanolean.elab.operators import access_fields, field_names, find_in_namespace_of, try_operands, wait_for_operands
+from nanolean.elab.operators import (
+    access_fields,
+    field_names,
+    find_in_namespace_of,
+    is_object,
+    try_operands,
+    wait_for_operands,
+)
 from nanolean.env_state import EnvState
 from nanolean.kernel.declaration import CtorInfo, InductiveInfo
 from nanolean.kernel.expr import App, BVar, Const, Expr, MVar, Pi, get_app_fn, get_app_fn_args, instantiate, mk_app
@@ -61,6 +68,8 @@ class Call:
         self.args = args
         self.named = named
         self.expected = expected
+        self.blames_values = False
+        """Whether an argument of another type is a mismatch of its own, as the value of a field is."""
 
     # -- the head ------------------------------------------------------------------------------------------------
 
@@ -73,7 +82,7 @@ class Call:
             self.elaborator.forced = fn.term
             base = self.elaborator.elab(fn.term)
             fields: list[str | int] = [fn.field] if isinstance(fn.field, int) else list(fn.field.split("."))
-            return self._with_fields(base, fields, explicit)
+            return self._with_fields(base, fields, explicit, fn)
         if isinstance(fn, DotIdent):
             return self.apply(self._dot_ident(fn), explicit=False)
         self.elaborator.forced = fn
@@ -85,13 +94,13 @@ class Call:
             raise ElabError(f"Unknown identifier `{fn.name}`", fn.pos, fn.end)
         head, fields = found
         if not isinstance(head, list):
-            return self._with_fields(head, list(fields), explicit)
+            return self._with_fields(head, list(fields), explicit, fn)
         if head[0] in ("Max.max", "Min.min") and not (explicit or fields or self.named):
             waiting = self._wait_for_arguments(fn, head[0])
             if waiting is not None:
                 return waiting
         if len(head) == 1:
-            return self._with_fields(self._constant(head[0], fn.levels), list(fields), explicit)
+            return self._with_fields(self._constant(head[0], fn.levels), list(fields), explicit, fn)
         return self._overloaded(head, fn, list(fields), explicit)
 
     def _wait_for_arguments(self, fn: Ident, name: str) -> Expr | None:
@@ -127,7 +136,7 @@ class Call:
 
     def _candidate(self, name: str, fn: Ident, fields: list[str | int], explicit: bool) -> Expr:
         call = Call(self.elaborator, self.stx, list(self.args), dict(self.named), self.expected)
-        e = call._with_fields(call._constant(name, fn.levels), fields, explicit)
+        e = call._with_fields(call._constant(name, fn.levels), fields, explicit, fn)
         return e if self.expected is None else self.elaborator.ensure_type(e, self.expected, self.stx)
 
     def _constant(self, name: str, levels: tuple[LevelStx, ...] | None) -> Expr:
@@ -145,19 +154,31 @@ class Call:
         type_ = self.elaborator.known_head(self.expected)
         while isinstance(type_, Pi):
             type_ = type_.body
-        name = find_in_namespace_of(self.mctx, type_, fn.name) if type_ is not None else None
+        if type_ is None:
+            text = f"Invalid dotted identifier notation: The expected type of `.{fn.name}` could not be determined"
+            raise ElabError(text, fn.pos, fn.end)
+        name = find_in_namespace_of(self.mctx, type_, fn.name)
         if name is None:
-            raise ElabError(f"Unknown constant `.{fn.name}` at the expected type", fn.pos, fn.end)
+            head = get_app_fn(type_)
+            full = f"{head.name}.{fn.name}" if isinstance(head, Const) else f".{fn.name}"
+            note = f"Note: Inferred this name from the expected resulting type of `.{fn.name}`:"
+            raise ElabError(f"Unknown constant `{full}`\n\n{note}\n  {self.elaborator.show(type_)}", fn.pos, fn.end)
         return self._constant(name, None)
 
-    def _with_fields(self, head: Expr, fields: Sequence[str | int], explicit: bool) -> Expr:
+    def _with_fields(self, head: Expr, fields: Sequence[str | int], explicit: bool, written: Term) -> Expr:
         if not fields:
             return self.apply(head, explicit)
         for i, field in enumerate(fields):
             last = i == len(fields) - 1
             inner = Call(self.elaborator, self.stx, [], {}, None)
             head = inner.apply(head, explicit=False)
-            access = access_fields(self.elaborator, head, field, self.stx)
+            # The name of the field is blamed, which is so far from the end of what is written.
+            place = written.end - len(".".join(map(str, fields[i:])))
+            unknown = isinstance(head, Const) and not is_object(self.mctx, head)
+            blame = self.stx
+            if isinstance(field, str) and not unknown:
+                blame = Term(pos=place, end=place + len(field))
+            access = access_fields(self.elaborator, head, field, blame)
             fn = access.term if access.name is None else self._constant(access.name, None)
             assert fn is not None
             call = self if last else inner
@@ -222,7 +243,8 @@ class Call:
                 elif not explicit and pi.info == "inst":
                     arg = self.elaborator.fresh_instance(pi.type, self.stx)
                 elif (args and pi.info != "strict") or (args and explicit):
-                    if not propagated:
+                    # Of an object before a dot the type is known; what is expected of the field is checked at the end.
+                    if not propagated and not isinstance(args[0], Expr):
                         propagated = self._propagate(pi, len(args))
                     arg = self._argument(args.pop(0), pi, fn)
                 elif self.named:
@@ -267,18 +289,22 @@ class Call:
             value, stx = arg, self.stx
         else:
             value, stx = self.elaborator.elab(arg, pi.type), arg
+        if self.blames_values:
+            return self.elaborator.ensure_type(value, pi.type, stx)
         coerced = self.elaborator.coerce(value, pi.type, stx)
         if coerced is not None:
             return coerced
         show = self.elaborator.show
-        whole = show(App(fn, value))
-        raise ElabError(
-            f"Application type mismatch: The argument\n  {show(value)}\nhas type\n  "
-            f"{show(self.mctx.infer_type(value))}\nbut is expected to have type\n  {show(pi.type)}\n"
-            f"in the application\n  {whole}",
-            stx.pos,
-            stx.end,
+        types = self.elaborator.two_types(
+            self.mctx.infer_type(value),
+            pi.type,
+            f"in the application\n  {self.elaborator.show_unfitting(App(fn, value))}",
         )
+        # Which one is meant has to be said where the same term is given twice.
+        what = f"The argument\n  {show(value)}\n"
+        if any(value is other for other in get_app_fn_args(fn)[1]):
+            what = f"The last\n  {show(value)}\nargument "
+        raise ElabError(f"Application type mismatch: {what}{types}", stx.pos, stx.end)
 
     def _propagate(self, pi: Pi, explicit_left: int) -> bool:
         """Unify the type of the result with the expected type, where it does not depend on arguments to come."""
@@ -326,6 +352,11 @@ def _is_pi(owner: str, type_: Pi) -> bool:
     return owner == "Function" and isinstance(type_.type, Pi)
 
 
+ONE_CTOR = (
+    "\n\nNote: This notation can only be used when the expected type is an inductive type with a single constructor"
+)
+
+
 @elaborates(AnonCtor)
 def elab_anonymous_constructor(self: Elaborator, stx: AnonCtor, expected: Expr | None) -> Expr:
     """`⟨a, b⟩`: the only constructor of the expected type; too many parts go into the last one."""
@@ -340,7 +371,7 @@ def elab_anonymous_constructor(self: Elaborator, stx: AnonCtor, expected: Expr |
     info = self.session.state.get(head.name) if isinstance(head, Const) else None
     if info is None or info.kind != "inductive":
         raise ElabError(
-            f"Invalid `⟨...⟩` notation: The expected type {self.show(type_)} is not an inductive type",
+            f"Invalid `⟨...⟩` notation: The expected type `{self.show(type_)}` is not an inductive type{ONE_CTOR}",
             stx.pos,
             stx.end,
         )
@@ -348,24 +379,28 @@ def elab_anonymous_constructor(self: Elaborator, stx: AnonCtor, expected: Expr |
     if len(ctors) != 1:
         raise ElabError(
             f"Invalid `⟨...⟩` notation: The expected type `{self.show(type_)}` has "
-            f"{'more than one constructor' if ctors else 'no constructors'}",
+            + (f"more than one constructor{ONE_CTOR}" if ctors else "no constructors"),
             stx.pos,
             stx.end,
         )
     count = _explicit_fields(self, ctors[0])
     if len(stx.args) < count or (len(stx.args) > count == 0):
-        raise ElabError(
-            f"Invalid `⟨...⟩` notation: The constructor `{ctors[0]}` has {count} explicit fields, "
-            f"but {len(stx.args)} were provided",
-            stx.pos,
-            stx.end,
-        )
+        raise ElabError(_wrong_number(ctors[0], count, len(stx.args)), stx.pos, stx.end)
     args = list(stx.args)
     if len(args) > count:
         rest = tuple(args[count - 1 :])
-        args[count - 1 :] = [AnonCtor(rest, pos=rest[0].pos, end=stx.end)]
+        # Lean blames the whole for what is wrong with the part that is made up.
+        args[count - 1 :] = [AnonCtor(rest, pos=stx.pos, end=stx.end)]
     call = Call(self, stx, list(args), {}, type_)
     return call.apply(Const(ctors[0], tuple(self.mctx.fresh_level() for _ in info.level_params)), explicit=False)
+
+
+def _wrong_number(ctor: str, count: int, given: int) -> str:
+    """Say that `⟨...⟩` has too few parts, in Lean's words (with its `s` in the wrong place)."""
+    has = f"has {count} explicit field{'s' if count == 1 else ''}" if count else "does not have explicit fields"
+    only = "only " if given and count else ""
+    provided = f"{given or 'none'} {'was' if given == 1 else 'were'} provided"
+    return f"Insufficient number of fields for `⟨...⟩` constructor: Constructor `{ctor}` {has}, but {only}{provided}"
 
 
 @elaborates(StructLit)
@@ -394,6 +429,7 @@ def elab_structure(self: Elaborator, stx: StructLit, expected: Expr | None) -> E
     if missing:
         raise ElabError("Fields missing: " + ", ".join(f"`{name}`" for name in missing))
     call = Call(self, stx, [given[name] for name in names], {}, type_)
+    call.blames_values = True
     return call.apply(Const(ctor.name, tuple(self.mctx.fresh_level() for _ in info.level_params)), explicit=False)
 
 

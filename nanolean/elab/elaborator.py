@@ -135,13 +135,21 @@ class Elaborator:
         coerced = self.coerce(e, expected, stx)
         if coerced is not None:
             return coerced
-        type_ = self.mctx.infer_type(e)
-        raise ElabError(
-            f"Type mismatch\n  {self.show(e)}\nhas type\n  {self.show(type_)}\n"
-            f"but is expected to have type\n  {self.show(expected)}",
-            stx.pos,
-            stx.end,
-        )
+        types = self.two_types(self.mctx.infer_type(e), expected)
+        raise ElabError(f"Type mismatch\n  {self.show(e)}\n{types}", stx.pos, stx.end)
+
+    def two_types(self, type_: Expr, expected: Expr, behind: str = "") -> str:
+        """Say that something has one type and should have another, in Lean's words.
+
+        Their sorts are named where these differ: a proof was given for a number, or the like. `behind` goes on with the
+        sentence.
+        """
+        given, wanted = f"has type\n  {self.show(type_)}", f"but is expected to have type\n  {self.show(expected)}"
+        sort, wanted_sort = self.mctx.infer_type(type_), self.mctx.infer_type(expected)
+        if self.mctx.is_def_eq(sort, wanted_sort):
+            return f"{given}\n{wanted}" + (f"\n{behind}" if behind else "")
+        rest = f" {behind}" if behind else ""
+        return f"{given}\nof sort `{self.show(sort)}` {wanted}\nof sort `{self.show(wanted_sort)}`{rest}"
 
     def coerce(self, e: Expr, expected: Expr, stx: Term) -> Expr | None:
         """`e` where its type agrees, its coercion between `Bool` and `Prop` where that helps, otherwise None."""
@@ -183,6 +191,10 @@ class Elaborator:
     def show(self, e: Expr) -> str:
         """Print a term as Lean does in the present context."""
         return self.session.show(e, self.lctx)
+
+    def show_unfitting(self, e: Expr) -> str:
+        """Print an application whose last argument does not fit: not as that argument with a dot behind it."""
+        return self.session.show(e, self.lctx, dotted=False)
 
     @contextmanager
     def trial(self) -> Iterator[None]:

@@ -48,22 +48,46 @@ def access_fields(self: Elaborator, e: Expr, field: str | int, stx: Term) -> Acc
         type_ = self.mctx.whnf_core(unfolded)
     shown = self.show(first)
     head = get_app_fn(first)
-    if isinstance(e, Const) and isinstance(first, Sort | Pi) and isinstance(field, str):
+    if isinstance(e, Const) and not is_object(self.mctx, e) and isinstance(field, str):
         raise ElabError(f"Unknown constant `{e.name}.{field}`", stx.pos, stx.end)
     if isinstance(field, int):
+        raise ElabError(f"Invalid projection: {_no_such_place(self, e, first, field)}", stx.pos, stx.end)
+    if not isinstance(head, Const) and not isinstance(first, Pi):
         raise ElabError(
-            f"Invalid projection: Expected a value whose type is a structure with {field} fields, but\n  "
-            f"{self.show(e)}\nhas type\n  {shown}",
+            "Invalid field notation: Field projection operates on types of the form `C ...` where C is a constant. "
+            f"The expression\n  {self.show(e)}\nhas type `{shown}` which does not have the necessary form.",
             stx.pos,
             stx.end,
         )
-    where = f"`{head.name}.{field}`" if isinstance(head, Const) else f"`{field}`"
+    owner = head.name if isinstance(head, Const) else "Function"
     raise ElabError(
-        f"Invalid field `{field}`: The environment does not contain {where}, so it is not possible to project the "
-        f"field `{field}` from an expression\n  {self.show(e)}\nof type `{shown}`",
+        f"Invalid field `{field}`: The environment does not contain `{owner}.{field}`, so it is not possible to "
+        f"project the field `{field}` from an expression\n  {self.show(e)}\nof type `{shown}`",
         stx.pos,
         stx.end,
     )
+
+
+def is_object(mctx: MetaContext, e: Const) -> bool:
+    """Return whether a constant can stand before a dot: it is neither a type nor a function."""
+    return not isinstance(mctx.whnf_core(mctx.instantiate(mctx.infer_type(e))), Sort | Pi)
+
+
+def _no_such_place(self: Elaborator, e: Expr, type_: Expr, place: int) -> str:
+    """Say why `e.1` is nothing."""
+    head = get_app_fn(type_)
+    info = self.session.state.get(head.name) if isinstance(head, Const) else None
+    shown = self.show(e)
+    if not isinstance(info, InductiveInfo) or not info.is_structure:
+        return (
+            "Projections extract constructor fields for one-constructor inductive types. The expression\n  "
+            f"{shown}\nhas type `{self.show(type_)}` which is not a one-constructor inductive type."
+        )
+    ctor = self.session.state.env[info.ctors[0]]
+    assert isinstance(ctor, CtorInfo)
+    count = ctor.num_fields
+    note = f"Note: The expression\n  {shown}\nhas type `{self.show(type_)}` which has only {count} fields"
+    return f"Index `{place}` is invalid for this structure; it must be between 1 and {count}\n\n{note}"
 
 
 def _projection(self: Elaborator, e: Expr, struct: str, place: int) -> Access | None:

@@ -204,6 +204,10 @@ class PatternReader:
                 field = self._variable(inaccessible(rest.name), rest.type)
             elif not left:
                 raise ElabError(f"Invalid pattern: Not enough arguments to `{name}`", stx.pos, stx.end)
+            elif isinstance(left[0], Hole):
+                # A field without a name has that of the constructor's argument, hidden.
+                left.pop(0)
+                field = self._variable(inaccessible(rest.name), rest.type)
             else:
                 field = self.read(left.pop(0), rest.type)
             fields.append(field)

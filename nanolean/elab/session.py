@@ -84,9 +84,10 @@ class Session:
         self.state = state
         self.mctx.env, self.mctx.caches = state.env, state.caches
 
-    def show(self, e: Expr, lctx: LocalContext) -> str:
-        """Print a term as Lean does."""
-        return pp_expr(self.mctx.instantiate(e), lctx, self.state.env, self.mctx.user_name, self.mctx.show_universes)
+    def show(self, e: Expr, lctx: LocalContext, dotted: bool = True, before: str = "") -> str:
+        """Print a term as Lean does; `dotted` and `before` as of `pp_expr`."""
+        term, universes = self.mctx.instantiate(e), self.mctx.show_universes
+        return pp_expr(term, lctx, self.state.env, self.mctx.user_name, universes, dotted, before)
 
     @property
     def has_errors(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from nanolean.elab.elaborator import Elaborator, elaborates
 from nanolean.elab.names import ROOT, elab_level
 from nanolean.elab.session import SorryRecord
-from nanolean.kernel.expr import PROP, TYPE, App, Expr, Lit, MVar, Pi, Sort, instantiate, lift, mk_app, mk_const
+from nanolean.kernel.expr import HAVE, PROP, TYPE, App, Expr, Lit, MVar, Pi, Sort, instantiate, lift, mk_app, mk_const
 from nanolean.kernel.level import Level, Succ
 from nanolean.meta.instances import is_class
 from nanolean.meta.lctx import inaccessible
@@ -79,7 +79,7 @@ def elab_sort(self: Elaborator, stx: SortStx, expected: Expr | None) -> Expr:
 def elab_ascription(self: Elaborator, stx: TypeAscription, expected: Expr | None) -> Expr:
     """`(e : T)`."""
     type_ = self.elab_type(stx.type)
-    return self.elab_as(stx.term, type_)
+    return self.ensure_type(self.elab(stx.term, type_), type_, stx)
 
 
 @elaborates(SorryTerm)
@@ -102,7 +102,7 @@ def elab_show(self: Elaborator, stx: Show, expected: Expr | None) -> Expr:
     if expected is not None:
         self.mctx.is_def_eq(expected, type_)
     value = self.elab_as(stx.value, type_)
-    with self.local("this", type_) as decl:
+    with self.local("this", type_, info=HAVE) as decl:
         return App(self.mctx.mk_lambda([decl.fvar_id], decl.fvar), value)
 
 
@@ -111,7 +111,7 @@ def elab_have(self: Elaborator, stx: Have, expected: Expr | None) -> Expr:
     """`have h : T := v; body`, as an applied function."""
     type_ = self.fresh_type() if stx.type is None else self.elab_type(stx.type)
     value = self.elab_as(stx.value, type_)
-    with self.local(stx.name, type_) as decl:
+    with self.local(stx.name, type_, info=HAVE) as decl:
         body = self.elab(stx.body, expected)
         if expected is not None:
             body = self.ensure_type(body, expected, stx.body)
@@ -186,7 +186,8 @@ def binder_type(self: Elaborator, binder: Binder) -> Expr:
     type_ = self.elab_type(binder.type)
     if binder.info == "inst" and not is_class(self.mctx, self.mctx.instantiate(type_)):
         raise ElabError(
-            f"invalid binder annotation, type is not a class instance\n  {self.show(type_)}",
+            f"invalid binder annotation, type is not a class instance\n  {self.show(type_)}\n\n"
+            "Note: Use the command `set_option checkBinderAnnotations false` to disable the check",
             binder.type.pos,
             binder.type.end,
         )
@@ -207,7 +208,7 @@ def elab_forall(self: Elaborator, stx: Forall, expected: Expr | None) -> Expr:
 def elab_arrow(self: Elaborator, stx: Arrow, expected: Expr | None) -> Expr:
     """Elaborate `A → B`."""
     domain = self.elab_type(stx.domain)
-    return Pi("a", domain, lift(self.elab_type(stx.codomain), 1))
+    return Pi(inaccessible("a"), domain, lift(self.elab_type(stx.codomain), 1))
 
 
 @elaborates(Exists)
@@ -236,7 +237,16 @@ def elab_fun(self: Elaborator, stx: Fun, expected: Expr | None) -> Expr:
     untyped = any(binder.type is None for binder in stx.binders)
     if known is None and untyped and stx is not self.forced:
         return self.wait(stx, expected)
-    return _fun(self, stx, 0, known)
+    try:
+        return _fun(self, stx, 0, known)
+    except _NoFunction:
+        # What it is without being told, and that it should be something else.
+        assert expected is not None
+        return self.ensure_type(_fun(self, stx, 0, None), expected, stx)
+
+
+class _NoFunction(Exception):
+    """A `fun` is expected to be something that is no function, or has more binders than that takes."""
 
 
 def _fun(self: Elaborator, stx: Fun, index: int, expected: Expr | None) -> Expr:
@@ -247,23 +257,15 @@ def _fun(self: Elaborator, stx: Fun, index: int, expected: Expr | None) -> Expr:
     binder = stx.binders[index]
     pi = self.known_head(expected)
     if expected is not None and pi is not None and not isinstance(pi, Pi):
-        raise ElabError(
-            f"Type mismatch\n  fun {binder.name} => ...\nbut is expected to have type\n  {self.show(expected)}",
-            stx.pos,
-            stx.end,
-        )
+        raise _NoFunction
     pi = pi if isinstance(pi, Pi) else None
     if binder.type is None and pi is not None:
         type_ = pi.type
     else:
         type_ = binder_type(self, binder)
         if pi is not None and not self.mctx.is_def_eq(pi.type, type_):
-            raise ElabError(
-                f"Type mismatch\n  {binder.name}\nhas type\n  {self.show(type_)}\n"
-                f"but is expected to have type\n  {self.show(pi.type)}",
-                binder.pos,
-                binder.end,
-            )
+            types = self.two_types(type_, pi.type)
+            raise ElabError(f"Type mismatch\n  {binder.name}\n{types}", binder.pos, binder.end)
     info = pi.info if pi is not None else binder.info
     with self.local(binder_name(binder), type_, info=info) as decl:
         rest = instantiate(pi.body, decl.fvar) if pi is not None else None

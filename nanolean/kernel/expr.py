@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from nanolean.kernel.budget import METER, BudgetExceeded, allow_deep_recursion
 from nanolean.kernel.level import Level, LParam, collect_level_params, substitute
 from nanolean.kernel.node import (
+    HAVE,
     PROP,
     TYPE,
     App,
@@ -31,6 +32,7 @@ from nanolean.kernel.node import (
 )
 
 __all__ = [
+    "HAVE",
     "PROP",
     "TYPE",
     "App",
@@ -131,8 +133,11 @@ def get_app_fn_args(e: Expr) -> tuple[Expr, list[Expr]]:
     return e, args
 
 
-def arrow(domain: Expr, codomain: Expr, name: str = "a") -> Pi:
-    """Make the non-dependent function type; both sides are given outside of the binder."""
+def arrow(domain: Expr, codomain: Expr, name: str = "a✝") -> Pi:
+    """Make the non-dependent function type; both sides are given outside of the binder.
+
+    Its name is one that no text can mention, as that of Lean's `A → B`.
+    """
     return Pi(name, domain, lift(codomain, 1))
 
 

@@ -387,6 +387,11 @@ def _add_offset_to_all(arguments: list[Level], offset: int) -> Level:
     return result
 
 
+def normalize(level: Level) -> Level:
+    """Return the normal form of Lean's kernel, in which inferred universes are printed. Raises `BudgetExceeded`."""
+    return _normal_form(level, Budget(COMPARISON_STEPS))
+
+
 def equiv(left: Level, right: Level) -> bool:
     """Return whether two levels are the same to Lean's kernel: whether they have the same normal form."""
     if left is right:

@@ -205,6 +205,10 @@ class Pi(Expr):
         return _get(key) or _binder(cls, key, name, type, body, info)  # type: ignore[return-value]
 
 
+HAVE = "have"
+"""The binder info of the function in `(fun x => b) v` for `have x := v; b`; the kernel does not look at it."""
+
+
 class Let(Expr):
     """A local definition."""
 

@@ -28,6 +28,7 @@ from nanolean.kernel.declaration import (
     TheoremInfo,
 )
 from nanolean.kernel.expr import (
+    HAVE,
     App,
     BVar,
     Const,
@@ -49,7 +50,13 @@ FORMAT_VERSION = "3.1.0"
 EXPORTER = "nanoproof/nanolean"
 LEAN_VERSION = "none (NanoLean, a fragment of Lean 4)"
 """What stands for the version of Lean: no Lean had a part in the file."""
-BINDER_INFOS = {"default": "default", "implicit": "implicit", "strict": "strictImplicit", "inst": "instImplicit"}
+BINDER_INFOS = {
+    "default": "default",
+    HAVE: "default",
+    "implicit": "implicit",
+    "strict": "strictImplicit",
+    "inst": "instImplicit",
+}
 QUOT_KINDS = {"Quot": "type", "Quot.mk": "ctor", "Quot.lift": "lift", "Quot.ind": "ind"}
 PARTS_OF_NAMES = re.compile(r"«([^»]*)»|([^.«»]+)")
 COMPUTED_WITH = {"Nat.sub": ("Nat.pred",), "Nat.mod": ("Nat.beq",), "Nat.div": ("Nat.beq", "Nat.mod")}

@@ -4,16 +4,16 @@ Printing runs after every tactic, and most hypotheses are those of the state bef
 names of the variables in it and, but for rare clashes, on nothing else in the context, so it is kept with these names.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from nanolean.kernel.declaration import Constants
 from nanolean.kernel.expr import Expr, alpha_eq, collect_fvars
-from nanolean.meta.lctx import INACCESSIBLE_MARK, LocalContext
+from nanolean.meta.lctx import INACCESSIBLE_MARK, LocalContext, LocalDecl
 from nanolean.meta.mctx import MetaContext
-from nanolean.printer.line_breaks import INDENT, WIDTH, flat, lay_out
-from nanolean.printer.print_terms import TermPrinter
+from nanolean.printer.line_breaks import CLOSE, INDENT, LINE, OPEN, WIDTH, flat, lay_out
+from nanolean.printer.print_terms import BRACKETS, TermPrinter
 
 MAX_CACHED = 4_000
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -22,16 +22,52 @@ MVarName = Callable[[str], str]
 
 
 def pp_expr(
-    e: Expr, lctx: LocalContext, env: Constants, mvar_name: MVarName | None = None, universes: bool = False
+    e: Expr,
+    lctx: LocalContext,
+    env: Constants,
+    mvar_name: MVarName | None = None,
+    universes: bool = False,
+    dotted: bool = True,
+    before: str = "",
 ) -> str:
     """Print a term whose free variables are in `lctx`; assigned metavariables are replaced.
 
     `mvar_name` gives the user name of a metavariable id, empty for none (then it prints as `?m.12`); `universes` shows
-    the levels of constants.
+    the levels of constants. Unless `dotted`, the last argument of the term never stands before a
+    dot. `before` is what its line begins with.
     """
     printer = _printer(env, universes)
     printer.enter(lctx, mvar_name)
-    return lay_out(printer.marked(e))
+    marked = printer.marked(e) if dotted else printer.terms.print(e, dotted=False)
+    return before + lay_out(marked, column=len(before.rpartition("\n")[2]))
+
+
+def pp_signature(head: str, args: Sequence[LocalDecl], rest: Expr, lctx: LocalContext, env: Constants) -> str:
+    """Print `head (x y : A) {z : B} : rest`, where the arguments are locals of the context."""
+    printer = _printer(env)
+    printer.enter(lctx, None)
+    # Unlike in goals, the first of several hidden names is the one without a number.
+    names: dict[str, str] = {}
+    hidden: dict[str, int] = {}
+    for decl in args:
+        number = hidden.get(decl.user_name, 0) if INACCESSIBLE_MARK in decl.user_name else 0
+        hidden[decl.user_name] = number + 1
+        names[decl.fvar_id] = decl.user_name + (str(number).translate(_SUPERSCRIPTS) if number else "")
+    printer.rename(names)
+    pieces = [head]
+    for i, decl in enumerate(args):
+        shown = names[decl.fvar_id]
+        opening, close = BRACKETS[decl.info]
+        before = args[i - 1] if i else None
+        if before is not None and decl.info == before.info != "inst" and alpha_eq(decl.type, before.type):
+            # One more name in the group that is last.
+            pieces[-1] = pieces[-1].replace(f" :{LINE}", f"{LINE}{shown} :{LINE}", 1)
+        elif decl.info == "inst" and INACCESSIBLE_MARK in shown:
+            pieces.append(f"{OPEN}[{printer.marked(decl.type)}]{CLOSE}")
+        else:
+            pieces.append(f"{OPEN}{opening or '('}{shown} :{LINE}{printer.marked(decl.type)}{close or ')'}{CLOSE}")
+    text = LINE.join(pieces)
+    return lay_out(f"{text} :{LINE}{printer.marked(rest)}")
 
 
 def pp_goal(
@@ -119,6 +155,12 @@ class _CachingPrinter:
             terms.names = shown_names(lctx)
             terms.taken = set(terms.names.values())
             terms.types = {decl.fvar_id: decl.type for decl in lctx}
+
+    def rename(self, names: dict[str, str]) -> None:
+        """Print the locals of the context under these names, until the next context is entered."""
+        self._lctx = None
+        self.terms.names = names
+        self.terms.taken = set(names.values())
 
     def marked(self, e: Expr) -> str:
         """Print a term with the marks of `line_breaks`."""

@@ -35,7 +35,7 @@ class Printer(Protocol):
 
 
 PAIR = "Prod.mk"
-ANONYMOUS = frozenset({"Subtype.mk", "PProd.mk", "Sigma.mk", "PSigma.mk"})
+ANONYMOUS = frozenset({"And.intro", "Fin.mk", "Subtype.mk", "PProd.mk", "Sigma.mk", "PSigma.mk"})
 
 
 def print_structure(printer: Printer, fn: Const, args: list[Expr]) -> Printed | None:
@@ -44,7 +44,7 @@ def print_structure(printer: Printer, fn: Const, args: list[Expr]) -> Printed | 
     if not isinstance(ctor, CtorInfo) or len(args) != ctor.num_params + ctor.num_fields or not ctor.num_fields:
         return None
     family = printer.env.get(ctor.induct)
-    if not isinstance(family, InductiveInfo) or not family.is_structure or family.is_prop:
+    if not isinstance(family, InductiveInfo) or not family.is_structure:
         return None
     fields = args[ctor.num_params :]
     if fn.name == PAIR:
@@ -78,11 +78,47 @@ def print_match(printer: Printer, fn: Const, args: list[Expr]) -> tuple[Printed,
     if matcher is None or len(args) < matcher.arity:
         return None
     first = matcher.first_alternative
-    targets = ", ".join(printer.operand(target, 0)[0] for target in args[matcher.num_params + 1 : first])
-    lines = [f"match {targets} with"]
+    equations, equation_args = _equations(matcher, args)
+    targets: list[str] = []
+    for target, equation in zip(args[matcher.num_params + 1 : first], equations):
+        text, _ = printer.operand(target, 0)
+        targets.append(f"{equation} : {text}" if equation else text)
+    lines = [f"match {', '.join(targets)} with"]
     for pattern, alternative in zip(_alternative_types(printer, fn, matcher), args[first : matcher.arity]):
-        lines.append(_alternative(printer, pattern, alternative))
-    return (BREAK.join(lines), LEAD_PREC, 0), args[matcher.arity :]
+        lines.append(_alternative(printer, pattern, alternative, equation_args))
+    return (BREAK.join(lines), LEAD_PREC, 0), args[matcher.arity + equation_args :]
+
+
+def _equations(matcher: Matcher, args: list[Expr]) -> tuple[list[str], int]:
+    """Return the names `h` of `match h : a with`, empty for terms without, and how many arguments these take.
+
+    They are in the motive, as premises of what the match makes; the proofs of them follow the alternatives.
+    """
+    motive: Any = args[matcher.num_params]
+    names = [""] * matcher.num_targets
+    for _ in range(matcher.num_targets):
+        if not isinstance(motive, Lam):
+            return names, 0
+        motive = motive.body
+    count = 0
+    extra = len(args) - matcher.arity
+    while isinstance(motive, Pi) and count < extra:
+        place = _equation_of(motive.type, matcher.num_targets, count)
+        if place is None:
+            break
+        names[place] = motive.name.partition("✝")[0]
+        motive = motive.body
+        count += 1
+    return names, count
+
+
+def _equation_of(type_: Expr, num_targets: int, inside: int) -> int | None:
+    """Return which target an equation `target = variable` is of, by the variable of the motive that it ends in."""
+    head, args = get_app_fn_args(type_)
+    if not isinstance(head, Const) or head.name != "Eq" or len(args) != 3 or not isinstance(args[2], BVar):
+        return None
+    place = num_targets - 1 - (args[2].idx - inside)
+    return place if 0 <= place < num_targets else None
 
 
 def _alternative_types(printer: Printer, fn: Const, matcher: Matcher) -> list[Expr]:
@@ -99,8 +135,8 @@ def _alternative_types(printer: Printer, fn: Const, matcher: Matcher) -> list[Ex
     return types
 
 
-def _alternative(printer: Printer, pattern: Expr, alternative: Expr) -> str:
-    """`| p, q => e`."""
+def _alternative(printer: Printer, pattern: Expr, alternative: Expr, equation_args: int) -> str:
+    """`| p, q => e`; behind the variables the alternative takes so many proofs of equations, whose names are shown."""
     names: list[str] = []
     while isinstance(pattern, Pi):
         if not isinstance(alternative, Lam):
@@ -110,8 +146,12 @@ def _alternative(printer: Printer, pattern: Expr, alternative: Expr) -> str:
         pattern, alternative = pattern.body, alternative.body
     _, patterns = get_app_fn_args(pattern)
     left = ", ".join(printer.operand(item, 0)[0] for item in patterns)
+    for _ in range(equation_args):
+        assert isinstance(alternative, Lam)
+        printer.bind(alternative)
+        alternative = alternative.body
     right, _ = printer.operand(alternative, 0)
-    printer.unbind(len(names))
+    printer.unbind(len(names) + equation_args)
     return f"| {left} =>{OPEN}{LINE}{right}{CLOSE}"
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from nanolean.kernel.declaration import Constants
 from nanolean.kernel.expr import (
+    HAVE,
     PROP,
     App,
     BVar,
@@ -70,13 +71,16 @@ class TermPrinter:
         self.renamed = False
         """Whether a bound variable got another name because of what is in the context."""
         self._depth = 0
+        self._undotted: Expr | None = None
+        """The term whose last argument may not stand before a dot."""
         self._bound: list[tuple[str, Expr]] = []
         self._signatures: dict[str, Signature] = {}
 
-    def print(self, e: Expr) -> str:
-        """Print a whole term, with marks for line breaks."""
+    def print(self, e: Expr, dotted: bool = True) -> str:
+        """Print a whole term, with marks for line breaks; `dotted` as of `pp_expr`."""
         self._bound.clear()
         self._depth = 0
+        self._undotted = None if dotted else e
         self.show_proofs = self.is_proof(e)
         return self.term(e)[0]
 
@@ -130,8 +134,9 @@ class TermPrinter:
         if level is ZERO:
             return "Prop", MAX_PREC, CLOSED
         word = "Sort"
-        if level.__class__ is Succ:
-            word, level = "Type", level.of
+        below = _one_less(level)
+        if below is not None:
+            word, level = "Type", below
             if level is ZERO:
                 return word, MAX_PREC, CLOSED
         return f"{word} {level_text(level, atomic=True)}", LEAD_PREC, CLOSED
@@ -162,6 +167,8 @@ class TermPrinter:
         if head.__class__ is not Const:
             if not self.show_proofs and self.is_proof(e):
                 return ELLIPSIS, MAX_PREC, CLOSED
+            if head.__class__ is Lam and head.info == HAVE:
+                return self.with_more_args(self.have(head, args[0]), args[1:])
             infos: tuple[str, ...] = ()
             if head.__class__ is FVar and head.id in self.types:
                 infos = tuple(binder.info for binder in telescope(self.types[head.id])[0])
@@ -174,6 +181,9 @@ class TermPrinter:
         match = print_match(self, head, args)
         if match is not None:
             return self.with_more_args(*match)
+        signature = self.signature(name)
+        if signature.is_proof and not self.show_proofs:
+            return ELLIPSIS, MAX_PREC, CLOSED
         structure = print_structure(self, head, args)
         if structure is not None:
             return structure
@@ -184,10 +194,9 @@ class TermPrinter:
             printed = special[1](self, args)
             if printed is not None:
                 return self.with_more_args(printed, args[special[0] :])
-        signature = self.signature(name)
-        if signature.is_proof and not self.show_proofs:
-            return ELLIPSIS, MAX_PREC, CLOSED
         place = len(args) if signature.dot is None else signature.dot
+        if e is self._undotted and place == len(args) - 1:
+            place = len(args)
         if place < len(args) and args[place].__class__ is not Lit and not self.needs_at(signature.infos, args):
             field = f"{self.closed(args[place])}.{name.rpartition('.')[2]}"
             return self.application(field, signature.infos[place + 1 :], args[place + 1 :])
@@ -332,13 +341,28 @@ class TermPrinter:
 
     def lam(self, e: Lam) -> Printed:
         groups: list[str] = []
+        names: list[str] = []
         body: Any = e
+        before: Any = None
         while body.__class__ is Lam:
-            opening, close = _BRACKETS[body.info]
-            groups.append(f"{opening}{self.bind(body)}{close}")
+            opening, close = BRACKETS[body.info]
+            type_text = self.operand(body.type, 0)[0] if body.info == "inst" else ""
+            in_group = before is not None and body.info == before.info and alpha_eq(body.type, lift(before.type, 1))
+            # Names of one `fun` differ, also where the inner one hides the outer one: `fun x x_1 => x_1`.
+            name = self.distinguish(self.bind(body), names)
+            names.append(name)
+            if body.info != "inst" and opening and in_group:
+                groups[-1] = f"{groups[-1].removesuffix(close)}{LINE}{name}{close}"
+            elif body.info != "inst":
+                groups.append(f"{opening}{name}{close}")
+            elif has_loose_bvar(body.body, 0):
+                groups.append(f"[{name} :{LINE}{type_text}]")
+            else:
+                groups.append(f"[{type_text}]")
+            before = body
             body = body.body
         text, _ = self.operand(body, 0)
-        self.unbind(len(groups))
+        self.unbind(len(names))
         return f"fun {LINE.join(groups)} =>{LINE}{text}", MAX_PREC, 0
 
     def pi(self, e: Pi) -> Printed:
@@ -394,15 +418,23 @@ class TermPrinter:
         ):
             names.append(self.bind(body))
             body = body.body
-        opening, close = _BRACKETS[info]
+        opening, close = BRACKETS[info]
         return f"{opening or '('}{LINE.join(names)} :{LINE}{type_text}{close or ')'}", len(names), body
 
     def let(self, e: Let) -> Printed:
         value, _ = self.operand(e.value, 0)
         name = self.bind(e)
-        body, _ = self.operand(e.body, 0)
+        body = self.term(e.body)[0]
         self.unbind(1)
-        return f"let {name} :={LINE}{value};\n{body}", LEAD_PREC, 0
+        return f"let {name} :={LINE}{value};{BREAK}{body}", LEAD_PREC, 0
+
+    def have(self, fn: Lam, value: Expr) -> Printed:
+        """`have x := v; body`, which is an applied function here."""
+        value_text, _ = self.operand(value, 0)
+        name = self.bind(fn)
+        body = self.term(fn.body)[0]
+        self.unbind(1)
+        return f"have {name} :={LINE}{value_text};{BREAK}{body}", LEAD_PREC, 0
 
     def proj(self, e: Proj) -> Printed:
         return f"{self.closed(e.expr)}.{e.idx + 1}", MAX_PREC, CLOSED
@@ -436,23 +468,48 @@ class TermPrinter:
         return answer
 
     def is_proof(self, e: Any) -> bool:
-        """Return whether a term is a proof, judged by its head."""
-        head, _ = get_app_fn_args(e)
+        """Return whether a term is a proof, judged by its head; a function is one if its results are."""
+        inside = 0
+        while e.__class__ is Lam or e.__class__ is Let:
+            self._bound.append(("", e.type))
+            inside += 1
+            e = e.body
+        answer = self._has_proof_head(e)
+        self.unbind(inside)
+        return answer
+
+    def _has_proof_head(self, e: Any) -> bool:
+        head = get_app_fn(e)
         if head.__class__ is Const:
             return self.signature(head.name).is_proof
-        if head.__class__ is not FVar or head.id not in self.types:
+        if head.__class__ is Lam:
+            return self.is_proof(head)
+        type_ = self.head_type(head)
+        if type_ is None:
             return False
-        result = telescope(self.types[head.id])[1]
+        result = telescope(type_)[1]
         return get_app_fn(result).__class__ is not BVar and self.is_prop(result)
 
 
-_BRACKETS = {
+BRACKETS = {
     "default": ("", ""),
     "": ("", ""),
     "implicit": ("{", "}"),
     "strict": ("⦃", "⦄"),
     "inst": ("[", "]"),
+    HAVE: ("", ""),
 }
+
+
+def _one_less(level: Any) -> Level | None:
+    """Return the level `u` of `Type u` for a `Sort`, None where there is none: `max (u + 1) (v + 1)` is one too."""
+    if level.__class__ is Succ:
+        return level.of
+    if level.__class__ is Max or level.__class__ is IMax:
+        left, right = _one_less(level.left), _one_less(level.right)
+        if left is not None and right is not None:
+            return Max(left, right)
+    return None
 
 
 def level_text(level: Level, atomic: bool = False) -> str:
@@ -471,7 +528,7 @@ def level_text(level: Level, atomic: bool = False) -> str:
         text = base.name
     else:
         assert base.__class__ is LMVar
-        text = f"?{base.name}"
+        text = f"?u.{base.name.lstrip('u')}"
     if offset:
         text = f"{text} + {offset}"
     return f"({text})" if atomic and " " in text else text

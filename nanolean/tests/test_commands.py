@@ -99,7 +99,7 @@ def test_levels_that_stay_open_become_parameters():
         ("theorem rfl : 1 = 1 := Eq.refl 1", "`rfl` has already been declared"),
         ("@[nonsense] theorem t : True := trivial", "Unknown attribute `[nonsense]`"),
         ("end Foo", "Invalid `end`"),
-        ("namespace A\nend B", "Name mismatch"),
+        ("namespace A\nend B", "Invalid name after `end`: Expected `A`, but found `B`"),
         ("open Nowhere", "unknown namespace `Nowhere`"),
         ("namespace A\n" * 100 + "section", "more than 100 nested namespaces and sections"),
         ("section\n" * 100 + "namespace A", "more than 100 nested namespaces and sections"),

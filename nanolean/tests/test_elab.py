@@ -109,7 +109,7 @@ REFUSED = {
     "a field number that does not exist": ("(p : Prop) (h : p ∧ p) : p := h.3", "Invalid projection"),
     "an existential has no projections": ("(P : Nat → Prop) (h : ∃ n, P n) : Nat := h.1", "Invalid projection"),
     "an anonymous constructor of two": ("(p q : Prop) (h : p) : p ∨ q := ⟨h⟩", "has more than one constructor"),
-    "too few fields": ("(p q : Prop) (h : p) : p ∧ q := ⟨h⟩", "has 2 explicit fields"),
+    "too few fields": ("(p q : Prop) (h : p) : p ∧ q := ⟨h⟩", "has 2 explicit field, but only 1 was provided"),
     "a hole that nothing determines": (": Nat := _", "don't know how to synthesize placeholder\ncontext:\n⊢ Nat"),
     "an implicit argument that nothing determines": (
         ": True := (fun _ => trivial) rfl",

@@ -263,7 +263,7 @@ def test_dependent_types_that_are_no_propositions_print_as_arrows() -> None:
 
 def test_kernel_projections_and_let() -> None:
     assert shown(Proj("And", 0, FVar("1")), nat("1", "h")) == "h.1"
-    assert shown(Let("k", NAT, Lit(3), mk_app(Const("Nat.succ"), FVar("1"))), nat("1", "a")) == "let k := 3;\n  a.succ"
+    assert shown(Let("k", NAT, Lit(3), mk_app(Const("Nat.succ"), FVar("1"))), nat("1", "a")) == "let k := 3;\na.succ"
 
 
 def test_implicit_arguments_of_hypotheses_are_hidden() -> None:

@@ -22,7 +22,7 @@ from nanolean.kernel.declaration import (
     QuotDecl,
     TheoremDecl,
 )
-from nanolean.kernel.expr import PROP, App, BVar, Const, Expr, Lam, Let, Lit, Pi, Proj, Sort, children
+from nanolean.kernel.expr import HAVE, PROP, App, BVar, Const, Expr, Lam, Let, Lit, Pi, Proj, Sort, children
 from nanolean.kernel.level import ZERO, IMax, Level, LParam, Max, Succ
 from nanolean.ndjson.export_ndjson import decimal, split_name
 from nanolean.system import UserError
@@ -32,7 +32,7 @@ TRIED = ("4.35.0",)
 MAX_SMALL = (1 << 63) - 1
 """The largest number that Lean keeps in a pointer."""
 MAX_HEIGHT = (1 << 32) - 1
-_INFOS = {"default": 0, "implicit": 1, "strict": 2, "inst": 3}
+_INFOS = {"default": 0, HAVE: 0, "implicit": 1, "strict": 2, "inst": 3}
 _SAFE = 1
 _ABBREVIATION = 3
 """The hint `abbrev`, the second constant constructor of its type, as a pointer."""
