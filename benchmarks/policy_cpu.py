@@ -1,0 +1,137 @@
+"""Measure the policy on a CPU: processor time of a state by engine, rows in flight and size of the network.
+
+Beside the engine's ways stand `generate` of transformers (a GPT-2 of the same size, without a value) and what the
+machine's arithmetic allows. One thread; all ways take turns on the same prompts, and medians of processor time count.
+Weights are random: speed does not depend on what is read. One feature ends samples as often as a trained network does.
+
+python -m benchmarks.policy_cpu --json policy.json
+"""
+
+import argparse
+import random
+import statistics
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from benchmarks.hardware import Work, decode_work, measure_peaks, prefill_work
+from benchmarks.hf_inference import missing_for_transformers
+from benchmarks.inference_measures import our_way, transformers_way
+from benchmarks.inference_work import Load, Network, NetworkSize, random_network, random_prompts
+from nanoproof.common.distributed import init_distributed
+from nanoproof.common.files import atomic_write_json
+from nanoproof.inference.engine import Engine
+from nanoproof.inference.sampling import EngineLimits
+from nanoproof.model.gpt import GPT
+
+SAMPLES = 6
+ENDS = 0.12
+LOAD = Load(samples=SAMPLES, max_new_tokens=32, min_prompt_tokens=30, max_prompt_tokens=90)
+"""As the quickstart asks: states of NanoLean's theorems have 30 to 90 tokens."""
+SHAPES = {"quickstart": (4, 32), "2.5 times as large": (5, 38), "25 times as large": (8, 64)}
+"""Depth and aspect ratio; the first is that of `scripts/small_runs.py`."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Processor milliseconds of a state by way, and the least that the machine's arithmetic allows."""
+
+    size: str
+    parameters: int
+    rows: int
+    milliseconds: dict[str, float]
+    limit: float
+
+    def __str__(self) -> str:
+        times = ", ".join(f"{way} {time:.2f}" for way, time in self.milliseconds.items())
+        best = min(self.milliseconds.values())
+        return (
+            f"{self.size} ({self.parameters / 1e6:.2f} million parameters), {self.rows} rows in flight: "
+            f"ms a state {times}; the limit {self.limit:.2f} ({self.limit / best:.0%} of the best)"
+        )
+
+
+def in_bfloat16(network: Network) -> GPT:
+    """The same weights, to be computed in bfloat16."""
+    rough = GPT.allocate(network.model.config, compute_dtype=torch.bfloat16)
+    rough.load_state_dict(network.model.state_dict())
+    return rough
+
+
+def least_work(network: Network, prompts: list[list[int]], answers: Engine, load: Load) -> Work:
+    """What the answers to prompts need of the machine, with keys, values and weights read as seldom as can be."""
+    config, vocabulary = network.model.config, network.tokenizer.eos + 1
+    lengths = [len(prompt) for prompt in prompts]
+    written = []
+    for answer in answers.generate(prompts, load.options, range(len(prompts))):
+        ends = [len(sample.tokens) + 1 for sample in answer.samples]
+        written.append(ends + [load.max_new_tokens] * answer.num_unfinished)
+    prefill = prefill_work(config, lengths, vocabulary, torch.float32)
+    decode = decode_work(config, lengths, written, vocabulary, torch.float32)
+    return Work(prefill.flops + decode.flops, 0.0)
+
+
+def measure(name: str, rows: int, rounds: int, with_transformers: bool) -> Row:
+    """Time all ways on the same prompts, in turns."""
+    depth, aspect_ratio = SHAPES[name]
+    plain = NetworkSize()
+    size = NetworkSize(replace(plain.network, vocab_size=1120, depth=depth, aspect_ratio=aspect_ratio), ENDS)
+    load = replace(LOAD, states=max(1, rows // SAMPLES))
+    positions = load.max_prompt_tokens + load.max_new_tokens + 2
+    network = random_network(size, positions, init_distributed("cpu"))
+    native, by_torch = EngineLimits(backend="native"), EngineLimits(backend="torch")
+    engine = Engine(network.model, network.tokenizer, native)
+    ways = {
+        "torch": our_way(Engine(network.model, network.tokenizer, by_torch), load),
+        "native": our_way(engine, load),
+        "native, bfloat16 weights": our_way(Engine(in_bfloat16(network), network.tokenizer, native), load),
+    }
+    if with_transformers:
+        ways["transformers"] = transformers_way(network, load, ENDS, None, value=False)
+    rng = random.Random(0)
+    for way in ways.values():
+        way(random_prompts(load, network.tokenizer, rng, 2))
+    count = max(12, 2 * load.states)
+    used: dict[str, list[float]] = {way: [] for way in ways}
+    limits = []
+    for _ in range(rounds):
+        prompts = random_prompts(load, network.tokenizer, rng, count)
+        for label, way in ways.items():
+            used[label].append(1000 * way(prompts).processor_seconds / count)
+        # Beside the others in time: other load slows the machine's limit down as it does them.
+        limits.append(
+            1000
+            * measure_peaks(torch.device("cpu"), torch.float32).seconds(least_work(network, prompts, engine, load))
+            / count
+        )
+    medians = {label: round(statistics.median(times), 3) for label, times in used.items()}
+    return Row(name, network.model.num_parameters(), rows, medians, round(min(limits), 3))
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Measure, print each row as soon as it is there, and write them."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rows", type=int, nargs="+", default=[6, 12, 48, 96], help="samples that are in flight")
+    parser.add_argument("--sizes", nargs="+", choices=list(SHAPES), default=list(SHAPES)[:2])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", help="file to write the results to")
+    args = parser.parse_args(argv)
+    torch.set_num_threads(1)
+    missing = missing_for_transformers()
+    if missing is not None:
+        print(f"transformers: skipped ({missing})")
+    results = []
+    started = time.strftime("%Y-%m-%d %H:%M")
+    for name in args.sizes:
+        for rows in args.rows:
+            results.append(measure(name, rows, args.rounds, missing is None))
+            print(results[-1], flush=True)
+    if args.json is not None:
+        atomic_write_json(Path(args.json), {"started": started, "results": [vars(row) for row in results]})
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
