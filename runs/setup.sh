@@ -90,5 +90,7 @@ install --no-deps --no-build-isolation --editable .
 .venv/bin/python -m compileall -q -j 0 -x 'transformers/models/(?!auto/|__init__)' .venv/lib >/dev/null || true
 .venv/bin/python -m compileall -q -j 0 nanolean nanoproof scripts >/dev/null || true
 .venv/bin/python -c 'import torch; print("set-up: torch", torch.__version__, "CUDA", torch.version.cuda or "none")'
+# Some seconds, which the first policy on this CPU would take otherwise; without a C++ compiler torch computes it.
+.venv/bin/python -m nanoproof.inference.native_backend || true
 echo "$wanted" >"$stamp"
 echo "set-up: done in $((SECONDS - started)) s"

@@ -102,7 +102,7 @@ def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
 
 def test_attention_compile_and_8_bit_products_come_with_their_reasons() -> None:
     found = {each.key: each for each in checks.compute(NOTHING)}
-    assert set(found) == {"torch", "device", "attention", "compile", "fp8"}
+    assert set(found) == {"torch", "device", "attention", "compile", "fp8", "engine"}
     assert all(each.text and each.suffices for each in found.values())
 
 

@@ -150,6 +150,7 @@ def compute(inputs: CheckInputs) -> list[Finding]:
         findings += [
             try_check(key, partial(_compute_choice, key, inputs.device_type)) for key in ("attention", "compile", "fp8")
         ]
+        findings.append(try_check("engine", lambda: _engine(inputs.device_type)))
     return findings
 
 
@@ -222,6 +223,23 @@ def _compute_choice(key: str, wanted: str) -> Finding:
     if key == "compile":
         return Finding("compile", "ok" if chosen.compiled else "absent", chosen.compiled_reason, usable=True)
     return Finding("attention", "ok", f"{chosen.attention} ({chosen.attention_reason})")
+
+
+def _engine(wanted: str) -> Finding:
+    """What computes the policy: it is compiled here, if it was not yet."""
+    from nanoproof.common.distributed import choose_device
+    from nanoproof.inference.native_backend import native_library
+    from nanoproof.inference.native_build import CannotBuild
+
+    device = choose_device(wanted)[0].type
+    if device != "cpu":
+        return Finding("engine", "ok", f"torch (compiled code is for CPUs, this is {device})")
+    try:
+        native_library()
+    except CannotBuild as error:
+        # The policy then takes several times the processor time, and is the same.
+        return Finding("engine", "absent", f"torch computes the policy ({error})", usable=True)
+    return Finding("engine", "ok", "native: the policy is computed by compiled code")
 
 
 def _some(names: list[str]) -> str:

@@ -33,6 +33,7 @@ from nanoproof.evaluation.sample_files import SampleFiles, WholeProofOptions
 from nanoproof.evaluation.whole_proofs import WholeWork, evaluate_whole
 from nanoproof.inference.batch_invariance import check_rows
 from nanoproof.inference.language_model import LanguageModel
+from nanoproof.inference.native_backend import missing_for_native
 from nanoproof.inference.sampling import EngineLimits
 from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import Theorem
@@ -368,7 +369,7 @@ class EvalCommand:
 def repeatable(
     dist: DistInfo, options: EvalOptions, limits: EngineLimits | None = None, model: Path | str | None = None
 ) -> tuple[DistInfo, EngineLimits]:
-    """On a CPU, compute in float64, or in float32 in padded batches, unless the user chose a type by the environment.
+    """On a CPU, compute in float64, or in float32 without batch mates, unless the user chose a type by the environment.
 
     What is computed for a state differs in the last bits with the states that share its batch, which in float32 without
     padding can change a sampled tactic now and then. What `--cpu-dtype auto` comes to, the network of `model` decides.
@@ -376,19 +377,28 @@ def repeatable(
     limits = limits or EngineLimits()
     if dist.device.type != "cpu" or os.environ.get("NANOPROOF_DTYPE"):
         return dist, limits
-    padded = options.cpu_dtype == "float32" or (options.cpu_dtype == "auto" and float32_repeats(options, model, dist))
+    padded = options.cpu_dtype == "float32"
+    if options.cpu_dtype == "auto":
+        padded = float32_repeats(options, model, dist, limits)
     dtype = torch.float32 if padded else torch.float64
     reason = "evaluations on a CPU that repeat to the last bit"
     return replace(dist, dtype=dtype, dtype_reason=reason), replace(limits, batch_invariant=padded)
 
 
-def float32_repeats(options: EvalOptions, model: Path | str | None, dist: DistInfo) -> bool:
-    """Return whether padded batches of float32 repeat to the last bit, on all ranks, with the network of a checkpoint.
+def float32_repeats(options: EvalOptions, model: Path | str | None, dist: DistInfo, limits: EngineLimits) -> bool:
+    """Return whether float32 repeats to the last bit whatever shares a batch, on all ranks, with this network.
 
-    False where the policy needs none of ours.
+    It does by compiled code, and by torch in padded batches on some processors. False where the policy needs none of
+    ours.
     """
-    loaded = load_for(options, model, replace(dist, dtype=torch.float32))
-    problem = "no network" if loaded is None else check_rows(loaded[0], loaded[1].eos + 1)
+    float32 = replace(dist, dtype=torch.float32)
+    loaded = load_for(options, model, float32)
+    problem: str | None = "no network"
+    if loaded is not None:
+        network, tokenizer = loaded
+        problem = None
+        if limits.backend == "torch" or missing_for_native(network, limits) is not None:
+            problem = check_rows(network, tokenizer.eos + 1)
     return not any(gather_json(problem))
 
 

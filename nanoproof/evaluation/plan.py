@@ -58,8 +58,8 @@ class EvalOptions:
     )
     cpu_dtype: Literal["float64", "float32", "auto"] = opt(
         "float64",
-        "How a CPU computes what repeats to the last bit: float64, or float32 in padded batches, faster; auto: "
-        "that where the processor can (NANOPROOF_DTYPE overrides it, without padding).",
+        "How a CPU computes what repeats to the last bit: float64, or float32 by compiled code or in padded batches, "
+        "faster; auto: that where it can be had (NANOPROOF_DTYPE overrides it, without padding).",
         advanced=True,
     )
     retry_timeouts: bool = opt(

@@ -88,6 +88,24 @@ def native_library() -> ctypes.CDLL:
     return _declare(built_library(_difference))
 
 
+def missing_for_native(model: GPT, limits: EngineLimits) -> str | None:
+    """Return why a network cannot be computed by compiled code, or not well where that is left open; None if it can."""
+    if model.device.type != "cpu":
+        return f"the compiled engine is for CPUs, this is {model.device.type}"
+    if model.compute_dtype not in DTYPES:
+        name = str(model.compute_dtype).removeprefix("torch.")
+        return f"the compiled engine computes in float32 (with weights in it or in bfloat16), this is {name}"
+    if limits.backend == "auto" and cpu_threads() > 1 and model.num_parameters() > MOST_PARAMETERS:
+        return f"the compiled engine computes on one thread, there are {cpu_threads()} for a large network"
+    try:
+        native_library()
+    except CannotBuild as error:
+        if limits.backend == "auto":
+            _warn(str(error))
+        return str(error)
+    return None
+
+
 def open_native(setting: Setting) -> tuple["NativeBackend | None", str]:
     """Decide for `engine.backend`; returns the backend, None for torch's way, and the reason.
 
@@ -96,23 +114,10 @@ def open_native(setting: Setting) -> tuple["NativeBackend | None", str]:
     model, wanted = setting.model, setting.limits.backend
     if wanted == "torch":
         return None, "asked for"
-    problem = None
-    if model.device.type != "cpu":
-        problem = f"the compiled engine is for CPUs, this is {model.device.type}"
-    elif model.compute_dtype not in DTYPES:
-        name = str(model.compute_dtype).removeprefix("torch.")
-        problem = f"the compiled engine computes in float32 (with weights in it or in bfloat16), this is {name}"
-    elif wanted == "auto" and cpu_threads() > 1 and model.num_parameters() > MOST_PARAMETERS:
-        problem = f"the compiled engine computes on one thread, there are {cpu_threads()} for a large network"
+    problem = missing_for_native(model, setting.limits)
     if problem is None:
-        try:
-            backend = NativeBackend(setting, native_library())
-        except CannotBuild as error:
-            problem = str(error)
-            if wanted == "auto":
-                _warn(problem)
-        else:
-            return backend, f"compiled for {backend.lanes} numbers at a time"
+        backend = NativeBackend(setting, native_library())
+        return backend, f"compiled for {backend.lanes} numbers at a time"
     if wanted == "native":
         raise ValueError(f"engine.backend: {problem}")
     return None, problem
@@ -473,3 +478,16 @@ class NativeBackend:
             else:
                 samples.append(Sample(tokens[:length], logprob))
         return Completion(samples, len(unfinished), active.value_B.tolist(), tuple(unfinished))
+
+
+def main() -> None:
+    """Compile what is not compiled yet, for `runs/setup.sh`, and say whether it could be."""
+    try:
+        native_library()
+        print("set-up: the policy on a CPU is computed by compiled code")
+    except CannotBuild as error:
+        print(f"set-up: the policy on a CPU is computed by torch, several times as slow as by compiled code: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -111,8 +111,11 @@ def test_an_evaluation_takes_float32_where_the_processor_allows_it(
     monkeypatch.setattr(command, "load_network", lambda policy, path, dist: (net, tokenizer))
     monkeypatch.setattr(command, "check_rows", lambda network, tokens: problem)
     options = command.EvalOptions(policy="uniform", cpu_dtype="auto")
-    dist, limits = command.repeatable(init_distributed("cpu"), options, EngineLimits(), "model")
+    by_torch = EngineLimits(backend="torch")
+    dist, limits = command.repeatable(init_distributed("cpu"), options, by_torch, "model")
     assert (dist.dtype, limits.batch_invariant) == (dtype, not problem)
+    monkeypatch.setattr(command, "missing_for_native", lambda network, limits: None)  # compiled code needs no padding
+    assert command.repeatable(init_distributed("cpu"), options, EngineLimits(), "model")[1].batch_invariant
     assert command.repeatable(init_distributed("cpu"), options)[0].dtype == torch.float64  # the policy has no network
 
 
