@@ -28,7 +28,6 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import home
 from nanoproof.lean.solvers import AUTO
 from nanoproof.mcp.opening import Opening
-from nanoproof.mcp.project_premises import ProjectPremises
 from nanoproof.mcp.searches import Searches
 from nanoproof.mcp.shared_lean import SharedLean, project_folder
 from nanoproof.mcp.workbench import Workbench
@@ -36,6 +35,7 @@ from nanoproof.policy.factory import PolicyOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.repos.premise_data import folder_files
+from nanoproof.repos.project_premises import ProjectPremises
 from nanoproof.repos.prove import PREMISE_TACTICS
 from nanoproof.repos.ways import open_ways
 from nanoproof.retrieval.encoders import WORDS
@@ -99,7 +99,10 @@ def open_workbench(
     suggesting = options.suggesting
     if retrieving.retrieve == 0:
         suggesting = replace(suggesting, retrieving=replace(retrieving, premise_tactics=0, retriever=None))
-    ways = open_ways(args, suggesting, options.seed, stack, lambda: folder_files(root), premises.around)
+    settings = retrieving.settings()
+    ways = open_ways(args, suggesting, options.seed, stack, lambda: folder_files(root), settings).around(
+        premises.around
+    )
     lean.servers()  # the first call of a tool waits for neither
     premises.retriever()
     return Workbench(root, lean, ways, premises.retriever, searches, options.seed)

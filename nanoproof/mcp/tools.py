@@ -30,7 +30,8 @@ from nanoproof.mcp.results import (
     TriedTactics,
 )
 from nanoproof.mcp.searches import TREE_ADDRESS, Searches
-from nanoproof.mcp.workbench import MOST_PREMISES, Workbench
+from nanoproof.mcp.workbench import Workbench
+from nanoproof.repos.project_premises import MOST_PREMISES
 
 log = logging.getLogger(__name__)
 ResultT = TypeVar("ResultT", bound=BaseModel)

@@ -4,7 +4,6 @@ Files are read anew at each call, as the agent edits them, and none is written. 
 """
 
 import logging
-import os
 import random
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -50,7 +49,7 @@ from nanoproof.prover.console import lean_words
 from nanoproof.prover.prover import AttemptObserver, Prover
 from nanoproof.prover.resting import SORRY_AXIOM, Rest, axioms_of_file, read_axioms
 from nanoproof.repos.patch import patch_text
-from nanoproof.repos.project import Project
+from nanoproof.repos.project import Project, path_inside
 from nanoproof.repos.prove import work
 from nanoproof.repos.proving import ProjectProver, said_of
 from nanoproof.repos.tries import Task
@@ -62,7 +61,7 @@ from nanoproof.search.policy import policy_for
 
 log = logging.getLogger(__name__)
 
-MOST_TACTICS, MOST_PREMISES = 64, 100
+MOST_TACTICS = 64
 _CHECKED = (
     "the theorem with its proof in a fresh environment, the statement unchanged, without sorry and foreign axioms; "
     "then the whole file with all proofs"
@@ -458,8 +457,8 @@ class Workbench:
         text_of(file, "file")
         if "\0" in file or not file.strip():
             raise ToolProblem("bad argument", "file: that is no path")
-        path = Path(os.path.realpath(self.root / file))
-        if not path.is_relative_to(self.root):
+        path = path_inside(self.root, file)
+        if path is None:
             raise ToolProblem("outside the project", f"file: {file} is not below {self.root}")
         if path.suffix != ".lean":
             raise ToolProblem("bad argument", f"file: {file} is no .lean file")

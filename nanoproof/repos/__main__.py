@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import run_main
-from nanoproof.repos import manage, prove, trace
+from nanoproof.repos import manage, prove, sorrydb, trace
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -14,6 +14,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     trace.add_parser(commands)
     manage.add_parser(commands)
     prove.add_parser(commands)
+    sorrydb.add_parser(commands)
     args = parser.parse_args(argv)
     return int(args.run(args))
 

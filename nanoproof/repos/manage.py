@@ -113,7 +113,7 @@ def _referred(store: Store, folder: Path, commit: str, name: str | None) -> Repo
     if not folder.is_dir():
         raise UserError(f"{folder} is neither a folder nor an address such as https://host/owner/name")
     folder = folder.resolve()
-    here = _head(folder)
+    here = head(folder)
     if commit and not here.startswith(commit):
         raise UserError(
             f"{folder} is at commit {here or 'none'}, not {commit}: check that out, or add file://{folder}@{commit}, "
@@ -139,12 +139,9 @@ def _cloned(store: Store, url: str, commit: str, name: str | None) -> Repository
     store.path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=".clone-", dir=store.path.parent))
     try:
-        clone = temporary / "source"
-        depth = [] if commit else ["--depth=1"]
-        git("clone", "--quiet", *depth, "--", url, str(clone), seconds=CLONE_SECONDS)
-        if commit:
-            git("checkout", "--quiet", "--detach", commit, "--", at=clone, seconds=CLONE_SECONDS)
-        here, version = _head(clone), _toolchain(clone)
+        cloned = temporary / "source"
+        clone(url, commit, cloned)
+        here, version = head(cloned), _toolchain(cloned)
         added = store.find_repository(url, here)
         taken = {each.name for each in store.repositories()}
         chosen = added.name if added else name or free_name(url, here, taken)
@@ -153,18 +150,27 @@ def _cloned(store: Store, url: str, commit: str, name: str | None) -> Repository
         place.parent.mkdir(parents=True, exist_ok=True)
         if place.exists():
             remove_tree(place)
-        clone.rename(place)
+        cloned.rename(place)
         if repository.source != str(place):
             repository = replace(repository, source=str(place), lean_version=version)
             store.update_repository(repository)
         return repository
-    except GitError as error:
-        raise UserError(f"cannot clone {url}{f' at {commit}' if commit else ''}: {error}") from error
     finally:
         remove_tree(temporary)
 
 
-def _head(folder: Path) -> str:
+def clone(url: str, commit: str, folder: Path) -> None:
+    """Clone an address into a new folder, at a commit or, if that is empty, at its default branch. Raises UserError."""
+    depth = [] if commit else ["--depth=1"]
+    try:
+        git("clone", "--quiet", *depth, "--", url, str(folder), seconds=CLONE_SECONDS)
+        if commit:
+            git("checkout", "--quiet", "--detach", commit, "--", at=folder, seconds=CLONE_SECONDS)
+    except GitError as error:
+        raise UserError(f"cannot clone {url}{f' at {commit}' if commit else ''}: {error}") from error
+
+
+def head(folder: Path) -> str:
     """Return the commit that a folder is at; empty if it is no repository or has no commit."""
     try:
         top = git("rev-parse", "--verify", "--quiet", "HEAD^{commit}", at=folder)

@@ -343,6 +343,14 @@ class Project:
                 yield file
 
 
+def path_inside(root: Path, path: str) -> Path | None:
+    """Return where a path leads from a folder, which is a resolved one; None if that is out of the folder."""
+    if "\0" in path:
+        return None
+    target = Path(os.path.realpath(root / path))
+    return target if target.is_relative_to(root) else None
+
+
 def project_root(path: Path) -> Path:
     """Find the folder of the project that a file belongs to: the nearest above it that holds a lakefile, a
     `lean-toolchain` or a `.git`, else its own.

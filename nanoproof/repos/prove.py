@@ -172,7 +172,7 @@ def prove_project(
             float("inf") if options.minutes is None else began + 60 * options.minutes,
             lambda line: print_lines([_shown(line)]),
         )
-        interrupted = stack.enter_context(_interrupts(prover))
+        interrupted = stack.enter_context(interrupts(prover.stop))
         failure = work(prover, wanted)
         written, recorded = [], []
         # Each way out by itself: what fails at the end takes none of the others with it, the report least of all.
@@ -283,7 +283,7 @@ def _open_lean(options: FleetOptions, dist: DistInfo, sorries: int) -> Fleet:
 
 
 @contextmanager
-def _interrupts(prover: ProjectProver) -> Iterator[list[int]]:
+def interrupts(stop: Callable[[], None]) -> Iterator[list[int]]:
     """Let Ctrl-C and SIGTERM end the searches, so that what there is gets written; the list has the signals so far."""
     signals: list[int] = []
 
@@ -291,7 +291,7 @@ def _interrupts(prover: ProjectProver) -> Iterator[list[int]]:
         signals.append(number)
         if len(signals) > 1:
             raise KeyboardInterrupt
-        prover.stop()
+        stop()
 
     previous = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

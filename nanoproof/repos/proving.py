@@ -139,6 +139,11 @@ class ProjectProver:
         files = {path: state.filler.file for path, state in self._files.items()}
         return {path: file.written() for path, file in files.items() if file.filled}
 
+    def reading(self, path: str) -> LeanFile | None:
+        """Return a file as Lean reads its `sorry`s, as terms or tactics, without proofs; None if it is left alone."""
+        state = self._files.get(path)
+        return None if state is None else state.filler.file.without(state.filler.file.gaps)
+
     def prepare(self) -> None:
         """Read and check the files with `sorry`s, and make the tasks. Raises LeanError if the server fails."""
         imported: dict[str, str] = {}

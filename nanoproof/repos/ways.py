@@ -1,9 +1,9 @@
 """What is tried at the `sorry`s of a project: solver tactics alone, then a policy with rising budgets."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from nanoproof.common.config import from_args
@@ -43,6 +43,12 @@ class Ways:
     solvers: Way | None
     policy: Way
 
+    def around(self, wrapped: Callable[[Policy], Policy]) -> "Ways":
+        """Return the same with another policy around the policy."""
+        own = self.policy.prover
+        prover = Prover(wrapped(own.policy), own.search_config, own.options, own.policy_revision)
+        return replace(self, policy=replace(self.policy, prover=prover))
+
     def rungs(self, num_simulations: int, watched: Callable[[Prover], Prover] = lambda prover: prover) -> list[Rung]:
         """List what is tried in turn, up to a budget; `watched` puts an observer around each prover."""
         rungs = []
@@ -61,12 +67,13 @@ def open_ways(
     seed: int,
     stack: ExitStack,
     files: Callable[[], Sequence[DeclaringFile]],
-    wrapped: Callable[[Policy], Policy] = lambda policy: policy,
+    premise_settings: Mapping[str, Any] | None = None,
 ) -> Ways:
     """Open the policy that options name, until the stack is closed.
 
     `files` reads those of the project: their declarations are premises too, besides those of the retriever's index, if
-    it has one. `wrapped` may put another policy around it. Raises UserError for what cannot be opened.
+    it has one. `premise_settings` describe what is put around the policy later. Raises UserError for what cannot be
+    opened.
     """
     solvers = expand_solver_sets(args.search_finishers)
     prover_options = from_args(ProverOptions, args, keep_tree=True, disprove_fraction=0.0)
@@ -87,7 +94,7 @@ def open_ways(
         premise_files = files()
     proved = proved_states(suggesting.retrieving)
     opened = open_suggesting(suggesting, sampling, solvers or ("rfl",), premise_files, proved)
-    policy = wrapped(stack.enter_context(opened))
+    policy = stack.enter_context(opened)
     spec = suggesting.checkpoint.model_path
     name: str = suggesting.name
     weights = None
@@ -109,6 +116,7 @@ def open_ways(
         "search": asdict(config),
         "seed": seed,
         **(helped or {}),
+        **(premise_settings or {}),
     }
     return Ways(by_solvers, Way(name, method_of(description), Prover(policy, config, prover_options)))
 

@@ -27,9 +27,9 @@ from nanoproof.common.run_dir import setup_logging
 from nanoproof.common.terminal import print_lines
 from nanoproof.common.web import http_server
 from nanoproof.common.web.http_client import on_loopback
-from nanoproof.mcp.project_premises import ProjectPremises
 from nanoproof.policy.factory import TextModelOptions, open_values
 from nanoproof.repos.premise_data import read_source
+from nanoproof.repos.project_premises import ProjectPremises
 from nanoproof.repos.splits import SPLITS, STRATEGIES, Split
 from nanoproof.retrieval.corpus import Corpus
 from nanoproof.retrieval.encoders import (

@@ -9,7 +9,6 @@ from pathlib import Path
 import torch
 
 from nanoproof.lean.types import Theorem
-from nanoproof.mcp.workbench import MOST_PREMISES
 from nanoproof.policy.added_tactics import AddedTactics, PremiseTactics
 from nanoproof.repos.premise_data import folder_files, library_files
 from nanoproof.repos.project import LIBRARY_FOLDER, SKIPPED_FOLDERS
@@ -20,6 +19,8 @@ from nanoproof.retrieval.index import Index
 from nanoproof.retrieval.premises import RetrieveOptions, Retriever
 from nanoproof.search.policy import Policy, Suggestion, policy_for
 
+MOST_PREMISES = 100
+"""Premises of a state that can be asked for."""
 _LOOK_AGAIN_SECONDS = 2.0
 """How often at most it is looked whether files have changed: searches ask thousands of times a second."""
 
