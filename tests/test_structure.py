@@ -333,7 +333,7 @@ def test_no_name_of_a_file_occurs_more_than_twice() -> None:
 MOST_LINES = {"nanoproof": 85_200, "nanolean": 35_000}
 """All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets, said here: of
 the last 2,000 of nanoproof, why its inference and training do what they do, and in plain steps; of the 300 after these,
-RL that begins inside of reference proofs (--start-states); of 3,800, the tools for agents, SorryDB, the hub; of 700, the
+RL that begins inside of reference proofs (--start-states); of 3,800, tools for agents, SorryDB, the hub; of 700, the
 policy on a CPU by compiled code; of 500, processes by fork and calls without HTTP; of
 800, steps that states suggest, and similar proofs; of 2,700, values and RL for models of others."""
 MOST_FLAGS = {"nanoproof.rl": 128, "scripts.prover_eval": 101, "scripts.prove": 82}
