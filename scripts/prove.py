@@ -101,7 +101,7 @@ class ProveOptions:
         retrieving = self.suggesting.retrieving
         check(
             not (self.whole_proof and (retrieving.count or retrieving.adds_tactics)),
-            "--retrieve and --premise-tactics are for states; --whole-proof has none",
+            "--retrieve, --premise-tactics, --step-tactics, --similar-tactics are for states; --whole-proof has none",
         )
         check((self.dataset is None) == (self.id is None), "--dataset and --id go together")
 

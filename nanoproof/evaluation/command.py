@@ -153,7 +153,7 @@ class EvalCommand:
         self._writer: LanguageModel | None = None
         retrieving = self.options.retrieving
         if self.whole.whole_proofs and (retrieving.count or retrieving.adds_tactics):
-            raise UserError("--retrieve and --premise-tactics are for states, and --whole-proofs has none")
+            raise UserError("--retrieve and tactics beside the policy's are for states, and --whole-proofs has none")
         self._premises = on_main(retrieving.settings)
         self._proved = proved_states(retrieving)
         self.pool_maker: Callable[..., AttemptPool] = self._local_pool
