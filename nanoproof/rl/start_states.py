@@ -11,6 +11,7 @@ order (step, rank, sequence), as the matchmaker is: all ranks hold the same, and
 
 import hashlib
 import logging
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -190,7 +191,9 @@ def refused_statements(proofs: Sequence[ReferenceProof], held_out: Sequence[str]
         if file.exists():
             return dict(read_json(file))
         known, refused = HeldOut(held_out, embedded, with_train=False), {}
-        with Progress(len(statements), "comparing start states with benchmarks", "states", say=log.info) as progress:
+        # On the screen: a run has no log yet when its data are read.
+        title = "comparing start states with benchmarks"
+        with Progress(len(statements), title, "states", screen=sys.stderr) as progress:
             for number, (name, source) in enumerate(statements.items(), start=1):
                 reason = known.reason(source)
                 if reason is not None:
@@ -205,12 +208,54 @@ def refused_statements(proofs: Sequence[ReferenceProof], held_out: Sequence[str]
 
 
 class Start(NamedTuple):
-    """Where an attempt begins: at a theorem, or inside of a known proof of it. `proof` is the number of the proof."""
+    """Where an attempt begins: at a theorem, or inside of a known proof of it.
+
+    `proof` is the number of the proof, `position` that of its step.
+    """
 
     proof: int
+    position: int
     theorem: Theorem
     given: Given | None
     num_simulations: int
+
+
+class StartForms:
+    """In which form a state is attempted: as a statement, or else with all other steps of its proof given."""
+
+    def __init__(self, refused: Refused | None = None, refusals: int = REFUSALS) -> None:
+        """`refused` are the statements that must not be attempted; after so many `refusals` a form is left out."""
+        self._refused, self._most = dict(refused or {}), refusals
+        self._refusals: Counter[str] = Counter()
+
+    def refuse(self, theorem_id: str) -> None:
+        """Note that Lean refused what was attempted under this id."""
+        self._refusals[theorem_id] += 1
+
+    def form(self, proof: ReferenceProof, position: int) -> str:
+        """Tell how a state is attempted: as a `statement`, `given` the other steps, as `neither`, or `held out`."""
+        name = proof.id_of(position)
+        reason = self._refused.get(name)
+        if reason == HELD_OUT:
+            return HELD_OUT
+        if reason is None and self._refusals[name] < self._most and proof.statement(position) is not None:
+            return "statement"
+        # At the first step nothing is given: what cannot be stated as it is cannot be attempted.
+        if position > 0 and proof.is_stated and self._refusals[proof.id_of(position, given=True)] < self._most:
+            return "given"
+        return "neither"
+
+    def start(self, number: int, proof: ReferenceProof, position: int, num_simulations: int) -> Start | None:
+        """Return where to begin for a position of the proof of this number; None if there is no way."""
+        form = self.form(proof, position)
+        theorem = given = None
+        if form == "statement":
+            theorem = proof.statement(position)
+        elif form == "given":
+            theorem, given = proof.whole(position), Given(proof.steps, position)
+        if theorem is None:
+            return None
+        return Start(number, position, theorem, given, num_simulations)
 
 
 @dataclass
@@ -233,13 +278,13 @@ class StartStates:
     ) -> None:
         """`fraction` of all attempts shall begin at them. `refused` are the statements that must not be attempted."""
         self.fraction = fraction
-        self._refused = dict(refused or {})
+        refused = refused or {}
+        self._forms = StartForms(refused)
         # A proof of a benchmark's theorem is held out as a whole: its states are what its statement comes down to.
-        self.proofs = [proof for proof in proofs if self._refused.get(proof.id_of(0)) != HELD_OUT]
+        self.proofs = [proof for proof in proofs if refused.get(proof.id_of(0)) != HELD_OUT]
         self.left_out = len(proofs) - len(self.proofs)
         self.matchmaker = Matchmaker(len(self.proofs), config)
         self._numbers = {proof.name: number for number, proof in enumerate(self.proofs)}
-        self._refusals: Counter[str] = Counter()
         self._levels = [_Level(1, []) for _ in self.proofs]
         self.attempts = 0
         self.solved: set[str] = set()
@@ -266,7 +311,7 @@ class StartStates:
         forms: Counter[str] = Counter()
         for proof in self.proofs:
             for position in range(len(proof.steps)):
-                forms[self._form(proof, position)] += 1
+                forms[self._forms.form(proof, position)] += 1
         text = f"{len(self.proofs)} proofs with {forms['statement']} states as statements, "
         text += f"{forms['given']} after given tactics, {forms['neither']} as neither, {forms[HELD_OUT]} held out"
         if self.left_out:
@@ -281,14 +326,7 @@ class StartStates:
         number = assignment.index
         proof = self.proofs[number]
         position = rng.choice(self._usable(number))
-        budget = assignment.num_simulations
-        if self._form(proof, position) == "statement":
-            theorem = proof.statement(position)
-            assert theorem is not None
-            return Start(number, theorem, None, budget)
-        theorem = proof.whole(position)
-        assert theorem is not None
-        return Start(number, theorem, Given(proof.steps, position), budget)
+        return self._forms.start(number, proof, position, assignment.num_simulations)
 
     def learn(self, attempt: Attempt) -> None:
         """Take in an attempt, in the order of all; one at a state that is not there, of other data, is passed over."""
@@ -301,7 +339,7 @@ class StartStates:
         if event in ("error", "refused"):
             self.matchmaker.update(number, "error")
             if event == "refused":
-                self._refusals[attempt.theorem.id] += 1
+                self._forms.refuse(attempt.theorem.id)
                 self._skip_empty(number)
             return
         if attempt.outcome == "proven":
@@ -330,24 +368,11 @@ class StartStates:
         """Return how many tactics are left where attempts in a proof begin; one more than it has if it is done."""
         return self._levels[self._numbers[name]].number
 
-    def _form(self, proof: ReferenceProof, position: int) -> str:
-        """Tell how a state is attempted: as a `statement`, `given` the other steps, as `neither`, or `held out`."""
-        name = proof.id_of(position)
-        reason = self._refused.get(name)
-        if reason == HELD_OUT:
-            return HELD_OUT
-        if reason is None and self._refusals[name] < REFUSALS and proof.statement(position) is not None:
-            return "statement"
-        # At the first step nothing is given: what cannot be stated as it is cannot be attempted.
-        if position > 0 and proof.is_stated and self._refusals[proof.id_of(position, given=True)] < REFUSALS:
-            return "given"
-        return "neither"
-
     def _usable(self, number: int) -> list[int]:
         proof = self.proofs[number]
         usable = []
         for position in proof.levels[self._levels[number].number]:
-            if self._form(proof, position) in ("statement", "given"):
+            if self._forms.form(proof, position) in ("statement", "given"):
                 usable.append(position)
         return usable
 
