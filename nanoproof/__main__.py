@@ -23,7 +23,7 @@ STAGES = (
     *("data.download", "data.nanolean", "data.whitelist", "data.contamination"),
     *("pretrain", "midtrain", "sft", "grpo", "rl", "ttrl", "progress", "inference", "monitor", "runs", "doctor"),
     *("lean.server", "lean.project", "lean.probe"),
-    *("repos", "retrieval", "mcp"),
+    *("repos", "retrieval", "mcp", "selfplay", "cluster", "data.stp"),
 )
 """Commands that are modules of this package."""
 

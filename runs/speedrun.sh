@@ -125,6 +125,7 @@ download() {
         case "$name" in nemotron | leantree | leanworkbook | numinamath | deepseek_prover | minif2f | proofnet | putnambench) names+=("$name") ;; esac
     done
     if [ "$MIDTRAIN_DATA" = leangithubraw ]; then names+=(minif2f proofnet putnambench); fi  # decontamination reads them
+    mapfile -t names < <(printf '%s\n' "${names[@]}" | awk 'NF && !seen[$0]++')
     [ ${#names[@]} = 0 ] || plain python -m nanoproof.data.download "${names[@]}" --shards "$SHARDS"
     [ "$MIDTRAIN_DATA" != leangithubraw ] || plain python -m nanoproof.data.midtrain.leangithubraw build
 }

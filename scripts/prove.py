@@ -13,6 +13,7 @@ wrong with the theorem, the options or a server, and 130 after Ctrl-C, which end
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -106,6 +107,8 @@ class ProveOptions:
         check((self.dataset is None) == (self.id is None), "--dataset and --id go together")
 
 
+_BEGINS = re.compile(r"\s*(?:@\[|--|/-|(?:theorem|lemma|example|def|import|open|universe|variable|namespace)\b)")
+"""How a text begins that means to be a whole statement."""
 NOT_ASKED = (
     *("keep_tree", "disprove_fraction", "simplification_tactics"),
     *NOT_FLAGS,
@@ -145,7 +148,12 @@ def parse_target(text: str | None, options: ProveOptions) -> Theorem | LeanFile 
         return None
     if text.endswith(".lean") or os.path.isfile(text):  # which is false for what is too long to be a name
         return read_lean_file(Path(text))
-    return parse_theorem(text, embedded=not options.servers.servers)
+    try:
+        return parse_theorem(text, embedded=not options.servers.servers)
+    except UserError as error:
+        if _BEGINS.match(text):
+            raise
+        raise UserError(f"{error}. A statement has a keyword and a name: 'theorem t : {text.strip()}'") from error
 
 
 @contextmanager
@@ -182,7 +190,10 @@ def prove_one(prover: InteractiveProver, session: LeanSession, theorem: Theorem,
     attempt = prover.prove(session, theorem)
     if attempt.outcome == "error":
         found = first_error(session.check(theorem.source), theorem.source) if attempt.refused else ""
-        raise UserError(found or " ".join(attempt.message.split()))
+        message = found or " ".join(attempt.message.split())
+        if "Unknown identifier" in message and not options.servers.servers:
+            message += ": the embedded NanoLean has no Mathlib (no reals, sets, ...); --lean-servers names a real Lean"
+        raise UserError(message)
     report(attempt, options.max_tree_nodes)
     return attempt
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from nanoproof.__main__ import programs
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError
 from nanoproof.lean.server.__main__ import settings_of
@@ -429,3 +430,49 @@ def test_sentences_about_earlier_flags_name_flags_that_the_command_has(monkeypat
         known = {*parser._option_string_actions, "--max-processes"}  # that of the Lean servers, which the line names
         for sentence in parser._earlier.values():
             assert set(re.findall(r"--[a-z][\w-]*", sentence)) <= known, (parser.prog, sentence)
+
+
+NO_COMMANDS = {
+    "nanoproof",
+    "nanoproof.compat",
+    "nanoproof.dataset",
+    "nanoproof.prover_server",
+    "nanoproof.lean.nanolean",
+}
+"""Modules with a `main` that are no commands of their own: the list itself, and what earlier versions named so."""
+PARTS_OF_DOWNLOAD = "nanoproof.data."
+
+
+def test_every_module_with_a_main_is_a_command() -> None:
+    root = Path(__file__).resolve().parents[1]
+    modules = set()
+    for file in (root / "nanoproof").rglob("*.py"):
+        if "run_main(main)" in file.read_text(encoding="utf-8"):
+            name = ".".join(file.relative_to(root).with_suffix("").parts)
+            modules.add(name.removesuffix(".__main__").removesuffix(".__init__"))
+    known = {module for module, _ in programs().values()}
+    left = {module for module in modules - known - NO_COMMANDS if not module.startswith(PARTS_OF_DOWNLOAD)}
+    assert left == set()
+
+
+@pytest.mark.parametrize("module", ["nanoproof.doctor", "nanoproof.monitor", "nanoproof.repos"])
+def test_commands_without_torch_run_or_say_what_is_missing(module: str, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['torch'] = None\n")
+    root = Path(__file__).resolve().parents[1]
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{root}"}
+    command = [sys.executable, "-m", module, "--help"]
+    run = subprocess.run(
+        command, env=environment, cwd=tmp_path, timeout=100, capture_output=True, text=True, check=False
+    )
+    if module == "nanoproof.repos":
+        assert run.returncode == 2 and run.stderr.count("\n") == 1 and "needs torch" in run.stderr
+    else:
+        assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("package", ["nanoproof", "nanolean"])
+def test_an_old_python_is_refused_in_one_line(package: str) -> None:
+    file = Path(__file__).resolve().parents[1] / package / "__init__.py"
+    code = f"import sys; sys.version_info = (3, 9, 1); exec(open({str(file)!r}).read())"
+    run = subprocess.run([sys.executable, "-c", code], timeout=60, capture_output=True, text=True, check=False)
+    assert run.returncode == 2 and run.stderr.endswith("needs Python 3.11 or newer; this is Python 3.9\n")

@@ -18,6 +18,7 @@ from nanoproof.common.config import group, opt, validate
 from nanoproof.common.distributed import DistInfo, SharedCounter, broadcast_json, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import LeanOptions
+from nanoproof.data.sources.catalog import SOLVERS, Followed
 from nanoproof.lean.client import ClientConfig, FleetServer, LeanFleet, ServerReport, runs_nanolean
 from nanoproof.lean.embedded import EmbeddedServers, start_embedded
 from nanoproof.lean.probe import require_working
@@ -29,40 +30,6 @@ from nanoproof.prover.attempt import Attempt
 log = logging.getLogger(__name__)
 
 # -- Options of commands that prove ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Followed:
-    """What `auto` stands for: with servers that run real Lean (with Mathlib), and with the embedded prover."""
-
-    real: Any
-    nanolean: Any
-    mathlib: Any = None
-
-
-BENCHMARKS = Followed(("minif2f",), ("nanolean",))
-SOLVERS: Mapping[str, Followed] = {"search_finishers": Followed(("lean",), ("nanolean",), ("mathlib",))}
-"""Solver tactics at every node."""
-RL_DATA: Mapping[str, Followed] = {
-    "datasets": Followed(("leanworkbook", "numinamath", "deepseek_prover"), ("nanolean",)),
-    "sft_data": Followed("leantree", "nanolean"),
-    "eval_datasets": BENCHMARKS,
-    **SOLVERS,
-}
-EVAL_DATA: Mapping[str, Followed] = {"datasets": BENCHMARKS, **SOLVERS}
-
-
-def real_data(data: Mapping[str, Followed]) -> tuple[str, ...]:
-    """Name all data that options take with real Lean."""
-    names: list[str] = []
-    for option, followed in data.items():
-        if option in SOLVERS:
-            continue
-        if isinstance(followed.real, str):
-            names.append(followed.real)
-        else:
-            names += followed.real
-    return tuple(names)
 
 
 _BATCHES = "leave it out: batches of the network are as large as there is work and memory for"

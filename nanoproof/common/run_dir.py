@@ -16,6 +16,7 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Protocol
@@ -151,8 +152,11 @@ def team_of(spec: str | None) -> tuple[str, ...]:
 
 
 def resolve_run_dir(text: str, option: str = "--run-dir") -> Path:
-    """Find a run directory: absolute, or relative to here or to `home()` (as in `rl/<run>`). Raises UserError."""
-    path = _resolve(text, option, [Path.cwd(), home()])
+    """Find a run directory: absolute, or relative to `home()` (as in `rl/<run>`), else to here. Raises UserError.
+
+    In the order in which `new_run_path` chooses: what is written as `--run-dir NAME` is read by the same words.
+    """
+    path = _resolve(text, option, [Path.cwd()] if _is_of_here(text) else [home(), Path.cwd()])
     if not path.is_dir():
         raise UserError(f"{option} {text}: {path} is not a directory")
     return path
@@ -163,7 +167,27 @@ def _resolve(text: str, option: str, bases: list[Path]) -> Path:
     for candidate in candidates:
         if candidate.exists():
             return candidate
-    raise UserError(f"{option} {text}: nothing there; looked at {', '.join(str(path) for path in candidates)}")
+    near = _near(candidates)
+    hint = f"; did you mean {near}?" if near else ""
+    raise UserError(f"{option} {text}: nothing there; looked at {', '.join(str(path) for path in candidates)}{hint}")
+
+
+def _near(candidates: list[Path]) -> str:
+    """Name what lies beside one of these paths and is spelled nearly like it; empty if nothing is."""
+    for candidate in candidates:
+        try:
+            names = sorted(os.listdir(candidate.parent))
+        except OSError:
+            continue
+        near = get_close_matches(candidate.name, names, n=1, cutoff=0.75)
+        if near:
+            return run_name(candidate.parent / near[0])
+    return ""
+
+
+def _is_of_here(text: str) -> bool:
+    """Tell whether a relative path says that it begins at the working directory, as `./rl` does."""
+    return text.split("/", 1)[0] in (".", "..")
 
 
 # -- Versions and arguments that are recorded ------------------------------------------------------------------------
@@ -411,10 +435,12 @@ class RunDir:
 def new_run_path(stage: str, name: str, run_dir: str | None = None) -> Path:
     """Choose the directory of a new run: `home()/<stage>/<date>_<name>`, or exactly `run_dir` if one is given.
 
+    A relative `run_dir` is one of `home()`, as wherever a run is named; `./NAME` is one of the working directory.
     The directory is not created. Raises UserError for a name that cannot be part of a path.
     """
     if run_dir is not None:
-        return Path(run_dir).expanduser().absolute()
+        path = Path(run_dir).expanduser()
+        return path.absolute() if _is_of_here(run_dir) else (home() / path).absolute()
     if not re.fullmatch(r"[\w.+-]+", name):
         raise UserError(f"--run must be made of letters, digits, and . _ + -; got {name!r}")
     base = home() / stage / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{name}"

@@ -13,14 +13,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cache
 
-from nanoproof.common.torch_command import run_main
-
-from nanoproof.actors.fleet import EVAL_DATA, RL_DATA, real_data
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
+from nanoproof.common.errors import run_main
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.run_dir import home
 from nanoproof.common.terminal import Paint, print_lines, width
-from nanoproof.data.sources.catalog import CATALOG
+from nanoproof.data.sources.catalog import CATALOG, EVAL_DATA, RL_DATA, real_data
 from nanoproof.doctor.report import CheckInputs, CheckRef, Finding, missing_for, run_check
 
 MAX_PARALLEL_CHECKS = 3

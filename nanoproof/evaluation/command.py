@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from nanoproof.actors.actor import ActorPool
-from nanoproof.actors.fleet import EARLIER_FLAGS, EVAL_DATA, Fleet, FleetOptions, follow_lean, open_fleet
+from nanoproof.actors.fleet import EARLIER_FLAGS, Fleet, FleetOptions, follow_lean, open_fleet
 from nanoproof.actors.pool import AttemptPool
 from nanoproof.actors.remote import ProverSpec
 from nanoproof.actors.tasks import Interrupted
@@ -24,6 +24,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.common.run_dir import setup_logging, team_of, versions
+from nanoproof.data.sources.catalog import EVAL_DATA
 from nanoproof.data.theorems.theorem_sets import list_theorems, set_name, skipped_notes, skipped_of
 from nanoproof.data.theorems.whitelists import choose_lean
 from nanoproof.evaluation.evaluate import evaluate

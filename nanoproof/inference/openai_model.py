@@ -37,6 +37,8 @@ T = TypeVar("T")
 
 TOKEN_VARIABLE = "NANOPROOF_MODEL_TOKEN"
 """Environment variable with the token that an endpoint asks for."""
+USUAL_TOKEN_VARIABLE = "OPENAI_API_KEY"
+"""Where other programs look for such a token; it is for one provider, so it goes nowhere unencrypted."""
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.25, 30.0
 CONNECT_SECONDS = 10.0
 REPEATED_STATUSES = (408, 409, 425, 429, 500, 502, 503, 504, 529)
@@ -56,7 +58,9 @@ ERRORS_OF_STATUS: dict[int, type[policy.PolicyError]] = {
 class EndpointOptions:
     """Endpoints (openai:)."""
 
-    token_file: str | None = opt(None, f"File with the token of an endpoint (default: {TOKEN_VARIABLE}).")
+    token_file: str | None = opt(
+        None, f"File with the token of an endpoint (default: {TOKEN_VARIABLE}, OPENAI_API_KEY)."
+    )
     requests: int = opt(32, "Requests to an endpoint at a time.", min=1)
     requests_per_minute: float | None = opt(None, "Most requests in a minute (none: any number).", above=0)
     timeout: float = opt(600.0, "Seconds that an answer may take.", above=0, advanced=True)
@@ -66,10 +70,16 @@ class EndpointOptions:
     def __post_init__(self) -> None:
         validate(self, "model")
 
-    def token(self) -> str | None:
-        """Return the token to send. Raises UserError, which does not show it, if there is none in the file."""
-        text = os.environ.get(TOKEN_VARIABLE, "")
-        where = f"the environment variable {TOKEN_VARIABLE}"
+    def token(self, private: bool = True) -> str | None:
+        """Return the token to send. Raises UserError, which does not show it, if there is none in the file.
+
+        `private` says whether the way to the endpoint is encrypted, or within this machine.
+        """
+        variable = TOKEN_VARIABLE
+        if private and not os.environ.get(TOKEN_VARIABLE):
+            variable = USUAL_TOKEN_VARIABLE
+        text = os.environ.get(variable, "")
+        where = f"the environment variable {variable}"
         if self.token_file is not None:
             where = f"--model-token-file {self.token_file}"
             try:
@@ -134,7 +144,8 @@ class OpenAIModel:
         self._options, self._chat, self.special = options or EndpointOptions(), chat, special
         self.system = system
         self._base, host = _checked_base(base)
-        self._token = token or self._options.token()
+        private = self._base.startswith("https:") or on_loopback(host)
+        self._token = token or self._options.token(private)
         self._silence = min(self._options.timeout, silence_seconds or self._options.timeout)
         if self._token and token is None and self._base.startswith("http:") and not on_loopback(host):
             log.warning("the token travels to %s unencrypted: use https", host)

@@ -163,6 +163,10 @@ class PolicyOptions:
             check(self.name == "model", f"--retrieve has no use for --policy {self.name}")
         check(self.policy != "model" or self.checkpoint.model_path is not None, "--policy model needs --model-path")
         check(
+            self.policy in (None, "model") or self.checkpoint.model_path is None,
+            f"--policy {self.policy} has no use for a model: leave out --model-path, or --policy",
+        )
+        check(
             self.server.server is None or (self.policy or self.checkpoint.model_path) is None,
             "--policy-server suggests tactics in place of --policy and --model-path",
         )

@@ -13,10 +13,11 @@ from functools import partial
 
 from nanoproof.common.torch_command import run_main
 
-from nanoproof.actors.fleet import EMBEDDED_LEAN, RL_DATA, Fleet, follow_lean, open_fleet
+from nanoproof.actors.fleet import EMBEDDED_LEAN, Fleet, follow_lean, open_fleet
 from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.rank_watch import RankWatch
+from nanoproof.data.sources.catalog import RL_DATA
 from nanoproof.rl.learner import Roles
 from nanoproof.rl.loop import ReinforcementLearning, resume_flags
 from nanoproof.rl.options import RLConfig, parse_args

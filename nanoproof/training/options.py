@@ -16,7 +16,9 @@ class RunOptions:
     """Run."""
 
     run: str = opt("dummy", "Name of the run, for its directory and for trackers.")
-    run_dir: str | None = opt(None, "Exact directory to write to, instead of a dated one under $NANOPROOF_HOME.")
+    run_dir: str | None = opt(
+        None, "Directory to write to, instead of a dated one: relative to $NANOPROOF_HOME, or as ./DIR to here."
+    )
     seed: int = opt(0, "Seed of every random choice.", min=0)
     device: DeviceOption = group(DeviceOption)
     log_level: str = opt(

@@ -18,7 +18,7 @@ from typing import Any
 
 from nanoproof.common.torch_command import run_main
 
-from nanoproof.actors.fleet import EARLIER_FLAGS, RL_DATA, SOLVERS, follow_lean
+from nanoproof.actors.fleet import EARLIER_FLAGS, follow_lean
 from nanoproof.common.config import Parser, add_flags, change, group, options_of
 from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.errors import UserError
@@ -28,6 +28,7 @@ from nanoproof.common.rank_watch import RankWatch
 from nanoproof.common.retired import is_retired_choice
 from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
 from nanoproof.common.terminal import print_lines
+from nanoproof.data.sources.catalog import RL_DATA, SOLVERS
 from nanoproof.data.theorems.theorem_sets import (
     DATASETS,
     is_theorem_file,

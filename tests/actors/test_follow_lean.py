@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from nanoproof.actors.fleet import RL_DATA, FleetOptions, follow_lean, open_fleet
+from nanoproof.actors.fleet import FleetOptions, follow_lean, open_fleet
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import LeanOptions
+from nanoproof.data.sources.catalog import RL_DATA
 from nanoproof.doctor import __main__ as doctor
 from nanoproof.doctor.report import CheckInputs
 from nanoproof.evaluation.command import add_eval_flags, parse_eval_args

@@ -153,3 +153,21 @@ def test_a_lock_that_was_taken_over_is_not_removed_by_its_first_holder(tmp_path)
     (tmp_path / "run.lock").write_text('{"host": "far", "machine": "far"}')
     first.release()
     assert (tmp_path / "run.lock").exists()
+
+
+def test_a_relative_directory_is_written_where_it_is_read(tmp_path, monkeypatch):
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    for name, place in (("quick/rl", tmp_path / "home" / "quick" / "rl"), ("./quick/rl", tmp_path / "quick" / "rl")):
+        path = new_run_path("rl", "x", name)
+        assert path == place
+        path.mkdir(parents=True)
+        assert resolve_run_dir(name).resolve() == path
+    assert resolve_run_dir("quick/rl") == tmp_path / "home" / "quick" / "rl"  # the other one does not shadow it
+
+
+def test_a_name_that_is_nearly_one_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+    (tmp_path / "rl" / "first_try").mkdir(parents=True)
+    with pytest.raises(UserError, match="did you mean rl/first_try[?]"):
+        resolve_run_dir("rl/first_tri")

@@ -475,3 +475,12 @@ def test_a_proxy_is_named_where_a_connection_fails(monkeypatch: pytest.MonkeyPat
     ) as caught:
         OpenAIModel("http://models.example:8000/v1", "tiny", QUICK)
     assert "secret" not in str(caught.value)
+
+
+def test_the_usual_variable_is_honoured_but_its_token_goes_nowhere_unencrypted(monkeypatch):
+    monkeypatch.delenv("NANOPROOF_MODEL_TOKEN", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "usual")
+    assert EndpointOptions().token(private=True) == "usual"
+    assert EndpointOptions().token(private=False) is None
+    monkeypatch.setenv("NANOPROOF_MODEL_TOKEN", "own")
+    assert EndpointOptions().token(private=True) == EndpointOptions().token(private=False) == "own"

@@ -22,7 +22,6 @@ const pages = {
   model: "model",
   evaluations: "evaluations",
   profile: "profile",
-  logs: "logs",
 };
 const browser = await chromium.launch({ executablePath: findBrowser(), args: ["--no-sandbox", "--force-color-profile=srgb"] });
 for (const theme of ["light", "dark"]) {

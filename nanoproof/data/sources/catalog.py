@@ -8,10 +8,10 @@ set stays at that commit until it is downloaded with `--force` or `--revision NA
 whose statements are for one of our `LEAN_VERSIONS`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Any, Literal
 
 from nanoproof.common.errors import UserError
 
@@ -235,3 +235,40 @@ def select_data_sets(words: Iterable[str]) -> list[DataSet]:
 def how_to_get(name: str) -> str:
     """Return the command that downloads or builds a data set."""
     return CATALOG[name].command if name in CATALOG else f"python -m nanoproof.data.download {name}"
+
+
+# -- Data that commands use by default: of real Lean, or of the embedded prover ---------------------------------------
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What `auto` stands for: with servers that run real Lean (with Mathlib), and with the embedded prover."""
+
+    real: Any
+    nanolean: Any
+    mathlib: Any = None
+
+
+BENCHMARKS = Followed(("minif2f",), ("nanolean",))
+SOLVERS: Mapping[str, Followed] = {"search_finishers": Followed(("lean",), ("nanolean",), ("mathlib",))}
+"""Solver tactics at every node."""
+RL_DATA: Mapping[str, Followed] = {
+    "datasets": Followed(("leanworkbook", "numinamath", "deepseek_prover"), ("nanolean",)),
+    "sft_data": Followed("leantree", "nanolean"),
+    "eval_datasets": BENCHMARKS,
+    **SOLVERS,
+}
+EVAL_DATA: Mapping[str, Followed] = {"datasets": BENCHMARKS, **SOLVERS}
+
+
+def real_data(data: Mapping[str, Followed]) -> tuple[str, ...]:
+    """Name all data that options take with real Lean."""
+    names: list[str] = []
+    for option, followed in data.items():
+        if option in SOLVERS:
+            continue
+        if isinstance(followed.real, str):
+            names.append(followed.real)
+        else:
+            names += followed.real
+    return tuple(names)
