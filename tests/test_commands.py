@@ -432,13 +432,8 @@ def test_sentences_about_earlier_flags_name_flags_that_the_command_has(monkeypat
             assert set(re.findall(r"--[a-z][\w-]*", sentence)) <= known, (parser.prog, sentence)
 
 
-NO_COMMANDS = {
-    "nanoproof",
-    "nanoproof.compat",
-    "nanoproof.dataset",
-    "nanoproof.prover_server",
-    "nanoproof.lean.nanolean",
-}
+EARLIER_NAMES = {"nanoproof.compat", "nanoproof.dataset", "nanoproof.prover_server", "nanoproof.lean.nanolean"}
+NO_COMMANDS = {"nanoproof", *EARLIER_NAMES}
 """Modules with a `main` that are no commands of their own: the list itself, and what earlier versions named so."""
 PARTS_OF_DOWNLOAD = "nanoproof.data."
 

@@ -59,7 +59,7 @@ class EndpointOptions:
     """Endpoints (openai:)."""
 
     token_file: str | None = opt(
-        None, f"File with the token of an endpoint (default: {TOKEN_VARIABLE}, OPENAI_API_KEY)."
+        None, f"File with the token of an endpoint (default: {TOKEN_VARIABLE}, {USUAL_TOKEN_VARIABLE})."
     )
     requests: int = opt(32, "Requests to an endpoint at a time.", min=1)
     requests_per_minute: float | None = opt(None, "Most requests in a minute (none: any number).", above=0)

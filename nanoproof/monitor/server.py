@@ -54,9 +54,8 @@ def open_listener(port: int, host: str = "127.0.0.1", token: str | None = None) 
     try:
         listener = bind(ListenOptions(host, port))
     except UserError as error:
-        raise UserError(
-            f"the monitor {error}; choose another port: --port, or of a run --monitor-port, which also takes none"
-        ) from error
+        how = "choose another port: --port, or of a run --monitor-port, which also takes none"
+        raise UserError(f"the monitor {error}; {how}") from error
     listener.listen(256)
     return listener
 

@@ -169,5 +169,5 @@ def test_a_relative_directory_is_written_where_it_is_read(tmp_path, monkeypatch)
 def test_a_name_that_is_nearly_one_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
     (tmp_path / "rl" / "first_try").mkdir(parents=True)
-    with pytest.raises(UserError, match="did you mean rl/first_try[?]"):
+    with pytest.raises(UserError, match=r"did you mean rl/first_try[?]"):
         resolve_run_dir("rl/first_tri")
