@@ -3,13 +3,14 @@
 python -m scripts.export_model --model-path sft/RUN --output-dir my_model
 python -m scripts.export_model --model-path sft/RUN/model_1000.pt --dtype bfloat16
 python -m scripts.export_model --model-path rl/RUN --to-hf my_model --evaluations rl/RUN/eval_9_nanolean --license mit
+python -m scripts.export_model --model-path rl/RUN --push OWNER/NAME --private
 python -m scripts.export_model --model-path sft/LORA_RUN --merge --output-dir merged
 
 Three files come side by side: `model.safetensors` (weights by parameter name), `config.json` (size and shape of the
 network, the step and stage that the weights are from, and the SHA-256 of the files) and `tokenizer.json` (for the
-library `tokenizers`). With `--to-hf` there are also `tokenizer_config.json` and a model card, `README.md`. Either
-folder is opened again by `--model-path hf:FOLDER`. Adapters are merged into their base. With `--merge` a checkpoint is
-written instead, a plain one that needs no base.
+library `tokenizers`). With `--to-hf` or `--push` there are also `tokenizer_config.json` and a model card, `README.md`.
+Either folder is opened again by `--model-path hf:FOLDER`, a pushed one by `--model-path hf:OWNER/NAME`. Adapters are
+merged into their base. With `--merge` a checkpoint is written instead, a plain one that needs no base.
 """
 
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from nanoproof.common.files import (
     read_json,
     sync_directory,
 )
+from nanoproof.common.hub import push_folder
 from nanoproof.common.option_groups import CheckpointOption
 from nanoproof.common.run_dir import HUB_CONFIG, HUB_MODEL_TYPE, resolve_model_path
 from nanoproof.evaluation.model_card import Score, model_card, read_score
@@ -49,6 +51,8 @@ class ExportOptions:
     )
     output_dir: str | None = opt(None, "Where to write; default <checkpoint dir>/export_<step>.")
     to_hf: str | None = opt(None, "Where to write a folder for the hub, with a model card.", metavar="DIR")
+    push: str | None = opt(None, "Repository of the hub to push the folder to, with a card.", metavar="OWNER/NAME")
+    private: bool = opt(False, "A repository that --push makes is for its owner alone.")
     evaluations: tuple[str, ...] = opt(
         (), "Directories of evaluations of these weights, whose scores go on the card.", metavar="DIR"
     )
@@ -64,7 +68,17 @@ class ExportOptions:
         check(self.checkpoint.model_path is not None, "give --model-path, the checkpoint to export")
         check(self.to_hf is None or self.output_dir is None, "--to-hf and --output-dir both say where: give one")
         check(not (self.merge and self.to_hf), "--merge writes a checkpoint, --to-hf a folder for the hub: give one")
-        check(self.to_hf is not None or not self.evaluations, "--evaluations are for the card of --to-hf")
+        check(self.with_card or not self.evaluations, "--evaluations are for the card of --to-hf or --push")
+        check(
+            not (self.merge and self.push),
+            "--merge writes a checkpoint, which is not for the hub: leave out --push",
+        )
+        check(not self.private or self.push is not None, "--private is for --push")
+
+    @property
+    def with_card(self) -> bool:
+        """Whether the folder is for the hub."""
+        return self.to_hf is not None or self.push is not None
 
 
 def export(checkpoint: Path, directory: Path, dtype: str) -> dict[str, Any]:
@@ -144,14 +158,22 @@ def main(argv: list[str] | None = None) -> int:
     directory = Path(chosen).expanduser() if chosen else checkpoint.parent / f"export_{step}"
     config = export(checkpoint, directory, options.dtype)
     files = [HUB_CONFIG, TOKENIZER_FILE, TOKENIZER_CONFIG_FILE]
-    if options.to_hf is not None:
-        card = model_card(directory.resolve().name, config, scores, options.license)
+    pushed = [WEIGHTS_FILE, *files, CARD_FILE]
+    if options.with_card:
+        title = directory.resolve().name
+        if options.push is not None:
+            title = options.push.partition("/")[2] or options.push
+        card = model_card(title, config, scores, options.license)
         atomic_write_text(directory / CARD_FILE, card)
         files.append(f"{CARD_FILE} ({len(scores)} evaluation{'' if len(scores) == 1 else 's'})")
     size = (directory / WEIGHTS_FILE).stat().st_size
     print(f"{directory}: {WEIGHTS_FILE} ({size / 1e6:.1f} MB, {options.dtype}), {', '.join(files)}")
-    if options.to_hf is not None:
-        print(f"to publish it: hf upload OWNER/NAME {directory}")
+    if options.push is not None:
+        message = f"nanoproof: {config['stage'] or 'network'}, step {config['step']}"
+        commit = push_folder(options.push, directory, pushed, "model", options.private, message)
+        print(f"pushed to {options.push}: --model-path hf:{options.push}@{commit[:12]}")
+    elif options.to_hf is not None:
+        print("to publish it: --push OWNER/NAME")
     return 0
 
 

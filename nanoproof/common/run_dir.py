@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 import psutil
 
+from nanoproof.common import hub
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import JsonlWriter, atomic_write_json, read_json, read_object
 from nanoproof.common.git import git
@@ -88,6 +89,8 @@ FOREIGN_SPECS = ("hf:", "openai:")
 
 HUB_CONFIG, HUB_MODEL_TYPE = "config.json", "nanoproof"
 """File of an exported network, as the hub keeps models, and what it says of the kind of network."""
+EXPORTED_FILES = ("model.safetensors", "tokenizer.json")
+"""The other files of one that are needed to open it."""
 
 
 def is_exported(folder: Path) -> bool:
@@ -96,10 +99,12 @@ def is_exported(folder: Path) -> bool:
 
 
 def exported_folder(spec: str | None) -> Path | None:
-    """Return the folder of a network of ours that `hf:FOLDER` or `hf:OWNER/NAME` names; None for everything else.
+    """Return the folder of a network of ours that `hf:FOLDER` or `hf:OWNER/NAME[@REVISION]` names; None for everything
+    else.
 
-    Of the hub only what was downloaded into its cache before (`hf download OWNER/NAME`) is looked at: nothing is
-    asked over the network.
+    What is not in the hub's cache is downloaded: of a model of others its configuration alone, which says so. Where the
+    hub cannot be reached, a model that is not in the cache counts as one of others. Raises UserError for one that the
+    hub does not have, or not for this user.
     """
     kind, _, rest = (spec or "").partition(":")
     if kind != "hf" or not rest:
@@ -107,16 +112,18 @@ def exported_folder(spec: str | None) -> Path | None:
     folder = Path(rest).expanduser()
     if folder.is_dir():
         return folder if is_exported(folder) else None
-    if re.fullmatch(r"[\w.-]+/[\w.-]+", rest) is None:
+    name = hub.NAME.fullmatch(rest)
+    if name is None or ".." in rest:
         return None
-    from huggingface_hub import try_to_load_from_cache  # half a second, which most commands need not wait for
-    from huggingface_hub.errors import HFValidationError
-
     try:
-        found = try_to_load_from_cache(rest, HUB_CONFIG)
-    except HFValidationError:
+        config = hub.fetch_file(name["repository"], HUB_CONFIG, name["revision"])
+    except hub.NotReached as error:
+        log.info("%s", error)
         return None
-    return Path(found).parent if isinstance(found, str) and is_exported(Path(found).parent) else None
+    if config is None or not is_exported(config.parent):
+        return None
+    hub.fetch_files(name["repository"], EXPORTED_FILES, name["revision"])
+    return config.parent
 
 
 def resolve_model_path(text: str) -> Path:

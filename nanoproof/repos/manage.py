@@ -18,8 +18,9 @@ from typing import Any
 
 from nanoproof.common.config import Parser, add_flags, from_args, group, opt, validate
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write, json_line, remove_tree
+from nanoproof.common.files import atomic_write, atomic_write_text, json_line, remove_tree
 from nanoproof.common.git import GitError, git
+from nanoproof.common.hub import push_folder
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.terminal import print_lines, shorten, table
 from nanoproof.lean.project.layout import lean_version
@@ -27,7 +28,15 @@ from nanoproof.lean.types import parse_state
 from nanoproof.prover.resting import Rest
 from nanoproof.repos.database_json import export_database, import_database
 from nanoproof.repos.difficulty import CATEGORIES, Curriculum, Item
-from nanoproof.repos.leandojo import Exported, export_stored, import_folder, is_data_set
+from nanoproof.repos.leandojo import (
+    CORPUS,
+    METADATA,
+    TRACED_FILES,
+    Exported,
+    export_stored,
+    import_folder,
+    is_data_set,
+)
 from nanoproof.repos.splits import STRATEGIES, exported_tactics
 from nanoproof.repos.store import Store, free_name, now
 from nanoproof.repos.traced_files import Repository, StoredTheorem, TracedFile, TracedTheorem
@@ -291,7 +300,40 @@ def _export(args: argparse.Namespace) -> int:
         else:
             files, left_out = export_leantree(store, args.names, args.out / LEANTREE)
             print(f"{files} files in {args.out / LEANTREE}" + (f"; {left_out} proofs are no tree" if left_out else ""))
+        if args.push is not None:
+            repositories = [store.repository(name) for name in dict.fromkeys(args.names)]
+            print_lines([_pushed(args.push, args.out, args.format, repositories, args.private)])
     return 0
+
+
+def _pushed(target: str, out: Path, kind: str, repositories: Sequence[Repository], private: bool) -> str:
+    """Push an exported data set with a card; returns a line on it. Raises UserError."""
+    files = {"database": [DATABASE], "leantree": [LEANTREE]}.get(kind)
+    if files is None:
+        files = [CORPUS, TRACED_FILES, METADATA, *(f"{name}/*" for name in STRATEGIES)]
+    try:
+        atomic_write_text(out / "README.md", data_card(target, kind, repositories))
+    except OSError as error:
+        raise UserError(f"cannot write {out / 'README.md'}: {error.strerror}") from error
+    message = f"nanoproof: {len(repositories)} traced"
+    commit = push_folder(target, out, [*files, "README.md"], "dataset", private, message)
+    return f"pushed to {target}, commit {commit[:12]}"
+
+
+def data_card(target: str, kind: str, repositories: Sequence[Repository]) -> str:
+    """Write the card of an exported data set: which repositories, at which commits.
+
+    It names no licence: that of the data is the repositories' own.
+    """
+    lines = ["---", "tags:", "- lean4", "- theorem-proving", "license: other", "---"]
+    lines += [f"# {target.partition('/')[2]}", ""]
+    lines.append(f"Proofs of Lean 4 repositories, traced by nanoproof, in the format `{kind}`.")
+    lines.append("The licence of each part is that of its repository.")
+    lines += ["", "| repository | commit | Lean | traced |", "|---|---|---|---|"]
+    for repository in repositories:
+        cells = (repository.url, repository.commit[:12], repository.lean_version, repository.date[:10])
+        lines.append("| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join([*lines, ""])
 
 
 def _exported_lines(done: Exported, out: Path) -> Iterator[str]:
@@ -466,6 +508,8 @@ def add_parser(commands: "argparse._SubParsersAction[Parser]") -> None:
     export.add_argument(
         "--redraw", action="store_true", help="Choose the held-out premises anew; theorems of novel_premises move."
     )
+    export.add_argument("--push", metavar="OWNER/NAME", help="Data set of the hub to push the export to, with a card.")
+    export.add_argument("--private", action="store_true", help="A data set that --push makes is for its owner alone.")
     read = commands.add_parser("import", help=f"Read LeanDojo's data set, or {DATABASE}, into the store.")
     read.add_argument("path", metavar="FILE_OR_DIR", type=Path)
     read.add_argument("--name", help="What it is called (default: the last part of its address).")

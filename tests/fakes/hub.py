@@ -2,10 +2,12 @@
 
 It answers as the hub does: commits and file lists under `/api/datasets`, `/resolve/` with the headers that clients
 read, large files by a redirect to another origin (no token may arrive there) that honours `Range`, gated and missing
-repositories with their error headers. Mishaps happen on cue: `server.mishaps[path] = ["truncate", "503", ...]`, one for
-each request of the file's content.
+repositories with their error headers. Models are read and written too (`/api/models`): a repository is made, each file
+is said to be plain or large, large ones are put apart, and a commit names them all. Mishaps happen on cue:
+`server.mishaps[path] = ["truncate", "503", ...]`, one for each request of the file's content.
 """
 
+import base64
 import gzip
 import hashlib
 import json
@@ -76,6 +78,9 @@ class FakeHub:
         self.git: dict[str, Repository] = {}
         self.mishaps: dict[str, list[str]] = {}
         self.requests: list[Request] = []
+        self.large: dict[str, bytes] = {}
+        """What was put apart, by its SHA-256."""
+        self.kinds: dict[str, str] = {}
         self.ended = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
@@ -128,10 +133,12 @@ class _Handler(BaseHTTPRequestHandler):
         path = unquote(urlsplit(self.path).path)
         self.server_state.requests.append(Request(self.command, path, dict(self.headers)))
         words = path.strip("/").split("/")
-        if words[:2] == ["api", "datasets"]:
+        if words[:2] in (["api", "datasets"], ["api", "models"]):
             self._api("/".join(words[2:4]), words[4:])
         elif words[0] == "datasets" and words[3:4] == ["resolve"]:
             self._resolve("/".join(words[1:3]), words[4], "/".join(words[5:]))
+        elif words[2:3] == ["resolve"]:
+            self._resolve("/".join(words[:2]), words[3], "/".join(words[4:]))
         elif words[0] == "storage":
             self._storage("/".join(words[1:3]), words[3], "/".join(words[4:]))
         elif words[:2] == ["raw", "repos"] and words[4:6] == ["git", "trees"]:
@@ -142,6 +149,72 @@ class _Handler(BaseHTTPRequestHandler):
             self._raw("/".join(words[1:3]), words[3], "/".join(words[4:]))
         else:
             self._send(404, b"not found")
+
+    # -- what is pushed ----------------------------------------------------------------------------------------------
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        path = unquote(urlsplit(self.path).path)
+        self.server_state.requests.append(Request(self.command, path, dict(self.headers)))
+        if self._token() != TOKEN:
+            status = 403 if self._token() else 401
+            self._refuse(status, "", "you may not write here")
+            return
+        words = path.strip("/").split("/")
+        if words == ["api", "repos", "create"]:
+            self._create(json.loads(body))
+        elif words == ["api", "validate-yaml"]:  # of a card
+            self._json({"errors": [], "warnings": []})
+        elif path.endswith(".git/info/lfs/objects/batch"):
+            self._batch(json.loads(body))
+        elif words[4:5] == ["preupload"]:
+            modes = []
+            for file in json.loads(body)["files"]:
+                mode = "lfs" if file["size"] >= LFS_BYTES else "regular"
+                modes.append({"path": file["path"], "uploadMode": mode, "shouldIgnore": False, "oid": None})
+            self._json({"files": modes})
+        elif words[4:5] == ["commit"]:
+            self._commit("/".join(words[2:4]), [json.loads(line) for line in body.splitlines()])
+        else:
+            self._send(404, b"not found")
+
+    def do_PUT(self) -> None:
+        self.server_state.large[self.path.rpartition("/")[2]] = self.rfile.read(int(self.headers["Content-Length"]))
+        self._send(200, b"")
+
+    def _create(self, wanted: dict[str, Any]) -> None:
+        name = f"{wanted.get('organization') or 'me'}/{wanted['name']}"
+        url = {"url": f"{self.server_state.endpoint}/{name}", "name": name, "id": name}
+        if name in self.server_state.hub:
+            self._json_as(409, url)
+            return
+        repository = self.server_state.hub[name] = Repository(hidden=bool(wanted.get("private")))
+        repository.publish({})
+        self.server_state.kinds[name] = wanted.get("type", "model")
+        self._json(url)
+
+    def _batch(self, wanted: dict[str, Any]) -> None:
+        objects = []
+        for large in wanted["objects"]:
+            href = f"{self.server_state.endpoint}/put/{large['oid']}"
+            objects.append({**large, "authenticated": True, "actions": {"upload": {"href": href}}})
+        self._json({"transfer": "basic", "objects": objects})
+
+    def _commit(self, name: str, records: list[dict[str, Any]]) -> None:
+        repository = self.server_state.hub[name]
+        files = dict(repository.commits[repository.newest])
+        for record in records:
+            value = record["value"]
+            if record["key"] == "file":
+                files[value["path"]] = base64.b64decode(value["content"])
+            elif record["key"] == "lfsFile":
+                files[value["path"]] = self.server_state.large[value["oid"]]
+        commit = repository.publish(files)
+        url = f"{self.server_state.endpoint}/{name}/commit/{commit}"
+        self._json({"success": True, "commitOid": commit, "commitUrl": url, "hookOutput": ""})
+
+    def _json_as(self, status: int, value: Any) -> None:
+        self._send(status, json.dumps(value).encode(), {"Content-Type": "application/json"})
 
     # -- the hub -----------------------------------------------------------------------------------------------------
 
