@@ -188,7 +188,7 @@ class _Handler(BaseHTTPRequestHandler):
         if name in self.server_state.hub:
             self._json_as(409, url)
             return
-        repository = self.server_state.hub[name] = Repository(hidden=bool(wanted.get("private")))
+        repository = self.server_state.hub[name] = Repository(hidden=wanted.get("visibility") == "private")
         repository.publish({})
         self.server_state.kinds[name] = wanted.get("type", "model")
         self._json(url)
