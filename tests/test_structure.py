@@ -336,7 +336,7 @@ the last 2,000 of nanoproof, why its inference and training do what they do, and
 RL that begins inside of reference proofs (--start-states); of 3,800, tools for agents, SorryDB, the hub; of 700, the
 policy on a CPU by compiled code; of 500, processes by fork and calls without HTTP; of
 800, steps that states suggest, and similar proofs; of 2,700, values and RL for models of others."""
-MOST_FLAGS = {"nanoproof.rl": 128, "scripts.prover_eval": 101, "scripts.prove": 82}
+MOST_FLAGS = {"nanoproof.rl": 128, "scripts.prover_eval": 101, "scripts.prove": 81}
 """Flags that `--help-all` shows. `--checker` of evaluations: every score has the verdict of an outside checker;
 `--engine`: the policy by compiled code or by torch; `--html`: a report as one file, to send;
 four of steps that states suggest and of similar proofs: a network that does not know a step proves what needs it.
