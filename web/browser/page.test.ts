@@ -192,6 +192,8 @@ describe("a run that goes on", () => {
   it("leaves a chart zoomed while more comes", () =>
     withPage(live.address, async ({ page }) => {
       const chart = page.locator(".chart", { has: page.getByRole("img", { name: /^Loss by step/ }) });
+      await page.getByText(/tactics? run in/).waitFor(); // what is above it has its height
+      await chart.scrollIntoViewIfNeeded();
       const box = (await chart.locator(".u-over").boundingBox())!;
       const middle = box.y + box.height / 2;
       const leftmost = async (): Promise<string | null> => {
