@@ -16,7 +16,8 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ from nanoproof.common.files import atomic_write_json, read_jsonl
 from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.language_model import TextSample
 from nanoproof.inference.lora_endpoints import LoraEndpoints
+from nanoproof.inference.openai_answers import Choice
+from nanoproof.inference.openai_model import OpenAIModel
 from nanoproof.model.tokenizer import train_tokenizer
 from nanoproof.rl import __main__ as rl
 from nanoproof.training.hub_network import checkpoint_steps
@@ -117,26 +120,62 @@ def make_model(out: Path) -> tuple[Path, Path]:
     return run / f"checkpoint-{checkpoint_steps(run)[-1]}", data
 
 
-def check_labels(run: Path, answers: Sequence[tuple[str, str, Sequence[TextSample]]]) -> dict[str, Any]:
-    """Score every sampled tactic with the adapters of its label; returns how far the answers were off."""
-    by_step: dict[int, list[tuple[str, TextSample]]] = {}
-    for name, prompt, samples in answers:
-        for sample in samples:
-            if sample.finished and sample.logprob is not None:
+@dataclass
+class Heard:
+    """What endpoints answered: labels, prompts and samples, and the numbers of each sample's tokens."""
+
+    answers: list[tuple[str, str, Sequence[TextSample]]] = field(default_factory=list)
+    tokens: dict[int, list[int]] = field(default_factory=dict)
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Keep what comes inside of the block; servers are asked for the numbers of tokens too, by a field of vLLM."""
+        body, add, sample_of, opened = OpenAIModel._body, Choice.add, Choice.sample, LoraEndpoints.__init__
+
+        def body_with_tokens(*words: Any) -> dict[str, Any]:
+            return {**body(*words), "return_token_ids": True}
+
+        def add_with_tokens(choice: Any, piece: Any) -> None:
+            add(choice, piece)
+            choice.token_ids = piece.get("token_ids") or []
+
+        def sample_with_tokens(choice: Any, *words: Any) -> TextSample:
+            sample = sample_of(choice, *words)
+            self.tokens[id(sample)] = choice.token_ids
+            return sample
+
+        def open_heard(endpoints: LoraEndpoints, *words: Any, **options: Any) -> None:
+            opened(endpoints, *words, **options)
+            endpoints.answered = lambda *answer: self.answers.append(answer)
+
+        with (
+            mock.patch.object(OpenAIModel, "_body", body_with_tokens),
+            mock.patch.object(Choice, "add", add_with_tokens),
+            mock.patch.object(Choice, "sample", sample_with_tokens),
+            mock.patch.object(LoraEndpoints, "__init__", open_heard),
+        ):
+            yield
+
+    def check_labels(self, run: Path) -> dict[str, Any]:
+        """Score every sample by the adapters of its label; returns how far the answers were off (nats)."""
+        by_step: dict[int, list[tuple[str, TextSample]]] = {}
+        for name, prompt, samples in self.answers:
+            for sample in samples:
                 by_step.setdefault(int(name.rpartition("-")[2]), []).append((prompt, sample))
-    largest, compared, other_tokens = 0.0, 0, 0
-    for step, sampled in sorted(by_step.items()):
-        model = HFModel(str(run / f"checkpoint-{step}"))
-        end = model._tokenizer.decode([model._eos[0]])
-        for prompt, sample in sampled:
-            written = model._codec.continuation(prompt, sample.text)
-            if len(written) + 1 != sample.num_tokens:
-                other_tokens += 1
-                continue
-            largest = max(largest, abs(model.score(prompt, sample.text + end) - (sample.logprob or 0.0)))
-            compared += 1
-        model.close()
-    return {"compared": compared, "other tokens for the text": other_tokens, "largest difference": largest}
+        largest, compared, of_neighbours = 0.0, 0, []
+        for step, sampled in sorted(by_step.items()):
+            model, before = (HFModel(str(run / f"checkpoint-{max(0, at)}")) for at in (step, step - 5))
+            for prompt, sample in sampled:
+                tokens, wanted = model._encode(prompt, sample.num_tokens), self.tokens[id(sample)]
+                assert sample.logprob is not None and len(wanted) == sample.num_tokens
+                largest = max(largest, abs(model._score(tokens, wanted) - sample.logprob))
+                of_neighbours.append(abs(before._score(tokens, wanted) - sample.logprob))
+                compared += 1
+            model.close()
+            before.close()
+        # What a wrong label would look like: the weights of five steps before.
+        median = sorted(of_neighbours)[len(of_neighbours) // 2]
+        return {"samples": compared, "largest difference": largest, "median difference five steps before": median}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -150,7 +189,7 @@ def main(argv: list[str] | None = None) -> int:
     out.mkdir(parents=True, exist_ok=True)
     model, data = make_model(out)
     servers = [Server(args.vllm, model, out / f"server_{number}.log") for number in range(2)]
-    answers: list[tuple[str, str, Sequence[TextSample]]] = []
+    heard = Heard()
     run = out / "rl"
     try:
         for server in servers:
@@ -159,14 +198,8 @@ def main(argv: list[str] | None = None) -> int:
             server.wait()
         report: dict[str, Any] = {"memory": [], "adapters": []}
         watcher = threading.Thread(target=watch, args=(run, servers, args.steps, report), daemon=True)
-        opened = LoraEndpoints.__init__
-
-        def open_heard(endpoints: LoraEndpoints, *words: Any, **options: Any) -> None:
-            opened(endpoints, *words, **options)
-            endpoints.answered = lambda *answer: answers.append(answer)
-
         watcher.start()
-        with mock.patch.object(LoraEndpoints, "__init__", open_heard):
+        with heard.listening():
             words = tiny.rl_words(out, run, 100_000)
             words += ["--model-path", f"hf:{model}", "--lora", "8", "--lora-lr", "0.05", "--model-tactic-tokens", "24"]
             rl.main([*words, "--sft-data", str(data), "--policy-endpoint", *(server.address for server in servers)])
@@ -177,8 +210,8 @@ def main(argv: list[str] | None = None) -> int:
             if hasattr(server, "process"):
                 server.kill()
     report["steps"] = max(checkpoint_steps(run))
-    report["answers"] = len(answers)
-    report["labels"] = check_labels(run, answers)
+    report["answers"] = len(heard.answers)
+    report["labels"] = heard.check_labels(run)
     numbers = [record["number"] for record in read_jsonl(run / "attempts_r0.jsonl")]
     places = Counter((number["step"], number["sequence"]) for number in numbers)
     report["attempts"] = len(numbers)

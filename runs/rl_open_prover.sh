@@ -9,9 +9,8 @@
 # With real Lean and a GPU it has not been run where this was written; the tiny form has.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-OUT="${OUT:-rl_open_prover}" LORA="${LORA:-16}" GPUS="${GPUS:-1}" HOURS="${HOURS:-24}" DATA="${DATA:-leantree}"
-EPOCHS="${EPOCHS:-1}" DATASETS="${DATASETS:-auto}" BENCHMARK="${BENCHMARK:-minif2f}" SIMULATIONS="${SIMULATIONS:-64}"
-MODEL="${1:-}" lean=() more=() adapters=() endpoints=()
+OUT="${OUT:-rl_open_prover}" LORA="${LORA:-16}" GPUS="${GPUS:-1}" HOURS="${HOURS:-24}" MODEL="${1:-}"
+lean=() more=() adapters=() endpoints=()
 [ "${DRY_RUN:-0}" = 1 ] || [ "${SKIP_SETUP:-0}" = 1 ] || bash runs/setup.sh >&2
 [ ! -e .venv/bin/activate ] || source .venv/bin/activate
 run() {
@@ -23,11 +22,14 @@ launch() {
 }
 if [ "${TINY:-0}" = 1 ]; then
   # Everything as below with a network of 30 seconds of finetuning: to see each command run to its end.
-  DATA=nanolean EPOCHS="${TINY_EPOCHS:-0.1}" DATASETS=nanolean BENCHMARK=nanolean SIMULATIONS=8
+  DATA="${DATA:-nanolean}" EPOCHS="${EPOCHS:-0.1}" DATASETS="${DATASETS:-nanolean}" BENCHMARK="${BENCHMARK:-nanolean}"
+  SIMULATIONS="${SIMULATIONS:-8}"
   more=(--device-type cpu) MODEL="hf:$OUT/base"
   [ -e "$OUT/tokenizer/tokenizer.json" ] || run python -m scripts.tok_train --out "$OUT/tokenizer"
   [ -e "$OUT/base/config.json" ] || run python -m scripts.tiny_decoder "$OUT/base" --tokenizer "$OUT/tokenizer"
 else
+  DATA="${DATA:-leantree}" EPOCHS="${EPOCHS:-1}" DATASETS="${DATASETS:-auto}" BENCHMARK="${BENCHMARK:-minif2f}"
+  SIMULATIONS="${SIMULATIONS:-64}"
   [ -n "$MODEL" ] || { echo "usage: LEAN_SERVERS=\"HOST:PORT ...\" bash runs/rl_open_prover.sh hf:ORG/PROVER" >&2; exit 2; }
   [ -n "${LEAN_SERVERS:-}" ] || [ "${DRY_RUN:-0}" = 1 ] || { echo "LEAN_SERVERS is not set: docs/lean-servers.md says how to start one" >&2; exit 2; }
   # shellcheck disable=SC2206  # several servers are several words

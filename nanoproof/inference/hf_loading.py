@@ -271,6 +271,9 @@ def load_network(library: Any, source: str, options: HFOptions, device: torch.de
     Raises UserError for what cannot be loaded.
     """
     with loading(f"hf:{source}", folder=source):
+        # No id of the hub begins so; the library would say how those are formed.
+        if source.startswith(("/", ".", "~")) and not Path(source).is_dir():
+            raise UserError(f"hf:{source}: there is no such folder")
         _refuse_damaged_settings(Path(source))
         _refuse_circle(source)
         base = adapter_base(source)

@@ -188,6 +188,8 @@ def find_checkpoint(path: Path | str) -> Path:
         return exported / HUB_CONFIG
     if path.is_dir():
         finished = finished_steps(path)
+        if not finished and (folders := sorted(path.glob("checkpoint-*/nanoproof.json"))):
+            raise UserError(f"the checkpoints in {path} are of transformers: name one, as hf:{folders[-1].parent}")
         if not finished:
             raise UserError(f"no checkpoint (model_<step>.pt with model_<step>.json) in {path}")
         return path / f"model_{finished[-1]}.json"

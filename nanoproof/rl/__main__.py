@@ -7,6 +7,7 @@ python -m nanoproof.rl --resume-from rl/<run>
 
 import argparse
 import logging
+import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -17,7 +18,9 @@ from nanoproof.actors.fleet import EMBEDDED_LEAN, Fleet, follow_lean, open_fleet
 from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.rank_watch import RankWatch
+from nanoproof.common.terminal import print_lines
 from nanoproof.data.sources.catalog import RL_DATA
+from nanoproof.rl.hub_memory import memory_lines
 from nanoproof.rl.learner import Roles
 from nanoproof.rl.loop import ReinforcementLearning, resume_flags
 from nanoproof.rl.options import RLConfig, parse_args
@@ -32,6 +35,9 @@ def main(argv: list[str] | None = None) -> int:
     dump_stacks_on_usr1()
     follow_lean(args, RL_DATA)
     config = RLConfig.from_args(args)
+    if config.hub.dry_run:
+        print_lines(memory_lines(config, int(os.environ.get("WORLD_SIZE", 1))))
+        return 0
     dist = start_ranks(config.run)
     try:
         with RankWatch.connect(dist) as watch:

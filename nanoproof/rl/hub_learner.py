@@ -132,6 +132,7 @@ class HubLearner(PolicyLearner):
             )
         self.model, self.tokenizer = self.network.model, self.network.tokenizer
         self.longest = min(config.batch.row_length, self.network.positions or config.batch.row_length)
+        self.longest_tactic = longest_tactic
         lr = config.hub.model_lr
         if config.lora.lora is not None:
             lr = config.lora.lora_lr

@@ -186,6 +186,8 @@ class PolicyLearner(BaseTrainer[RLState]):
 
     longest: int
     """Most tokens of an example."""
+    longest_tactic: int
+    """Most tokens of a tactic that the policy writes."""
     best_is_damaged = False
     """Whether `BEST` of the resumed run cannot be read."""
 
@@ -295,6 +297,7 @@ class Learner(Trainer[RLState], PolicyLearner):
         weights = LossWeights(config.batch.value_weight, config.rl.unlikelihood_weight)
         self._step_settings = StepSettings(config.batch, weights, config.optim.max_grad_norm, self.tokenizer.pad)
         self.longest = min(config.batch.row_length, self.model.config.sequence_len)
+        self.longest_tactic = config.sampling.max_gen_tokens
         if start.resume_from is not None:
             self.take_best(resolve_run_dir(start.resume_from, "--resume-from") / BEST)
 

@@ -211,7 +211,7 @@ class ReinforcementLearning:
         experience = self.collection.experience
         starts = {} if experience.starts is None else {"start states": experience.starts.describe()}
         num_theorems = len(experience.theorems)
-        out_of_reach = self.batch_sampler.sft.out_of_reach(self.config.sampling.max_gen_tokens)
+        out_of_reach = self.batch_sampler.sft.out_of_reach(self.learner.longest_tactic)
         return {
             **self.learner.decisions(),
             **self.roles.decisions(),

@@ -241,6 +241,7 @@ class HubModelOptions:
         metavar="COMMAND",
         advanced=True,
     )
+    dry_run: bool = opt(False, "Print how much memory of a GPU training a model hf: takes, and stop.", advanced=True)
     model_load_4bit: bool = opt(
         False, "With --lora: hold the base in 4 bits (needs bitsandbytes and a GPU).", advanced=True
     )

@@ -1,5 +1,10 @@
 """Reinforcement learning of models of transformers, over a scripted Lean: updates, ranks, checkpoints, resumption."""
 
+import contextlib
+import os
+import random
+import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +23,7 @@ from nanoproof.rl.learner import checkpoint_spec
 from nanoproof.rl.options import RLConfig, parse_args
 from nanoproof.training.hub_network import checkpoint_steps
 from tests.fakes.hf_models import save_decoder, save_encoder_decoder
-from tests.helpers import Later
+from tests.helpers import NIGHTLY, Later
 from tests.rl import scripted_rl
 from tests.training import small
 
@@ -137,6 +142,33 @@ def test_a_resumed_run_makes_the_updates_that_it_would_have_made(model: Path, tm
 
 
 @pytest.mark.slow
+def test_a_run_that_is_killed_makes_the_updates_of_one_that_is_not(model: Path, tmp_path: Path) -> None:
+    options: dict[str, object] = {**LORA, **SFT_ONLY, "lora_dropout": 0.3, "save_every": "1steps", "num_steps": 8}
+    options |= {"keep_checkpoints": 2}
+    assert rl.main(words(model, tmp_path / "whole", **options)) == 0
+    line, path, rng = words(model, tmp_path / "killed", **options), tmp_path / "killed", random.Random(0)
+    runs = scripted_rl.Runs()
+    for number in range(10 if NIGHTLY > 1 else 1):
+        (child,) = runs.start(line)
+        deadline, wanted = time.monotonic() + 120, min(7, number + 1)
+        # In the middle of a step, of a checkpoint, or between them.
+        while time.monotonic() < deadline and (not path.is_dir() or max(checkpoint_steps(path), default=0) < wanted):
+            time.sleep(0.005)
+        time.sleep(rng.uniform(0, 0.05))
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        runs.codes()
+        line = ["--resume-from", str(path)]
+    runs.start(line)
+    assert runs.codes() == [0]
+    runs.close()
+    whole, killed = weights(tmp_path / "whole", 8), weights(path, 8)
+    assert all(torch.equal(whole[name], killed[name]) for name in whole)
+    assert [record["step"] for record in read_jsonl(path / "metrics.jsonl")] == list(range(1, 9))
+    assert not list(path.glob(".checkpoint*"))
+
+
+@pytest.mark.slow
 def test_two_ranks_make_the_updates_of_one(model: Path, tmp_path: Path) -> None:
     options: dict[str, object] = {**SFT_ONLY, "check_ranks": True, "model_lr": 0.003, "eval_datasets": "scripted"}
     assert rl.main(words(model, tmp_path / "1", num_steps=1, **options)) == 0
@@ -166,3 +198,14 @@ def test_what_cannot_be_trained_is_refused_in_one_line(model: Path, tmp_path: Pa
     line[line.index("--model-path") + 1] = "openai:http://127.0.0.1:9/v1"
     with pytest.raises(UserError, match="weights of an endpoint cannot be trained from here; give hf:FOLDER"):
         rl.main(line)
+
+
+def test_memory_on_paper_is_counted_without_loading_anything(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert rl.main([*words(model, model / "unused", **LORA), "--dry-run"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    network = transformers.AutoModelForCausalLM.from_pretrained(model)
+    assert f"weights: {sum(parameter.numel() for parameter in network.parameters()):,} parameters, bf16" in lines[1]
+    trained = learner_of(model, **LORA).network.sizes()[1]
+    assert f"trained: {trained:,} parameters" in lines[2] and "at most" in lines[-1]
+    with pytest.raises(UserError, match="--dry-run estimates the memory for a model of transformers"):
+        rl.main(["--model-path", "sft/x", "--dry-run"])
