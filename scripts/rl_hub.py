@@ -23,7 +23,7 @@ from nanoproof.evaluation.compare import compare, read_evaluation
 from scripts import small_runs
 
 ADAPTERS = ["--lora", "16", "--lora-targets", "q,k,v,o,up,down"]
-TACTIC = ["--model-tactic-tokens", "32"]
+TACTIC = ["--model-tactic-tokens", "56"]
 STAGES = ("sft", "rl")
 TITLES = {"sft": "finetuning", "rl": "RL"}
 
@@ -73,7 +73,7 @@ class HubRun:
             self.commands.run("decoder", "Making a decoder", [*words, "--seed", str(options.seed)])
         words = ["nanoproof.sft", "--model-path", f"hf:{base}", "--data", "nanolean", "--value-weight", "0.1"]
         words += ["--epochs", f"{options.sft_epochs:g}", "--lr", "0.002", "--lora-lr", "0.002", "--warmup-frac", "0.02"]
-        words += ["--target-examples-per-step", "64", "--device-batch-size", "64", "--max-length", "256"]
+        words += ["--target-examples-per-step", "64", "--device-batch-size", "64", "--max-length", "320"]
         words += ["--max-eval-examples", "500", "--eval-every", "500steps", "--device-type", "cpu"]
         words += ["--prompt-format", "bfs-prover", "--seed", str(options.seed), "--save-every", "0:05:00"]
         self.commands.train("sft", "Supervised finetuning with a value head", words, sft)
