@@ -330,12 +330,13 @@ def test_no_name_of_a_file_occurs_more_than_twice() -> None:
 
 # -- how dense the code is, and how much of it there is ------------------------------------------------------------
 
-MOST_LINES = {"nanoproof": 85_200, "nanolean": 35_000}
+MOST_LINES = {"nanoproof": 85_200, "nanolean": 35_600}
 """All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets, said here: of
 the last 2,000 of nanoproof, why its inference and training do what they do, and in plain steps; of the 300 after these,
 RL that begins inside of reference proofs (--start-states); of 3,800, tools for agents, SorryDB, the hub; of 700, the
 policy on a CPU by compiled code; of 500, processes by fork and calls without HTTP; of
-800, steps that states suggest, and similar proofs; of 2,700, values and RL for models of others."""
+800, steps that states suggest, and similar proofs; of 2,700, values and RL for models of others; of 600 of
+nanolean, messages in the words of Lean and processes by fork."""
 MOST_FLAGS = {"nanoproof.rl": 128, "scripts.prover_eval": 101, "scripts.prove": 81}
 """Flags that `--help-all` shows. `--checker` of evaluations: every score has the verdict of an outside checker;
 `--engine`: the policy by compiled code or by torch; `--html`: a report as one file, to send;
