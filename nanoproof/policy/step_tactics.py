@@ -370,6 +370,8 @@ class _Enumeration:
             if name in self._mentioned:
                 # `rw` unfolds by an equation of the definition, `simp` by all of them, `unfold` also where none fits.
                 yield f"rw [{name}]"
+                # Closes what is left of most inductions over a definition: the hypothesis rewrites what it unfolds to.
+                yield f"simp_all [{name}]"
                 yield f"simp only [{name}]"
                 yield f"unfold {name}"
             else:
