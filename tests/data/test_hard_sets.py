@@ -11,7 +11,18 @@ from nanolean.data.statement_key import library_proofs
 from nanolean.tests.library import NIGHTLY
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
-from nanoproof.data.nanolean import FIXED, HARD, PREMISE, TRAIN_PROOFS, fixed_theorems, goal_object, level_of, part_of
+from nanoproof.data.nanolean import (
+    FIXED,
+    HARD,
+    PREMISE,
+    SHOWS_A_BENCHMARK,
+    TRAIN_PROOFS,
+    classics,
+    fixed_theorems,
+    goal_object,
+    level_of,
+    part_of,
+)
 from nanoproof.data.theorems.theorem_sets import is_benchmark, list_theorems, splits_of
 from scripts.make_nanolean_hard import HELD_OUT_SIZE, problems_of
 
@@ -82,3 +93,10 @@ def test_every_set_has_a_file_for_each_split() -> None:
     assert {
         name: {split: len(fixed_theorems(name, split)) > 0 for split in splits} for name, splits in FIXED.items()
     } == {name: dict.fromkeys(splits, True) for name, splits in FIXED.items()}
+
+
+def test_proofs_that_come_to_a_benchmark_s_statement_are_not_shown() -> None:
+    shown = {name for name, _, _ in classics()}
+    asked = {theorem.id for theorem in fixed_theorems(HARD, "train")}
+    assert set(SHOWS_A_BENCHMARK) <= asked - shown
+    assert len(shown) > 250
