@@ -131,7 +131,7 @@ class PrintedCommands(small_runs.Commands):
 
     def train(self, stage: str, text: str, words: list[str], run_dir: Path, ranks: int | None = None) -> None:
         """Print the command of a training stage."""
-        self.run(stage, text, [*words, "--run-dir", str(run_dir)], self.ranks if ranks is None else ranks)
+        self.run(stage, text, [*words, "--run-dir", str(run_dir.absolute())], self.ranks if ranks is None else ranks)
 
 
 @dataclass

@@ -82,7 +82,8 @@ class Commands:
             words = [words[0], "--resume-from", str(run_dir)]
         else:
             shutil.rmtree(run_dir, ignore_errors=True)
-            words = [*words, "--run-dir", str(run_dir)]
+            # Absolute: a relative one is of $NANOPROOF_HOME.
+            words = [*words, "--run-dir", str(run_dir.absolute())]
         self.run(stage, text, words, self.ranks if ranks is None else ranks)
         if not (run_dir / FINISHED).exists():
             raise UserError(f"the stage '{stage}' was stopped before its end; {run_dir} has what it did")

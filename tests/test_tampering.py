@@ -198,7 +198,7 @@ ALONE = {
     ),
     "two of a name": (
         "namespace B\ntheorem boom : True := trivial\nend B\ntheorem boom : 1 = 2 := B.boom.elim\n",
-        "4:24: error:",
+        "4:31: error:",
     ),
     "an abbreviation": ("abbrev boom : 1 = 1 := rfl\n", "it holds no theorem"),
     "an axiom alone": ("axiom boom : 1 = 2\n", "`axiom` begins a command that is no plain declaration"),

@@ -100,7 +100,9 @@ def telescope(source: str) -> Telescope:
         dependent = ex.has_loose_bvar(type_.body, 0)
         taken = {decl.user_name for decl in made.decls}
         named = type_.name if type_.name.isidentifier() and type_.name not in taken else made.fresh("x")
-        name = named if dependent or type_.name not in ("a", "") else made.fresh("h")
+        # What an arrow is given no name for.
+        is_premise = not dependent and type_.name in ("a", "a✝", "")
+        name = made.fresh("h") if is_premise else named
         decl = LocalDecl(fresh_fvar_id(), name, type_.type, info=type_.info)
         made = replace(made, decls=(*made.decls, decl))
         type_ = ex.instantiate(type_.body, decl.fvar)

@@ -19,7 +19,7 @@ def test_suffices_proves_the_goal_and_leaves_what_suffices() -> None:
 
 
 def test_suffices_must_prove_the_goal() -> None:
-    assert "type mismatch" in refusal("(p q : Prop) : q", "suffices h : p ∧ q from h.left")
+    assert "Type mismatch" in refusal("(p q : Prop) : q", "suffices h : p ∧ q from h.left")
 
 
 def test_suffices_is_checked_by_the_kernel() -> None:

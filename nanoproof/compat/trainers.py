@@ -220,7 +220,7 @@ class SFTTrainer(_HubTrainer):
         shutil.rmtree(run, ignore_errors=True)  # killed before its first checkpoint: nothing is lost
         config = self.config
         batch_size = str(config.per_device_train_batch_size)
-        words = ["--model-path", PREFIX + source, "--data", str(data), "--run-dir", str(run)]
+        words = ["--model-path", PREFIX + source, "--data", str(data), "--run-dir", str(run.absolute())]
         words += ["--epochs", str(config.num_train_epochs), "--lr", str(config.learning_rate)]
         words += ["--target-examples-per-step", batch_size, "--device-batch-size", batch_size]
         words += ["--prompt-format", self._format(source)]

@@ -220,19 +220,26 @@ class HubModelOptions:
     """Models of transformers (hf:)."""
 
     prompt_format: str | None = opt(
-        None, "How a state is asked for a tactic (none: as the model was trained, or `chat`)."
+        None, "How a state is asked for a tactic (none: as the model was trained, or `chat`).", advanced=True
     )
     model_tactic_tokens: int = opt(
-        128, "Tokens that a tactic of such a model may have; --max-gen-tokens is for networks of ours.", min=1
+        128,
+        "Tokens that a tactic of such a model may have; --max-gen-tokens is for networks of ours.",
+        min=1,
+        advanced=True,
     )
     model_lr: float = opt(
-        0.001, "Learning rate of a whole model (AdamW), before --init-lr-frac; adapters have --lora-lr.", min=0
+        0.001,
+        "Learning rate of a whole model (AdamW), before --init-lr-frac; adapters have --lora-lr.",
+        min=0,
+        advanced=True,
     )
     policy_endpoint: tuple[str, ...] = opt(
         (),
         "vLLM servers that write the samples, http://HOST:PORT/v1 each: the adapters of each step are loaded there. "
         "They have to see the run directory.",
         metavar="URL",
+        advanced=True,
     )
     policy_restart: str | None = opt(
         None,

@@ -481,7 +481,7 @@ class Experiment:
 
     def _training_flags(self, files: RoundFiles, spec: str, steps: int, rows: int, final: bool) -> list[str]:
         options = self.options
-        flags = ["--model-path", spec, "--data", str(files.train_set), "--run-dir", str(files.model)]
+        flags = ["--model-path", spec, "--data", str(files.train_set), "--run-dir", str(files.model.absolute())]
         # So many epochs that rounding up gives the steps.
         flags += ["--epochs", repr((steps - 0.5) * options.batch / rows), "--seed", str(TRAIN_SEED)]
         flags += ["--target-examples-per-step", str(options.batch), "--eval-every", "never"]

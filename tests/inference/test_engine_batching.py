@@ -105,7 +105,7 @@ def test_any_schedule_gives_the_log_probabilities_of_a_full_forward(
     if shape["head_dim"] == 8 and shape["depth"] == 2:
         shape = {**shape, "num_kv_heads": 4}
     net = lively(tokenizer, seed, **shape)
-    limits = EngineLimits(cache_mbytes=3.0, max_rows=max_rows, reuse_share=reuse_share)
+    limits = EngineLimits(cache_mbytes=6.0, max_rows=max_rows, reuse_share=reuse_share)
     engine = Engine(net, tokenizer, limits, read_late=read_late)
     requests = []
     for prompt in some_prompts(tokenizer, rng, 6):

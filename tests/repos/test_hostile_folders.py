@@ -235,7 +235,7 @@ def test_reports_and_what_can_be_written_are_written_whatever_fails_at_the_end(
 ) -> None:
     root, report, patches = committed(tmp_path / "project", A=OPEN), tmp_path / "report", tmp_path / "patches"
     patches.mkdir()
-    work = prove._work
+    work = prove.work
 
     def troubled(*arguments: Any) -> Any:
         failure = work(*arguments)
@@ -244,7 +244,7 @@ def test_reports_and_what_can_be_written_are_written_whatever_fails_at_the_end(
         git(root, "branch", "proofs")
         return failure
 
-    monkeypatch.setattr(prove, "_work", troubled)
+    monkeypatch.setattr(prove, "work", troubled)
     words = ["prove", str(root), "--policy", "solver-only", "--num-simulations", "2", "--lean-processes", "1"]
     words += ["--report", str(report), "--patch", str(patches / "p.patch"), "--branch", "proofs"]
     with pytest.raises(UserError, match="--patch"):
