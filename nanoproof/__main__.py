@@ -1,6 +1,7 @@
 """The command `nanoproof`: what `python -m scripts.X` and `python -m nanoproof.X` run, by the name X.
 
 nanoproof                                                       # which names there are
+nanoproof --version                                             # what a bug report needs
 nanoproof prove FILE.lean --policy solver-only                  # python -m scripts.prove FILE.lean ..
 nanoproof rl --model-path sft/RUN                               # python -m nanoproof.rl --model-path sft/RUN
 torchrun --nproc_per_node=2 -m nanoproof -- prover_eval ..      # on several ranks
@@ -12,12 +13,13 @@ there this is the one way to run them.
 import ast
 import runpy
 import sys
+import tomllib
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.common.run_dir import REPO_ROOT
+from nanoproof.common.run_dir import INSTALLED, REPO_ROOT, code_revision
 
 STAGES = (
     *("data.download", "data.nanolean", "data.whitelist", "data.contamination"),
@@ -49,11 +51,23 @@ def overview() -> str:
     return "\n".join([*lines, "", "nanoproof NAME --help shows the options of one."])
 
 
+def version() -> str:
+    """Return what `--version` prints: of a wheel its version, of a checkout the git revision too."""
+    if INSTALLED:
+        return f"nanoproof {code_revision()}"
+    # Metadata of an editable installation may be that of another checkout than the one which runs.
+    project = tomllib.loads((REPO_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return f"nanoproof version {project['version']}, revision {code_revision()}"
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that the first word names. Raises UserError where there is none."""
     words = list(sys.argv[1:] if argv is None else argv)
     if not words or words[0] in ("-h", "--help"):
         print(overview())
+        return 0
+    if words[0] in ("-V", "--version"):
+        print(version())
         return 0
     known = programs()
     name = words[0].replace("-", "_")

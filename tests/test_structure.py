@@ -67,6 +67,7 @@ MOST_IMPORT_LINES = 0.058
 """Part of all lines of the library."""
 PAGES = (
     "README.md",
+    "CONTRIBUTING.md",
     "docs/architecture.md",
     "docs/data.md",
     "docs/lean-servers.md",

@@ -154,6 +154,7 @@ def test_it_checks_and_proves(wheel: Wheel, tmp_path: Path, nanoproof_home: str)
     ("words", "code", "said"),
     [
         ([], 0, "  check_with_lean "),
+        (["--version"], 0, "nanoproof version 0.1.0\n"),
         (["check-with-lean", "--help"], 0, "usage: nanoproof check_with_lean "),
         (["prov"], 2, "error: there is no command prov; did you mean prove?\n"),
     ],
