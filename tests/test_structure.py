@@ -68,6 +68,7 @@ MOST_IMPORT_LINES = 0.058
 PAGES = (
     "README.md",
     "CONTRIBUTING.md",
+    "docs/commands.md",
     "docs/architecture.md",
     "docs/data.md",
     "docs/lean-servers.md",
