@@ -26,6 +26,10 @@ from scripts.quickstart_report import plot, print_proofs, print_table
 SIMULATIONS = 32
 THEOREMS = 50  # of each test set, from its beginning: a fair sample of it
 THEOREMS_DURING_RL = 40  # of the hard set's valid split, during RL
+EXAMPLE = (
+    "theorem odds (s : Nat → Nat) (h0 : s 0 = 0) (hs : ∀ n, s (n + 1) = s n + (2 * n + 1)) (n : Nat) : s n = n * n"
+)
+"""Neither solver tactics alone nor general tactics without a network prove it."""
 OPEN_MINUTES = 30  # for which the page stays there for a person who watches, once all is done
 
 
@@ -42,7 +46,7 @@ class QuickstartOptions:
         port=change(5050, help="Port of the page that shows all stages, from the first on; none turns it off."),
     )
     rl_seconds: int = opt(230, "Time for reinforcement learning, but for its last evaluation.", min=1)
-    sft_epochs: float = opt(3.0, "Epochs of supervised finetuning.", above=0)
+    sft_epochs: float = opt(2.0, "Epochs of supervised finetuning.", above=0)
     control: bool = opt(False, "Also train the SFT model for as many updates as RL on SFT data alone, and score it.")
     started: float | None = opt(None, "When the whole began, in seconds since the epoch (runs/quickstart.sh says it).")
 
@@ -193,7 +197,7 @@ def run_all(options: QuickstartOptions, out: Path, started: float, page: Monitor
 def what_next(out: Path) -> list[str]:
     """Return the commands that come next for a user, for the networks in `out`."""
     best = run_name(best_checkpoint(out / "rl"))
-    theorem = shlex.quote("theorem t (p q : Prop) (h : p ∧ q) : q ∧ p")
+    theorem = shlex.quote(EXAMPLE)
     commands = {
         f"python -m nanoproof.monitor --run-dir {run_name(out)}": "look at all of it again",
         f"{SCRIPTS}prove {theorem} --model-path {best}": "prove a theorem of your own",

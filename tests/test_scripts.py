@@ -13,10 +13,11 @@ import psutil
 import pytest
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.lean.source import negate, splice
 from nanoproof.lean.types import Theorem, Transition
 from nanoproof.prover.attempt import Attempt
-from scripts import check_with_lean, policy_eval
+from scripts import check_with_lean, policy_eval, readme_figures
 from scripts.lean_command import sandbox_prefix
 
 GOOD = "theorem good (p : Prop) (h : p) : p := by\n  exact h\n"
@@ -516,3 +517,30 @@ def test_as_many_transitions_are_judged_as_were_asked_for_if_there_are_so_many(c
     steps = {after - before for before, after in pairwise(places)}
     assert len(steps) <= 2 and all(step > 0 for step in steps)
     assert policy_eval.spread([], count) == []
+
+
+# -- scripts.readme_figures ----------------------------------------------------------------------------------------
+
+
+def test_a_quickstart_s_scores_stand_in_readme_and_nothing_else_changes():
+    row = {"solved": 36, "total": 50, "low": 0.583, "high": 0.825}
+    scores = {"nanolean": row, "nanolean-hard": {**row, "solved": 9}}
+    summary = {
+        "stages": {"sft": scores},
+        "seconds": {"total": 600.0},
+        "seed": 3,
+        "versions": {"nanoproof": "abcdef"},
+    }
+    block = readme_figures.figures(summary, "2026-01-01")
+    assert "| after finetuning | 36 of 50 (58 to 82%) | 9 of 50 (58 to 82%) |" in block
+    assert "seed 3, 2026-01-01 (abcdef), 10 minutes" in block
+    page = f"before\n{readme_figures.BEGIN}\nold\n{readme_figures.END}\nafter\n"
+    renewed = readme_figures.with_figures(page, block)
+    assert renewed == page.replace("old", block) and readme_figures.with_figures(renewed, "old") == page
+    with pytest.raises(UserError, match="has no"):
+        readme_figures.with_figures("nothing", block)
+
+
+def test_readme_has_the_markers():
+    text = (REPO_ROOT / "README.md").read_text(encoding="utf-8")
+    assert text.index(readme_figures.BEGIN) < text.index(readme_figures.END)
