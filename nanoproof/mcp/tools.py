@@ -70,27 +70,24 @@ Simulations = Annotated[
 Seconds = Annotated[float, Field(description="The call ends after about so many seconds.", gt=0, le=3600)]
 
 
-def make_server(opening: Opening, searches: Searches, max_seconds: float) -> MCPServer[Any]:
-    """Make the server of a project's tools; no call may take much longer than `max_seconds`."""
+class Answers:
+    """Answers calls of tools by work in threads, which the rest of the server goes on beside."""
 
-    @asynccontextmanager
-    async def lifespan(_: MCPServer[Any]) -> AsyncIterator[None]:
-        # Not before: over stdio the SDK keeps what is printed out of the protocol only once it serves.
-        opening.start()
-        yield
-
-    server: MCPServer[Any] = MCPServer("nanoproof", instructions=INSTRUCTIONS, log_level="WARNING", lifespan=lifespan)
+    def __init__(self, opening: Opening, max_seconds: float) -> None:
+        """No call may take much longer than `max_seconds`, whatever it asks for."""
+        self._opening, self._max_seconds = opening, max_seconds
 
     async def answer(
-        ctx: Context[Any, Any], seconds: float, do: Callable[[Workbench, Watch], ResultT]
+        self, ctx: Context[Any, Any], seconds: float, do: Callable[[Workbench, Watch], ResultT]
     ) -> CallToolResult:
         """Do the work in a thread, and report how far it is; what goes wrong outside of the program is a result too."""
-        watch = Watch(min(seconds, max_seconds))
+        limit = min(seconds, self._max_seconds)
+        watch = Watch(limit)
         outcome: list[ResultT | ToolProblem] = []
 
         def run() -> None:
             try:
-                outcome.append(do(opening.workbench(watch), watch))
+                outcome.append(do(self._opening.workbench(watch), watch))
             except Exception as error:
                 problem = problem_of(error)
                 if problem is None:
@@ -103,7 +100,7 @@ def make_server(opening: Opening, searches: Searches, max_seconds: float) -> MCP
             group.cancel_scope.cancel()
 
         try:
-            with anyio.move_on_after(min(seconds, max_seconds) + GRACE_SECONDS):
+            with anyio.move_on_after(limit + GRACE_SECONDS):
                 async with anyio.create_task_group() as group:
                     group.start_soon(work)
                     await _report(ctx, watch)
@@ -112,13 +109,26 @@ def make_server(opening: Opening, searches: Searches, max_seconds: float) -> MCP
         finally:
             watch.stop()
         if not outcome:
-            limit = f"no answer {GRACE_SECONDS:g} s after the limit of {min(seconds, max_seconds):g} s"
-            return problem_result(ToolProblem("timed out", f"{limit}: Lean or the model hangs"))
+            why = f"no answer {GRACE_SECONDS:g} s after the limit of {limit:g} s: Lean or the model hangs"
+            return problem_result(ToolProblem("timed out", why))
         result = outcome[0]
         if isinstance(result, ToolProblem):
             return problem_result(result)
         text = result.model_dump_json(indent=1)
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=json.loads(text))
+
+
+def make_server(opening: Opening, searches: Searches, max_seconds: float) -> MCPServer[Any]:
+    """Make the server of a project's tools; no call may take much longer than `max_seconds`."""
+
+    @asynccontextmanager
+    async def lifespan(_: MCPServer[Any]) -> AsyncIterator[None]:
+        # Not before: over stdio the SDK keeps what is printed out of the protocol only once it serves.
+        opening.start()
+        yield
+
+    server: MCPServer[Any] = MCPServer("nanoproof", instructions=INSTRUCTIONS, log_level="WARNING", lifespan=lifespan)
+    answer = Answers(opening, max_seconds).answer
 
     @server.tool(annotations=_READS)
     async def prove_statement(
