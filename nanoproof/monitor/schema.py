@@ -183,7 +183,7 @@ class LeanServer(TypedDict):
 
 
 class Host(TypedDict):
-    """A host of a cluster, or a prover process, that makes attempts for the run; also those that are gone."""
+    """A host of a cluster that makes attempts for the run; also those that are gone."""
 
     name: str
     state: Literal["up", "gone"]
@@ -204,7 +204,7 @@ class Host(TypedDict):
 
 
 class Remote(TypedDict):
-    """What became of attempts that were handed to hosts or prover processes."""
+    """What became of attempts that were handed to hosts."""
 
     attempts: int
     stale: int

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, Page } from "playwright-core";
-import { launch, Monitor, open, openTab, run, type Watched } from "./harness";
+import { filled, launch, Monitor, openTab, pagesOf, run } from "./harness";
 
 const HOME = process.env.NANOPROOF_HOME_OF_RUNS ?? "";
 
@@ -21,18 +21,9 @@ afterAll(async () => {
   await monitor?.stop();
 });
 
-async function withPage(address: string, act: (watched: Watched) => Promise<void>, options = {}): Promise<void> {
-  const watched = await open(browser, address, options);
-  try {
-    await act(watched);
-    expect(watched.complaints).toEqual([]);
-  } finally {
-    await watched.page.context().close();
-  }
-}
+const withPage = pagesOf(() => browser);
 
 const at = (run: string, page = ""): string => `${monitor.address}/?run=${encodeURIComponent(run)}#/${page}`;
-const filled = (page: Page) => page.waitForFunction(() => document.querySelector("h1") !== null && document.querySelectorAll(".skeleton").length === 0);
 const main = (page: Page): Promise<string> => page.locator("main").innerText();
 const wide = (page: Page): Promise<number> => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 

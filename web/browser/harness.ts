@@ -3,6 +3,7 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { promisify } from "node:util";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import { expect } from "vitest";
 import { findBrowser } from "../tools/find_browser.mjs";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
@@ -72,6 +73,24 @@ export async function open(browser: Browser, address: string, options: BrowserCo
   });
   await page.goto(address);
   return { page, complaints };
+}
+
+/** A function that opens an address, does something there, and expects that nothing went wrong in the page. */
+export function pagesOf(browser: () => Browser) {
+  return async (address: string, act: (watched: Watched) => Promise<void>, options: BrowserContextOptions = {}): Promise<void> => {
+    const watched = await open(browser(), address, options);
+    try {
+      await act(watched);
+      expect(watched.complaints).toEqual([]);
+    } finally {
+      await watched.page.context().close();
+    }
+  };
+}
+
+/** Wait until a page shows its data. */
+export async function filled(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.querySelector("h1") !== null && document.querySelectorAll(".skeleton").length === 0);
 }
 
 /** The page of the navigation that each other tab belongs to. */

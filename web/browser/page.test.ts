@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, Page } from "playwright-core";
-import { launch, Monitor, open, openTab, run, type Watched } from "./harness";
+import { launch, Monitor, open, openTab, pagesOf, run } from "./harness";
 
 const RECORDED = process.env.NANOPROOF_RECORDED_RUN ?? "";
 const TABS = ["Overview", "Run", "Actors", "Theorems", "Search trees", "Model", "Evaluations", "Profile", "Logs"];
@@ -26,15 +26,7 @@ afterAll(async () => {
   await Promise.all([recorded?.stop(), live?.stop()]);
 });
 
-async function withPage(address: string, act: (watched: Watched) => Promise<void>, options = {}): Promise<void> {
-  const watched = await open(browser, address, options);
-  try {
-    await act(watched);
-    expect(watched.complaints).toEqual([]);
-  } finally {
-    await watched.page.context().close();
-  }
-}
+const withPage = pagesOf(() => browser);
 
 const tab = (page: Page, name: string) => page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name, exact: true });
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, Page } from "playwright-core";
-import { launch, Monitor, open, type Watched } from "./harness";
+import { filled, launch, Monitor, open, pagesOf } from "./harness";
 
 const HOME = process.env.NANOPROOF_HOME_OF_RUNS ?? "";
 const PYTHON = process.env.NANOPROOF_PYTHON ?? "python3";
@@ -26,18 +26,9 @@ afterAll(async () => {
   await monitor?.stop();
 });
 
-async function withPage(address: string, act: (watched: Watched) => Promise<void>, options = {}): Promise<void> {
-  const watched = await open(browser, address, options);
-  try {
-    await act(watched);
-    expect(watched.complaints).toEqual([]);
-  } finally {
-    await watched.page.context().close();
-  }
-}
+const withPage = pagesOf(() => browser);
 
 const at = (run: string, page = ""): string => `${monitor.address}/?run=${encodeURIComponent(run)}#/${page}`;
-const filled = (page: Page) => page.waitForFunction(() => document.querySelector("h1") !== null && document.querySelectorAll(".skeleton").length === 0);
 const plain = (text: string): string => text.replace(/\s+/g, " ").trim();
 
 describe("figures", () => {

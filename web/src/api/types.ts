@@ -535,7 +535,7 @@ export interface LeanServer {
   errors: number;
 }
 
-/** A host of a cluster, or a prover process, that makes attempts for the run; also those that are gone. */
+/** A host of a cluster that makes attempts for the run; also those that are gone. */
 export interface Host {
   name: string;
   state: "up" | "gone";
@@ -555,7 +555,7 @@ export interface Host {
   reason: string;
 }
 
-/** What became of attempts that were handed to hosts or prover processes. */
+/** What became of attempts that were handed to hosts. */
 export interface Remote {
   attempts: number;
   /** Dropped since they were begun with weights that are too old. */

@@ -29,8 +29,8 @@ function Hosts({ hosts, remote, live }: { hosts: Host[]; remote: Remote | null; 
   if (up.length < hosts.length) facts.push(`${integer(hosts.length - up.length)} gone`);
   if (remote) facts.push(`${integer(remote.given_again)} attempts made again, ${integer(remote.stale)} too old, weights of revision ${integer(remote.revision)}`);
   return (
-    <Card title="Hosts and prover processes" flush note={`${facts.join(" · ")}${live ? "" : " · as the run saw them last"}`}>
-      <div className="table-wrap" tabIndex={0} role="region" aria-label="Hosts and prover processes">
+    <Card title="Hosts" flush note={`${facts.join(" · ")}${live ? "" : " · as the run saw them last"}`}>
+      <div className="table-wrap" tabIndex={0} role="region" aria-label="Hosts">
         <table className="table">
           <thead><tr>
             <th scope="col">Host</th><th scope="col">State</th><th scope="col" className="right">Under way</th><th scope="col" className="right">Attempts</th>
