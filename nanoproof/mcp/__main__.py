@@ -70,7 +70,7 @@ def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
         ("search-", SearchConfig),
         ("", ProverOptions),
     ):
-        skip = ("keep_tree", "disprove_fraction", "keep_unsolved_visits", *NOT_FLAGS)
+        skip = ("keep_tree", "disprove_fraction", *NOT_FLAGS)
         add_flags(parser, options, prefix, skip=skip)
     parser.set_defaults(search_finishers=(AUTO,), search_algorithm=ALGORITHM)
     parser.set_defaults(premise_tactics=PREMISE_TACTICS, retriever=WORDS)

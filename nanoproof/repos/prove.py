@@ -47,7 +47,18 @@ PREMISE_TACTICS = 4
 
 
 @dataclass(frozen=True)
-class ProveProjectOptions:
+class SorryOptions:
+    """Proving sorries, wherever they come from."""
+
+    minutes: float | None = opt(None, "End after so many minutes; the next run goes on.", above=0)
+    num_simulations: int = opt(64, "Largest budget of a `sorry`, in simulations; it rises to it in steps.", min=1)
+    seed: int = opt(0, "Seed of all random choices.")
+    suggesting: PolicyOptions = group(PolicyOptions)
+    lean: FleetOptions = group(FleetOptions, without=("lean_lost_proofs",), lean_processes=change(default=4))
+
+
+@dataclass(frozen=True)
+class ProveProjectOptions(SorryOptions):
     """Proving a project."""
 
     patch: str | None = opt(None, "File for the proofs as a diff, for `git apply`.", metavar="FILE")
@@ -58,11 +69,6 @@ class ProveProjectOptions:
         "Folder for the report, the trees and the log of what was tried (default: repos/NAME in $NANOPROOF_HOME).",
         metavar="DIR",
     )
-    minutes: float | None = opt(None, "End after so many minutes; the next run goes on.", above=0)
-    num_simulations: int = opt(64, "Largest budget of a `sorry`, in simulations; it rises to it in steps.", min=1)
-    seed: int = opt(0, "Seed of all random choices.")
-    suggesting: PolicyOptions = group(PolicyOptions)
-    lean: FleetOptions = group(FleetOptions, without=("lean_lost_proofs",), lean_processes=change(default=4))
 
     def __post_init__(self) -> None:
         validate(self, "prove")
@@ -77,14 +83,15 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
     parser.add_argument(
         "project", metavar="NAME_OR_DIR", help="a repository of the store, a folder with Lean files, or one file"
     )
-    for prefix, each in (
-        ("", ProveProjectOptions),
-        ("", SamplingConfig),
-        ("search-", SearchConfig),
-        ("", ProverOptions),
-    ):
-        add_flags(parser, each, prefix, skip=("keep_tree", "disprove_fraction"))
-    parser.set_defaults(run=run, search_finishers=(AUTO,), search_algorithm=ALGORITHM)
+    add_proving_flags(parser, ProveProjectOptions, skip=("keep_tree", "disprove_fraction"))
+    parser.set_defaults(run=run)
+
+
+def add_proving_flags(parser: argparse.ArgumentParser, options: type[SorryOptions], skip: Sequence[str]) -> None:
+    """Add the flags of a command that proves sorries, with the defaults of search and premises that fit them."""
+    for prefix, part in (("", options), ("", SamplingConfig), ("search-", SearchConfig), ("", ProverOptions)):
+        add_flags(parser, part, prefix, skip=skip)
+    parser.set_defaults(search_finishers=(AUTO,), search_algorithm=ALGORITHM)
     parser.set_defaults(premise_tactics=PREMISE_TACTICS, retriever=WORDS)
 
 

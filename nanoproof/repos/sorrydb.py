@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.actors.fleet import Fleet, FleetOptions, follow_lean, open_fleet
-from nanoproof.common.config import add_flags, change, check, from_args, group, opt, validate
+from nanoproof.common.config import check, from_args, opt, validate
 from nanoproof.common.distributed import DistInfo, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_json, remove_tree
@@ -31,19 +31,14 @@ from nanoproof.evaluation.summary import wilson
 from nanoproof.lean.client import LeanFleet, runs_nanolean
 from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
-from nanoproof.lean.solvers import AUTO
-from nanoproof.policy.factory import PolicyOptions
-from nanoproof.policy.protocol import SamplingConfig
-from nanoproof.prover.prover import ProverOptions
 from nanoproof.repos.manage import SCHEMES, clone, head
 from nanoproof.repos.project import Project, path_inside
 from nanoproof.repos.project_premises import ProjectPremises
-from nanoproof.repos.prove import PREMISE_TACTICS, interrupts, work
+from nanoproof.repos.prove import SorryOptions, add_proving_flags, interrupts, work
 from nanoproof.repos.proving import ProjectProver, said_of, server_imports
 from nanoproof.repos.tries import Ledger, Task
 from nanoproof.repos.ways import Ways, open_ways
-from nanoproof.retrieval.encoders import WORDS
-from nanoproof.search.config import ALGORITHM, NOT_FLAGS, SearchConfig
+from nanoproof.search.config import NOT_FLAGS
 
 NANOLEAN = "NanoLean"
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
@@ -51,7 +46,7 @@ _VERSION = re.compile(r"(?:leanprover/lean4:)?v?")
 
 
 @dataclass(frozen=True)
-class SorryDBOptions:
+class SorryDBOptions(SorryOptions):
     """SorryDB."""
 
     out: str | None = opt(None, "File for the proofs, as SorryDB's own runners write it.", metavar="FILE")
@@ -60,11 +55,6 @@ class SorryDBOptions:
         "Folder for clones, trees and the log of what was tried (default: $NANOPROOF_HOME/sorrydb).",
         metavar="DIR",
     )
-    minutes: float | None = opt(None, "End after so many minutes; the next run goes on.", above=0)
-    num_simulations: int = opt(64, "Largest budget of a `sorry`, in simulations; it rises to it in steps.", min=1)
-    seed: int = opt(0, "Seed of all random choices.")
-    suggesting: PolicyOptions = group(PolicyOptions)
-    lean: FleetOptions = group(FleetOptions, without=("lean_lost_proofs",), lean_processes=change(default=4))
 
     def __post_init__(self) -> None:
         validate(self, "sorrydb")
@@ -77,11 +67,8 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
         "sorrydb", help="prove a list of sorries in SorryDB's format", description=(__doc__ or "").splitlines()[0]
     )
     parser.add_argument("file", metavar="FILE.json", help='SorryDB\'s list: {"sorries": [...]}')
-    for prefix, options in (("", SorryDBOptions), ("", SamplingConfig), ("search-", SearchConfig), ("", ProverOptions)):
-        skip = ("keep_tree", "disprove_fraction", "keep_unsolved_visits", *NOT_FLAGS)
-        add_flags(parser, options, prefix, skip=skip)
-    parser.set_defaults(run=run, search_finishers=(AUTO,), search_algorithm=ALGORITHM)
-    parser.set_defaults(premise_tactics=PREMISE_TACTICS, retriever=WORDS)
+    add_proving_flags(parser, SorryDBOptions, skip=("keep_tree", "disprove_fraction", *NOT_FLAGS))
+    parser.set_defaults(run=run)
 
 
 # -- SorryDB's records -----------------------------------------------------------------------------------------------
