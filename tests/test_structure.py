@@ -59,7 +59,8 @@ MOST_MODULES = 310
 lean/file_theorems.py: what of a file cannot be scored is named, and the rest is scored; three that tell which open
 `sorry`s a proof rests on, and check what the log of an earlier run claims; those of the tools for agents (`mcp`);
 three of the policy on a CPU by compiled code, in a third of the time (`--engine`);
-five that halve Lean's: lean/server/forks.py, calls.py, local.py, lean/local_socket.py, common/host_memory.py;
+five by which NanoLean's processes are forks, calls on one machine go without HTTP, freed memory is kept:
+lean/server/forks.py, calls.py, local.py, lean/local_socket.py, common/host_memory.py;
 five that find tactics beside the policy's, in a state and in similar proofs;
 seven of models of others with values, searched and trained with, in this process or at servers."""
 SHORT_MODULE, MOST_SHORT_MODULES = 50, 25
