@@ -406,7 +406,8 @@ def parse_args(argv: list[str] | None, description: str = "") -> argparse.Namesp
         "--preset",
         PRESETS,
         "Constants of search and matchmaker, and how much to disprove; small: the whole recipe of a small network "
-        "on NanoLean, for which auto stands where neither --datasets nor --lean-servers is given. Given flags win",
+        "on NanoLean, for which auto stands where none of --datasets, --lean-servers, --cluster is given. Given flags "
+        "win",
     )
     parser.set_defaults(**OWN_DEFAULTS)
     args = parse_resumable(parser, argv)
