@@ -89,6 +89,24 @@ static inline Vector exponential(Vector x) {
   return p * Vector(power);  // a cast of vectors keeps their bits
 }
 
+// Write e to the numbers of `from` less the largest to `to`, which may be the same; returns the largest, and their sum.
+// What is masked becomes 1e-38, and is not read.
+static std::pair<float, float> exponentials(const float* from, float* to, int count) {
+  Vector most = filled(-INFINITY), sums = {};
+  for (int at = 0; at < count; at += LANES) {
+    Vector here = load(from + at);
+    most = here > most ? here : most;
+  }
+  float highest = most[0];
+  for (int lane = 1; lane < LANES; ++lane) highest = std::max(highest, most[lane]);
+  for (int at = 0; at < count; at += LANES) {
+    Vector weight = exponential(load(from + at) - highest);
+    sums += weight;
+    store(to + at, weight);
+  }
+  return {highest, sum_of(sums)};
+}
+
 static inline int rounded_up(int number, int multiple) { return (number + multiple - 1) / multiple * multiple; }
 
 // Memory at cache lines, freed with its owner. Its content is not set.
@@ -440,7 +458,7 @@ struct Engine {
           mask(x, std::max(0, to - shift), prompt_width);
           mask(x, prompt_width, prompt_width + own_from);
           mask(x, prompt_width + segment.own, score_stride);
-          totals[index * group + query] = exponentials(x, score_stride);
+          totals[index * group + query] = exponentials(x, x, score_stride).second;
           // Others of the block see these columns: here they add exactly nothing, whoever shares the block.
           std::fill(x + (seen_from - shift), x + (from - shift), 0.0f);
           std::fill(x + (to - shift), x + (seen_to - shift), 0.0f);
@@ -477,23 +495,6 @@ struct Engine {
 
   static void mask(float* x, int from, int to) {
     for (int column = from; column < to; ++column) x[column] = -INFINITY;
-  }
-
-  // Replace scores by e to them less the largest; returns their sum. What is masked becomes 1e-38, and is not read.
-  static float exponentials(float* x, int count) {
-    Vector most = filled(-INFINITY), sums = {};
-    for (int at = 0; at < count; at += LANES) {
-      Vector here = load(x + at);
-      most = here > most ? here : most;
-    }
-    float highest = most[0];
-    for (int lane = 1; lane < LANES; ++lane) highest = std::max(highest, most[lane]);
-    for (int at = 0; at < count; at += LANES) {
-      Vector weight = exponential(load(x + at) - highest);
-      sums += weight;
-      store(x + at, weight);
-    }
-    return sum_of(sums);
   }
 };
 
@@ -547,19 +548,7 @@ struct Sampler {
   std::pair<float, float> softmax(const float* x) {
     int padded = int(logits.size());
     probabilities.resize(padded);
-    Vector most = filled(-INFINITY), sums = {};
-    for (int at = 0; at < padded; at += LANES) {
-      Vector here = load(x + at);
-      most = here > most ? here : most;
-    }
-    float highest = most[0];
-    for (int lane = 1; lane < LANES; ++lane) highest = std::max(highest, most[lane]);
-    for (int at = 0; at < padded; at += LANES) {
-      Vector weight = exponential(load(x + at) - highest);
-      sums += weight;
-      store(&probabilities[at], weight);
-    }
-    float total = sum_of(sums);
+    auto [highest, total] = exponentials(x, probabilities.data(), padded);
     for (int at = 0; at < padded; at += LANES) store(&probabilities[at], load(&probabilities[at]) / total);
     return {highest, total};
   }
