@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nanoproof.lean.lean_file import PLACEHOLDER, Gap, LeanFile, OpenPlace
-from nanoproof.lean.lexical import imported_modules
+from nanoproof.lean.lexical import imported_modules, mask
 from nanoproof.lean.session import HttpLeanSession
 from nanoproof.lean.source import ALLOWED_AXIOMS, parse_declaration, splice
 from nanoproof.lean.types import (
@@ -151,8 +151,12 @@ class Workbench:
     ) -> StatementResult:
         """Prove one theorem, after a context and with imports."""
         theorem = parse_theorem(text_of(statement, "statement"), embedded=False)
-        if not parse_declaration(theorem.source).name:
+        declaration = parse_declaration(theorem.source)
+        if not declaration.name:
             raise ToolProblem("bad argument", "statement: give the theorem a name (`theorem my_name ...`)")
+        # The answer is about the `sorry`: what comes behind it would look proved too.
+        if mask(theorem.source)[declaration.sorry_end :].strip():
+            raise ToolProblem("bad argument", "statement: give one theorem, with nothing behind its `sorry`")
         project = self._virtual(theorem.source, context, imports)
         place = project.with_imports(self.lean.imports).gaps[-1]
         prover, kept = self._run(project, num_simulations, watch, lambda task: task.gap.start == place.start)
@@ -164,7 +168,7 @@ class Workbench:
         if result.proof:
             text = splice(theorem.source, result.proof)
         lines_before = project.file(project.only).text.count("\n", 0, place.start)
-        lines_before -= theorem.source.count("\n", 0, parse_declaration(theorem.source).sorry_start)
+        lines_before -= theorem.source.count("\n", 0, declaration.sorry_start)
         fields = result.model_dump() | {"file": "", "line": max(1, result.line - lines_before)}
         return StatementResult(**fields, theorem=text)
 
@@ -445,7 +449,12 @@ class Workbench:
             name += "_"
         header = "".join(f"import {module}\n" for module in imports)
         parts = [part.strip("\n") for part in (context, text) if part.strip()]
-        project = Project.of_file(self.root, self.root / f"{name}.lean", header + "\n\n".join(parts) + "\n")
+        whole = header + "\n\n".join(parts) + "\n"
+        # Within a comment or string that the context leaves open the text says nothing, and the last `sorry` of the
+        # file is one of the context: its proof would be taken for that of the text.
+        if not mask(whole).rstrip().endswith(mask(text).strip()):
+            raise ToolProblem("bad argument", "context: it ends within a comment or a string")
+        project = Project.of_file(self.root, self.root / f"{name}.lean", whole)
         known = set(self.lean.imports)
         for module in imports:
             if project.file_of(module) is None and module not in known and not is_library(module):

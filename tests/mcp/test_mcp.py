@@ -129,6 +129,18 @@ def test_a_statement_is_proved_with_what_it_imports(bench: Workbench) -> None:
     assert again["accepted"]
 
 
+@pytest.mark.parametrize("tail", ["/-", "/-- /- -/", 'def s : String := "', 'def s := r#"'])
+def test_a_statement_that_its_context_swallows_is_not_proved(bench: Workbench, tail: str) -> None:
+    context = f"theorem helper : True := by\n  sorry\n{tail}"
+    assert "ends within a comment" in problem(bench, "prove_statement", statement="theorem t : 1 = 2", context=context)
+    assert "ends within a comment" in problem(bench, "try_tactics", state="⊢ 1 = 2", tactics=["simp"], context=context)
+
+
+def test_what_stands_behind_a_statement_is_not_called_proved(bench: Workbench) -> None:
+    two = "theorem a : True := by sorry\ntheorem b : 1 = 2"
+    assert "give one theorem" in problem(bench, "prove_statement", statement=two)
+
+
 def test_what_is_not_proved_comes_with_its_goal_its_tree_and_an_explanation(bench: Workbench) -> None:
     tried = call(bench, "prove_statement", statement="theorem t (f : Nat → Nat) : f 0 = f 1", simulations=4)
     assert (tried["outcome"], tried["proof"], tried["theorem"], tried["checked"]) == ("not proved", "", "", "")
