@@ -18,7 +18,7 @@ from nanoproof.policy.step_tactics import Definitions, steps
 from nanoproof.retrieval.corpus import CorpusPremise
 from nanoproof.retrieval.premises import RetrieveOptions, Retriever
 from nanoproof.retrieval.proved_states import ProvedStates
-from nanoproof.search.policy import Policy, Suggestion, policy_for
+from nanoproof.search.policy import Policy, Suggestion, around_each, policy_for
 
 FACTS = ("theorem", "lemma", "axiom")
 DEFINITIONS = ("def", "abbrev", "instance")
@@ -158,4 +158,4 @@ def with_added_tactics(
         sources.append(SimilarTactics(options, proved, learned))
     if not sources:
         return policy
-    return AddedTactics(policy, sources)
+    return around_each(policy, lambda member: AddedTactics(member, sources))

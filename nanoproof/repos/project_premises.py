@@ -17,7 +17,7 @@ from nanoproof.retrieval.corpus import Corpus
 from nanoproof.retrieval.encoders import WORDS, WordEncoder
 from nanoproof.retrieval.index import Index
 from nanoproof.retrieval.premises import RetrieveOptions, Retriever
-from nanoproof.search.policy import Policy, Suggestion, policy_for
+from nanoproof.search.policy import Policy, Suggestion, around_each, policy_for
 
 MOST_PREMISES = 100
 """Premises of a state that can be asked for."""
@@ -69,7 +69,7 @@ class ProjectPremises:
         """Put tactics of the project's premises beside those of a policy, if options ask for them."""
         if not self._options.premise_tactics or self._options.retrieve:
             return policy  # with --retrieve, the policy has been opened with both
-        return _FreshPremiseTactics(policy, self, self._options)
+        return around_each(policy, lambda member: _FreshPremiseTactics(member, self, self._options))
 
 
 class _FreshPremiseTactics:

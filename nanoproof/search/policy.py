@@ -1,6 +1,6 @@
 """The interface of a policy: tactics and a value for a proof state, and the errors of asking for them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -75,6 +75,13 @@ def members_of(policy: Policy) -> tuple[Policy, ...]:
     if isinstance(policy, PolicyTeam):
         return policy.members
     return (policy,)
+
+
+def around_each(policy: Policy, wrapped: Callable[[Policy], Policy]) -> Policy:
+    """Put another policy around a policy, or around each of a team: around the team as one it would hide the others."""
+    if isinstance(policy, PolicyTeam):
+        return PolicyTeam([wrapped(member) for member in policy.members])
+    return wrapped(policy)
 
 
 def policy_for(policy: Policy, theorem: Theorem) -> Policy:

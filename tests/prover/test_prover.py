@@ -1,13 +1,18 @@
 import json
 import random
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+import torch
 
 from nanoproof.lean.types import CheckReport, LeanError, ProcessLost, ProtocolError, ServerTimeout, Theorem, Transition
+from nanoproof.policy.added_tactics import with_added_tactics
 from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.prover.check import RUNGS, UNLIMITED
 from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.repos.project_premises import ProjectPremises
+from nanoproof.retrieval.premises import RetrieveOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.node import Kind, walk
 from nanoproof.search.policy import PolicyTeam
@@ -388,3 +393,16 @@ def test_policies_of_a_team_share_the_simulations_one_after_the_other() -> None:
         ScriptedLean(script), THEOREM, 16, random.Random(0)
     )
     assert alone.counts["simulations"] == 2, "nobody else is asked once there is a proof"
+
+
+def test_tactics_beside_those_of_a_team_leave_all_of_it_at_work(tmp_path: Path) -> None:
+    script: Script = {"A": {"a": []}}
+    team = PolicyTeam([policy_of({"A": {"loop": ["A"]}}), policy_of(script)])
+    (tmp_path / "Own.lean").write_text("theorem own : True := trivial\n")
+    options = RetrieveOptions(premise_tactics=1, step_tactics=1, retriever="words")
+    premises = ProjectPremises(tmp_path, options, torch.device("cpu"), with_nanolean=False)
+    beside = with_added_tactics(team, RetrieveOptions(step_tactics=1))
+    for policy in (beside, premises.around(team)):
+        prover = Prover(policy, SearchConfig(), ProverOptions())
+        result = prover.prove(ScriptedLean(script), THEOREM, 8, random.Random(0))
+        assert result.outcome == "proven" and result.proof == "a", "only the second one knows it"
