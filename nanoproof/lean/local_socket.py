@@ -5,6 +5,7 @@ embedded prover needs for several tactics. A client that cannot connect (another
 goes on over HTTP. Only on Linux, whose abstract sockets have no file that could be left behind.
 """
 
+import os
 import secrets
 import socket
 import struct
@@ -16,6 +17,7 @@ REQUEST = struct.Struct("<II")
 """Bytes of path and body, which follow."""
 ANSWER = struct.Struct("<HI")
 """Status, and bytes of the body, which follows."""
+_CREDENTIALS = struct.Struct("3i")
 _CHUNK = 1 << 16
 
 
@@ -45,6 +47,13 @@ def receive(connection: socket.socket, size: int, deadline: float | None = None)
             raise ConnectionError("the connection was closed")
         data += chunk
     return bytes(data)
+
+
+def is_ours(connection: socket.socket) -> bool:
+    """Tell whether a program of this user is at the other end."""
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    _, user, _ = _CREDENTIALS.unpack(credentials)
+    return bool(user == os.getuid())
 
 
 class LocalSocket:
@@ -94,6 +103,9 @@ class LocalSocket:
         try:
             connection.settimeout(seconds)
             connection.connect(address_of(self.name))
+            # The name is no secret, and free again once its server has ended: whoever takes it could answer for Lean.
+            if not is_ours(connection):
+                raise ConnectionError("another user answers there")
         except BaseException:
             connection.close()
             raise

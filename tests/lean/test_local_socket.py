@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nanoproof.lean import local_socket
 from nanoproof.lean.local_socket import ANSWER, REQUEST, LocalSocket, address_of, new_name
 from nanoproof.lean.server import local
 from nanoproof.lean.server.app import create_app
@@ -177,10 +178,22 @@ def test_no_bytes_disturb_the_server(serve: Serve) -> None:
 
 def test_other_users_are_not_answered(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     server = serve()
-    owner = os.getuid() + 1
-    monkeypatch.setattr(local.os, "getuid", lambda: owner)
+    monkeypatch.setattr(local, "is_ours", lambda connection: False)
     with pytest.raises(OSError):
         LocalSocket(server.local.name, 1000).call("/process/1/command", b"{}", 10)
+
+
+def test_other_users_are_not_believed(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = serve()
+    owner = os.getuid() + 1
+    with server.client().lease() as session:
+        socket_of(session).close()
+        monkeypatch.setattr(local, "is_ours", lambda connection: True)
+        monkeypatch.setattr(local_socket.os, "getuid", lambda: owner)
+        with pytest.raises(ConnectionError, match="another user"):
+            LocalSocket(server.local.name, 1000).call("/process/1/command", b"{}", 10)
+        assert session.start(THEOREM).state.goals, "HTTP, with its token, is left"
+        assert socket_of(session) is None
 
 
 @pytest.mark.parametrize(

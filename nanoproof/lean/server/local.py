@@ -1,22 +1,19 @@
 """The server's side of `nanoproof.lean.local_socket`: calls on leases from programs of the same user and machine."""
 
 import logging
-import os
 import re
 import socket
-import struct
 import threading
 from contextlib import suppress
 
 from nanoproof.common.web.flask_app import BadRequest, RequestLog, encode
-from nanoproof.lean.local_socket import ANSWER, REQUEST, address_of, new_name, receive
+from nanoproof.lean.local_socket import ANSWER, REQUEST, address_of, is_ours, new_name, receive
 from nanoproof.lean.server.calls import Answer, LeaseCalls, Request
 from nanoproof.lean.server.pool import Pool
 
 log = logging.getLogger(__name__)
 
 _PATH = re.compile(r"/process/(?P<lease>\d{1,18})/(?:proof/(?P<state>\d{1,18})/)?(?P<call>\w+)")
-_CREDENTIALS = struct.Struct("3i")
 _MAX_PATH_BYTES = 256
 _CLOSED_SECONDS = 5.0
 
@@ -74,7 +71,7 @@ class LocalServer:
                     return
                 continue
             # Any user may connect, and this one only may call. Who finds no place goes on over HTTP.
-            if not _is_ours(connection) or not self._places.acquire(blocking=False):
+            if not is_ours(connection) or not self._places.acquire(blocking=False):
                 connection.close()
                 continue
             with self._lock:
@@ -125,13 +122,6 @@ class LocalServer:
                 self._requests.end(number)
         self._pool.metrics.requests.labels(route, str(answer.status)).inc()
         return answer
-
-
-def _is_ours(connection: socket.socket) -> bool:
-    """Tell whether a program of this user is at the other end."""
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    _, user, _ = _CREDENTIALS.unpack(credentials)
-    return bool(user == os.getuid())
 
 
 def _is_closed(connection: socket.socket) -> bool:
