@@ -266,15 +266,19 @@ def _groups(options: FleetOptions, entries: Sequence[Entry]) -> list[tuple[str, 
             version = str(status["versions"].get("lean") or version)
         by_version[version].append(report.address)
     groups = []
-    for version, addresses in by_version.items():
-        own = replace(options, lean=replace(options.lean, servers=tuple(addresses)))
-        is_nanolean = version == EMBEDDED_LEAN
-        members = [entry for entry in entries if is_nanolean or plain_version(entry.lean) == plain_version(version)]
-        groups.append((NANOLEAN if is_nanolean else f"Lean {version}", own, members))
-    served = {id(entry) for _, _, members in groups for entry in members}
-    for entry in entries:
-        if id(entry) not in served:
-            entry.reason = f"no server of Lean {plain_version(entry.lean)} is named by --lean-servers"
+    left = list(entries)
+    # NanoLean last: it stands in where there is no other, and does not speak about what real Lean has judged.
+    for version in sorted(by_version, key=lambda version: version == EMBEDDED_LEAN):
+        own = replace(options, lean=replace(options.lean, servers=tuple(by_version[version])))
+        if version == EMBEDDED_LEAN:
+            groups.append((NANOLEAN, own, left))
+            left = []
+            continue
+        members = [entry for entry in left if plain_version(entry.lean) == plain_version(version)]
+        left = [entry for entry in left if plain_version(entry.lean) != plain_version(version)]
+        groups.append((f"Lean {version}", own, members))
+    for entry in left:
+        entry.reason = f"no server of Lean {plain_version(entry.lean)} is named by --lean-servers"
     return groups
 
 

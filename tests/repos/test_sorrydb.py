@@ -182,6 +182,22 @@ def test_sorries_without_a_server_of_their_lean_say_so(
     assert others == {f"no server of Lean {version} is named by --lean-servers" for version in ("4.20.0", "4.27.0")}
 
 
+def test_nanolean_beside_other_servers_takes_what_they_do_not(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nanoproof.lean.client import LeanFleet, ServerReport
+    from nanoproof.repos import sorrydb
+
+    statuses = {"b:1": {"nanolean": True}, "a:1": {"versions": {"lean": "4.18.0"}}}
+    reports = [ServerReport(address, status, "", 0, 0.0) for address, status in statuses.items()]
+    monkeypatch.setattr(LeanFleet, "check", lambda self: reports)
+    monkeypatch.setattr(sorrydb, "runs_nanolean", lambda status: "nanolean" in status)
+    entries = [entry for entry in read_entries(database) if not entry.reason]
+    groups = sorrydb._groups(sorrydb.FleetOptions(LeanOptions(servers=tuple(statuses))), entries)
+    assert [label for label, _, _ in groups] == ["Lean 4.18.0", "NanoLean"]
+    dealt = [entry for _, _, members in groups for entry in members]
+    assert sorted(map(id, dealt)) == sorted(map(id, entries)), "each goes to one Lean, whose verdict stands"
+    assert {member.lean for member in groups[0][2]} == {"v4.18.0"}
+
+
 def test_what_is_no_list_is_refused(tmp_path: Path) -> None:
     for text, complaint in (("{}", "no list of SorryDB"), ("3", "no list of SorryDB"), ("{", "not valid JSON")):
         (tmp_path / "list.json").write_text(text)
