@@ -25,7 +25,7 @@ from nanoproof.monitor.record_schema import (
 from nanoproof.monitor.records import HEAD_BYTES, one_line, source_in
 from nanoproof.monitor.tail import as_counts, as_float, as_text, file_stat, parse_object, read_range
 from nanoproof.prover.attempt import NOT_REPLAYED, REFUSED
-from nanoproof.rl.attempt_log import IndexEntry, IndexReader, attempts_file, index_file, logged_ranks
+from nanoproof.rl.attempt_log import START_STATES, IndexEntry, IndexReader, attempts_file, index_file, logged_ranks
 
 OUTCOMES: tuple[Outcome, ...] = ("proven", "disproven", "unproven", "error")
 PROVEN, DISPROVEN, _, ERROR = range(4)
@@ -186,7 +186,8 @@ class AttemptStore:
         self.outcomes[entry.outcome] += 1  # type: ignore[index]
         if entry.lost:
             self._count_lost(entry)
-        self.proven_theorems += outcome == PROVEN and stats.proven == 0
+        if outcome == PROVEN and stats.proven == 0 and entry.dataset != START_STATES:
+            self.proven_theorems += 1
         _update_stats(stats, place, entry, key, outcome)
         place_of = entry.at, moment, entry.size, stats.number
         return (key, *place_of, step, sequence, *counts, entry.seconds, rank, outcome, bool(entry.disproving))

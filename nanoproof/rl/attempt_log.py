@@ -33,6 +33,10 @@ from nanoproof.prover.attempt import Attempt, fault_of, lost_in
 
 log = logging.getLogger(__name__)
 
+START_STATES = "start-states"
+"""The data set of attempts inside of reference proofs (`start_states.py`): they are no theorems of a set, and never
+count as such."""
+
 # -- The index -------------------------------------------------------------------------------------------------------
 
 READ_BYTES = 1 << 20

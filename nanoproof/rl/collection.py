@@ -33,12 +33,11 @@ from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.retrieval.premises import Retriever
 from nanoproof.retrieval.proved_states import ProvedStates
-from nanoproof.rl.attempt_log import AttemptLog, attempt_of, logged_attempts, number_of
+from nanoproof.rl.attempt_log import START_STATES, AttemptLog, attempt_of, logged_attempts, number_of
 from nanoproof.rl.batch_sampler import Buffers, buffers_of
 from nanoproof.rl.learner import PolicyLearner, TrainedPolicy
 from nanoproof.rl.matchmaker import Assignment, Matchmaker, event_of
 from nanoproof.rl.options import RLConfig
-from nanoproof.rl.start_states import DATASET as START_STATES
 from nanoproof.rl.start_states import StartStates
 from nanoproof.search.policy import Policy
 from nanoproof.training.batches import indexed, load_transitions

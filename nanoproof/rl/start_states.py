@@ -33,13 +33,12 @@ from nanoproof.lean.types import SourceError, Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.proof import Given, Proof, Step, depths
 from nanoproof.prover.subgoals import statement_of_goal, why_no_statement
+from nanoproof.rl.attempt_log import START_STATES as DATASET
 from nanoproof.rl.matchmaker import Matchmaker, MatchmakerConfig, event_of
 from nanoproof.training.batches import transitions_path
 
 log = logging.getLogger(__name__)
 
-DATASET = "start-states"
-"""The data set that attempts at them are logged under: they are no theorems of a set, and never count as such."""
 NEEDED, OF_LAST = 2, 3
 """A level is done when so many of its last attempts were solved. One alone may be luck, above all where a level has
 several states; waiting for more of them costs attempts that a proof's next level would teach more with."""

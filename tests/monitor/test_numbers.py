@@ -11,6 +11,7 @@ import pytest
 
 from nanoproof.monitor.app import create_app
 from nanoproof.monitor.routes import CurrentRun
+from nanoproof.rl.attempt_log import START_STATES
 from tests.fakes.simulated_run import SimulatedRun, write_evaluation
 from tests.monitor import recomputed
 from tests.monitor.conftest import Asker, attempt, lines
@@ -119,6 +120,14 @@ def test_attempts_of_a_step_that_has_not_ended_are_told_from_those_in_the_metric
     assert (overview["attempts"], overview["since_step"]) == (5, 2)
     assert overview["attempts"] - overview["since_step"] == sum(step["attempts"] for step in steps)
     assert overview["indexing"] == {"done": True, "bytes": len(lines(*log)), "total_bytes": len(lines(*log))}
+
+
+def test_proofs_at_start_states_are_no_theorems_proved(look: Look, tmp_path: Path) -> None:
+    inside = attempt(0, "proof@2")
+    inside["theorem"]["dataset"] = START_STATES
+    (tmp_path / "attempts_r0.jsonl").write_text(lines(inside, attempt(1, "t"), attempt(2, "t")))
+    overview = look(tmp_path).get("/api/overview")
+    assert (overview["theorems_proven"], overview["proofs"]) == (1, 3)
 
 
 def test_thinned_curves_are_means_of_whole_stretches(look: Look, tmp_path: Path) -> None:
