@@ -215,7 +215,8 @@ class LoraEndpoints:
                 raise
             except PolicyError as error:
                 raise UserError(f"--policy-endpoint {server.address} cannot be checked: {error}") from error
-            if logprob is not None and abs(logprob - expected) > PROBE_TOLERANCE:
+            # Written so that what is no number, as of weights that are none, is none of ours.
+            if logprob is not None and not abs(logprob - expected) <= PROBE_TOLERANCE:
                 raise UserError(
                     f"--policy-endpoint {server.address} answers as {adapters.name} with other weights than those of "
                     f"{adapters.folder}: the likeliest token of a probe has log-probability {logprob:.3f} there, and "

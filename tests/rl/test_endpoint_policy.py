@@ -3,6 +3,7 @@
 The servers are stand-ins that answer as vLLM does, with real networks.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -150,6 +151,7 @@ def test_a_server_that_is_away_is_passed_over_and_told_of(
         ("no updating", "has no /load_lora_adapter: start vLLM with --enable-lora and VLLM_ALLOW_RUNTIME_LORA"),
         ("small rank", "does not load the adapters .*LoRA rank 4 is greater than max_lora_rank 2.*--max-lora-rank"),
         ("another base", "answers as nanoproof-.* with other weights than those of .*; does it serve the same base"),
+        ("no numbers", "answers as nanoproof-.* with other weights .*has log-probability nan there"),
     ],
 )
 def test_a_server_that_cannot_serve_the_adapters_is_named(what: str, problem: str, model: Path, tmp_path: Path) -> None:
@@ -160,10 +162,19 @@ def test_a_server_that_cannot_serve_the_adapters_is_named(what: str, problem: st
     try:
         if what == "another base":  # as a server whose base only has the same shape
             server.load = lambda body: _over(server, base, body)  # type: ignore[method-assign]
+        if what == "no numbers":  # as with weights that are none
+            complete = server.complete
+            server.complete = lambda body: _without_numbers(complete(body))  # type: ignore[method-assign]
         with pytest.raises(UserError, match=f"--policy-endpoint {server.address} {problem}"):
             learner_of(model, [server]).make_policy(tmp_path / "run")
     finally:
         server.stop()
+
+
+def _without_numbers(answer: tuple[int, Any]) -> tuple[int, Any]:
+    for choice in answer[1]["choices"]:
+        choice["logprobs"]["token_logprobs"] = [math.nan]
+    return answer
 
 
 def _over(server: VLLMServer, base: Path, body: dict[str, Any]) -> tuple[int, Any]:
