@@ -34,7 +34,7 @@ from nanoproof.evaluation.sample_files import SampleFiles, WholeProofOptions
 from nanoproof.evaluation.whole_proofs import WholeWork, evaluate_whole
 from nanoproof.inference.batch_invariance import check_rows
 from nanoproof.inference.language_model import LanguageModel
-from nanoproof.inference.native_backend import missing_for_native
+from nanoproof.inference.native_backend import DTYPES, missing_for_native
 from nanoproof.inference.sampling import EngineLimits
 from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import Theorem
@@ -229,7 +229,7 @@ class EvalCommand:
             policy=options.policy,
             sampling=self.sampling if options.policy == "model" and not whole else None,
             served_model=model if options.server.server is not None else None,
-            dtype=self._dtype if model and model["sha256"] and options.server.server is None else None,
+            dtype=self._dtype(target.model) if model and model["sha256"] and options.server.server is None else None,
             solvers=options.solvers if options.policy == "solver-only" else None,
             model_sha256=model["sha256"] if model and options.server.server is None else None,
             lean=self.lean_version,
@@ -315,11 +315,23 @@ class EvalCommand:
         self.fleet.check()
         self._watch.check()
 
-    @property
-    def _dtype(self) -> str:
-        """The type that the network computes in, for the record."""
+    def _dtype(self, model: Path | str | None) -> str:
+        """The type that the network computes in, and whose last bits its numbers have, for the record."""
         name = str(self.dist.dtype).removeprefix("torch.")
+        if self._is_compiled(model):
+            return f"{name}, compiled code"
         return f"{name}, padded batches" if self._limits.batch_invariant else name
+
+    def _is_compiled(self, model: Path | str | None) -> bool:
+        """Tell whether compiled code computes all networks that a text or path names."""
+        dist, limits = self.dist, self._limits
+        if dist.device.type != "cpu" or dist.dtype not in DTYPES or limits.backend == "torch":
+            return False
+        for member in team_of(str(model)):
+            network = self._loaded.get(model) or load_network("model", member, dist)
+            if network is None or missing_for_native(network[0], limits) is not None:
+                return False
+        return True
 
     @contextmanager
     def _opened(self, model: Path | str | None) -> Iterator[Policy]:

@@ -48,7 +48,7 @@ NO_FLAGS = {
     "model_sha256": "model",
     "served_model": "model of the policy server",
     "text_model": "model, or how it is asked",
-    "dtype": "NANOPROOF_DTYPE",
+    "dtype": "number type (NANOPROOF_DTYPE, --cpu-dtype, --engine-backend)",
     "lean": "Lean version",
     "dataset": "data set",
 }

@@ -69,6 +69,15 @@ def test_two_evaluations_with_one_seed_agree_in_everything_but_time(folder, mixe
     assert {record["outcome"] for record in alone.values()} == {"proven", "unproven"}
 
 
+def test_the_record_says_what_computed_the_network_and_no_two_are_mixed(folder, mixed, tmp_path, monkeypatch):
+    words = ["--model-path", folder / "sft", "--max-gen-tokens", 12, "--cpu-dtype", "float32"]
+    monkeypatch.setattr(command, "missing_for_native", lambda network, limits: None)
+    evaluate(tmp_path / "out", "mixed", 1, *words)
+    assert read_json(tmp_path / "out" / "settings.json")["settings"]["dtype"] == "float32, compiled code"
+    with pytest.raises(UserError, match=r"number type .* was float32, compiled code, is float32, padded batches"):
+        evaluate(tmp_path / "out", "mixed", 1, *words, "--engine-backend", "torch", "--continue")
+
+
 def test_several_networks_share_the_simulations(folder, mixed, tmp_path):
     one, model = folder / "sft", ["--max-gen-tokens", 12]
     alone = evaluate(tmp_path / "alone", "mixed", 1, "--model-path", one, *model)
