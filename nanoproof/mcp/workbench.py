@@ -51,7 +51,7 @@ from nanoproof.prover.resting import SORRY_AXIOM, Rest, axioms_of_file, read_axi
 from nanoproof.repos.patch import patch_text
 from nanoproof.repos.project import Project, path_inside
 from nanoproof.repos.prove import work
-from nanoproof.repos.proving import ProjectProver, said_of
+from nanoproof.repos.proving import ProjectProver, by_axioms, said_of
 from nanoproof.repos.tries import Task
 from nanoproof.repos.ways import Ways
 from nanoproof.retrieval.premises import Retriever
@@ -79,6 +79,14 @@ class _Opened(NamedTuple):
     theorem: Theorem
 
 
+class _Searched(NamedTuple):
+    """The last attempt at a theorem, what Lean refused in it, and the simulations of all attempts of the call."""
+
+    attempt: Attempt
+    refusals: Refusals
+    simulations: int
+
+
 class _SearchObserver(AttemptObserver):
     """Tells a watch how far a search is, and counts refusals."""
 
@@ -103,7 +111,7 @@ class _SearchObserver(AttemptObserver):
 class _WatchedProver(Prover):
     """A prover that tells a watch of its searches and keeps their outcomes by the id of the theorem."""
 
-    def __init__(self, prover: Prover, watch: Watch, kept: dict[str, tuple[Attempt, Refusals]]) -> None:
+    def __init__(self, prover: Prover, watch: Watch, kept: dict[str, _Searched]) -> None:
         super().__init__(prover.policy, prover.search_config, prover.options, prover.policy_revision)
         self._watch, self._kept = watch, kept
 
@@ -116,14 +124,16 @@ class _WatchedProver(Prover):
         should_stop: Callable[[], bool] | None = None,
         *_: object,
     ) -> Attempt:
-        """Prove as the prover does, with its budget; the last attempt at each theorem is kept."""
+        """Prove as the prover does, with its budget; the last attempt at each theorem is kept, and what all took."""
         observer = _SearchObserver(self._watch)
 
         def stopped() -> bool:
             return self._watch.stopped or (should_stop is not None and should_stop())
 
         attempt = super().prove(session, theorem, num_simulations, rng, stopped, observer)  # type: ignore[arg-type]
-        self._kept[theorem.id] = attempt, observer.refusals
+        earlier = self._kept.get(theorem.id)
+        before = 0 if earlier is None else earlier.simulations
+        self._kept[theorem.id] = _Searched(attempt, observer.refusals, before + attempt.simulations)
         return attempt
 
 
@@ -205,9 +215,9 @@ class Workbench:
 
     def _run(
         self, project: Project, num_simulations: int, watch: Watch, wanted: Callable[[Task], bool]
-    ) -> tuple[ProjectProver, dict[str, tuple[Attempt, Refusals]]]:
+    ) -> tuple[ProjectProver, dict[str, _Searched]]:
         """Work on the sorries of a file; where Lean goes away with its owner, once more with the next one."""
-        kept: dict[str, tuple[Attempt, Refusals]] = {}
+        kept: dict[str, _Searched] = {}
 
         def watched(prover: Prover) -> Prover:
             return _WatchedProver(prover, watch, kept)
@@ -235,8 +245,9 @@ class Workbench:
                 raise failure
         for task in prover.tasks:
             if task.theorem_id in kept and task.key:
-                attempt, refusals = kept[task.theorem_id]
-                self.searches.keep(task.key, f"{task.place} {task.gap.name}", attempt, refusals)
+                searched = kept[task.theorem_id]
+                place = f"{task.place} {task.gap.name}"
+                self.searches.keep(task.key, place, searched.attempt, searched.refusals)
         return prover, kept
 
     @staticmethod
@@ -247,7 +258,7 @@ class Workbench:
             raise ToolProblem("Lean refuses", f"{path}: {reason}")
         return prover.tasks
 
-    def _result(self, prover: ProjectProver, task: Task, kept: dict[str, tuple[Attempt, Refusals]]) -> ProofResult:
+    def _result(self, prover: ProjectProver, task: Task, kept: dict[str, _Searched]) -> ProofResult:
         checked, proof, open_goals = "", "", []
         if task.outcome in ("proved", "conditional"):
             proof = task.proof
@@ -259,7 +270,7 @@ class Workbench:
             message = "the time was up before it was tried, or while it was: call again to go on"
         simulations = 0
         if task.theorem_id in kept:
-            simulations = kept[task.theorem_id][0].simulations
+            simulations = kept[task.theorem_id].simulations
         search = tree = None
         if task.key and self.searches.tree_address(task.key):
             search, tree = task.key, self.searches.tree_address(task.key)
@@ -392,6 +403,7 @@ class Workbench:
         said = "Lean accepts the proof"
         if rest.is_conditional:
             said += f", and it holds only {rest.condition(file.path)}"
+        said += by_axioms(rest)
         axioms = sorted((ALLOWED_AXIOMS & set(verdict.axioms)) | set(rest.axioms))
         return CheckResult(
             accepted=not rest.is_conditional,
@@ -543,6 +555,7 @@ def _verdict(
     said = "accepted"
     if problems:
         said = f"not accepted: {', '.join(problems)}"
+    said += by_axioms(rest)
     axioms = sorted((ALLOWED_AXIOMS & set(axioms_used)) | set(rest.axioms))
     return CheckResult(
         accepted=not problems,

@@ -512,8 +512,14 @@ def said_of(outcome: str, rest: Rest, path: str) -> str:
     """Return an outcome in words for a reader of the file: what a proof rests on is part of them."""
     if outcome == "conditional":
         return f"proved, {rest.condition(path)}"
-    by = f", by the axiom{'s' * (len(rest.axioms) > 1)} {', '.join(rest.axioms)} of the project" if rest.axioms else ""
-    return outcome + by
+    return outcome + by_axioms(rest)
+
+
+def by_axioms(rest: Rest) -> str:
+    """Return in words by which axioms of the user's own files something holds; empty for none."""
+    if not rest.axioms:
+        return ""
+    return f", by the axiom{'s' * (len(rest.axioms) > 1)} {', '.join(rest.axioms)} of the project"
 
 
 def server_imports(options: LeanOptions) -> list[str]:

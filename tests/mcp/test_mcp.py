@@ -157,6 +157,20 @@ def test_what_is_not_proved_comes_with_its_goal_its_tree_and_an_explanation(benc
         session(bench, lambda client: client.read_resource("nanoproof://trees/0123456789abcdef"))
 
 
+def test_the_simulations_of_a_call_are_those_of_all_of_its_searches(bench: Workbench) -> None:
+    asked = call(bench, "prove_statement", statement="theorem t (f : Nat → Nat) : f 0 = f 7", simulations=16)
+    assert (asked["outcome"], asked["simulations"]) == ("not proved", 4 + 16)
+
+
+def test_what_is_accepted_by_an_axiom_of_the_text_says_so(bench: Workbench) -> None:
+    source = "axiom wrong : 1 = 2\n\ntheorem t : 1 = 2 := by\n  "
+    for checked in (
+        call(bench, "check_proof", source=f"{source}exact wrong"),
+        call(bench, "check_proof", source=f"{source}sorry", proof="exact wrong"),
+    ):
+        assert checked["axioms"] == ["wrong"] and checked["said"].endswith(", by the axiom wrong of the project")
+
+
 def test_a_file_is_proved_into_a_patch_and_no_file_is_written(bench: Workbench, project: Path) -> None:
     messages: list[str] = []
 
