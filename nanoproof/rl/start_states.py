@@ -330,8 +330,9 @@ class StartStates:
     def learn(self, attempt: Attempt) -> None:
         """Take in an attempt, in the order of all; one at a state that is not there, of other data, is passed over."""
         name, _, place = attempt.theorem.id.rpartition("@")
-        number = self._numbers.get(name)
-        if number is None:
+        number, position = self._numbers.get(name), int(place.removesuffix("+given"))
+        # Other data (--load-buffer) may have a longer proof of that name.
+        if number is None or position >= len(self.proofs[number].steps):
             return
         self.attempts += 1
         event, level = event_of(attempt), self._levels[number]
@@ -343,7 +344,6 @@ class StartStates:
             return
         if attempt.outcome == "proven":
             self.solved.add(attempt.theorem.id)
-        position = int(place.removesuffix("+given"))
         if self.proofs[number].depths[position] != level.number:
             return  # it began before the level went up
         level.solved = [*level.solved, attempt.outcome == "proven"][-OF_LAST:]

@@ -221,6 +221,12 @@ def test_proofs_at_start_states_are_learned_from_and_are_no_theorems_of_the_set(
     source.close()
 
 
+def test_an_attempt_in_a_longer_proof_of_other_data_is_passed_over(both: str) -> None:
+    states = starts(both)
+    states.learn(Attempt(Theorem("", DATASET, "both@99"), "proven", num_tactics=1))
+    assert (states.attempts, states.solved) == (0, set())
+
+
 def test_an_attempt_inside_of_a_proof_stores_the_whole_proof_and_the_steps_that_it_found() -> None:
     script = {"A": {"split": ("B", "C")}, "B": {"first": ("D",)}, "D": {"old": (), "new": ()}, "C": {"last": ()}}
     steps = (
