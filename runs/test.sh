@@ -9,7 +9,7 @@ web=$!
 bash runs/setup.sh || { wait "$web"; exit 2; }
 wait "$web"
 if [ "${1:-}" = "--setup-only" ]; then
-    echo "set up; next: bash runs/quickstart.sh (a prover in 11 minutes), or source .venv/bin/activate && python -m nanoproof.doctor"
+    echo "set up; next: bash runs/quickstart.sh (a prover in a quarter of an hour), or source .venv/bin/activate && python -m nanoproof.doctor"
     exit 0
 fi
 source .venv/bin/activate

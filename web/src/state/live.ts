@@ -3,7 +3,6 @@
 import type {
   Actors, Event, EventMessage, Hello, MetricsMessage, Overview, StatusMessage,
 } from "../api/types";
-import { noteEnd } from "../lib/format";
 import type { Link, ServerEvent } from "../api/sse";
 
 export const KEEP_EVENTS = 200;
@@ -51,7 +50,6 @@ export function reduce(live: Live, action: Action): Live {
     case "link":
       return { ...live, link: action.link, openings: live.openings + (action.link.state === "open" ? 1 : 0) };
     case "overview":
-      noteEnd(action.overview.state.name === "finished" ? action.overview.step : null);
       return { ...live, overview: action.overview };
     case "message":
       return message(live, action.event);

@@ -6,6 +6,7 @@ import { listen, type ServerEvent } from "../api/sse";
 import type { Overview } from "../api/types";
 import { Asking } from "./asking";
 import { fileRun } from "../file/data";
+import { noteEnd } from "../lib/format";
 import { initial, reduce, type Action, type Live } from "./live";
 
 let live: Live = initial;
@@ -13,6 +14,8 @@ const watchers = new Set<() => void>();
 
 function dispatch(action: Action): void {
   live = reduce(live, action);
+  const { overview } = live;
+  noteEnd(overview?.state.name === "finished" ? overview.step : null); // before anything is drawn: attempts are counted by it
   for (const watcher of watchers) watcher();
 }
 
