@@ -14,6 +14,7 @@ import argparse
 
 from nanoproof.common.torch_command import run_main
 
+from nanoproof.common.config import Given
 from nanoproof.model.lora import LoraOptions
 from nanoproof.training import options
 from nanoproof.training.batches import chosen_transitions
@@ -38,8 +39,8 @@ def choose_data(args: argparse.Namespace) -> None:
     args.data = chosen_transitions(args.data)
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Train, and return the exit code."""
+def main(argv: Given = None) -> int:
+    """Train by a command line, or by options from Python, and return the exit code."""
     if means_hub(argv):
         return hub_main(argv, __doc__.splitlines()[0] if __doc__ else "")
     return train_main(Finetuning, GROUPS, __doc__ or "", argv, choose=choose_data)

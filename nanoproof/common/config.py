@@ -31,6 +31,8 @@ from nanoproof.common.run_dir import SCRIPTS
 
 T = TypeVar("T")
 Presets = Mapping[str, Mapping[str, Any]]
+Given = Sequence[str] | Mapping[str, Any] | None
+"""What a command is given: its command line (None: the process's), or from Python the values of options by name."""
 _MISSING = object()
 
 
@@ -320,6 +322,8 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse the flags that are known, and set the options of the presets that were given."""
+        if isinstance(args, Mapping):
+            return self._with_values(args, namespace), []
         args = self._as_written_now(sys.argv[1:] if args is None else args)
         parsed, rest = super().parse_known_args(args, namespace)
         if self._presets:
@@ -331,6 +335,14 @@ class Parser(argparse.ArgumentParser):
                     if given[name] is _MISSING:
                         setattr(parsed, name, value)
         return parsed, rest
+
+    def _with_values(self, values: Mapping[str, Any], namespace: Any) -> argparse.Namespace:
+        """What parsing gives where options have these values, and the others their defaults."""
+        parsed, _ = super().parse_known_args([], namespace)
+        for name, value in values.items():
+            assert name in parsed and name not in self._presets, f"{self.prog} has no option {name}"
+            setattr(parsed, name, value)
+        return parsed
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse the command line; unknown arguments end the command, `key=value` with the flag to write instead."""

@@ -209,22 +209,30 @@ class SFTTrainer(_HubTrainer):
         """
 
         def train_pass(source: str, run: Path, data: Path) -> None:
-            hub_main(self._words(source, run, data), "Finetune a model of transformers.")
+            hub_main(self._options(source, run, data), "Finetune a model of transformers.")
 
         return self._curriculum(repos, database, data_path, train_pass)
 
-    def _words(self, source: str, run: Path, data: Path) -> list[str]:
-        """The command line of a pass: a new one, or the rest of one that was killed."""
+    def _options(self, source: str, run: Path, data: Path) -> dict[str, Any]:
+        """The options of a pass by name: of a new one, or of the rest of one that was killed."""
         if run.is_dir() and checkpoint_steps(run):
-            return ["--resume-from", str(run.absolute())]
+            return {"resume_from": str(run.absolute())}
         shutil.rmtree(run, ignore_errors=True)  # killed before its first checkpoint: nothing is lost
         config = self.config
-        batch_size = str(config.per_device_train_batch_size)
-        words = ["--model-path", PREFIX + source, "--data", str(data), "--run-dir", str(run.absolute())]
-        words += ["--epochs", str(config.num_train_epochs), "--lr", str(config.learning_rate)]
-        words += ["--target-examples-per-step", batch_size, "--device-batch-size", batch_size]
-        words += ["--prompt-format", self._format(source)]
-        return words + _lora_words(self.lora_config, config.learning_rate)
+        values: dict[str, Any] = {
+            "model_path": PREFIX + source,
+            "data": str(data),
+            "run_dir": str(run.absolute()),
+            "epochs": float(config.num_train_epochs),
+            "lr": float(config.learning_rate),
+            "target_examples_per_step": int(config.per_device_train_batch_size),
+            "device_batch_size": int(config.per_device_train_batch_size),
+            "prompt_format": self._format(source),
+        }
+        lora = _lora_options(self.lora_config, config.learning_rate)
+        if lora.lora is not None:
+            values |= asdict(lora)
+        return values
 
 
 class GRPOTrainer(_HubTrainer):
@@ -341,15 +349,7 @@ def _lora_options(config: Any, lr: float) -> LoraOptions:
         return replace(config, lora_lr=lr)
     modules = config.target_modules or "q,k,v,o"
     targets = modules if isinstance(modules, str) else ",".join(sorted(modules))
-    return LoraOptions(config.r, config.lora_alpha, targets, config.lora_dropout, lr)
-
-
-def _lora_words(config: Any, lr: float) -> list[str]:
-    lora = _lora_options(config, lr)
-    if lora.lora is None:
-        return []
-    words = ["--lora", str(lora.lora), "--lora-alpha", str(lora.lora_alpha), "--lora-targets", lora.lora_targets]
-    return [*words, "--lora-dropout", str(lora.lora_dropout), "--lora-lr", str(lora.lora_lr)]
+    return LoraOptions(config.r, float(config.lora_alpha), targets, float(config.lora_dropout), lr)
 
 
 def _last_metrics(run: Path) -> dict[str, float]:

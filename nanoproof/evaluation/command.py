@@ -18,7 +18,7 @@ from nanoproof.actors.fleet import EARLIER_FLAGS, Fleet, FleetOptions, follow_le
 from nanoproof.actors.pool import AttemptPool
 from nanoproof.actors.remote import ProverSpec
 from nanoproof.actors.tasks import Interrupted
-from nanoproof.common.config import Parser, add_flags, change, from_args, group
+from nanoproof.common.config import Given, Parser, add_flags, change, from_args, group
 from nanoproof.common.distributed import DistInfo, StopSignal, cleanup, gather_json, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
@@ -103,7 +103,7 @@ def add_eval_flags(parser: Parser) -> None:
     parser.add_earlier({**EARLIER_FLAGS, **EARLIER_EVAL_FLAGS})
 
 
-def parse_eval_args(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
+def parse_eval_args(parser: Parser, argv: Given) -> argparse.Namespace:
     """Parse, and let the benchmarks follow the Lean servers where they are not named."""
     args = parser.parse_args(argv)
     if (args.policy == "solver-only" or getattr(args, "whole_proofs", False)) and tuple(args.search_finishers) == (

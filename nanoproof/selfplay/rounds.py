@@ -2,7 +2,7 @@
 
 A round that was killed goes on where it was: conjectures and attempts are logged as they come, verdicts are never asked
 for twice, and what is computed from them is computed again. Whoever trains is given, so that this package stays below
-the commands: `train(words)` is `python -m nanoproof.sft` in this process.
+the commands: `train(values)` is `python -m nanoproof.sft` in this process, with these values of its options.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import os
 import random
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +60,7 @@ from nanoproof.selfplay.formulas import HARD_END, Example, Problem, Record, Seed
 
 log = logging.getLogger(__name__)
 
-Train = Callable[[list[str]], int]
+Train = Callable[[Mapping[str, Any]], int]
 OpenCommand = Callable[[argparse.Namespace, Sequence[Target]], AbstractContextManager[EvalCommand]]
 """Opens an evaluation, as `opened` does."""
 Spread = Callable[[LanguageModel], AbstractContextManager[LanguageModel]]
@@ -384,33 +384,37 @@ class Experiment:
         parser = Parser(prog="python -m nanoproof.selfplay")
         add_eval_flags(parser)
         add_flags(parser, WholeProofOptions)
-        args = parse_eval_args(parser, self._evaluation_flags(files, theorems, spec))
+        args = parse_eval_args(parser, self._evaluation_options(files, theorems, spec))
         targets = plan(from_args(EvalOptions, args), "whole")
         with self._open(args, targets) as command:
             command.run(targets, [args.seed] * len(targets), lambda job, summary: None)
 
-    def _evaluation_flags(self, files: RoundFiles, theorems: Path, spec: str) -> list[str]:
+    def _evaluation_options(self, files: RoundFiles, theorems: Path, spec: str) -> dict[str, Any]:
+        """Return the options of `prover_eval` with which a round is evaluated, by name."""
         options = self.options
         samples = options.samples
         if files.number == 0:
             samples = options.samples_first
-        flags = ["--whole-proofs", "--samples", str(samples), "--model-path", spec, "--datasets", str(theorems)]
-        flags += ["--output-dir", str(files.attempts), "--seed", str(files.number)]
-        flags += ["--proof-temperature", str(options.temperature), "--proof-max-new-tokens", str(options.max_tokens)]
-        flags += ["--proof-seconds", str(options.timeout), "--lean-processes", str(options.lean_processes)]
-        flags += ["--lean-patience", str(options.lean_patience), "--model-dtype", self._dtype(spec)]
-        if options.device_type:
-            flags += ["--device-type", options.device_type]
-        if options.lean_servers:
-            flags += ["--lean-servers", *options.lean_servers]
-        if options.lean_token:
-            flags += ["--lean-token", options.lean_token]
-        prompt_format = self._format(spec)
-        if prompt_format is not None:
-            flags += ["--prompt-format", prompt_format]
-        if (files.attempts / SETTINGS).exists():  # it was begun: texts with a verdict are not verified again
-            flags += ["--continue"]
-        return flags
+        return {
+            "whole_proofs": True,
+            "samples": samples,
+            "model_path": (spec,),
+            "datasets": (str(theorems),),
+            "output_dir": str(files.attempts),
+            "seed": files.number,
+            "proof_temperature": options.temperature,
+            "proof_max_new_tokens": options.max_tokens,
+            "proof_seconds": options.timeout,
+            "lean_processes": options.lean_processes,
+            "lean_patience": options.lean_patience,
+            "lean_servers": options.lean_servers,
+            "lean_token": options.lean_token,
+            "model_dtype": self._dtype(spec),
+            "device_type": options.device_type,
+            "prompt_format": self._format(spec),
+            # Where it was begun, texts with a verdict are not verified again.
+            "continue_": (files.attempts / SETTINGS).exists(),
+        }
 
     # -- what is learned -------------------------------------------------------------------------------------------
 
@@ -466,53 +470,55 @@ class Experiment:
             return result
         resumable = any(files.model.glob(checkpoints))
         if resumable:
-            flags = ["--resume-from", str(files.model)]
+            values: dict[str, Any] = {"resume_from": str(files.model)}
         else:
-            flags = self._training_flags(files, spec, steps, rows, final)
+            values = self._training_options(files, spec, steps, rows, final)
             if files.model.exists():  # it was killed before its first checkpoint, and a run is not begun in its place
                 shutil.rmtree(files.model)
         log.info("%s: %d rows, %d steps", files.model, rows, steps)
-        code = self._train(flags)
+        code = self._train(values)
         if code:
             raise UserError(f"the training in {files.model} ended with code {code}")
         if not done.exists():
             return None
         return result
 
-    def _training_flags(self, files: RoundFiles, spec: str, steps: int, rows: int, final: bool) -> list[str]:
+    def _training_options(self, files: RoundFiles, spec: str, steps: int, rows: int, final: bool) -> dict[str, Any]:
+        """Return the options of `sft` with which a round is learned from, by name."""
         options = self.options
-        flags = ["--model-path", spec, "--data", str(files.train_set), "--run-dir", str(files.model.absolute())]
-        # So many epochs that rounding up gives the steps.
-        flags += ["--epochs", repr((steps - 0.5) * options.batch / rows), "--seed", str(TRAIN_SEED)]
-        flags += ["--target-examples-per-step", str(options.batch), "--eval-every", "never"]
-        flags += ["--device-batch-size", str(options.device_batch_size), "--save-every", "0:30:00"]
-        flags += ["--warmup-frac", repr(min(steps - 1, WARMUP_STEPS) / steps)]
-        if options.device_type:
-            flags += ["--device-type", options.device_type]
+        values: dict[str, Any] = {
+            "model_path": spec,
+            "data": str(files.train_set),
+            "run_dir": str(files.model.absolute()),
+            # So many epochs that rounding up gives the steps.
+            "epochs": (steps - 0.5) * options.batch / rows,
+            "seed": TRAIN_SEED,
+            "target_examples_per_step": options.batch,
+            "eval_every": "never",
+            "device_batch_size": options.device_batch_size,
+            "save_every": "0:30:00",
+            "warmup_frac": min(steps - 1, WARMUP_STEPS) / steps,
+            "device_type": options.device_type,
+            "lora": options.lora,
+        }
         if is_foreign(spec):
-            return [*flags, *self._foreign_training_flags(spec, final)]
+            return {**values, **self._foreign_training_options(spec, final)}
         sequence: int = read_checkpoint(find_checkpoint(resolve_model_path(spec)))["config"]["sequence_len"]
-        flags += ["--row-length", str(min(options.max_length, sequence)), "--no-save-epochs"]
-        flags += ["--init-lr-frac", str(options.lr_frac), "--warmdown-frac", "0"]
-        if options.lora:
-            flags += ["--lora", str(options.lora)]
-        return flags
+        values |= {"row_length": min(options.max_length, sequence), "save_epochs": False}
+        return {**values, "init_lr_frac": float(options.lr_frac), "warmdown_frac": 0.0}
 
-    def _foreign_training_flags(self, spec: str, final: bool) -> list[str]:
-        """Return the flags for models of others: a learning rate that stays, AdamW's constants as published."""
+    def _foreign_training_options(self, spec: str, final: bool) -> dict[str, Any]:
+        """Return the options for models of others: a learning rate that stays, AdamW's constants as published."""
         options, lr = self.options, self.options.lr
         if lr is None and final:
             lr = 1e-4
         elif lr is None:
             lr = 5e-5
-        flags = ["--lr", str(lr), "--constant-lr", "--beta2", "0.95", "--epsilon", "1e-5"]
-        flags += ["--max-length", str(options.max_length)]
+        values: dict[str, Any] = {"lr": lr, "constant_lr": True, "beta2": 0.95, "epsilon": 1e-5}
+        values |= {"max_length": options.max_length, "prompt_format": self._format(spec)}
         if options.lora:
-            flags += ["--lora", str(options.lora), "--lora-lr", str(lr)]
-        prompt_format = self._format(spec)
-        if prompt_format is not None:
-            flags += ["--prompt-format", prompt_format]
-        return flags
+            values["lora_lr"] = lr
+        return values
 
     # -- the final training ----------------------------------------------------------------------------------------
 

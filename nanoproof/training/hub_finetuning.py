@@ -12,7 +12,7 @@ import contextlib
 import logging
 import math
 import random
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ import torch
 import torch.distributed
 import torch.nn.functional as F
 
-from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.config import Given, Parser, add_flags, check, from_args, opt, validate
 from nanoproof.common.distributed import DistInfo, StopSignal, all_reduce_sum, cleanup, on_all_ranks
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_object
@@ -385,30 +385,30 @@ class HubFinetuning(StageLoop):
 # -- The command -----------------------------------------------------------------------------------------------------
 
 
-def means_hub(argv: Sequence[str] | None) -> bool:
-    """Tell whether a command line is about a model of transformers: it names one, or a run that trains one."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--model-path", "--model_path", "--model")
-    parser.add_argument("--resume-from", "--resume_from")
-    known, _ = parser.parse_known_args(argv)
-    if known.resume_from is not None:
+def means_hub(argv: Given) -> bool:
+    """Tell whether a command is about a model of transformers: it is given one, or a run that trains one."""
+    given = argv
+    if not isinstance(given, Mapping):
+        parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+        parser.add_argument("--model-path", "--model_path", "--model")
+        parser.add_argument("--resume-from", "--resume_from")
+        given = vars(parser.parse_known_args(given)[0])
+    model_path, run = given.get("model_path"), given.get("resume_from")
+    if run is not None:
         with contextlib.suppress(UserError):
-            saved = read_object(resolve_run_dir(known.resume_from, "--resume-from") / "args.json") or {}
+            saved = read_object(resolve_run_dir(run, "--resume-from") / "args.json") or {}
             return "prompt_format" in saved
         return False
-    return str(known.model_path).startswith(PREFIX) and exported_folder(known.model_path) is None
+    return str(model_path).startswith(PREFIX) and exported_folder(str(model_path)) is None
 
 
-def hub_main(argv: Sequence[str] | None, description: str) -> int:
-    """Parse the command line, and finetune a model of transformers."""
+def hub_main(argv: Given, description: str) -> int:
+    """Parse what the command is given, and finetune a model of transformers."""
     parser = Parser(prog="python -m nanoproof.sft --model-path hf:PATH_OR_ID", description=description)
     for options_class in GROUPS:
         add_flags(parser, options_class)
     parser.set_defaults(**DEFAULTS)
-    arguments: list[str] | None = None
-    if argv is not None:
-        arguments = list(argv)
-    args = parse_resumable(parser, arguments)
+    args = parse_resumable(parser, argv)
     dump_stacks_on_usr1()
     if not leandojo.is_export(Path(args.data)):
         args.data = batches.chosen_transitions(args.data)

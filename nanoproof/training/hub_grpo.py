@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Given, Parser, add_flags, from_args, opt, validate
 from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import RunDir
@@ -216,18 +216,15 @@ def _note(record: Callable[..., object], reward: Reward, step: int, logs: dict[s
     log.info("step %d: %s", step, ", ".join(f"{name} {value:.4g}" for name, value in metrics.items()))
 
 
-def hub_grpo_main(argv: Sequence[str] | None, description: str) -> int:
+def hub_grpo_main(argv: Given, description: str) -> int:
     """Parse the command line, and train a model of transformers with GRPO."""
     parser = Parser(prog="python -m nanoproof.grpo --model-path hf:PATH_OR_ID", description=description)
     for options_class in GROUPS:
         add_flags(parser, options_class)
-    arguments: list[str] | None = None
-    if argv is not None:
-        arguments = list(argv)
-    args = parser.parse_args(arguments)
+    args = parser.parse_args(argv)
     if args.resume_from is not None:
         raise UserError("--resume-from: GRPO on models of transformers starts anew; give its last checkpoint-<step>")
-    parse_resumable(parser, arguments)
+    parse_resumable(parser, argv)
     run_options, start = from_args(options.RunOptions, args), from_args(options.StartOptions, args)
     grpo, reward_options = from_args(HubGRPOOptions, args), from_args(RewardOptions, args)
     lora = from_args(LoraOptions, args)

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from nanoproof.common.config import Parser, add_flags, from_args
+from nanoproof.common.config import Given, Parser, add_flags, from_args
 from nanoproof.common.distributed import DistInfo, StopSignal, cleanup
 from nanoproof.common.errors import UserError
 from nanoproof.common.process import dump_stacks_on_usr1, freeze_gc
@@ -248,7 +248,7 @@ def train_main(
     loop_class: type[TrainingLoop],
     groups: Sequence[type],
     description: str,
-    argv: list[str] | None,
+    argv: Given,
     defaults: Mapping[str, Any] | None = None,
     choose: Callable[[argparse.Namespace], None] = lambda args: None,
 ) -> int:

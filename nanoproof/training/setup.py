@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from nanoproof.common import run_dir
-from nanoproof.common.config import Parser, options_of, to_dict
+from nanoproof.common.config import Given, Parser, options_of, to_dict
 from nanoproof.common.distributed import DistInfo, broadcast_json, gather_json, init_distributed, on_all_ranks, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text, json_line, read_jsonl, read_object
@@ -38,8 +38,8 @@ SURROUNDINGS = ("device", "dtype", "ranks")
 """Decisions in `meta.json` whose change is worth a line."""
 
 
-def parse_resumable(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
-    """Parse a command line; with `--resume-from`, options that are not given are those of the resumed run.
+def parse_resumable(parser: Parser, argv: Given) -> argparse.Namespace:
+    """Parse what a command is given; with `--resume-from`, options that are not given are those of the resumed run.
 
     Raises UserError for options that clash with the checkpoint to start from.
     """
@@ -92,8 +92,8 @@ def saved_options(run_path: Path, origin: str, known: Collection[str]) -> dict[s
     return {**of_today, **without_retired(others)}
 
 
-def given_options(parser: Parser, argv: list[str] | None, names: Collection[str]) -> dict[str, Any]:
-    """Return the options that are on the command line, whether or not they have the values of the defaults."""
+def given_options(parser: Parser, argv: Given, names: Collection[str]) -> dict[str, Any]:
+    """Return the options that were given, whether or not they have the values of the defaults."""
     # argparse puts a default only where the namespace has no value yet: what is still `missing` was not on the line.
     missing = object()
     parsed = parser.parse_args(argv, argparse.Namespace(**dict.fromkeys(names, missing)))

@@ -144,6 +144,15 @@ def test_an_unknown_preset_is_refused(capsys):
     assert "choose from 'default', 'fast', 'bold'" in capsys.readouterr().err
 
 
+def test_values_from_python_give_what_a_command_line_with_them_gives():
+    parser = Parser(prog="x")
+    add_flags(parser, SearchConfig)
+    by_name = parser.parse_args({"algorithm": "mcts", "c_init": 2.0})
+    assert vars(by_name) == vars(parser.parse_args(["--algorithm", "mcts", "--c-init", "2"]))
+    with pytest.raises(AssertionError, match="x has no option speed"):
+        parser.parse_args({"speed": 3})
+
+
 def test_a_preset_counts_only_where_it_is_given_so_that_a_saved_choice_is_not_overridden():
     parser = Parser(prog="example")
     add_flags(parser, Tuned)

@@ -16,7 +16,7 @@ import re
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -137,8 +137,8 @@ def patches() -> list[tuple[Any, str, Any]]:
         POINTS.reach("train")
         return train_step(*args)
 
-    def trained(words: list[str]) -> int:
-        code = train(words)
+    def trained(values: Mapping[str, Any]) -> int:
+        code = train(values)
         POINTS.reach("trained")
         return code
 

@@ -200,7 +200,7 @@ def test_conjectures_are_the_same_whoever_writes_them(
         options = playing.SelfPlayOptions(
             str(given[0]), str(given[1]), str(tmp_path / name), held_out=("none",), device_type="cpu"
         )
-        experiment = playing.Experiment(options, lambda words: 0, **more)
+        experiment = playing.Experiment(options, lambda values: 0, **more)
         made.append(experiment._conjectures(RoundFiles.of(tmp_path / name, 1), experiment.dataset, seeds, "sft/run"))
     assert asked == [6, 1]
     assert made[0] == made[1] != []
