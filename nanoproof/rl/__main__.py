@@ -36,7 +36,9 @@ def main(argv: list[str] | None = None) -> int:
     follow_lean(args, RL_DATA)
     config = RLConfig.from_args(args)
     if config.hub.dry_run:
-        print_lines(memory_lines(config, int(os.environ.get("WORLD_SIZE", 1))))
+        lines = memory_lines(config, int(os.environ.get("WORLD_SIZE", 1)))
+        if os.environ.get("RANK", "0") == "0":  # all ranks would say the same
+            print_lines(lines)
         return 0
     dist = start_ranks(config.run)
     try:

@@ -73,7 +73,7 @@ class ServedWeights:
         def send() -> None:
             if not self._dist.is_main:
                 return
-            self._network.model.save_pretrained(adapters.folder)
+            self._network.reader.save_pretrained(adapters.folder)
             if self._hub.policy_restart is not None:
                 self._network.tokenizer.save_pretrained(adapters.folder)
             self.endpoints.publish(adapters)
@@ -90,10 +90,11 @@ class ServedWeights:
     def _expected(self) -> Iterator[float]:
         """Yield the log-probability of the likeliest token behind each prompt of the probe, by the network here."""
         network = self._network
-        network.model.eval()
+        reader = network.reader
+        reader.eval()
         for prompt in self._prompts:
             tokens = network.codec.prompt(prompt, system=network.format.system)
-            logits_V = network.model(input_ids=torch.tensor([tokens], device=network.model.device)).logits[0, -1]
+            logits_V = reader(input_ids=torch.tensor([tokens], device=reader.device)).logits[0, -1]
             yield float(logits_V.float().log_softmax(dim=-1).max())
 
     def _restart(self, address: str, adapters: Adapters) -> None:

@@ -122,6 +122,7 @@ class HubLearner(PolicyLearner):
             prompt_format=config.hub.prompt_format,
             learns_values=config.batch.value_weight > 0,
             how=_how_to_load(config, dist.device),
+            sharded=config.hub.shard,
         )
         if self.network.encoder_decoder:
             raise UserError(f"--model-path {spec} is an encoder-decoder: reinforcement learning takes decoders")
@@ -209,7 +210,7 @@ class HubLearner(PolicyLearner):
             torch.manual_seed(seed)
             self.network.zero_grad()
             sums = torch.zeros(1 + len(names), device=self.dist.device)
-            for batch in by_tokens(tokenized, rows * config.batch.row_length):
+            for batch in self.network.in_step(list(by_tokens(tokenized, rows * config.batch.row_length))):
                 with self._autocast():
                     loss, parts = self._loss(batch, norms)
                 loss.backward()
@@ -217,7 +218,7 @@ class HubLearner(PolicyLearner):
             values: list[float] = sums.tolist()
             return values
 
-        loss, *values = all_reduce_sum(self._micro_batches.run(accumulate))
+        loss, *values = all_reduce_sum(self.network.accumulate(self._micro_batches, accumulate))
         # Every rank has the same gradients after this, and so makes the same step: weights never travel.
         factor = self.lr_factor_at(progress)
         norm = self.network.update(loss, factor, config.optim.max_grad_norm)
@@ -236,7 +237,7 @@ class HubLearner(PolicyLearner):
     @torch.no_grad()
     def tactic_logprobs(self, examples: Sequence[Example]) -> list[float]:
         """Score the tactics of examples by the present weights, in smaller pieces where memory is short (nats)."""
-        self.model.eval()
+        self.network.reader.eval()
         tokenized = [tokenized_example(example) for example in examples]
 
         def compute(rows: int) -> list[float]:
@@ -251,7 +252,7 @@ class HubLearner(PolicyLearner):
     def _answer_losses(self, batch: Sequence[TokenizedExample]) -> list[list[float]]:
         """Return -log p of the tokens of each answer."""
         with self._autocast():
-            outputs = answer_logits(self.model, batch, self.network.pad, self.network.begin)
+            outputs = answer_logits(self.network.reader, batch, self.network.pad, self.network.begin)
         nll_N = F.cross_entropy(outputs.logits_NV, outputs.targets_N, reduction="none")
         losses: list[list[float]] = [[] for _ in batch]
         for row, value in zip(outputs.rows_N.tolist(), nll_N.tolist()):
@@ -261,7 +262,7 @@ class HubLearner(PolicyLearner):
     @torch.no_grad()
     def token_losses(self, examples: Sequence[Example]) -> list[dict[str, Any]]:
         """Return what training makes of examples, token by token; of failed tactics the unlikelihood."""
-        self.model.eval()
+        self.network.reader.eval()
         shown = []
         for example in map(tokenized_example, examples):
             losses = self._answer_losses([example])[0]
@@ -283,7 +284,7 @@ class HubLearner(PolicyLearner):
         network, hub = self.network, self._config.hub
         # Its name is that of the model that training began with: a checkpoint has another one at each step.
         how = network.format
-        loaded = Loaded(self.model, self.tokenizer, network.source, network.head)
+        loaded = Loaded(network.reader, self.tokenizer, network.source, network.head)
         model = HFModel(network.source, chat=how.chat, system=how.system, loaded=loaded)
         sampling = hub.sampling(self._config.sampling)
         if not hub.policy_endpoint:
@@ -302,9 +303,11 @@ class HubLearner(PolicyLearner):
         folder = run_path / f"checkpoint-{self.state.step}"
         about = {"step": self.state.step, "stage": self.stage_name, "loop": asdict(self.state)}
 
+        gathered = self.network.gather(self.dist.is_main)
+
         def write() -> None:
             if self.dist.is_main:
-                self.network.write(folder, about)
+                self.network.write(folder, about, gathered)
                 prune_folders(run_path, keep, protect)
 
         on_all_ranks(write)
@@ -328,7 +331,7 @@ class HubLearner(PolicyLearner):
 
     def parameters(self) -> Iterable[torch.Tensor]:
         """Yield the parameters of the network and of its value head."""
-        yield from self.model.parameters()
+        yield from self.network.reader.parameters()
         if self.network.head is not None:
             yield from self.network.head.parameters()
 
@@ -356,6 +359,8 @@ def _refuse_options_of_ours(config: RLConfig) -> None:
 
 def _how_to_load(config: RLConfig, device: torch.device) -> HFOptions | None:
     """Choose how weights are loaded that stay as they are: on a GPU in the type that their files have."""
+    if config.hub.model_load_4bit and config.hub.shard:
+        raise UserError("give either --model-load-4bit or --shard: packed weights of 4 bits are not divided over ranks")
     if device.type != "cuda" or config.lora.lora is None:
         if config.hub.model_load_4bit:
             raise UserError("--model-load-4bit needs a GPU, and --lora: weights of 4 bits cannot be trained themselves")

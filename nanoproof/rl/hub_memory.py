@@ -42,12 +42,24 @@ def memory_lines(config: RLConfig, ranks: int) -> list[str]:
         if config.hub.model_load_4bit:
             of_weight, how = BYTES_OF_4_BITS, "4 bits"
     tokens = config.batch.device_batch_size * config.batch.row_length
+    share, shared = 1.0, "ranks hold the same, and share the examples"
+    if config.hub.shard:
+        if ranks == 1:
+            raise UserError("--shard divides a network over ranks, and there is one: start it with torchrun")
+        share, shared = 1.0 / ranks, "each has its share of the network in training, and of the examples"
     parts = {
-        f"weights: {weights:,} parameters, {how}": of_weight * weights,
-        f"trained: {trained:,} parameters, gradients and AdamW's two moments in fp32": 12.0 * trained,
+        f"weights: {weights:,} parameters, {how}": share * of_weight * weights,
+        f"trained: {trained:,} parameters, gradients and AdamW's two moments in fp32": share * 12.0 * trained,
     }
     if config.lora.lora is not None:
-        parts["adapters in fp32"] = 4.0 * trained
+        parts["adapters in fp32"] = share * 4.0 * trained
+    if config.hub.shard:
+        parts["the copy that writes and reads values, in bf16"] = 2.0 * weights
+        # In bf16; where they are trained with their gradients, which are summed over ranks in fp32.
+        of_layer = 2.0
+        if config.lora.lora is None:
+            of_layer += 2.0 + 4.0
+        parts["layers that are whole while they compute"] = of_layer * _whole_at_once(network)
     constant = sum(parts.values())
     # One after the other: samples are written between updates, and what either held is free then.
     passing = {
@@ -59,7 +71,7 @@ def memory_lines(config: RLConfig, ranks: int) -> list[str]:
         name = f"while it writes: keys and values of {rows} samples of {longest} tokens"
         passing[name] = _cache_bytes(settings, rows * longest)
     total = constant + max(passing.values())
-    lines = [f"{spec}, on the GPU of each of {ranks} ranks (ranks hold the same, and share the examples):"]
+    lines = [f"{spec}, on the GPU of each of {ranks} ranks ({shared}):"]
     for name, size in {**parts, **passing}.items():
         lines.append(f"  {size / GIGABYTE:8.2f} GB  {name}")
     lines.append(
@@ -77,6 +89,18 @@ def _adapted(network: Any, config: RLConfig) -> tuple[Any, int]:
         )
         adapted = peft.get_peft_model(network, settings, low_cpu_mem_usage=True)
     return adapted, sum(parameter.numel() for parameter in adapted.parameters() if parameter.requires_grad)
+
+
+def _whole_at_once(network: Any) -> int:
+    """Count the parameters of a divided network that are whole at a time: two layers, as the next one is on its way,
+    and what is in no layer."""
+    kinds = network._no_split_modules or ()
+    layers = []
+    for module in network.modules():
+        if type(module).__name__ in kinds:
+            layers.append(sum(parameter.numel() for parameter in module.parameters()))
+    outside = sum(parameter.numel() for parameter in network.parameters()) - sum(layers)
+    return outside + sum(sorted(layers)[-2:])
 
 
 def _kept(network: Any, config: RLConfig) -> float:

@@ -191,6 +191,7 @@ class ReinforcementLearning:
         """Make the learner of the kind of network that the options, or the run to resume, name."""
         if trains_hub_model(self.config):
             return HubLearner(self.config, self.roles.learners, self.learner_class.stage_name)
+        self.config.hub.refuse_for_ours()
         return self.learner_class(self.config, self.roles.learners)
 
     def make_collection(self, lean: LeanChoice) -> Collection:

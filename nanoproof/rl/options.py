@@ -248,6 +248,12 @@ class HubModelOptions:
         metavar="COMMAND",
         advanced=True,
     )
+    shard: bool = opt(
+        False,
+        "Under torchrun: weights, gradients and optimizer of a model hf: over the ranks (FSDP2), beside a whole copy "
+        "in bf16 on each that writes the samples.",
+        advanced=True,
+    )
     dry_run: bool = opt(False, "Print how much memory of a GPU training a model hf: takes, and stop.", advanced=True)
     model_load_4bit: bool = opt(
         False, "With --lora: hold the base in 4 bits (needs bitsandbytes and a GPU).", advanced=True
@@ -256,6 +262,18 @@ class HubModelOptions:
     def __post_init__(self) -> None:
         validate(self, "model")
         check(self.policy_restart is None or bool(self.policy_endpoint), "--policy-restart goes with --policy-endpoint")
+
+    def refuse_for_ours(self) -> None:
+        """Raise UserError for what networks of ours do not heed, as whoever asks for it expects something of it."""
+        given = {
+            "--policy-endpoint": bool(self.policy_endpoint),
+            "--shard": self.shard,
+            "--model-load-4bit": self.model_load_4bit,
+            "--prompt-format": self.prompt_format is not None,
+        }
+        for flag, is_given in given.items():
+            if is_given:
+                raise UserError(f"{flag} is for models of transformers: --model-path hf:FOLDER_OR_ID")
 
     def sampling(self, sampling: SamplingConfig) -> SamplingConfig:
         """Return how tactics are sampled, with this model's longest one."""

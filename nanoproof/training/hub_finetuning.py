@@ -265,9 +265,11 @@ class HubFinetuning(StageLoop):
         self.saved_step = self.state.step
         folder = run_path / self.checkpoint_name
 
+        gathered = self.network.gather(self.dist.is_main)
+
         def write() -> None:
             if self.dist.is_main:
-                self.network.write(folder, self._about())
+                self.network.write(folder, self._about(), gathered)
                 prune_folders(run_path, keep)
 
         on_all_ranks(write)

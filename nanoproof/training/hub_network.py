@@ -10,15 +10,17 @@ import os
 import pickle
 import re
 import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import safetensors
 import torch
 import torch.distributed
 
-from nanoproof.common.distributed import group_now
+from nanoproof.common.distributed import gather_json, group_now
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_object, sync_directory
 from nanoproof.inference.hf_loading import (
@@ -38,7 +40,12 @@ from nanoproof.inference.value_head import ValueHead, channels_of
 from nanoproof.model.lora import LoraOptions
 from nanoproof.model.optim import NonFiniteLoss
 from nanoproof.policy.prompt_formats import TRAINED_FILE, PromptFormat
+from nanoproof.training.hub_examples import TokenizedExample
 from nanoproof.training.schedule import short
+from nanoproof.training.step import MicroBatches
+
+if TYPE_CHECKING:
+    from nanoproof.training.hub_shards import Shards
 
 log = logging.getLogger(__name__)
 
@@ -144,10 +151,22 @@ Chooser = Callable[[str | None, str, Any, Any], tuple[PromptFormat, str]]
 """Chooses a prompt format by `--prompt-format`, SPEC, tokenizer and network; returns it with the reason."""
 
 
+@dataclass(frozen=True)
+class Gathered:
+    """What a checkpoint holds beside the network's own files: the optimizer's state, and of a network that is divided
+    over ranks its whole `weights` by name (None: those that the network has)."""
+
+    optimizer: dict[str, Any]
+    weights: dict[str, torch.Tensor] | None = None
+
+
 class HubNetwork:
     """A network of transformers in training, with its tokenizer, prompt format, value head and optimizer."""
 
     optimizer: torch.optim.Optimizer
+    reader: Any
+    """What is asked while the network does not train: the network itself, or if that is divided over ranks a copy that
+    is whole on each, and has the present weights after every update. None without a need for one."""
 
     def __init__(
         self,
@@ -162,8 +181,13 @@ class HubNetwork:
         tactics: bool = True,
         learns_values: bool = False,
         how: HFOptions | None = None,
+        sharded: bool = False,
+        reads: bool = True,
     ) -> None:
         """Load the network of a folder or an id, by the SPEC that a user gave for it.
+
+        If it is `sharded`, weights, gradients and optimizer are divided over all ranks (a collective), and there is a
+        copy for whoever `reads`.
 
         `choose` chooses the format; texts are asked for as it says if `tactics` are learned, else as they come. With
         `learns_values` there is a value head, that of the folder or a fresh one. Raises UserError for what cannot be
@@ -185,6 +209,34 @@ class HubNetwork:
         self.head, self.head_reason = self._head(learns_values)
         self.model.eval()  # peft leaves its layers in training, with dropout
         self._lrs: list[float] = []
+        self._is_lora = lora.lora is not None
+        self._shards: Shards | None = None
+        self.reader = self.model
+        if sharded:
+            self._shard(library, lora, seed, device, how, reads)
+
+    def _shard(
+        self, library: Any, lora: LoraOptions, seed: int, device: torch.device, how: HFOptions | None, reads: bool
+    ) -> None:
+        from nanoproof.training.hub_shards import Shards  # takes torch a second to import
+
+        # Divided first: when the copy is loaded, this rank holds its share alone of the network in training.
+        self._shards = Shards(self.model, device)
+        self.reader = None
+        if not reads:
+            return
+        precision = how
+        if precision is None and device.type == "cuda":
+            # It writes samples, for which bf16 does, at half the memory; fp32 is what updates are added to.
+            precision = HFOptions(dtype="bfloat16")
+        if self._is_lora:
+            self.reader = trainable_network(library, self.source, lora, seed, device, how)
+        else:
+            self.reader, _ = load_network(library, self.source, precision or HFOptions(dtype="float32"), device)
+        self.reader.requires_grad_(False)
+        self.reader.eval()
+        record_end(self.reader, self.tokenizer, self.end)  # its settings are those that adapters are saved with
+        self._shards.copy_to(self.reader, trained_only=False)
 
     def _head(self, learns_values: bool) -> tuple[ValueHead | None, str]:
         # Its decoder begins anew behind the state, which its encoder reads: there is no end of a prompt.
@@ -255,7 +307,12 @@ class HubNetwork:
     def load_optimizer(self, folder: Path) -> None:
         """Restore the optimizer's state of a checkpoint. Raises UserError if there is none that fits."""
         try:
-            state = torch.load(folder / OPTIMIZER_FILE, map_location="cpu", weights_only=True)
+            # Mapped: each of eight ranks would else hold the moments of the whole network for a moment.
+            state = torch.load(folder / OPTIMIZER_FILE, map_location="cpu", weights_only=True, mmap=True)
+            if self._shards is not None:
+                from nanoproof.training.hub_shards import share_optimizer
+
+                state = share_optimizer(state, self.trained)
             self.optimizer.load_state_dict(state)
         except (OSError, RuntimeError, ValueError, EOFError, LookupError, pickle.UnpicklingError) as error:
             raise UserError(
@@ -277,35 +334,80 @@ class HubNetwork:
         for parameter in self.trained:
             parameter.grad = None
 
+    def accumulate(self, batches: MicroBatches, compute: Callable[[int], list[float]]) -> list[float]:
+        """Return `compute(rows)`, which sums gradients up, with as many rows at once as fit into memory."""
+        # A rank that began anew would wait for weights of layers that the others do not send.
+        if self._shards is not None:
+            return compute(batches.rows)
+        return batches.run(compute)
+
+    def in_step(self, batches: Sequence[Sequence[TokenizedExample]]) -> list[Sequence[TokenizedExample]]:
+        """Return batches, and as many without a share in any loss that all ranks pass equally many (a collective).
+
+        Of a network that is not divided, where ranks do not meet in a forward pass: the batches.
+        """
+        if self._shards is None:
+            return list(batches)
+        most = max(gather_json(len(batches)))
+        padding = TokenizedExample(np.array([self.pad], np.int32), np.array([self.end], np.int32), weight=0.0)
+        return [*batches, *([[padding]] * (most - len(batches)))]
+
     def update(self, loss: float, lr_factor: float, max_grad_norm: float) -> float:
         """Sum gradients over ranks, clip them, and update; returns their norm. Raises NonFiniteLoss before that."""
         trained = self.trained
         if torch.distributed.is_initialized():
-            # A rank without an example in the step has no gradients, and the others would wait for them.
-            for parameter in trained:
-                if parameter.grad is None:
-                    parameter.grad = torch.zeros_like(parameter)
-                torch.distributed.all_reduce(parameter.grad, group=group_now())
+            self._sum_gradients()
         # After the sum over ranks, so that all of them clip alike and see alike what is not finite.
         limit = math.inf
         if max_grad_norm > 0:
             limit = max_grad_norm
-        norm = float(torch.nn.utils.clip_grad_norm_(trained, limit))
+        if self._shards is not None:
+            norm = self._shards.clip_gradients(trained, limit)
+        else:
+            norm = float(torch.nn.utils.clip_grad_norm_(trained, limit))
         if not (math.isfinite(loss) and math.isfinite(norm)):
             raise NonFiniteLoss(f"loss {loss}, gradient norm {norm}; the weights were left as they were")
         for parameter_group, lr in zip(self.optimizer.param_groups, self._lrs, strict=True):
             parameter_group["lr"] = lr * lr_factor
         self.optimizer.step()
         self.zero_grad()
+        if self._shards is not None and self.reader is not None:
+            self._shards.copy_to(self.reader, trained_only=True)
         return norm
+
+    def _sum_gradients(self) -> None:
+        whole_ones = self.trained
+        if self._shards is not None:
+            # FSDP has summed up the others in the backward pass.
+            whole_ones = []
+            if self.head is not None:
+                whole_ones = list(self.head.parameters())
+        # A rank without an example in the step has no gradients, and the others would wait for them.
+        for parameter in whole_ones:
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+            torch.distributed.all_reduce(parameter.grad, group=group_now())
 
     # -- checkpoints ---------------------------------------------------------------------------------------------------
 
-    def write(self, folder: Path, about: dict[str, Any]) -> None:
+    def gather(self, keep: bool) -> Gathered:
+        """Gather what a checkpoint holds on the ranks that `keep` it (a collective where the network is divided)."""
+        if self._shards is None:
+            return Gathered(self.optimizer.state_dict())
+        optimizer = self._shards.optimizer_state(self.optimizer, keep)
+        # The copy has the very adapters; of whole networks it may have rounded weights.
+        if self._is_lora and self.reader is not None:
+            return Gathered(optimizer)
+        return Gathered(optimizer, self._shards.weights(keep))
+
+    def write(self, folder: Path, about: dict[str, Any], gathered: Gathered) -> None:
         """Write a checkpoint; see `write_folder`."""
         # Whoever loads the folder asks the model as it was trained, without `--prompt-format`.
         about = {"prompt_format": self.format.name, **about}
-        write_folder(folder, self.model, self.tokenizer, self.optimizer, about, self.head)
+        model = self.model
+        if gathered.weights is None:
+            model = self.reader
+        write_folder(folder, model, self.tokenizer, gathered, about, self.head)
 
 
 # -- Checkpoints -------------------------------------------------------------------------------------------------------
@@ -333,7 +435,7 @@ def write_folder(
     folder: Path,
     model: Any,
     tokenizer: Any,
-    optimizer: Any | None,
+    gathered: Gathered | None,
     about: dict[str, Any],
     head: ValueHead | None = None,
 ) -> None:
@@ -344,14 +446,17 @@ def write_folder(
     fresh = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(fresh, ignore_errors=True)
     try:
-        model.save_pretrained(fresh)
+        if gathered is not None and gathered.weights is not None:
+            model.save_pretrained(fresh, state_dict=gathered.weights)
+        else:
+            model.save_pretrained(fresh)
         if (fresh / ADAPTER_FILE).is_file():
             model.generation_config.save_pretrained(fresh)  # that of their base may name another end
         tokenizer.save_pretrained(fresh)
         if head is not None:
             head.save(fresh)
-        if optimizer is not None:
-            torch.save(optimizer.state_dict(), fresh / OPTIMIZER_FILE)
+        if gathered is not None:
+            torch.save(gathered.optimizer, fresh / OPTIMIZER_FILE)
         atomic_write_json(fresh / TRAINED_FILE, about)
         # On the disk before the name is: else a power failure leaves a folder of the right name with empty files.
         for file in fresh.iterdir():

@@ -169,20 +169,33 @@ def test_a_run_that_is_killed_makes_the_updates_of_one_that_is_not(model: Path, 
 
 
 @pytest.mark.slow
-def test_two_ranks_make_the_updates_of_one(model: Path, tmp_path: Path) -> None:
+def test_two_ranks_make_the_updates_of_one_divided_over_them_or_not(model: Path, tmp_path: Path) -> None:
     options: dict[str, object] = {**SFT_ONLY, "check_ranks": True, "model_lr": 0.003, "eval_datasets": "scripted"}
-    assert rl.main(words(model, tmp_path / "1", num_steps=1, **options)) == 0
+    # Of five examples one rank has more batches than the other: divided, they meet in each forward pass.
+    options |= {"target_examples_per_step": 5, "row_length": 64, "num_updates_per_step": 3, "num_steps": 1}
     runs = scripted_rl.Runs()
-    runs.start(words(model, tmp_path / "2", num_steps=1, **options), 2)
-    assert runs.codes() == [0, 0]
+    for trained, lora in (("whole", {}), ("adapters", LORA)):
+        path = tmp_path / trained
+        states = []
+        for name, ranks, more in (("alone", 1, {}), ("2", 2, {}), ("divided", 2, {"shard": True})):
+            runs.start(words(model, path / name, **options, **lora, **more), ranks)
+            assert runs.codes() == [0] * ranks
+            # Of AdamW the means of gradients, as its steps are the signs of these, those of rounding too.
+            states.append(torch.load(path / name / "checkpoint-1" / "optimizer.pt")["state"])
+        alone, *together = states
+        for state in together:
+            assert len(alone) == len(state) > 4
+            for number, values in alone.items():
+                assert torch.allclose(values["exp_avg"], state[number]["exp_avg"], atol=1e-5)
+    # What several ranks wrote goes on alone, and the other way round.
+    for name, ranks, more in (("divided", 1, ["--no-shard"]), ("alone", 2, ["--shard"])):
+        for trained in ("whole", "adapters"):
+            runs.start(["--resume-from", str(tmp_path / trained / name), "--num-steps", "2", *more], ranks)
+            assert runs.codes() == [0] * ranks
+            after = weights(tmp_path / trained / name, 2)
+            assert after.keys() == weights(tmp_path / trained / "2", 1).keys()
+            assert not torch.equal(after["weight"], load_file(model / VALUE_FILE)["weight"])
     runs.close()
-    # Of AdamW the means of gradients, as its steps are the signs of these, those of rounding too.
-    files = [tmp_path / ranks / "checkpoint-1" / "optimizer.pt" for ranks in ("1", "2")]
-    alone, together = (torch.load(file)["state"] for file in files)
-    assert len(alone) == len(together) > 4
-    for number, state in alone.items():
-        assert torch.allclose(state["exp_avg"], together[number]["exp_avg"], atol=1e-6)
-    assert not torch.equal(weights(tmp_path / "2", 1)["weight"], load_file(model / VALUE_FILE)["weight"])
 
 
 def test_what_cannot_be_trained_is_refused_in_one_line(model: Path, tmp_path: Path) -> None:
@@ -194,6 +207,8 @@ def test_what_cannot_be_trained_is_refused_in_one_line(model: Path, tmp_path: Pa
         learner_of(model, asynchronous=True)
     with pytest.raises(UserError, match="--model-load-4bit needs a GPU"):
         learner_of(model, model_load_4bit=True)
+    with pytest.raises(UserError, match="--shard divides a network over ranks, and there is one: start it with torch"):
+        learner_of(model, shard=True)
     line = words(model, tmp_path / "rl")
     line[line.index("--model-path") + 1] = "openai:http://127.0.0.1:9/v1"
     with pytest.raises(UserError, match="weights of an endpoint cannot be trained from here; give hf:FOLDER"):
