@@ -8,8 +8,6 @@ Each arm is a policy with a search; each is run with every seed and number of si
 at every node in all arms, unless the arm's name says otherwise.
 """
 
-import subprocess
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,7 +21,7 @@ from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.data.nanolean import HARD, PREMISE, part_of
 from nanoproof.evaluation.compare import Evaluated, compare_rates, read_evaluation
 from nanoproof.evaluation.summary import wilson
-from scripts.small_runs import SAMPLING, SEARCH, evaluation_name
+from scripts.small_runs import SAMPLING, SEARCH, Commands, evaluation_name
 
 SETS = (HARD, PREMISE)
 NO_NETWORK = {"solver-only": ["--policy", "solver-only"], "uniform": ["--policy", "uniform"]}
@@ -129,13 +127,10 @@ def _evaluate(
     options: ResultsOptions, arm: str, datasets: Sequence[str], flags: list[str], out: Path, seed: int
 ) -> None:
     """Run `scripts.prover_eval` on some sets. Raises UserError if it fails."""
-    print(f"== {arm}, seed {seed}", flush=True)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={options.ranks}", "-m"]
-    command += ["scripts.prover_eval", "--", "--datasets", *datasets, "--split", options.split, *flags]
-    command += ["--seed", str(seed), "--device-type", "cpu", "--continue", "--log-level", "warning"]
-    command += ["--lean-processes", str(options.lean_processes), "--output-dir", str(out)]
-    if (code := subprocess.run(command).returncode) != 0:
-        raise UserError(f"{arm}, seed {seed}: prover_eval ended with status {code}; start again to go on")
+    words = ["scripts.prover_eval", "--datasets", *datasets, "--split", options.split, *flags, "--seed", str(seed)]
+    words += ["--device-type", "cpu", "--continue", "--log-level", "warning", "--output-dir", str(out)]
+    words += ["--lean-processes", str(options.lean_processes)]
+    Commands().run(f"{arm}, seed {seed}", f"{arm}, seed {seed}", words, options.ranks)
 
 
 # -- Reading and writing ---------------------------------------------------------------------------------------------

@@ -87,7 +87,6 @@ class ProveOptions:
         without=("project",),
         servers=change(help="Addresses host:port; one with a free process is used."),
     )
-    max_tree_nodes: int = opt(100, "Nodes of the tree that are printed.", min=1)
     out: str | None = opt(None, "File for what is proved; of FILE.lean, FILE.proved.lean without it.", metavar="FILE")
     html: str | None = opt(None, "File for the search trees, as a page for a browser.", metavar="FILE")
 
@@ -107,6 +106,8 @@ class ProveOptions:
         check((self.dataset is None) == (self.id is None), "--dataset and --id go together")
 
 
+TREE_NODES = 100
+"""Nodes of a tree that are printed."""
 _BEGINS = re.compile(r"\s*(?:@\[|--|/-|(?:theorem|lemma|example|def|import|open|universe|variable|namespace)\b)")
 """How a text begins that means to be a whole statement."""
 NOT_ASKED = (
@@ -194,7 +195,7 @@ def prove_one(prover: InteractiveProver, session: LeanSession, theorem: Theorem,
         if "Unknown identifier" in message and not options.servers.servers:
             message += ": the embedded NanoLean has no Mathlib (no reals, sets, ...); --lean-servers names a real Lean"
         raise UserError(message)
-    report(attempt, options.max_tree_nodes)
+    report(attempt, TREE_NODES)
     return attempt
 
 

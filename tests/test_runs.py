@@ -265,4 +265,4 @@ def test_the_last_lines_of_the_quickstart_name_commands_that_can_be_typed(tmp_pa
     (tmp_path / "rl" / "best.json").write_text('{"step": 12, "solved": 3}')
     lines = quickstart.what_next(tmp_path)
     assert f"  python -m nanoproof.monitor --run-dir {tmp_path}  # look at all of it again" in lines
-    assert any("prove 'theorem t " in line and f"--model-path {tmp_path}/rl/model_12.pt" in line for line in lines)
+    assert any("prove 'theorem " in line and f"--model-path {tmp_path}/rl/model_12.pt" in line for line in lines)

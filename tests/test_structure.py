@@ -340,11 +340,12 @@ RL that begins inside of reference proofs (--start-states); of 3,800, tools for 
 policy on a CPU by compiled code; of 500, processes by fork and calls without HTTP; of
 800, steps that states suggest, and similar proofs; of 2,700, values and RL for models of others; of 600 of
 nanolean, messages in the words of Lean and processes by fork."""
-MOST_FLAGS = {"nanoproof.rl": 129, "scripts.prover_eval": 101, "scripts.prove": 81}
-"""Flags that `--help-all` shows. `--checker` of evaluations: every score has the verdict of an outside checker;
-`--engine`: the policy by compiled code or by torch; `--html`: a report as one file, to send;
-four of steps that states suggest and of similar proofs: a network that does not know a step proves what needs it.
-Of RL, seven say how a model of others is asked and trained, and where; `--shard` is for those that fit no GPU."""
+MOST_FLAGS = {"nanoproof.rl": 113, "scripts.prover_eval": 90, "scripts.prove": 68}
+"""Flags that `--help-all` explains; constants that presets set it lists by name. `--checker` of evaluations: every
+score has the verdict of an outside checker; `--engine`: the policy by compiled code or by torch; `--html`: a report as
+one file, to send; four of steps that states suggest and of similar proofs: a network that does not know a step proves
+what needs it. Of RL, seven say how a model of others is asked and trained, and where; `--shard` is for those that fit
+no GPU."""
 WRITTEN_OUT = ("search", "lean", "policy", "prover", "rl", "inference", "training")
 """Packages whose code says why: at least 30 comments in 1,000 lines, few dense expressions, plain names."""
 

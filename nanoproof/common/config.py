@@ -19,6 +19,7 @@ import dataclasses
 import difflib
 import re
 import sys
+import textwrap
 import types
 import typing
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -69,9 +70,9 @@ def opt(
     """Declare a dataclass field as an option, with a sentence of help and the range of values it accepts.
 
     `min` and `max` are inclusive bounds, `above` an exclusive lower bound. Options that take several values are
-    declared with a tuple as their default. `advanced` options are shown by `--help-all` only, `preset_only` ones not at
-    all: a preset sets them. An option that is written in a way of its own has an argparse `action`, and `also` more
-    flags.
+    declared with a tuple as their default. `advanced` options are shown by `--help-all` only, `preset_only` ones there
+    by name alone: a preset sets them, and the docs explain them. An option that is written in a way of its own has an
+    argparse `action`, and `also` more flags.
     """
     return dataclasses.field(
         default=default,
@@ -288,8 +289,16 @@ class Parser(argparse.ArgumentParser):
         return f"{page}\n{len(kept)} more options are rarely changed: --help-all shows them too.\n"
 
     def format_help_all(self) -> str:
-        """Format the page of `--help-all`, with all options."""
-        return super().format_help()
+        """Format the page of `--help-all`: all options, and last the names of those that presets set."""
+        page = super().format_help()
+        names: list[str] = []
+        for action in self._actions:
+            if action.help == argparse.SUPPRESS:
+                names += action.option_strings
+        if names:
+            text = f"Constants that presets set, explained in docs/search.md and docs/rl.md: {', '.join(names)}"
+            page += "\n" + textwrap.fill(text, 79, break_on_hyphens=False) + "\n"
+        return page
 
     def add_earlier(self, flags: Mapping[str, str]) -> None:
         """Accept flags of earlier versions: with `{"--jobs": "--workers"}` the first is read as the second.
