@@ -79,7 +79,7 @@ class HFModel:
         it is, and computes in bf16 on a GPU, whatever its weights are. Raises UserError for what cannot be loaded.
         """
         self.name = f"hf:{source}"
-        self._options, self._chat, self.system = options or HFOptions(), chat, system
+        self._options, self.chat, self.system = options or HFOptions(), chat, system
         self.special = True
         """Whether control tokens in prompts are read as such."""
         library, folder = transformers_library(), Path(source).expanduser()

@@ -10,10 +10,13 @@ has to see the run directory.
 """
 
 import logging
+import shlex
+import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +38,8 @@ PATIENCE_SECONDS = 300.0
 """A prompt for which no endpoint answers in this time fails."""
 LOAD_SECONDS, START_SECONDS = 120.0, 900.0
 """How long a server may take to load adapters, and to begin with another model."""
+RESTART_SECONDS = 600.0
+"""How long the command of `--policy-restart` may take; the server may then take as long to load."""
 PROBE_TOLERANCE = 0.1
 """Servers compute in bf16 or with other kernels: so much may the log-probability of a likeliest token differ (nats)."""
 
@@ -43,11 +48,12 @@ PROBE_TOLERANCE = 0.1
 class Adapters:
     """Adapters of a step: the name that requests have for them, the folder that servers read, and what a probe says.
 
-    `expected` are the log-probabilities of the likeliest tokens behind the prompts of the probe.
+    `folder` is None for the base without any, which servers hold from the start. With `restart` it is that of a whole
+    model, or its id. `expected` are the log-probabilities of the likeliest tokens behind the prompts of the probe.
     """
 
     name: str
-    folder: Path
+    folder: Path | None
     expected: tuple[float, ...] = ()
 
 
@@ -59,6 +65,8 @@ class _Server:
     address: str
     names: set[str] = field(default_factory=set)
     """Adapters that it is taken to hold."""
+    to_unload: set[str] = field(default_factory=set)
+    """Adapters that it may hold, and nobody asks for."""
     under_way: int = 0
     down_until: float = 0.0
     loading: threading.Lock = field(default_factory=threading.Lock)
@@ -79,16 +87,20 @@ class LoraEndpoints:
         probes: Sequence[str] = (),
         prefix: str = "nanoproof-",
         restart: Callable[[str, Adapters], None] | None = None,
+        owner: bool = True,
     ) -> None:
         """`addresses` are as `http://host:8000/v1`. `probes` are prompts by which a server's weights are checked.
 
         With `restart` what is published are whole models: it has the server at an address serve the folder under its
         name.
 
-        What a server holds under names that begin with `prefix`, of an earlier part of the run, is unloaded. Raises
-        UserError for an address that is none, PolicyUnreachable if nobody answers at one, and PolicyAccessDenied.
+        Of several processes that ask the same servers one is the `owner`: it loads, and alone unloads, as only all
+        together know what is still asked for. What a server holds under names that begin with `prefix`, of an earlier
+        part of the run, is unloaded. Raises UserError for an address that is none, PolicyUnreachable if nobody answers
+        at one, and PolicyAccessDenied.
         """
         self._probes, self._prefix, self._restart = tuple(probes), prefix, restart
+        self._owner = owner
         # One request is tried once: another endpoint may answer what this one does not.
         self._options = options or EndpointOptions(requests=256, patience=0.0)
         self._servers: list[_Server] = []
@@ -96,13 +108,16 @@ class LoraEndpoints:
         self._current: Adapters | None = None
         self._known: dict[str, Adapters] = {}
         self._in_use: Counter[str] = Counter()
+        # Requests to all endpoints at a time: a server batches what it is asked meanwhile.
+        self._threads = ThreadPoolExecutor(self._options.requests, "endpoints")
         self.answered: Callable[[str, str, Sequence[TextSample]], None] = lambda name, prompt, samples: None
         """Hears of each answer: the name of the adapters that gave it, the prompt, and the samples."""
         try:
             for address in addresses:
                 model = OpenAIModel(address, None, self._options, chat=chat, system=system, any_model=True)
                 self._servers.append(_Server(model, address))
-                self._forget_earlier(self._servers[-1])
+                if owner:  # another process would take away what the owner has loaded by now
+                    self._forget_earlier(self._servers[-1])
         except BaseException:
             self.close()
             raise
@@ -113,7 +128,13 @@ class LoraEndpoints:
 
     def publish(self, adapters: Adapters) -> None:
         """Load adapters at all endpoints, and answer with them from now on; those before are unloaded where nothing
-        asks for them any more.
+        asks for them any more. For one process alone. Raises what `load` does."""
+        self.load(adapters)
+        self.adopt(adapters)
+        self.retire(self.names())
+
+    def load(self, adapters: Adapters) -> None:
+        """Load adapters at all endpoints.
 
         An endpoint that is away gets them when it is back. Raises UserError if one cannot load them, and
         PolicyUnreachable if all are away.
@@ -129,32 +150,33 @@ class LoraEndpoints:
                 away.append(str(error))
         if len(away) == len(self._servers):
             raise PolicyUnreachable(f"no endpoint took the adapters of {adapters.folder}: {away[0]}")
-        with self._lock:
-            self._current = adapters
-        self._retire()
 
     def adopt(self, adapters: Adapters) -> None:
-        """Answer with adapters that another process has loaded at the endpoints."""
+        """Answer with adapters that the owner has loaded at the endpoints, from now on."""
         with self._lock:
             self._known[adapters.name] = self._current = adapters
-            for server in self._servers:
-                server.names.add(adapters.name)
+            if not self._owner:  # which has checked them; a server that was away then says that it has none
+                for server in self._servers:
+                    server.names.add(adapters.name)
 
     def names(self) -> set[str]:
-        """Return the names of adapters that are current or still asked for."""
-        with self._lock:
-            return set(self._known)
-
-    def _retire(self) -> None:
-        """Unload the adapters that are neither current nor asked for."""
+        """Return the names of adapters that are current or still asked for, in this process."""
         with self._lock:
             assert self._current is not None
-            old = [name for name in self._known if name != self._current.name and not self._in_use[name]]
+            return {self._current.name, *(name for name in self._known if self._in_use[name])}
+
+    def retire(self, asked_for: Collection[str]) -> None:
+        """Forget all adapters but those that some process still has asked for; the owner unloads them."""
+        with self._lock:
+            # Of any process: a server may have been restarted, and hold what another one had loaded there again.
+            old = [name for name in self._known if name not in asked_for]
             for name in old:
                 del self._known[name]
+                for server in self._servers:
+                    server.names.discard(name)
+                    server.to_unload.add(name)
         for server in self._servers:
-            for name in sorted(server.names - set(self._known)):
-                self._unload(server, name)
+            self._unload(server)
 
     def _load(self, server: _Server, adapters: Adapters) -> None:
         """Load adapters at an endpoint, and check that it has them. Raises UserError and PolicyUnavailable."""
@@ -164,7 +186,7 @@ class LoraEndpoints:
                 return
             if self._restart is not None:
                 self._wait_for(server, adapters)
-            else:
+            elif adapters.folder is not None:
                 self._load_adapters(server, adapters)
             self._check(server, adapters)
             server.names.add(adapters.name)
@@ -192,6 +214,7 @@ class LoraEndpoints:
 
     def _load_adapters(self, server: _Server, adapters: Adapters) -> None:
         """Have a server load adapters. Raises UserError if it cannot, and PolicyUnavailable if it is away."""
+        assert adapters.folder is not None
         body = {"lora_name": adapters.name, "lora_path": str(adapters.folder.absolute())}
         status, text = self._post(server, "/load_lora_adapter", body)
         if status == 404 and "adapter" not in text:
@@ -207,7 +230,7 @@ class LoraEndpoints:
 
     def _check(self, server: _Server, adapters: Adapters) -> None:
         """Raise UserError if an endpoint's adapters are not those that were sent."""
-        model = server.model.as_model(adapters.name)
+        model = self._model(server, adapters)
         for prompt, expected in zip(self._probes, adapters.expected):
             try:
                 logprob = model.greedy_logprob(prompt)
@@ -217,29 +240,36 @@ class LoraEndpoints:
                 raise UserError(f"--policy-endpoint {server.address} cannot be checked: {error}") from error
             # Written so that what is no number, as of weights that are none, is none of ours.
             if logprob is not None and not abs(logprob - expected) <= PROBE_TOLERANCE:
+                source = adapters.folder or "the base"
                 raise UserError(
                     f"--policy-endpoint {server.address} answers as {adapters.name} with other weights than those of "
-                    f"{adapters.folder}: the likeliest token of a probe has log-probability {logprob:.3f} there, and "
+                    f"{source}: the likeliest token of a probe has log-probability {logprob:.3f} there, and "
                     f"{expected:.3f} here; does it serve the same base?"
                 )
 
-    def _unload(self, server: _Server, name: str) -> None:
-        server.names.discard(name)
-        if self._restart is not None:  # a whole model goes when the next one comes
-            return
-        try:
-            status, text = self._post(server, "/unload_lora_adapter", {"lora_name": name})
-        except PolicyUnavailable as error:
-            # It was restarted or will be, and holds nothing then.
-            self._note_down(server, error)
-            return
-        if status != 200:
-            log.debug("%s did not unload %s: %s", server.address, name, text)
+    def _model(self, server: _Server, adapters: Adapters) -> OpenAIModel:
+        """Return an endpoint as the model of adapters; its first model is the base."""
+        if adapters.folder is None and self._restart is None:
+            return server.model
+        return server.model.as_model(adapters.name)
+
+    def _unload(self, server: _Server) -> None:
+        """Unload what an endpoint may hold and nobody asks for; of one that is away that is tried again."""
+        if self._restart is not None or not self._owner:  # a whole model goes when the next one comes
+            server.to_unload.clear()
+        for name in sorted(server.to_unload):
+            try:
+                status, text = self._post(server, "/unload_lora_adapter", {"lora_name": name})
+            except PolicyUnavailable as error:
+                self._note_down(server, error)
+                return
+            server.to_unload.discard(name)
+            if status != 200:  # restarted, it holds nothing of before
+                log.debug("%s did not unload %s: %s", server.address, name, text)
 
     def _forget_earlier(self, server: _Server) -> None:
-        for name in server.model.listed():
-            if name.startswith(self._prefix):
-                self._unload(server, name)
+        server.to_unload.update(name for name in server.model.listed() if name.startswith(self._prefix))
+        self._unload(server)
 
     def _post(self, server: _Server, path: str, body: dict[str, Any]) -> tuple[int, str]:
         """Return status and text of an answer. Raises PolicyUnavailable if there is none."""
@@ -259,13 +289,23 @@ class LoraEndpoints:
         Raises BadState for what an endpoint refuses, UserError for one that answers with other weights, and
         PolicyUnavailable if none answers.
         """
-        answers = []
-        for prompt, seed in zip(prompts, seeds, strict=True):
-            with self._adapters() as adapters:
-                samples = self._ask(adapters, prompt, options, seed)
-                self.answered(adapters.name, prompt, samples)
-            answers.append(samples)
-        return answers
+        if len(prompts) == 1:
+            return [self._answer(prompts[0], options, seeds[0])]
+        work = [
+            self._threads.submit(self._answer, prompt, options, seed)
+            for prompt, seed in zip(prompts, seeds, strict=True)
+        ]
+        try:
+            return [answer.result() for answer in work]
+        finally:
+            for answer in work:
+                answer.cancel()
+
+    def _answer(self, prompt: str, options: GenerationOptions, seed: int) -> list[TextSample]:
+        with self._adapters() as adapters:
+            samples = self._ask(adapters, prompt, options, seed)
+            self.answered(adapters.name, prompt, samples)
+        return samples
 
     @contextmanager
     def _adapters(self) -> Iterator[Adapters]:
@@ -286,7 +326,7 @@ class LoraEndpoints:
             server = self._choose()
             try:
                 self._load(server, adapters)
-                return server.model.as_model(adapters.name).generate([prompt], options, [seed])[0]
+                return self._model(server, adapters).generate([prompt], options, [seed])[0]
             except NoSuchModel as error:
                 # It was restarted: what it held is gone, all of it.
                 log.warning("%s holds no %s (%s): it is loaded again", server.address, adapters.name, error)
@@ -326,7 +366,7 @@ class LoraEndpoints:
         with self._adapters() as adapters:
             server = self._servers[0]
             self._load(server, adapters)
-            return server.model.as_model(adapters.name).score(prompt, continuation)
+            return self._model(server, adapters).score(prompt, continuation)
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """Refuse: a model in training embeds nothing."""
@@ -338,7 +378,30 @@ class LoraEndpoints:
 
     def close(self) -> None:
         """Unload what this run loaded, as far as servers are there, and end."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
         for server in self._servers:
-            for name in sorted(server.names):
-                self._unload(server, name)
+            server.to_unload.update(name for name, adapters in self._known.items() if adapters.folder is not None)
+            self._unload(server)
             server.model.close()
+
+
+def restart_by(command: str) -> Callable[[str, Adapters], None]:
+    """Return what restarts the server at an address by a user's command, which gets FOLDER, URL and NAME.
+
+    It raises UserError if the command fails.
+    """
+
+    def restart(address: str, adapters: Adapters) -> None:
+        source = str(adapters.folder)
+        if Path(source).exists():  # not the id of a hub
+            source = str(Path(source).absolute())
+        words = [*shlex.split(command), source, address, adapters.name]
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, timeout=RESTART_SECONDS, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise UserError(f"--policy-restart {shlex.join(words)}: {error}") from error
+        if done.returncode != 0:
+            problem = " ".join(done.stderr.split())[-300:]
+            raise UserError(f"--policy-restart {shlex.join(words)} ended with {done.returncode}: {problem}")
+
+    return restart

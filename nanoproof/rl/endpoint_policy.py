@@ -8,9 +8,7 @@ models, which no server loads while it runs, a command of the user restarts each
 import hashlib
 import logging
 import secrets
-import shlex
 import shutil
-import subprocess
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -19,10 +17,9 @@ from pathlib import Path
 
 import torch
 
-from nanoproof.common.distributed import DistInfo, broadcast_json, on_all_ranks
-from nanoproof.common.errors import UserError
+from nanoproof.common.distributed import DistInfo, SharedCounter, broadcast_json, gather_json, on_all_ranks
 from nanoproof.inference.hf_model import HFModel
-from nanoproof.inference.lora_endpoints import Adapters, LoraEndpoints
+from nanoproof.inference.lora_endpoints import Adapters, LoraEndpoints, restart_by
 from nanoproof.policy.prompt_formats import PromptFormat
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.tactic_policy import PolicyLoad
@@ -35,10 +32,10 @@ log = logging.getLogger(__name__)
 
 FOLDER = "served"
 """Folder of a run with the weights that endpoints were sent, by name."""
+CLOSE_SECONDS, CLOSE_POLL_SECONDS = 5.0, 0.05
+"""How long requests under way may take at the end: adapters that are unloaded below one would make it fail."""
 PROBES = ("⊢ 1 + 1 = 2", "p : Prop\nh : p\n⊢ p")
 """States by whose prompts a server's weights are checked: any do, as all weights have a part in what is likeliest."""
-RESTART_SECONDS = 600.0
-"""How long the user's command may take; the server may then take as long to load."""
 
 
 class ServedWeights:
@@ -55,14 +52,19 @@ class ServedWeights:
         self._part = f"{self._prefix}{broadcast_json(secrets.token_hex(3))}"
         how = network.format
         self._prompts = [how.prompt(state, ()) for state in PROBES]
+        restart = None
+        if self._hub.policy_restart is not None:
+            restart = restart_by(self._hub.policy_restart)
         self.endpoints = LoraEndpoints(
             self._hub.policy_endpoint,
             chat=how.chat,
             system=how.system,
             probes=self._prompts,
             prefix=self._prefix,
-            restart=self._restart if self._hub.policy_restart is not None else None,
+            restart=restart,
+            owner=dist.is_main,
         )
+        self._ended = SharedCounter(f"served/{self._part}")
 
     def publish(self) -> None:
         """Send the present weights to all endpoints, and ask for these from now on (a collective)."""
@@ -76,15 +78,21 @@ class ServedWeights:
             self._network.reader.save_pretrained(adapters.folder)
             if self._hub.policy_restart is not None:
                 self._network.tokenizer.save_pretrained(adapters.folder)
-            self.endpoints.publish(adapters)
-            # Kept are those that requests under way may still name, should their server be restarted.
-            for old in sorted(self._folder.iterdir()):
-                if old.name not in self.endpoints.names():
-                    shutil.rmtree(old, ignore_errors=True)
+            self.endpoints.load(adapters)
 
         on_all_ranks(send)
-        if not self._dist.is_main:
-            self.endpoints.adopt(adapters)
+        self.endpoints.adopt(adapters)
+        # Asked when all ranks have the new ones: what a rank asks for of old ones gets fewer from here on. Unloaded
+        # below a request of another rank, they would make it fail.
+        asked_for: set[str] = set()
+        for names in gather_json(sorted(self.endpoints.names())):
+            asked_for.update(names)
+        self.endpoints.retire(asked_for)
+        if self._dist.is_main:
+            # Kept are those that requests under way may still name, should their server be restarted.
+            for old in sorted(self._folder.iterdir()):
+                if old.name not in asked_for:
+                    shutil.rmtree(old, ignore_errors=True)
 
     @torch.no_grad()
     def _expected(self) -> Iterator[float]:
@@ -97,20 +105,14 @@ class ServedWeights:
             logits_V = reader(input_ids=torch.tensor([tokens], device=reader.device)).logits[0, -1]
             yield float(logits_V.float().log_softmax(dim=-1).max())
 
-    def _restart(self, address: str, adapters: Adapters) -> None:
-        """Run the user's command for an endpoint. Raises UserError if it fails."""
-        arguments = [str(adapters.folder.absolute()), address, adapters.name]
-        command = [*shlex.split(self._hub.policy_restart or ""), *arguments]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=RESTART_SECONDS, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise UserError(f"--policy-restart {shlex.join(command)}: {error}") from error
-        if done.returncode != 0:
-            problem = " ".join(done.stderr.split())[-300:]
-            raise UserError(f"--policy-restart {shlex.join(command)} ended with {done.returncode}: {problem}")
-
     def close(self) -> None:
-        """Unload what was loaded, and delete the folders."""
+        """Unload what was loaded, and delete the folders, when the other ranks ask for nothing any more."""
+        ended = self._ended.add(1)
+        deadline = time.monotonic() + CLOSE_SECONDS
+        # By a counter, and not for long: one of them may have died.
+        while self._dist.is_main and ended < self._dist.world_size and time.monotonic() < deadline:
+            time.sleep(CLOSE_POLL_SECONDS)
+            ended = self._ended.add(0)
         self.endpoints.close()
         if self._dist.is_main:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -190,10 +192,6 @@ class EndpointPolicy(TextPolicy):
             self._gate.wait_for(lambda: not self._asking, max(0.0, deadline - time.monotonic()))
         self._served.close()
         self._reader.close()
-
-
-CLOSE_SECONDS = 5.0
-"""How long requests under way may take at the end: adapters that are unloaded below one would make it fail."""
 
 
 class _Values(ValueSource):

@@ -7,12 +7,14 @@ python -m nanoproof.selfplay report D
 
 The same command goes on with an experiment that was cut off. Exit code 1 if a round finds nothing to learn from.
 With --cluster ADDRESS the hosts of a Ray cluster verify the proofs, and with --policy-replicas N replicas of the model
-on its nodes write them, and the conjectures.
+on its nodes write them, and the conjectures; with --policy-endpoint vLLM's servers do that for models hf:.
 """
 
+import argparse
 import os
 import sys
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -24,16 +26,32 @@ from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_object
 from nanoproof.common.run_dir import setup_logging
-from nanoproof.evaluation.command import opened
+from nanoproof.evaluation.command import EvalCommand, opened
+from nanoproof.evaluation.plan import Target
 from nanoproof.rl.options import ClusterOptions, SpreadOptions
+from nanoproof.selfplay.endpoints import RoundEndpoints
 from nanoproof.selfplay.files import SETTINGS_FILE, finished_rounds, load_problems, report
 from nanoproof.selfplay.rounds import Experiment, OpenCommand, SelfPlayOptions, Spread
 
 
-def openers(options: ClusterOptions) -> tuple[OpenCommand, Spread]:
-    """Return what opens the evaluation of a round, and what spreads the writing of conjectures: over a cluster if one
-    is named.
+@contextmanager
+def opened_over_endpoints(spread: Spread, args: argparse.Namespace, targets: Sequence[Target]) -> Iterator[EvalCommand]:
+    """Open an evaluation as `opened` does, in which servers write the texts."""
+    with opened(args, targets) as command:
+        command.spread_writer = spread
+        yield command
+
+
+def openers(selfplay: SelfPlayOptions, options: ClusterOptions) -> tuple[OpenCommand, Spread]:
+    """Return what opens the evaluation of a round, and what spreads the writing of conjectures: over endpoints or a
+    cluster if such are named.
     """
+    if selfplay.policy_endpoint:
+        if options.cluster is not None:
+            raise UserError("give either --policy-endpoint or --cluster")
+        exp_dir = Path(selfplay.exp_dir or "").expanduser()
+        writing = RoundEndpoints(selfplay.policy_endpoint, selfplay.policy_restart, exp_dir).writing
+        return partial(opened_over_endpoints, writing), writing
     if options.cluster is None:
         return opened, nullcontext
     from nanoproof.cluster.driver import opened_over_hosts, spread_over_cluster  # needs the extra `cluster`
@@ -75,7 +93,7 @@ def main(argv: list[str] | None = None) -> int:
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UserError("self-play runs in one process; start it without torchrun")
     setup_logging("info")
-    experiment = Experiment(options, sft.main, *openers(from_args(SpreadOptions, args).cluster))
+    experiment = Experiment(options, sft.main, *openers(options, from_args(SpreadOptions, args).cluster))
     try:
         with experiment.locked():
             return experiment.finish() if options.final else experiment.play()

@@ -3,6 +3,7 @@
 The servers are stand-ins that answer as vLLM does, with real networks.
 """
 
+import contextlib
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,7 +15,9 @@ import torch
 from nanoproof.common.errors import UserError
 from nanoproof.inference import lora_endpoints
 from nanoproof.inference.language_model import TextSample
+from nanoproof.inference.lora_endpoints import Adapters, LoraEndpoints
 from nanoproof.inference.value_head import ValueHead
+from nanoproof.rl import endpoint_policy
 from nanoproof.rl.endpoint_policy import FOLDER, EndpointPolicy
 from nanoproof.rl.hub_learner import HubLearner
 from nanoproof.rl.options import RLConfig, parse_args
@@ -143,6 +146,37 @@ def test_a_server_that_is_away_is_passed_over_and_told_of(
         server.start()
     ask(policy)
     policy.close()
+
+
+def test_adapters_that_another_rank_asks_for_stay_until_it_has_its_answer(
+    model: Path, servers: list[VLLMServer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = learner_of(model, servers)
+    policy, _ = opened(learner, tmp_path)
+    own = servers[0].adapters()
+    with contextlib.closing(LoraEndpoints([server.address for server in servers], owner=False)) as other:
+        assert servers[0].adapters() == own, "only the owner unloads what an earlier part of the run has left"
+        other.adopt(Adapters(own[0], tmp_path / FOLDER / own[0]))
+
+        def gather(value: object) -> list[Any]:
+            if isinstance(value, list):
+                return [value, sorted(other.names())]
+            return [value]
+
+        monkeypatch.setattr(endpoint_policy, "gather_json", gather)
+        with other._adapters():
+            policy.renew()
+            other.adopt(Adapters(servers[0].adapters()[1], tmp_path))
+            policy.renew()
+            assert own[0] in servers[0].adapters() and (tmp_path / FOLDER / own[0]).is_dir()
+            servers[1].stop()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(lora_endpoints, "DOWN_SECONDS", 0.0)
+            policy.renew()
+        assert own[0] not in servers[0].adapters() and not (tmp_path / FOLDER / own[0]).exists()
+        servers[1].start()
+    policy.close()
+    assert [server.adapters() for server in servers] == [[], []]
 
 
 @pytest.mark.parametrize(
