@@ -29,7 +29,7 @@ from nanoproof.common.run_dir import setup_logging
 from nanoproof.evaluation.command import EvalCommand, opened
 from nanoproof.evaluation.plan import Target
 from nanoproof.rl.options import ClusterOptions, SpreadOptions
-from nanoproof.selfplay.endpoints import RoundEndpoints
+from nanoproof.selfplay.endpoints import RoundEndpointOptions, RoundEndpoints
 from nanoproof.selfplay.files import SETTINGS_FILE, finished_rounds, load_problems, report
 from nanoproof.selfplay.rounds import Experiment, OpenCommand, SelfPlayOptions, Spread
 
@@ -42,15 +42,18 @@ def opened_over_endpoints(spread: Spread, args: argparse.Namespace, targets: Seq
         yield command
 
 
-def openers(selfplay: SelfPlayOptions, options: ClusterOptions) -> tuple[OpenCommand, Spread]:
+def openers(
+    selfplay: SelfPlayOptions, endpoints: RoundEndpointOptions, options: ClusterOptions
+) -> tuple[OpenCommand, Spread]:
     """Return what opens the evaluation of a round, and what spreads the writing of conjectures: over endpoints or a
     cluster if such are named.
     """
-    if selfplay.policy_endpoint:
+    if endpoints.policy_endpoint:
         if options.cluster is not None:
             raise UserError("give either --policy-endpoint or --cluster")
-        exp_dir = Path(selfplay.exp_dir or "").expanduser()
-        writing = RoundEndpoints(selfplay.policy_endpoint, selfplay.policy_restart, exp_dir).writing
+        trains_whole = selfplay.lora is None and selfplay.sampler != "parallel" and not selfplay.final
+        endpoints.check_model(selfplay.model_path or selfplay.base or "", trains_whole)
+        writing = RoundEndpoints(endpoints, Path(selfplay.exp_dir or "").expanduser()).writing
         return partial(opened_over_endpoints, writing), writing
     if options.cluster is None:
         return opened, nullcontext
@@ -88,12 +91,14 @@ def main(argv: list[str] | None = None) -> int:
     parser = Parser(prog="python -m nanoproof.selfplay", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, SelfPlayOptions)
     add_flags(parser, SpreadOptions)
+    add_flags(parser, RoundEndpointOptions)
     args = parser.parse_args(argv)
     options = from_args(SelfPlayOptions, args)
+    endpoints, spread = from_args(RoundEndpointOptions, args), from_args(SpreadOptions, args).cluster
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UserError("self-play runs in one process; start it without torchrun")
     setup_logging("info")
-    experiment = Experiment(options, sft.main, *openers(options, from_args(SpreadOptions, args).cluster))
+    experiment = Experiment(options, sft.main, *openers(options, endpoints, spread))
     try:
         with experiment.locked():
             return experiment.finish() if options.final else experiment.play()

@@ -6,10 +6,12 @@ The model is opened here as well: it embeds, and its log-probabilities tell whet
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from nanoproof.common.config import check, opt
 from nanoproof.common.errors import UserError
 from nanoproof.inference.hf_loading import ADAPTER_FILE
 from nanoproof.inference.hf_model import HFModel
@@ -22,15 +24,49 @@ BATCHES = 4
 """Batches that are asked of a server at a time: it computes many prompts at once, and ours have 32 or less."""
 
 
+@dataclass(frozen=True)
+class RoundEndpointOptions:
+    """Who writes the texts of rounds."""
+
+    policy_endpoint: tuple[str, ...] = opt(
+        (),
+        "vLLM servers that write proofs and conjectures of a model hf:, http://HOST:PORT/v1 each: the adapters of each "
+        "round are loaded there. They have to see --exp-dir.",
+        metavar="URL",
+        advanced=True,
+    )
+    policy_restart: str | None = opt(
+        None,
+        "For a whole model at endpoints: a command that restarts the server at URL with the model in FOLDER, which it "
+        "is to serve as NAME; run as COMMAND FOLDER URL NAME for each round.",
+        metavar="COMMAND",
+        advanced=True,
+    )
+
+    def __post_init__(self) -> None:
+        check(self.policy_restart is None or bool(self.policy_endpoint), "--policy-restart goes with --policy-endpoint")
+
+    def check_model(self, spec: str, trains_whole: bool) -> None:
+        """Raise UserError if the servers cannot be given the weights of a model that is trained this way."""
+        if not self.policy_endpoint:
+            return
+        if not spec.startswith("hf:"):
+            raise UserError(f"--policy-endpoint is for models of transformers (hf:), and --model-path is {spec}")
+        if trains_whole and self.policy_restart is None:
+            raise UserError(
+                "--policy-endpoint without --lora: servers load adapters while they run, and no whole models; give "
+                "--lora, or --policy-restart COMMAND"
+            )
+
+
 class RoundEndpoints:
     """The servers of an experiment, which are given the weights of whatever model is to write."""
 
-    def __init__(self, addresses: Sequence[str], restart: str | None, exp_dir: Path) -> None:
-        """`restart` is the command that has a server begin with another whole model; without one they load adapters."""
-        self._addresses = tuple(addresses)
+    def __init__(self, options: RoundEndpointOptions, exp_dir: Path) -> None:
+        self._addresses = options.policy_endpoint
         self._restart: Callable[[str, Adapters], None] | None = None
-        if restart is not None:
-            self._restart = restart_by(restart)
+        if options.policy_restart is not None:
+            self._restart = restart_by(options.policy_restart)
         experiment = hashlib.sha256(str(exp_dir.absolute()).encode()).hexdigest()[:8]
         self._prefix = f"nanoproof-{experiment}-"
 

@@ -116,20 +116,6 @@ class SelfPlayOptions:
     device_batch_size: int = opt(8, "Rows in one forward pass.", min=1)
     max_length: int = opt(2048, "Most tokens of a row; of a longer one the end is kept.", min=16)
     lora: int | None = opt(None, "Train adapters of this rank alone.", min=1)
-    policy_endpoint: tuple[str, ...] = opt(
-        (),
-        "vLLM servers that write proofs and conjectures of a model hf:, http://HOST:PORT/v1 each: the adapters of each "
-        "round are loaded there. They have to see --exp-dir.",
-        metavar="URL",
-        advanced=True,
-    )
-    policy_restart: str | None = opt(
-        None,
-        "For a whole model at endpoints: a command that restarts the server at URL with the model in FOLDER, which it "
-        "is to serve as NAME; run as COMMAND FOLDER URL NAME for each round.",
-        metavar="COMMAND",
-        advanced=True,
-    )
     time_decay: float = opt(
         formulas.PER_SECOND,
         "How much less a proof weighs, as an exponent, for each second of its verification; with 0 no clock counts.",
@@ -166,23 +152,11 @@ class SelfPlayOptions:
             f"{start}: a model behind an endpoint cannot be trained; it goes with --sampler parallel only",
         )
 
-        check(self.policy_restart is None or bool(self.policy_endpoint), "--policy-restart goes with --policy-endpoint")
-        check(
-            not self.policy_endpoint or start.startswith("hf:"),
-            f"--policy-endpoint is for models of transformers (hf:), and --model-path is {start}",
-        )
-        trains_whole = self.lora is None and self.sampler != "parallel" and not self.final
-        check(
-            not (self.policy_endpoint and trains_whole and self.policy_restart is None),
-            "--policy-endpoint without --lora: servers load adapters while they run, and no whole models; give --lora, "
-            "or --policy-restart COMMAND",
-        )
-
     def decisive(self) -> dict[str, Any]:
         """Return the options that decide what comes of an experiment, with whose change it cannot go on."""
         others = (
             *("rounds", "exp_dir", "final", "merge", "include_conjectures", "base", "device_type", "device_batch_size"),
-            *("lean_servers", "lean_token", "lean_processes", "lean_patience", "policy_endpoint", "policy_restart"),
+            *("lean_servers", "lean_token", "lean_processes", "lean_patience"),
         )
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
         return {name: value for name, value in plain.items() if name not in others}

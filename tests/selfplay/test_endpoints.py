@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 import torch
 
-from nanoproof.common.config import ConfigError
 from nanoproof.common.errors import UserError
 from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.language_model import GenerationOptions
-from nanoproof.selfplay.endpoints import RoundEndpoints
-from nanoproof.selfplay.rounds import SelfPlayOptions
+from nanoproof.selfplay import __main__ as selfplay
+from nanoproof.selfplay.endpoints import RoundEndpointOptions, RoundEndpoints
 from tests.fakes.hf_models import save_decoder
 from tests.fakes.vllm_server import VLLMServer
 from tests.helpers import Later
@@ -49,7 +48,7 @@ def server(base: Path) -> Iterator[VLLMServer]:
 def test_each_round_is_written_by_the_weights_it_begins_with(
     base: Path, adapters: Path, server: VLLMServer, tmp_path: Path
 ) -> None:
-    endpoints = RoundEndpoints([server.address], None, tmp_path)
+    endpoints = RoundEndpoints(RoundEndpointOptions((server.address,)), tmp_path)
     how = GenerationOptions(num_samples=2, max_new_tokens=6, temperature=0)
     texts = []
     for folder in (base, adapters):
@@ -69,7 +68,7 @@ def test_each_round_is_written_by_the_weights_it_begins_with(
 
 def test_a_server_of_another_base_is_refused_in_the_first_round(server: VLLMServer, tmp_path: Path) -> None:
     own = HFModel(str(save_decoder(tmp_path / "other", seed=5)))
-    writing = RoundEndpoints([server.address], None, tmp_path).writing(own)
+    writing = RoundEndpoints(RoundEndpointOptions((server.address,)), tmp_path).writing(own)
     with (
         pytest.raises(UserError, match=r"with other weights than those of the base: .*does it serve the same"),
         writing,
@@ -78,13 +77,9 @@ def test_a_server_of_another_base_is_refused_in_the_first_round(server: VLLMServ
     own.close()
 
 
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        ({"model_path": "sft/x", "lora": 2}, r"--policy-endpoint is for models of transformers \(hf:\), and"),
-        ({"model_path": "hf:x"}, r"--policy-endpoint without --lora: servers load .* give --lora, or --policy-restart"),
-    ],
-)
-def test_what_endpoints_cannot_write_is_refused_before_anything_is_loaded(given: dict[str, Any], problem: str) -> None:
-    with pytest.raises(ConfigError, match=problem):
-        SelfPlayOptions(dataset_config="x", exp_dir="y", policy_endpoint=("http://127.0.0.1:9/v1",), **given)
+def test_what_endpoints_cannot_write_is_refused_before_anything_is_loaded(tmp_path: Path) -> None:
+    line = ["--dataset-config", "x", "--exp-dir", str(tmp_path / "exp"), "--policy-endpoint", "http://127.0.0.1:9/v1"]
+    with pytest.raises(UserError, match="--policy-endpoint without --lora: servers load adapters"):
+        selfplay.main(["--model-path", "hf:x", *line])
+    with pytest.raises(UserError, match=r"--policy-endpoint is for models of transformers \(hf:\), and"):
+        selfplay.main(["--model-path", "sft/x", "--lora", "2", *line])
