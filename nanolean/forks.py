@@ -15,6 +15,7 @@ import struct
 import traceback
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 
 from nanolean.env_state import EnvState
 from nanolean.repl import Repl, serve
@@ -69,13 +70,16 @@ def _fork(base: EnvState, channel: socket.socket, descriptors: Sequence[int]) ->
             traceback.print_exc()
         finally:
             os._exit(code)  # what the parent would do at its own end is not for this process
+    # Child and parent both do this: whichever comes first, the group is there when the answer is, for `killpg`.
+    with suppress(OSError):  # it has ended
+        os.setpgid(pid, pid)
     for descriptor in descriptors:
         os.close(descriptor)
     return pid
 
 
 def _serve_as_child(base: EnvState, descriptors: Sequence[int], parent: int) -> None:
-    os.setsid()  # as a process that was started would be: Ctrl-C reaches the server alone
+    os.setpgid(0, 0)  # as a process that was started would be: what ends its group ends nobody else
     for standard, descriptor in enumerate(descriptors):
         os.dup2(descriptor, standard)
         os.close(descriptor)

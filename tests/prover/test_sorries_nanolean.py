@@ -23,7 +23,7 @@ from scripts import draw_search
 from tests.fakes.policy import saying
 from tests.helpers import wait_for
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def filled(session: LeanSession, text: str, *tactics: str) -> tuple[SorryFiller, bool]:
@@ -32,14 +32,14 @@ def filled(session: LeanSession, text: str, *tactics: str) -> tuple[SorryFiller,
     return filler, prover.fill(filler, session)
 
 
-def test_the_example_of_the_readme_is_true(session: LeanSession, capsys: pytest.CaptureFixture[str]) -> None:
-    readme = README.read_text(encoding="utf-8")
-    found = re.search(r"^```lean\n(.*?)^```.*?^```text\n.*?sorries\n(.*?)written to", readme, re.DOTALL | re.MULTILINE)
-    assert found is not None
-    filler, complete = filled(session, found[1], *SOLVERS)
+def test_the_example_of_a_file_is_true(session: LeanSession, capsys: pytest.CaptureFixture[str]) -> None:
+    page = (DOCS / "commands.md").read_text(encoding="utf-8")
+    example = re.search(r"^```lean\n(.*?)^```.*?^```text\n.*?sorries\n(.*?)written to", page, re.DOTALL | re.MULTILINE)
+    assert example is not None
+    filler, complete = filled(session, example[1], *SOLVERS)
     assert not complete and "  | zero => omega\n" in filler.file.proved()
     times = re.compile(r"\d+\.\d s")
-    assert times.sub("", capsys.readouterr().out) == times.sub("", found[2])
+    assert times.sub("", capsys.readouterr().out) == times.sub("", example[2])
 
 
 def test_the_worked_example_of_the_search_is_true(session: LeanSession, tmp_path: Path) -> None:
@@ -47,9 +47,9 @@ def test_the_worked_example_of_the_search_is_true(session: LeanSession, tmp_path
     draw_search.draw(session, start, tmp_path)
     assert any(tmp_path.iterdir())
     for picture in tmp_path.iterdir():
-        drawn = (README.parent / "docs" / "images" / picture.name).read_text(encoding="utf-8")
+        drawn = (DOCS / "images" / picture.name).read_text(encoding="utf-8")
         assert picture.read_text(encoding="utf-8") == drawn, "python -m scripts.draw_search draws them again"
-    page = (README.parent / "docs" / "search.md").read_text(encoding="utf-8")
+    page = (DOCS / "search.md").read_text(encoding="utf-8")
     told = [int(number) for number in re.findall(r"^\| [^|]+ \| (\d+) \|$", page, re.MULTILINE)]
     assert told == [int(line.split()[-3]) for line in draw_search.compare(session, start)[1:]]
 
