@@ -15,9 +15,9 @@ import logging
 import sys
 import threading
 import time
-from collections import deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -31,8 +31,9 @@ from nanoproof.data.sources.manifest import dataset_dir
 from nanoproof.data.theorems import theorem_sets, whitelists
 from nanoproof.lean.client import LeanFleet
 from nanoproof.lean.embedded import start_embedded
+from nanoproof.lean.jobs import Jobs
 from nanoproof.lean.session import HttpLeanSession
-from nanoproof.lean.types import LeanError, ServerBusy, ServerUnavailable, Theorem, TheoremRejected
+from nanoproof.lean.types import LeanError, ServerBusy, Theorem, TheoremRejected
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +49,6 @@ SHOWN = 5
 HOPELESS = 200
 """After so many rejections and no success the fault is not with the theorems."""
 LEASE_SECONDS = 30.0
-_JOIN_SECONDS = 5.0
 _WARN_SECONDS = 60.0
 
 
@@ -79,156 +79,87 @@ class Patience:
     gone_seconds: float = 120.0
 
 
-@dataclass
-class _Task:
-    theorem: Theorem
-    failures: int = 0
-
-
 class InitChecks:
-    """The checks of some theorems by `workers` threads; `run` calls back with each verdict, in its caller's thread."""
+    """The checks of some theorems by `workers` threads; `unchecked` are those on which servers failed too often."""
 
     def __init__(self, theorems: Sequence[Theorem], servers: Servers, workers: int, patience: Patience) -> None:
-        self._servers, self._patience = servers, patience
-        self._waiting = deque(_Task(theorem) for theorem in theorems)
-        self._under_way = 0
-        self._verdicts: deque[Verdict] = deque()
-        self._changed = threading.Condition()
-        self._stopped = False
-        self._bug: BaseException | None = None
+        self._theorems, self._servers, self._workers, self._patience = theorems, servers, workers, patience
+        self._lock = threading.Lock()
+        self._is_over = False
+        self._failures: Counter[str] = Counter()
         self._last_answer = time.monotonic()
         self._last_warning = float("-inf")
-        self._trouble = "no Lean server has answered"
+        self._jobs: Jobs[HttpLeanSession, Theorem] | None = None
         self.unchecked: list[tuple[Theorem, str]] = []
         """Theorems that could not be checked, with the last error."""
-        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(workers)]
 
     def run(self, on_verdict: Callable[[Verdict], None]) -> None:
-        """Check all theorems. Raises ServerUnavailable if no server can be reached for `Patience.gone_seconds`."""
-        for thread in self._threads:
-            thread.start()
-        try:
-            while self._step(on_verdict):
-                pass
-        finally:
-            with self._changed:
-                self._stopped = True
-                self._changed.notify_all()
-            deadline = time.monotonic() + _JOIN_SECONDS
-            for thread in self._threads:
-                thread.join(max(0.0, deadline - time.monotonic()))
+        """Check all theorems; `on_verdict` is called with each verdict, on one thread at a time, and may raise.
 
-    def _step(self, on_verdict: Callable[[Verdict], None]) -> bool:
-        """Pass on the next verdict; returns False when there will be no more."""
-        with self._changed:
-            self._changed.wait_for(
-                lambda: self._verdicts or self._bug or not self._is_open(), self._patience.pause_seconds
-            )
-            if self._bug is not None:
-                raise self._bug
-            if not self._verdicts:
-                if self._is_open() and not self._under_way:
-                    self._check_patience()
-                return self._is_open()
-            verdict = self._verdicts.popleft()
-        on_verdict(verdict)
-        return True
+        Raises ServersGone if no server can be reached for `Patience.gone_seconds`.
+        """
 
-    def _is_open(self) -> bool:
-        return bool(self._waiting or self._under_way)
+        def check(session: HttpLeanSession, theorem: Theorem) -> bool:
+            try:
+                session.start(theorem)
+                verdict = Verdict(theorem, True)
+            except TheoremRejected as refusal:
+                verdict = Verdict(theorem, False, str(refusal))
+            with self._lock:
+                self._last_answer = time.monotonic()
+                # Whoever was in the middle of a check when the work ended comes too late.
+                if not self._is_over and not jobs.stopped:
+                    self._is_over = True  # it stays so if this raises
+                    on_verdict(verdict)
+                    self._is_over = False
+            return False
 
-    def _check_patience(self) -> None:
-        if time.monotonic() - self._last_answer > self._patience.gone_seconds:
-            raise ServerUnavailable(self._trouble)
+        jobs = self._jobs = Jobs([self._lease] * self._workers, check, self._try_again)
+        jobs.run(self._theorems)
 
-    def _work(self) -> None:
-        """Run a worker, which keeps its Lean process from one theorem to the next."""
-        session: HttpLeanSession | None = None
-        try:
-            while True:
-                if session is None:
-                    session = self._lease()
-                task = self._take() if session is not None else None
-                if session is None or task is None:
-                    return
-                if not self._check(session, task):
-                    with suppress(LeanError):
-                        session.close()
-                    session = None
-        except BaseException as error:
-            with self._changed:
-                self._bug = self._bug or error
-                self._changed.notify_all()
-        finally:
-            if session is not None:
-                with suppress(LeanError):
-                    session.close()
-
-    def _lease(self) -> HttpLeanSession | None:
-        """Lease a process, waiting as long as there is work; None when all is done."""
+    def _lease(self) -> HttpLeanSession:
+        """Lease a process, waiting as long as there is hope for one."""
         while True:
-            with self._changed:
-                if self._stopped or not self._is_open():
-                    return None
             try:
                 session = self._servers.lease(LEASE_SECONDS)
+            except LeanError as error:
+                with self._lock:
+                    self._note_trouble(error)
+                    if time.monotonic() - self._last_answer > self._patience.gone_seconds:
+                        raise ServersGone(str(error)) from error
+                time.sleep(self._patience.pause_seconds)
+                if self._jobs is not None and self._jobs.stopped:
+                    raise
+            else:
                 self._last_answer = time.monotonic()
                 return session
-            except LeanError as error:
-                with self._changed:
-                    self._note_trouble(error)
-                    self._changed.wait_for(lambda: self._stopped, self._patience.pause_seconds)
 
     def _note_trouble(self, error: LeanError) -> None:
-        """Remember an error, and warn now and then. Busy or starting servers are waited for without limit."""
+        """Warn of an error now and then. Busy or starting servers are waited for without limit."""
         now = time.monotonic()
         if isinstance(error, ServerBusy):
             self._last_answer = now
-        self._trouble = str(error)
         if now - self._last_warning > _WARN_SECONDS:
             self._last_warning = now
             log.warning("waiting for a Lean server: %s", error)
 
-    def _take(self) -> _Task | None:
-        """Take the next theorem; waits for those under way, which may come back. None when all is done."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._stopped or self._waiting or not self._under_way)
-            if self._stopped or not self._waiting:
-                return None
-            self._under_way += 1
-            return self._waiting.popleft()
-
-    def _check(self, session: HttpLeanSession, task: _Task) -> bool:
-        """Check a theorem, and return whether the process is still usable."""
-        try:
-            session.start(task.theorem)
-            verdict = Verdict(task.theorem, True)
-        except TheoremRejected as refusal:
-            verdict = Verdict(task.theorem, False, str(refusal))
-        except LeanError as error:
-            self._try_again(task, error)
-            return False
-        with self._changed:
-            self._under_way -= 1
-            self._last_answer = time.monotonic()
-            self._verdicts.append(verdict)
-            self._changed.notify_all()
-        return True
-
-    def _try_again(self, task: _Task, error: LeanError) -> None:
-        """Put a theorem back, unless servers have failed on it too often."""
-        task.failures += 1
-        with self._changed:
-            self._under_way -= 1
+    def _try_again(self, theorem: Theorem, error: LeanError) -> bool:
+        """Return whether a theorem is to be tried again: not if servers have failed on it too often."""
+        key = whitelists.theorem_hash(theorem.source)
+        with self._lock:
             self._note_trouble(error)
-            if task.failures >= self._patience.tries:
-                self.unchecked.append((task.theorem, str(error)))
-            else:
-                self._waiting.append(task)
-            self._changed.notify_all()
+            self._failures[key] += 1
+            is_tried_again = self._failures[key] < self._patience.tries
+            if not is_tried_again:
+                self.unchecked.append((theorem, str(error)))
+        return is_tried_again
 
 
 # -- The command -----------------------------------------------------------------------------------------------------
+
+
+class ServersGone(Exception):
+    """No server can be reached."""
 
 
 class _NonePass(Exception):
@@ -433,7 +364,7 @@ def record_verdicts(checked: CheckedSet, checks: InitChecks, known: Known) -> No
             checks.run(on_verdict)
     except _NonePass:
         pass  # the caller reports it
-    except ServerUnavailable as error:
+    except ServersGone as error:
         raise UserError(
             f"{error}; {sum(counts.values()):,} of {total:,} theorems are checked, the same command resumes"
         ) from error

@@ -14,12 +14,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.lean.client import FleetServer, LeanFleet
+from nanoproof.lean.jobs import Jobs
 from nanoproof.lean.lean_file import Gap, LeanFile, OpenPlace
 from nanoproof.lean.lexical import without_header
 from nanoproof.lean.source import ALLOWED_AXIOMS
@@ -30,7 +32,7 @@ from nanoproof.prover.cli_input import SorryFiller
 from nanoproof.prover.interactive import best_line, describe_effort
 from nanoproof.prover.resting import Rest
 from nanoproof.repos.project import Project, before_text, whole_text
-from nanoproof.repos.tries import LOG, PROVED, Ledger, Rung, Task, TaskQueue, gap_key
+from nanoproof.repos.tries import LOG, PROVED, Ledger, Rung, Task, gap_key
 from nanoproof.search.render import SearchView, tree_page
 from nanoproof.search.tree_json import tree_from_json
 
@@ -38,6 +40,11 @@ _TRIES_OF_A_FAILING_SERVER = 3
 _FAILURES_IN_A_ROW = 8
 _REST_SECONDS = 1.0
 _LEASE_SECONDS = 120.0
+
+
+def _by_rung(task: Task) -> tuple[float, ...]:
+    """Order tasks: the lowest rung first, in it those closest to a proof."""
+    return task.rung, task.tactics_left, task.number
 
 
 # -- The work --------------------------------------------------------------------------------------------------------
@@ -111,7 +118,9 @@ class ProjectProver:
         self._files: dict[str, FileState] = {}
         self._by_axiom: dict[str, Task] = {}
         self._stop = threading.Event()
-        self._failure: BaseException | None = None
+        self.failure: UserError | None = None
+        """Why the work ended early, if a server or the policy failed."""
+        self._is_over: Callable[[], bool] = lambda: self.stopped
         self._failures_in_a_row = 0
 
     # -- from outside --
@@ -175,28 +184,15 @@ class ProjectProver:
     def run(self) -> None:
         """Work on the tasks until all is done, time is up, or `stop` is called; then check all that has changed.
 
-        Raises UserError if the servers fail; what was proved by then is kept.
+        If the servers or the policy fail, `failure` says so; what was proved by then is kept.
         """
-        queue = TaskQueue(lambda: self.stopped or self._failure is not None)
-        for task in self.tasks:
-            if task.outcome == "not tried":
-                queue.put(task)
-        threads = [
-            threading.Thread(target=self._work, args=(server, queue), name=f"prove-{number}", daemon=True)
-            for number, server in enumerate(self.servers)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            while thread.is_alive():  # so that Ctrl-C is noticed
-                thread.join(0.2)
-        if self._failure is not None and self.failure is None:
-            raise self._failure
-
-    @property
-    def failure(self) -> UserError | None:
-        """Why the work ended early, if a server or the policy failed."""
-        return self._failure if isinstance(self._failure, UserError) else None
+        sessions = [partial(server.lease, _LEASE_SECONDS) for server in self.servers]
+        jobs = Jobs(sessions, self._work, self._note_failure, _by_rung, lambda: self.stopped)
+        self._is_over = lambda: jobs.stopped
+        try:
+            jobs.run(task for task in self.tasks if task.outcome == "not tried")
+        except UserError as error:
+            self.failure = error
 
     def verify(self) -> None:
         """Check every file with a proof in it, and every file that imports one, as they will be, and ask Lean what each
@@ -356,34 +352,23 @@ class ProjectProver:
 
     # -- tries --
 
-    def _work(self, server: FleetServer, queue: TaskQueue) -> None:
-        """Work on tasks with one process; what else fails than a server ends all."""
-        session = None
-        while (task := queue.take()) is not None:
-            try:
-                session = session or server.lease(_LEASE_SECONDS)
-                if self._try(session, task):
-                    queue.put(task)
-                self._failures_in_a_row = 0
-            except LeanError as error:
-                if self._note_failure(task, error):
-                    queue.put(task)
-                self._stop.wait(_REST_SECONDS)
-            except BaseException as error:
-                self._failure = self._failure or error
-            finally:
-                queue.done()
-        if session is not None:
-            session.close()
+    def _work(self, session: LeanCalls, task: Task) -> bool:
+        comes_again = self._try(session, task)
+        self._failures_in_a_row = 0
+        return comes_again
 
     def _note_failure(self, task: Task, error: LeanError) -> bool:
-        """Take note that a server failed at a task; returns whether it is to be tried again."""
+        """Take note that a server failed at a task; returns whether it is to be tried again.
+
+        Raises UserError if the servers fail again and again.
+        """
         task.failures += 1
         self._failures_in_a_row += 1
         task.message = " ".join(str(error).split())
         self.tell(f"{task.place} {task.gap.name}: the Lean server failed: {task.message}")
         if self._failures_in_a_row >= max(_FAILURES_IN_A_ROW, len(self.servers)):
-            self._failure = self._failure or UserError(f"the Lean servers fail again and again: {task.message}")
+            raise UserError(f"the Lean servers fail again and again: {task.message}")
+        self._stop.wait(_REST_SECONDS)
         return task.failures < _TRIES_OF_A_FAILING_SERVER
 
     def _try(self, session: LeanCalls, task: Task) -> bool:
@@ -399,7 +384,7 @@ class ProjectProver:
             self._theorem(state, task),
             rung.budget,
             rng,
-            lambda: self.stopped or self._failure is not None,
+            self._is_over,
         )
         if attempt.outcome == "error" and not attempt.refused:
             raise LeanError(attempt.message)

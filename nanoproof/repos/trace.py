@@ -35,10 +35,11 @@ from nanoproof.lean import lexical
 from nanoproof.lean.client import LeanFleet, runs_nanolean
 from nanoproof.lean.declarations import Declaration, declarations, enclosed
 from nanoproof.lean.embedded import start_embedded
+from nanoproof.lean.jobs import Jobs
 from nanoproof.lean.lean_file import LeanFile, OpenPlace
 from nanoproof.lean.source import sorries
 from nanoproof.lean.transport import ClientConfig
-from nanoproof.lean.types import SourceError
+from nanoproof.lean.types import LeanError, SourceError
 from nanoproof.prover.resting import UNKNOWN_PLACE
 from nanoproof.repos.elaborate import Elaborated, Elaborator, FileFailed
 from nanoproof.repos.project import Project, SourceFile, nanolean_library
@@ -377,47 +378,29 @@ class Tracer:
         self._lock = threading.Lock()
         self._failed: dict[str, str] = {}
         self._elaborated: set[str] = set()
-        self._error: BaseException | None = None
-        self.elaborations = 0
+        self._elaborators: list[Elaborator] = []
 
     def run(self, threads: int) -> Summary:
         """Trace every file that is not in the cache; write transitions, theorems to prove and summary."""
         began = time.monotonic()
         todo = [file for file in self._project.files if not self._read_cached(file)]
-        files = iter(todo)
-        workers = [threading.Thread(target=self._work, args=(files,)) for _ in range(min(threads, len(todo)))]
-        for worker in workers:
-            worker.start()
-        try:
-            for worker in workers:
-                worker.join()
-        except BaseException as error:
-            self._error = error
-            raise
-        if self._error is not None:
-            raise self._error
+        sessions = [self._elaborator] * min(threads, len(todo))
+        Jobs(sessions, self._work, _server_failed).run(todo)
         return self._finish(time.monotonic() - began)
 
-    def _work(self, files: Iterator[SourceFile]) -> None:
+    def _elaborator(self) -> Elaborator:
         options = self._options
-        try:
-            with Elaborator(
-                self._fleet, self._project, self._nanolean, options.file_seconds, options.tactic_seconds
-            ) as elaborator:
-                while self._error is None:
-                    with self._lock:
-                        file = next(files, None)
-                    if file is None:
-                        break
-                    trace = self._trace(file, elaborator)
-                    path = self._cache_path(file)
-                    atomic_write_json(path, trace.to_json("" if trace.may_pass else self._digests[file.path]))
-                    with self._lock:
-                        self._keep(file, trace)
-                with self._lock:
-                    self.elaborations += elaborator.elaborations
-        except BaseException as error:  # of any kind: the thread that waits raises it
-            self._error = self._error or error
+        made = Elaborator(self._fleet, self._project, self._nanolean, options.file_seconds, options.tactic_seconds)
+        self._elaborators.append(made)
+        return made
+
+    def _work(self, elaborator: Elaborator, file: SourceFile) -> bool:
+        trace = self._trace(file, elaborator)
+        path = self._cache_path(file)
+        atomic_write_json(path, trace.to_json("" if trace.may_pass else self._digests[file.path]))
+        with self._lock:
+            self._keep(file, trace)
+        return False
 
     def _trace(self, file: SourceFile, elaborator: Elaborator) -> FileTrace:
         if file.error:
@@ -498,12 +481,17 @@ class Tracer:
             failures=tuple(failures),
             exceptions=tuple(exceptions),
             left_out=dict(left_out.most_common()),
-            elaborations=self.elaborations,
+            elaborations=sum(elaborator.elaborations for elaborator in self._elaborators),
             seconds=seconds,
         )
         order = [file.path for file in self._project.files]
         atomic_write_json(self._folder / SUMMARY, {**vars(summary), "order": order})
         return summary
+
+
+def _server_failed(file: SourceFile, error: LeanError) -> bool:
+    """End the trace: an elaborator has tried again already."""
+    raise error
 
 
 def read_trace(folder: Path) -> Iterator[TracedFile]:

@@ -1,4 +1,4 @@
-"""What is tried at the `sorry`s of a project: the log of all tries, the tasks, and the queue that hands them out.
+"""What is tried at the `sorry`s of a project: the log of all tries, and the tasks.
 
 Every try is a line in the log of the project, written at once. It is known by a digest of what Lean reads for it
 without comments and without the proofs of earlier theorems, so that a later run knows what was tried before, a proof
@@ -7,10 +7,9 @@ memory and no witness: a proof that it holds passes the whole final check again,
 """
 
 import hashlib
-import heapq
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -211,38 +210,3 @@ class Task:
         """Tell whether it is a `sorry` of a theorem that a trace found, where it was then."""
         inside = theorem.path == self.path and theorem.start.line <= self.gap.line <= theorem.end.line
         return inside and theorem.full_name.endswith(self.gap.name)
-
-
-class TaskQueue:
-    """Hands out tasks: the lowest rung first, in it those closest to a proof; ends when no task can come any more."""
-
-    def __init__(self, stopped: Callable[[], bool]) -> None:
-        self._heap: list[tuple[int, float, int, Task]] = []
-        self._changed = threading.Condition()
-        self._in_hand = 0
-        self._stopped = stopped
-
-    def put(self, task: Task) -> None:
-        """Add a task."""
-        with self._changed:
-            heapq.heappush(self._heap, (task.rung, task.tactics_left, task.number, task))
-            self._changed.notify()
-
-    def take(self) -> Task | None:
-        """Wait for a task; None if all is done or stopped. `done` has to follow."""
-        with self._changed:
-            while not self._stopped():
-                if self._heap:
-                    self._in_hand += 1
-                    return heapq.heappop(self._heap)[-1]
-                if not self._in_hand:
-                    break
-                self._changed.wait(0.2)
-            self._changed.notify_all()
-            return None
-
-    def done(self) -> None:
-        """Note that a task that was taken is finished, or was put back."""
-        with self._changed:
-            self._in_hand -= 1
-            self._changed.notify_all()
