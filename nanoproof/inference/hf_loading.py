@@ -423,6 +423,15 @@ def _without_wrappers(source: str, weights: dict[str, Any]) -> dict[str, Any]:
     return renamed
 
 
+def _tokens_of_base(library: Any, source: str) -> int:
+    """Count the tokens of the tokenizer that comes with the base of adapters; 0 where none does."""
+    base = adapter_base(source)
+    try:
+        return len(load_tokenizer(library, str(base)))
+    except UserError:
+        return 0
+
+
 def _fit_vocabulary(library: Any, network: Any, source: str, weights: Mapping[str, Any]) -> tuple[str, ...]:
     """Give a base the vocabulary that its adapters were trained with: theirs, else at least that of their tokenizer.
 
@@ -440,7 +449,10 @@ def _fit_vocabulary(library: Any, network: Any, source: str, weights: Mapping[st
             brought.append(weight.shape[0])
     wanted = max(brought, default=rows)
     if not brought and (Path(source) / TOKENIZER_FILE).is_file():
-        wanted = max(rows, len(load_tokenizer(library, source)))
+        tokens = len(load_tokenizer(library, source))
+        # Not where the base itself has more tokens than embeddings, one that pads say: they were trained beside it.
+        if tokens > _tokens_of_base(library, source):
+            wanted = max(rows, tokens)
     if wanted == rows:
         return tables
     network.resize_token_embeddings(wanted, mean_resizing=False)

@@ -221,6 +221,18 @@ def test_tokens_that_nothing_was_trained_for_get_the_mean_and_that_is_said(
     assert "has 2 tokens that nothing was trained for" in caplog.text
 
 
+def test_a_base_with_more_tokens_than_embeddings_is_as_its_adapters_were_trained(copy: Path, tmp_path: Path) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(copy)
+    tokenizer.add_special_tokens({"pad_token": "<pad>"})
+    tokenizer.save_pretrained(copy)
+    network = transformers.AutoModelForCausalLM.from_pretrained(copy)
+    adapted = peft.get_peft_model(network, peft.LoraConfig(r=2, target_modules=["q_proj"], task_type="CAUSAL_LM"))
+    adapted.save_pretrained(tmp_path / "adapters")
+    tokenizer.save_pretrained(tmp_path / "adapters")
+    table = network_of(tmp_path / "adapters").get_input_embeddings().weight
+    assert torch.equal(table, network.get_input_embeddings().weight) and len(tokenizer) > len(table)
+
+
 def test_a_relative_base_is_sought_beside_the_adapters_and_then_here(
     decoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
