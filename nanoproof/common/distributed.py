@@ -109,6 +109,14 @@ def choose_dtype(device: torch.device) -> tuple[torch.dtype, str]:
     return torch.float32, f"{device.type} device"
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """Tell whether memory of a GPU or of this machine did not suffice."""
+    # Of a CPU's memory torch says so in words alone.
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+
+
 def init_distributed(device_type: str = "", timeout_minutes: float = 30.0) -> DistInfo:
     """Join the process group if torchrun started us, and choose device and dtype."""
     rank, world_size = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))

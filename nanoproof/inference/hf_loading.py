@@ -22,6 +22,7 @@ import safetensors
 import torch
 
 from nanoproof.common.config import opt, validate
+from nanoproof.common.distributed import is_out_of_memory
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 
@@ -115,9 +116,14 @@ def loading(name: str, problem: str = "cannot be loaded", folder: str | Path = "
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
-    except (UserError, torch.OutOfMemoryError, MemoryError):
+    except UserError:
         raise
     except BaseException as error:
+        if is_out_of_memory(error):
+            raise UserError(
+                f"{name} does not fit into the memory that is free ({first_line(error)}); with --dry-run "
+                "python -m nanoproof.rl says what training it takes"
+            ) from error
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         reason = first_line(error)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from nanoproof.common.distributed import DistInfo, all_reduce_sum
+from nanoproof.common.distributed import DistInfo, all_reduce_sum, is_out_of_memory
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write, atomic_write_json
 from nanoproof.data.text.token_loader import TokenBatch
@@ -95,7 +95,9 @@ class MicroBatches:
         while True:
             try:
                 return compute(self.rows)
-            except torch.OutOfMemoryError:
+            except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
+                if not is_out_of_memory(error):
+                    raise
                 snapshot, self._snapshot = self._snapshot, None
                 if snapshot is not None:
                     snapshot()

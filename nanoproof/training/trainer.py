@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
 
-from nanoproof.common.distributed import DistInfo
+from nanoproof.common.distributed import DistInfo, is_out_of_memory
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import RunDir, resolve_model_path, resolve_run_dir, run_name
 from nanoproof.model import checkpoint
@@ -82,7 +82,9 @@ class BaseTrainer(ABC, Generic[S]):
         """
         try:
             yield
-        except torch.OutOfMemoryError as error:
+        except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
             raise UserError(
                 f"step {self.state.step + 1}: out of memory on {self.dist.device} "
                 f"({short(peak_memory_bytes(self.dist.device))}B in use at most); {self.memory_advice}"

@@ -221,6 +221,15 @@ def test_tokens_that_nothing_was_trained_for_get_the_mean_and_that_is_said(
     assert "has 2 tokens that nothing was trained for" in caplog.text
 
 
+def test_a_model_for_which_memory_does_not_suffice_is_one_line(decoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_large(*_: Any, **__: Any) -> Any:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 14.00 GiB")
+
+    monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", too_large)
+    with pytest.raises(UserError, match=r"hf:.* does not fit into the memory that is free \(CUDA .*14\.00 GiB\); with --d"):
+        network_of(decoder)
+
+
 def test_a_base_with_more_tokens_than_embeddings_is_as_its_adapters_were_trained(copy: Path, tmp_path: Path) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(copy)
     tokenizer.add_special_tokens({"pad_token": "<pad>"})

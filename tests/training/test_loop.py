@@ -91,9 +91,16 @@ def test_a_loss_that_is_not_a_number_names_the_step_and_the_last_checkpoint(word
     assert read_manifest(tmp_path / "run")["step"] == 2
 
 
-def test_a_gpu_without_memory_left_names_the_option_that_helps(words, monkeypatch):
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("CUDA out of memory"),
+        RuntimeError("[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you"),
+    ],
+)
+def test_a_device_without_memory_left_names_the_option_that_helps(words, monkeypatch, error):
     def too_much(self):
-        raise torch.OutOfMemoryError("CUDA out of memory")
+        raise error
 
     monkeypatch.setattr(toy_loop.ToyLoop, "train_one", too_much)
     with pytest.raises(UserError, match=r"step 1: out of memory on cpu .* try a smaller --device-batch-size"):
