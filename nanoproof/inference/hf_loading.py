@@ -333,6 +333,12 @@ def _load_whole(library: Any, source: str, options: HFOptions, device: torch.dev
     return network.eval(), writes
 
 
+def writes_nothing(network: Any) -> str:
+    """Say of a network that it writes no texts, by what its settings call it."""
+    names = ", ".join(network.config.architectures or ()) or "of no kind that its config.json names (architectures)"
+    return f"is {names}, which writes no texts: give a model with a language-model head (...ForCausalLM)"
+
+
 def encoder_class(library: Any, config: Any) -> Any:
     """Return the class of transformers that loads the body of a network alone, or its encoder where that is one."""
     # Of T5, say, the encoder alone: ReProver's retriever is one, and has no decoder's weights.

@@ -23,7 +23,14 @@ import torch
 
 from nanoproof.common.errors import UserError
 from nanoproof.inference.hf_decoding import Draw, Prefix, write_by_generate
-from nanoproof.inference.hf_loading import HFOptions, first_line, load_network, load_tokenizer, transformers_library
+from nanoproof.inference.hf_loading import (
+    HFOptions,
+    first_line,
+    load_network,
+    load_tokenizer,
+    transformers_library,
+    writes_nothing,
+)
 from nanoproof.inference.hf_tokens import PromptCodec, render_chat, special_tokens
 from nanoproof.inference.language_model import GenerationOptions, TextSample, Written, chat_messages, unit_vectors
 from nanoproof.inference.value_head import VALUE_FILE, ValueHead, channels_of
@@ -140,7 +147,7 @@ class HFModel:
     ) -> list[Written]:
         """Continue prompts as `generate` does; the value head, if there is one, reads them in the same pass."""
         if not self._writes:
-            raise UserError(f"{self.name} is an encoder: it embeds texts and writes none")
+            raise UserError(f"{self.name} {writes_nothing(self._model)}")
         jobs = []
         for prompt, seed in zip(prompts, seeds, strict=True):
             jobs.append(_Job(self._encode(prompt, options.max_new_tokens), options, seed))

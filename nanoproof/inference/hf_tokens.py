@@ -174,7 +174,10 @@ def trained_end(model: Any, tokenizer: Any, chat: bool) -> int:
         return int(tokenizer.eos_token_id)
     ends, _, _ = special_tokens(model, tokenizer)
     if not ends:
-        raise UserError(f"hf:{model.name_or_path}: its tokenizer has no token that ends a text (eos_token)")
+        raise UserError(
+            f"hf:{model.name_or_path}: its tokenizer has no token that ends a text; name it as eos_token in its "
+            "tokenizer_config.json"
+        )
     return ends[0]
 
 

@@ -96,6 +96,11 @@ class HubOptions:
     max_grad_norm: float = opt(1.0, "Gradients are clipped to this norm (0: never).", min=0, advanced=True)
     target_examples_per_step: int = opt(32, "Examples in one optimizer step, over all ranks.", min=1)
     device_batch_size: int = opt(8, "Examples in one forward pass.", min=1)
+    shard: bool = opt(
+        False,
+        "Under torchrun: weights, gradients and optimizer over the ranks (FSDP2).",
+        advanced=True,
+    )
     max_length: int = opt(
         1024,
         "Most tokens of prompt and answer (of either, in an encoder-decoder); longer ones are left out, of rows of "
@@ -170,6 +175,8 @@ class HubFinetuning(StageLoop):
             prompt_format=hub.prompt_format,
             tactics=not self.of_rows,
             learns_values=hub.value_weight > 0,
+            sharded=hub.shard,
+            reads=False,
         )
         self.model, self.tokenizer, self.format = self.network.model, self.network.tokenizer, self.network.format
         self.pad, self.begin = self.network.pad, self.network.begin
@@ -312,7 +319,7 @@ class HubFinetuning(StageLoop):
             torch.manual_seed(seed)  # dropout: a resumed run draws what it would have drawn
             self.network.zero_grad()
             totals = [0.0] * (1 + len(self.parts))
-            for chunk in by_length(examples, rows):
+            for chunk in self.network.in_step(list(by_length(examples, rows))):
                 with self._autocast():
                     loss, parts = self._loss(chunk, norms)
                 loss.backward()
@@ -320,7 +327,7 @@ class HubFinetuning(StageLoop):
                 totals = [total + value for total, value in zip(totals, values)]
             return totals
 
-        loss, *values = all_reduce_sum(self.micro_batches.run(accumulate))
+        loss, *values = all_reduce_sum(self.network.accumulate(self.micro_batches, accumulate))
         norm = self.network.update(loss, self.lr_factor, hub.max_grad_norm)
         seen = (self.state.step + 1) * hub.target_examples_per_step
         metrics = {"loss": loss, "grad_norm": norm, "lr_factor": self.lr_factor, "epoch": seen / len(self.train)}
@@ -355,10 +362,15 @@ class HubFinetuning(StageLoop):
             if self.stop.agreed():
                 return {}
             chunk = own[number * size : (number + 1) * size]
-            if not chunk:
+            has_examples = bool(chunk)
+            if not has_examples and not self.network.is_divided:
                 continue
+            if not has_examples:  # other ranks have some, and meet this one in their forward pass
+                chunk = [self.network.padding]
             with self._autocast():
                 logits_NV, targets_N, rows_N, states_RC = answer_logits(self.model, chunk, self.pad, self.begin)
+            if not has_examples:
+                continue
             nll += float(F.cross_entropy(logits_NV, targets_N, reduction="sum"))
             misses_R = torch.bincount(rows_N, weights=(logits_NV.argmax(-1) != targets_N).float(), minlength=len(chunk))
             tokens, exact, count = tokens + len(targets_N), exact + int((misses_R == 0).sum()), count + len(chunk)

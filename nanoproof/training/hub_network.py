@@ -34,6 +34,7 @@ from nanoproof.inference.hf_loading import (
     loading,
     peft_library,
     transformers_library,
+    writes_nothing,
 )
 from nanoproof.inference.hf_tokens import PromptCodec, record_end, special_tokens, trained_end
 from nanoproof.inference.value_head import ValueHead, channels_of
@@ -87,7 +88,7 @@ def trainable_network(
         base, precise = adapter_base(source), how or precise
     network, writes = load_network(library, base or source, precise, device)
     if not writes:
-        raise UserError(f"{PREFIX}{source} is an encoder: it writes no texts")
+        raise UserError(f"{PREFIX}{source} {writes_nothing(network)}")
     if lora.lora is None:
         network.requires_grad_(True)
         return network
@@ -334,6 +335,16 @@ class HubNetwork:
         for parameter in self.trained:
             parameter.grad = None
 
+    @property
+    def is_divided(self) -> bool:
+        """Whether the network is divided over ranks, which then have to pass it equally often."""
+        return self._shards is not None
+
+    @property
+    def padding(self) -> TokenizedExample:
+        """An example without a share in any loss."""
+        return TokenizedExample(np.array([self.pad], np.int32), np.array([self.end], np.int32), weight=0.0)
+
     def accumulate(self, batches: MicroBatches, compute: Callable[[int], list[float]]) -> list[float]:
         """Return `compute(rows)`, which sums gradients up, with as many rows at once as fit into memory."""
         # A rank that began anew would wait for weights of layers that the others do not send.
@@ -349,8 +360,7 @@ class HubNetwork:
         if self._shards is None:
             return list(batches)
         most = max(gather_json(len(batches)))
-        padding = TokenizedExample(np.array([self.pad], np.int32), np.array([self.end], np.int32), weight=0.0)
-        return [*batches, *([[padding]] * (most - len(batches)))]
+        return [*batches, *([[self.padding]] * (most - len(batches)))]
 
     def update(self, loss: float, lr_factor: float, max_grad_norm: float) -> float:
         """Sum gradients over ranks, clip them, and update; returns their norm. Raises NonFiniteLoss before that."""

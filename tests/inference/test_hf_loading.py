@@ -226,7 +226,7 @@ def test_a_model_for_which_memory_does_not_suffice_is_one_line(decoder: Path, mo
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 14.00 GiB")
 
     monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", too_large)
-    with pytest.raises(UserError, match=r"hf:.* does not fit into the memory that is free \(CUDA .*14\.00 GiB\); with --d"):
+    with pytest.raises(UserError, match=r"hf:.* does not fit into the memory that is free \(CUDA .*14\.00 GiB\); with"):
         network_of(decoder)
 
 

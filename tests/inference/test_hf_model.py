@@ -258,7 +258,7 @@ def test_an_encoder_embeds_and_writes_nothing(tmp_path: Path) -> None:
     ours = HFModel(str(save_encoder(tmp_path)))
     assert ours.embed(PROMPTS).shape == (4, 32)
     assert ours.embed([]).shape[0] == 0
-    with pytest.raises(UserError, match="is an encoder: it embeds texts and writes none"):
+    with pytest.raises(UserError, match="which writes no texts: give a model with"):
         ours.generate(PROMPTS, GREEDY, [0] * 4)
     with pytest.raises(UserError, match="scores no texts"):
         ours.score("a", "b")

@@ -27,7 +27,7 @@ from nanoproof.training.hub_examples import answer_logits, tokenize, tokenize_ro
 from nanoproof.training.hub_finetuning import HubFinetuning
 from nanoproof.training.hub_network import checkpoint_steps, target_modules
 from tests.fakes.hf_models import save_decoder, save_encoder, save_encoder_decoder, save_other_decoder
-from tests.helpers import Later
+from tests.helpers import Later, run_ranks
 from tests.training import small
 
 transformers: Any = Later("transformers")
@@ -271,6 +271,30 @@ def test_a_run_with_adapters_resumes_to_the_last_bit_and_its_folder_loads_in_pef
     assert loop_of(whole, data).lr == 2e-5  # merged, and all of it is trained
 
 
+def finetuned_as_command(words: list[str]) -> None:
+    torch.set_num_threads(1)
+    assert sft.main(words) == 0
+
+
+@pytest.mark.slow
+def test_a_network_that_is_divided_over_ranks_is_finetuned_as_on_one(decoder: Path, tmp_path: Path) -> None:
+    items = [Transition("h : p\n⊢ p", "exact h", 1), Transition("⊢ ∀ x, x = x", "intro x", 2)] * 3
+    small.write_leantree(tmp_path / "data.jsonl", items)
+    line = ["--model-path", f"hf:{decoder}", "--data", str(tmp_path / "data.jsonl"), "--value-weight", "0.1"]
+    # Of five examples a rank has three, in two batches, and the other two, in one.
+    line += ["--target-examples-per-step", "5", "--device-batch-size", "2", "--device-type", "cpu", "--epochs", "2"]
+    assert sft.main([*line, "--run-dir", str(tmp_path / "1")]) == 0
+    run_ranks(2, finetuned_as_command, [*line, "--run-dir", str(tmp_path / "2"), "--shard"])
+    alone, divided = (list(read_jsonl(tmp_path / run / "metrics.jsonl")) for run in ("1", "2"))
+    assert len(alone) == len(divided) > 2
+    for step, other in zip(alone, divided, strict=True):
+        for name, value in step.items():
+            if "loss" in name or name == "grad_norm":
+                assert other[name] == pytest.approx(value, rel=1e-3), name
+    folder = sorted((tmp_path / "2").glob("checkpoint-*"))[-1]
+    transformers.AutoModelForCausalLM.from_pretrained(folder)
+
+
 def test_a_checkpoint_that_cannot_be_written_leaves_the_last_one(decoder: Path, tmp_path: Path) -> None:
     loop = loop_of(decoder, write_export(tmp_path / "data", STEPS))
     loop.write_checkpoint(tmp_path, None)
@@ -376,7 +400,10 @@ def test_what_cannot_be_finetuned_is_one_line(decoder: Path, tmp_path: Path) -> 
     encoder = save_encoder(tmp_path / "encoder")
     common = ["--data", str(data), "--device-type", "cpu"]
     for words, message in (
-        (["--model-path", f"hf:{encoder}"], "is an encoder: it writes no texts"),
+        (
+            ["--model-path", f"hf:{encoder}"],
+            "is T5EncoderModel, which writes no texts: give",
+        ),
         (["--model-path", f"hf:{tmp_path}"], "cannot be loaded"),
         (["--model-path", "hf:"], "expected hf:PATH_OR_ID"),
         (["--model-path", f"hf:{decoder}", "--prompt-format", "chat"], "has no chat template"),
