@@ -6,14 +6,15 @@ pending while they work. Every attempt is written down as it ends.
 
 import hashlib
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from nanoproof.actors.actor import wait_together
 from nanoproof.actors.pool import AttemptPool
-from nanoproof.actors.tasks import Task, TaskSource
+from nanoproof.actors.tasks import Task
 from nanoproof.common.distributed import DistInfo, SharedCounter, SharedQueue, barrier, gather_json, on_main
 from nanoproof.common.terminal import Progress
 from nanoproof.evaluation.results import EvaluationFiles, Mode
@@ -49,23 +50,47 @@ class Workload:
     retry_timeouts: bool = False
 
 
-class EvaluationSource:
+class CountedSource(ABC):
+    """A source that counts, over all ranks, how many of `total` attempts are done and how many theorems are proved."""
+
+    purpose: Literal["collect", "evaluate"] = "evaluate"
+
+    def __init__(self, name: str, total: int) -> None:
+        """All ranks make theirs with the same `name`, which was never used before."""
+        self._total = total
+        self._done, self._solved = (SharedCounter(f"{name}/{what}") for what in ("done", "solved"))
+        self.done = self.solved = 0
+
+    @abstractmethod
+    def next(self) -> Task | None:
+        """Return the next task; None if there is none at present."""
+
+    @abstractmethod
+    def finish(self, task: Task, attempt: Attempt) -> None:
+        """Take the attempt at a task."""
+
+    def hand_over(self, task: Task) -> bool:
+        """Return False: the task stays with this rank."""
+        return False
+
+    def finished(self) -> bool:
+        """Update `done` and `solved`, and return whether all is done, on whichever rank."""
+        self.solved, self.done = self._solved.add(0), self._done.add(0)
+        return self.done >= self._total
+
+
+class EvaluationSource(CountedSource):
     """Hands out the theorems of a workload, each once over all ranks.
 
     `keep` takes the attempts; it is called under the pool's lock. With `retry_timeouts`, `given_up` has this rank's
     attempts without a proof in which tactics ran out of time, and these.
     """
 
-    purpose: Literal["collect", "evaluate"] = "evaluate"
-
     def __init__(self, name: str, work: Workload, keep: Callable[[Attempt], None]) -> None:
+        super().__init__(f"evaluation/{name}", len(work.todo))
         self._work, self._keep = work, keep
         self.given_up: list[tuple[Task, Attempt, tuple[SecondTry, ...]]] = []
-        self._next, self._done, self._solved = (
-            SharedCounter(f"evaluation/{name}/{what}") for what in ("next", "done", "solved")
-        )
-        self._left = SharedQueue(f"evaluation/{name}/left")
-        self.done = self.solved = 0
+        self._next, self._left = SharedCounter(f"evaluation/{name}/next"), SharedQueue(f"evaluation/{name}/left")
         self._exhausted, self._look_again = False, 0.0
 
     def next(self) -> Task | None:
@@ -101,11 +126,6 @@ class EvaluationSource:
             self.given_up.append((replace(task, trace=NULL_ATTEMPT_OBSERVER), attempt, tries))
         self._done.add(1)
 
-    def finished(self) -> bool:
-        """Return whether all theorems are done, on whichever rank."""
-        self.solved, self.done = self._solved.add(0), self._done.add(0)
-        return self.done >= len(self._work.todo)
-
 
 class _LogKept(AttemptObserver):
     """Keeps the log of a search."""
@@ -117,14 +137,12 @@ class _LogKept(AttemptObserver):
         self.log = log
 
 
-class RetrySource:
+class RetrySource(CountedSource):
     """Has tactics that ran out of time tried once more, in one theorem of this rank at a time: nothing else runs then.
 
     `keep` takes the attempts as they are afterwards. `total` are the theorems of all ranks; after `seconds` the rest is
     left as it is.
     """
-
-    purpose: Literal["collect", "evaluate"] = "evaluate"
 
     def __init__(
         self,
@@ -135,9 +153,8 @@ class RetrySource:
         seconds: float,
     ) -> None:
         hopeful = sorted(given_up, key=lambda one: (not one[2][0].proof, -one[2][0].prior))
-        self._todo, self._keep, self._total = deque(hopeful), keep, total
-        self._done, self._solved = (SharedCounter(f"evaluation/{name}/again/{what}") for what in ("done", "solved"))
-        self.done = self.solved = 0
+        super().__init__(f"evaluation/{name}/again", total)
+        self._todo, self._keep = deque(hopeful), keep
         self._busy, self._deadline = False, time.monotonic() + seconds
 
     def next(self) -> Task | None:
@@ -160,15 +177,6 @@ class RetrySource:
             self._solved.add(1)
         self._done.add(1)
         self._busy = False
-
-    def hand_over(self, task: Task) -> bool:
-        """Return False: the theorem stays with this rank."""
-        return False
-
-    def finished(self) -> bool:
-        """Return whether all theorems are done, on whichever rank."""
-        self.solved, self.done = self._solved.add(0), self._done.add(0)
-        return self.done >= self._total
 
 
 def attempt_seed(seed: int, theorem: Theorem) -> int:
@@ -200,18 +208,7 @@ def try_theorems(
         work_off(pool, again, Progress(retries, f"{title}, what ran out of time", "theorems", show=show))
 
 
-class CountingSource(TaskSource, Protocol):
-    """A source that knows how much of its work is done, on all ranks, and how many theorems were proved by it."""
-
-    done: int
-    solved: int
-
-    def finished(self) -> bool:
-        """Update `done` and `solved`, and return whether all is done, on whichever rank."""
-        ...
-
-
-def work_off(pool: AttemptPool, source: CountingSource, progress: Progress) -> None:
+def work_off(pool: AttemptPool, source: CountedSource, progress: Progress) -> None:
     """Have the actors work until the source is finished, and show progress; all ranks call it together."""
     pool.set_source(source)
     with progress:
@@ -219,7 +216,7 @@ def work_off(pool: AttemptPool, source: CountingSource, progress: Progress) -> N
     pool.set_source(None)
 
 
-def _advance(source: CountingSource, progress: Progress) -> bool:
+def _advance(source: CountedSource, progress: Progress) -> bool:
     before = source.done
     finished = source.finished()
     if source.done > before:

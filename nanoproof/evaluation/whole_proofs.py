@@ -14,13 +14,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from nanoproof.actors.pool import AttemptPool
 from nanoproof.actors.tasks import Task
 from nanoproof.common.distributed import DistInfo, SharedCounter, barrier, gather_json, on_main
 from nanoproof.common.terminal import Progress
-from nanoproof.evaluation.evaluate import work_off
+from nanoproof.evaluation.evaluate import CountedSource, work_off
 from nanoproof.evaluation.results import Mode
 from nanoproof.evaluation.sample_files import SampleFiles, WholeProofOptions
 from nanoproof.evaluation.summary import theorem_key
@@ -73,20 +73,18 @@ class _Known(NamedTuple):
     errors: tuple[str, ...]
 
 
-class SampleSource:
+class SampleSource(CountedSource):
     """Takes samples from the model, hands each distinct text to an actor, and keeps every sample with its verdict.
 
     `keep` takes the attempts. All methods are called under the pool's lock. `repairs` has refused samples that go back
     to the model, with Lean's errors; `deferred` what is to be tried once more.
     """
 
-    purpose: Literal["collect", "evaluate"] = "evaluate"
-
     def __init__(
         self, name: str, verifier: Verifier, keep: Callable[[Attempt], None], total: int, repair: int = 0
     ) -> None:
-        self._verifier, self._keep, self._total, self._repair = verifier, keep, total, repair
-        self._done, self._solved = (SharedCounter(f"whole/{name}/{what}") for what in ("done", "solved"))
+        super().__init__(f"whole/{name}", total)
+        self._verifier, self._keep, self._repair = verifier, keep, repair
         self._items: dict[int, _Item] = {}
         self._ready: deque[int] = deque()
         self._seen: dict[bytes, _Item | _Known] = {}
@@ -94,7 +92,6 @@ class SampleSource:
         self.refused: dict[str, Attempt] = {}
         self.repairs: deque[tuple[Candidate, tuple[str, ...]]] = deque()
         self.deferred: list[_Item] = []
-        self.done = self.solved = 0
         self._count = 0
 
     @property
@@ -171,15 +168,6 @@ class SampleSource:
             self._proved.add(candidate.theorem.source)
             self._solved.add(1)
         self._done.add(1)
-
-    def hand_over(self, task: Task) -> bool:
-        """Return False: the text stays with this rank."""
-        return False
-
-    def finished(self) -> bool:
-        """Return whether all samples are done or put off, on whichever rank."""
-        self.solved, self.done = self._solved.add(0), self._done.add(0)
-        return self.done >= self._total
 
 
 class AgainSource(SampleSource):
