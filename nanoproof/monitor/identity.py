@@ -201,6 +201,13 @@ def resume_command(path: Path, words: list[str], decisions: dict[str, str]) -> s
     return _launch(module, ["--resume-from", run_name(path)], decisions)
 
 
+def ask_command(path: Path) -> str:
+    """Return the command that asks the newest checkpoint of a run about states; empty if it has no checkpoint."""
+    if not any(_CHECKPOINT.fullmatch(name) for name in _names(path)):
+        return ""
+    return f"python -m scripts.interact --no-lean --model-path {shlex.quote(run_name(path))}"
+
+
 def planned_steps(args: dict[str, Any], meta: dict[str, Any]) -> int | None:
     """Return how many steps a run is to make: what it decided, else its option; None if that is unknown."""
     decided = _LEADING_NUMBER.match(as_text(as_dict(meta.get("decisions")).get("steps")))

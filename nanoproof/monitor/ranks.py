@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from nanoproof.actors.live_tree import ASKED_SECONDS, live_file, watch_file
+from nanoproof.actors.state_questions import answer_file, question_file
 from nanoproof.common.files import atomic_write, json_line
-from nanoproof.monitor.record_schema import LiveSearch, LoggedAs, Outcome
-from nanoproof.monitor.records import load_live, to_tree
+from nanoproof.monitor.record_schema import LiveSearch, LoggedAs, Outcome, StateAnswer
+from nanoproof.monitor.records import load_live, to_sample, to_tree
 from nanoproof.monitor.schema import Actor, Event, Gpu, Host, LeanServer, RankActors, RankStatus, Remote
 from nanoproof.monitor.tail import as_dict, as_float, as_floats, as_int, as_text, file_stat, read_object
 
@@ -58,6 +59,13 @@ class RankStore:
         """Return whether a rank wrote its status within STALE_SECONDS and has not stopped."""
         status = self.statuses.get(rank)
         return status is not None and self.age(rank, now) < STALE_SECONDS and status.get("phase") != "stopped"
+
+    def answering(self, now: float) -> int | None:
+        """Return the first live rank with actors, and so with a policy; None if there is none."""
+        for rank, status in self.statuses.items():
+            if self.is_live(rank, now) and status.get("actors"):
+                return rank
+        return None
 
     def age(self, rank: int, now: float) -> float:
         """Return the seconds since a rank wrote its status."""
@@ -287,6 +295,42 @@ class Watch:
             data = load_live(file)
             self._read[rank] = stamp, None if data is None else _to_search(rank, data)
         return self._read[rank][1]
+
+
+# -- What the policy says at a state ---------------------------------------------------------------------------------
+
+GIVEN_UP_SECONDS = 60.0
+"""A question that is not answered in this time gives way to the next one: its page may be closed."""
+
+
+class StateAsker:
+    """Asks the policy of a live run about states, one at a time; several pages take turns."""
+
+    def __init__(self, run_path: Path) -> None:
+        self._path = run_path
+        self._lock = threading.Lock()
+
+    def ask(self, rank: int, id: str, state: str) -> StateAnswer:
+        """Return the answer to the question of this `id`, which is put if it is not there yet. Raises OSError if the
+        run's folder cannot be written."""
+        with self._lock:
+            answer = read_object(answer_file(self._path, rank), _STATUS_BYTES) or {}
+            if answer.get("id") == id:
+                sample = answer.get("sample")
+                return {
+                    "state": "answered",
+                    "error": as_text(answer.get("error"), 2000),
+                    "sample": None if sample is None else to_sample(as_dict(sample)),
+                    "command": "",
+                }
+            question = question_file(self._path, rank)
+            stat = file_stat(question)
+            if stat is not None and time.time() - stat.st_mtime < GIVEN_UP_SECONDS:
+                mine = (read_object(question, _STATUS_BYTES) or {}).get("id") == id
+                return {"state": "asked" if mine else "taken", "error": "", "sample": None, "command": ""}
+            content = json_line({"id": id, "state": state}).encode("utf-8", "replace")
+            atomic_write(question, lambda file: file.write(content), sync=False)
+        return {"state": "asked", "error": "", "sample": None, "command": ""}
 
 
 def _no_search(rank: int, actor: int, state: Literal["asked", "taken", "elsewhere", "silent", "refused"]) -> LiveSearch:

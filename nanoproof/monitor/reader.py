@@ -23,7 +23,7 @@ from nanoproof.monitor.identity import (
     run_state,
     stage_of,
 )
-from nanoproof.monitor.ranks import MAX_ACTORS, RankStore, Watch
+from nanoproof.monitor.ranks import MAX_ACTORS, RankStore, StateAsker, Watch
 from nanoproof.monitor.records import CalibrationSums, LineFiles
 from nanoproof.monitor.rounds import is_selfplay
 from nanoproof.monitor.schema import Actors, Indexing, LiveOverview, Overview, RunInfo, RunState
@@ -62,7 +62,7 @@ class RunReader:
         self.train_samples = LineFiles(self.path, "train_samples")
         self.timeline = TimelineReader(self.path)
         self.active = ActiveTime()
-        self.watch = Watch(self.path)
+        self.watch, self.states = Watch(self.path), StateAsker(self.path)
         self._options: tuple[Any, dict[str, Any], dict[str, Any]] = (None, {}, {})
         self._metrics_tail = Tail(self.path / "metrics.jsonl")
         self._event_tails: dict[int, Tail] = {}

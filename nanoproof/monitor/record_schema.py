@@ -265,6 +265,18 @@ class Sample(TypedDict):
     """The true number, where a proof was found through this state."""
 
 
+class StateAnswer(TypedDict):
+    """`PUT /api/ask`: what the policy of the run says at a state, with its present weights."""
+
+    state: Literal["asked", "taken", "answered", "silent"]
+    """`asked`: not answered yet, ask again; `taken`: another question is before this one; `silent`: the run is over."""
+    error: str
+    """Why the policy could not answer."""
+    sample: Sample | None
+    command: str
+    """Of a run that is over: what asks its newest checkpoint; empty without one."""
+
+
 class TrainSample(TypedDict):
     """An example that was trained on, with the loss of each token (null where none was asked for)."""
 

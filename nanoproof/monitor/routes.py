@@ -11,10 +11,11 @@ from typing import Any
 
 from flask import Blueprint, Response, request, send_file
 
+from nanoproof.actors.state_questions import MAX_QUESTION
 from nanoproof.common.errors import UserError
 from nanoproof.common.web.flask_app import BadRequest, client_disconnected, reply_later
 from nanoproof.monitor.attempts import OUTCOMES, SORTS, read_searches, sample_rows
-from nanoproof.monitor.identity import read_note, write_note
+from nanoproof.monitor.identity import ask_command, read_note, write_note
 from nanoproof.monitor.reader import RunReader
 from nanoproof.monitor.record_schema import Attempt, Rounds
 from nanoproof.monitor.records import read_tree, to_attempt, to_sample, to_train_sample, to_tree
@@ -235,7 +236,8 @@ MAX_NAMES = 100
 
 
 def run_routes(current: CurrentRun) -> Blueprint:
-    """/api/runs with /diff and /rivals, /api/run, /api/note, /api/overview, /api/series, /api/actors with searches"""
+    """/api/runs with /diff and /rivals, /api/run, /api/note, /api/ask, /api/overview, /api/series, /api/actors with
+    searches"""
     routes = Blueprint("run", __name__)
 
     @routes.get("/api/runs")
@@ -267,15 +269,27 @@ def run_routes(current: CurrentRun) -> Blueprint:
 
     @routes.put("/api/note")
     def change_note() -> Response:
-        """Pages of others cannot do this: a browser asks before it sends PUT, or JSON, and gets no leave."""
-        body = request.get_json(silent=True) if request.mimetype == "application/json" else None
-        texts = [body.get(name) for name in ("title", "note")] if isinstance(body, dict) else []
-        if len(texts) != 2 or not all(isinstance(text, str) for text in texts):
-            raise BadRequest('a note is JSON: {"title": "...", "note": "..."}')
+        title, note = _body_texts("title", "note")
         try:
-            return json_response(write_note(current.reader.path, *map(str, texts)))
+            return json_response(write_note(current.reader.path, title, note))
         except UserError as error:
             return json_response({"error": str(error)}, 409)
+
+    @routes.put("/api/ask")
+    def ask_policy() -> Response:
+        id, state = _body_texts("id", "state")
+        if not state.strip() or len(state) > MAX_QUESTION or len(id) > 100:
+            raise BadRequest(f"`state` must have from 1 to {MAX_QUESTION:,} characters")
+        reader = current.reader
+        with reader.lock:
+            rank = reader.ranks.answering(time.time())
+        if rank is None:
+            command = ask_command(reader.path)
+            return json_response({"state": "silent", "error": "", "sample": None, "command": command})
+        try:
+            return json_response(reader.states.ask(rank, id, state))
+        except OSError as error:
+            return json_response({"error": f"the run's folder cannot be written: {error.strerror or error}"}, 409)
 
     @routes.get("/api/overview")
     def overview() -> Response:
@@ -310,6 +324,18 @@ def run_routes(current: CurrentRun) -> Blueprint:
         return json_response(reader.watch.search(rank, actor, after, live)) if known else not_found(f"no rank {rank}")
 
     return routes
+
+
+def _body_texts(*names: str) -> list[str]:
+    """Read the texts of a JSON body. Raises BadRequest.
+
+    Pages of others cannot send one: a browser asks before it sends PUT, or JSON, and gets no leave.
+    """
+    body = request.get_json(silent=True) if request.mimetype == "application/json" else None
+    texts = [body.get(name) for name in names] if isinstance(body, dict) else []
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise BadRequest("the body is JSON: {" + ", ".join(f'"{name}": "..."' for name in names) + "}")
+    return [str(text) for text in texts]
 
 
 # -- Logs and live updates -------------------------------------------------------------------------------------------

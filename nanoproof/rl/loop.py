@@ -246,7 +246,8 @@ class ReinforcementLearning:
         with self.stop, full_disk_explained(stage.run.path), threads, working, self.recorder:
             if self.learner.best_is_damaged and self.dist.is_main:
                 self.evaluations.restore_best(stage, self.state)
-            self.recorder.watch(self._snapshot, self.collection.pool.watched(), self.collection.policy.load)
+            policy = self.collection.policy
+            self.recorder.watch(self._snapshot, self.collection.pool.watched(), policy.load, policy)
             # 1.5 million objects of model and data made collections so seldom that cycles piled up: memory grew by 2.3%
             # over 1,500 steps (experiments.md, memory over thousands of steps).
             freeze_gc()

@@ -29,12 +29,14 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
 from nanoproof.actors.live_tree import LiveTree
 from nanoproof.actors.pool import WatchedActor
+from nanoproof.actors.state_questions import StateQuestions
 from nanoproof.actors.tasks import Number, Trace
 from nanoproof.common.config import opt, validate
 from nanoproof.common.files import atomic_write, json_line
@@ -43,6 +45,7 @@ from nanoproof.common.run_dir import RunDir
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import NULL_ATTEMPT_OBSERVER, AttemptObserver
 from nanoproof.rl import records
+from nanoproof.search.policy import Policy
 
 log = logging.getLogger(__name__)
 
@@ -217,6 +220,7 @@ class Recorder:
         self._train_samples = records.RotatingJsonl(records.train_samples_file(run.path), SAMPLES_BYTES)
         self._status = StatusFile(run.path, rank)
         self._live = LiveTree(run.path, rank)
+        self._questions: StateQuestions | None = None
         self._warnings = WarningEvents(run)
         self._ended: deque[_Ended] = deque()
         self._trained: deque[list[dict[str, Any]]] = deque()
@@ -267,11 +271,26 @@ class Recorder:
     # -- For the loop ----------------------------------------------------------------------------------------------
 
     def watch(
-        self, snapshot: Callable[[], dict[str, Any]], actors: Sequence[WatchedActor], load: Callable[[], Load]
+        self,
+        snapshot: Callable[[], dict[str, Any]],
+        actors: Sequence[WatchedActor],
+        load: Callable[[], Load],
+        policy: Policy | None = None,
     ) -> None:
-        """Begin to write the status that `snapshot` returns, and what the actors and the model do."""
+        """Begin to write the status that `snapshot` returns, and what the actors and the model do; `policy` answers
+        about states that somebody types into the monitor's page."""
         self._snapshot, self._actors, self._load = snapshot, actors, load
+        if policy is not None:
+            answer = partial(self._suggested, policy)
+            self._questions = StateQuestions(self._run.path, self._rank, answer)
         self._thread.start()
+
+    def _suggested(self, policy: Policy, state: str) -> dict[str, Any]:
+        suggestion = policy.suggest(state)
+        step = 0
+        if self._snapshot is not None:
+            step = self._snapshot().get("step", 0)
+        return {"rank": self._rank, "step": step, **records.sample_of(state, suggestion, None, {})}
 
     def phase(self, name: str, step: int) -> None:
         """Note that a phase begins."""
@@ -310,6 +329,8 @@ class Recorder:
             self._thread.join()
         self._safely(self._write)
         self._safely(self._live.close)
+        if self._questions is not None:
+            self._safely(self._questions.close)
         for file in (self._timeline, self._samples, self._train_samples):
             if file is not None:
                 file.close()
@@ -325,6 +346,8 @@ class Recorder:
             # One at a time: a large tree takes longer than the time between two looks.
             self._safely(lambda: self._write_attempts(limit=1))
             self._safely(lambda: self._live.poll(self._actors))
+            if self._questions is not None:
+                self._safely(self._questions.poll)
             if now >= next_write:
                 self._safely(self._write)
                 next_write = now + WRITE_SECONDS

@@ -230,18 +230,26 @@ def samples_of(attempt: Attempt, trace: Trace, count: int, rng: random.Random) -
     refused = _refusals(trace, chosen)
     theorem = attempt.theorem
     for state in chosen:
-        suggestion = suggestions[state]
         yield {
-            "time": round(time.time(), 3),
             "dataset": theorem.dataset,
             "id": theorem.id,
-            "state": state[:MAX_STATE],
-            "tactics": outcomes_of(suggestion, nodes.get(state), refused.get(state, {})),
-            "dropped": suggestion.num_dropped,
-            "value": round(suggestion.value, 4),
-            "distribution": [round(p, 5) for p in suggestion.value_distribution],
+            **sample_of(state, suggestions[state], nodes.get(state), refused.get(state, {})),
             "depth": depths.get(state),
         }
+
+
+def sample_of(
+    state: str, suggestion: Suggestion, node: Node | None, refused: dict[str, TacticFailed]
+) -> dict[str, Any]:
+    """Describe what the model made of a state; `node` and `refused` say what became of its tactics, where known."""
+    return {
+        "time": round(time.time(), 3),
+        "state": state[:MAX_STATE],
+        "tactics": outcomes_of(suggestion, node, refused),
+        "dropped": suggestion.num_dropped,
+        "value": round(suggestion.value, 4),
+        "distribution": [round(p, 5) for p in suggestion.value_distribution],
+    }
 
 
 def _refusals(trace: Trace, states: list[str]) -> dict[str, dict[str, TacticFailed]]:

@@ -73,7 +73,7 @@ def watched_run(
         def snapshot() -> dict[str, Any]:
             return {"rank": 0, "phase": "collect", "step": 0, "num_steps": 100, **pool.snapshot()}
 
-        recorder.watch(snapshot, pool.actors, lambda: SimpleNamespace(steps=0))
+        recorder.watch(snapshot, pool.actors, lambda: SimpleNamespace(steps=0), RandomPolicy(0))
         source.begin(1_000_000, None)
         pool.set_source(source)
         try:

@@ -261,11 +261,40 @@ describe("a search that is under way", () => {
       expect(await nodes()).toBe(last);
     }), 120_000);
 
+  it("answers what its model says at any state, and again; three clicks", () =>
+    withPage(searching.address, async ({ page }) => {
+      await openTab(page, "Model");
+      await page.getByRole("button", { name: "Ask", exact: true }).click();
+      const state = page.getByLabel("State");
+      for (const number of [3, 4]) {
+        await state.fill(`${number}`);
+        await page.locator("form").getByRole("button", { name: "Ask" }).click();
+        const answer = page.locator("section", { hasText: "nothing was tried in Lean" });
+        await answer.locator("pre", { hasText: `${number}` }).waitFor();
+        expect(await answer.locator("tbody tr").count()).toBeGreaterThan(0);
+        expect(await answer.innerText()).toMatch(/tactics expected/);
+      }
+    }));
+
   it("can be chosen among the trees that are kept", () =>
     withPage(`${searching.address}/#/tree`, async ({ page }) => {
       await page.getByRole("region", { name: "Under way" }).or(page.locator("section", { hasText: "Under way" })).getByRole("link").first().click();
       await page.waitForURL(/#\/tree\/live\/0\/[01]$/);
     }));
+});
+
+describe("a run that is over", () => {
+  it("says which command asks its newest checkpoint about a state", async () => {
+    const monitor = await Monitor.start(["-m", "nanoproof.monitor", "--run-dir", RECORDED, "--port", "0"]);
+    try {
+      await withPage(`${monitor.address}/#/model?view=ask&state=%E2%8A%A2%20True`, async ({ page }) => {
+        await page.getByText("This run is over, or does not prove").waitFor();
+        expect(await page.getByLabel("State").inputValue()).toBe("⊢ True");
+      });
+    } finally {
+      await monitor.stop();
+    }
+  });
 });
 
 describe("a monitor that is started anew", () => {

@@ -247,6 +247,17 @@ export interface Sample {
   depth: number | null;
 }
 
+/** `PUT /api/ask`: what the policy of the run says at a state, with its present weights. */
+export interface StateAnswer {
+  /** `asked`: not answered yet, ask again; `taken`: another question is before this one; `silent`: the run is over. */
+  state: "asked" | "taken" | "answered" | "silent";
+  /** Why the policy could not answer. */
+  error: string;
+  sample: Sample | null;
+  /** Of a run that is over: what asks its newest checkpoint; empty without one. */
+  command: string;
+}
+
 /** An example that was trained on, with the loss of each token (null where none was asked for). */
 export interface TrainSample {
   step: number;

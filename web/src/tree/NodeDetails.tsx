@@ -4,6 +4,7 @@ import { Fragment, memo } from "react";
 import { CopyButton } from "../parts/basics";
 import { count, integer, percent } from "../lib/format";
 import { LeanCode, LeanState } from "../lean/LeanText";
+import { AskLink } from "../pages/model/AskLink";
 import { FATE_WORD, fateOf, nameOf, pathTo, type TreeNode } from "./model";
 
 const TONE = { solved: "good", dead: "bad", open: "", untried: "" } as const;
@@ -34,7 +35,7 @@ export const NodeDetails = memo(function NodeDetails({ node, onSelect }: { node:
       </dl>
       {node.kind === "or" && (
         <>
-          <div className="row"><h3>State</h3><span className="spread" /><CopyButton text={node.state} /></div>
+          <div className="row"><h3>State</h3><span className="spread" /><AskLink state={node.state} /><CopyButton text={node.state} /></div>
           <LeanState text={node.state} />
         </>
       )}

@@ -9,6 +9,7 @@ import { Card, useNow } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
 import { useAsked } from "../../state/calm";
 import { useResource } from "../../state/resource";
+import { AskLink } from "./AskLink";
 import { theoremHref } from "../theorems/links";
 import { Distribution } from "./Distribution";
 import { Pager, Renew, untilSome } from "./Pager";
@@ -37,15 +38,22 @@ export function SamplesView() {
 
 function OneSample({ sample, now }: { sample: Sample; now: number }) {
   return (
-    <Card title={<a className="mono" href={theoremHref(sample)}>{sample.id}</a>} note={`${sample.dataset} · ${atStep(sample.step)} · rank ${sample.rank} · ${ago(sample.time, now)}`}>
-      <div className="sample">
-        <div className="stack">
-          <LeanState text={sample.state} />
-          <Distribution distribution={sample.distribution} value={sample.value} depth={sample.depth} />
-        </div>
-        <SampledTactics sample={sample} />
-      </div>
+    <Card title={<a className="mono" href={theoremHref(sample)}>{sample.id}</a>} tools={<AskLink state={sample.state} />} note={`${sample.dataset} · ${atStep(sample.step)} · rank ${sample.rank} · ${ago(sample.time, now)}`}>
+      <SampleBody sample={sample} />
     </Card>
+  );
+}
+
+/** A state, what the model expects of it, and the tactics that it sampled. */
+export function SampleBody({ sample }: { sample: Sample }) {
+  return (
+    <div className="sample">
+      <div className="stack">
+        <LeanState text={sample.state} />
+        <Distribution distribution={sample.distribution} value={sample.value} depth={sample.depth} />
+      </div>
+      <SampledTactics sample={sample} />
+    </div>
   );
 }
 
