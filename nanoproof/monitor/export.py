@@ -19,8 +19,9 @@ from nanoproof.common.config import opt
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text
 from nanoproof.monitor.app import create_app
+from nanoproof.monitor.params import MAX_PAGE_SIZE
 from nanoproof.monitor.record_schema import AttemptRow, TheoremRow
-from nanoproof.monitor.routes import MAX_EVALUATIONS_AT_ONCE, MAX_PAGE_SIZE, CurrentRun
+from nanoproof.monitor.routes import MAX_EVALUATIONS_AT_ONCE, CurrentRun
 from nanoproof.monitor.runs import is_evaluation, is_run
 from nanoproof.search.render import standalone_page
 

@@ -1,0 +1,111 @@
+"""What requests to the monitor's API bring, each parameter with its range, and the answers in JSON."""
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from flask import Response, request
+
+from nanoproof.common.web.flask_app import BadRequest
+
+MAX_PAGE_SIZE = 500
+MAX_PAGE = 1_000_000_000
+MAX_TEXT = 1000
+
+
+def int_param(name: str, default: int, low: int, high: int) -> int:
+    """Return a query parameter that is a whole number. Raises BadRequest."""
+    text = _single_value(name)
+    if text is None:
+        return default
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else -1
+    if not low <= number <= high:
+        raise BadRequest(f"`{name}` must be a whole number from {low} to {high}")
+    return number
+
+
+def time_param(name: str) -> float | None:
+    """Return a query parameter that is a time in seconds since the epoch. Raises BadRequest."""
+    text = _single_value(name)
+    if text is None:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < 1e11:
+        raise BadRequest(f"`{name}` must be a time in seconds")
+    return value
+
+
+def choice_param(name: str, choices: Sequence[str], default: str | None = None) -> str | None:
+    """Return a query parameter that is one of `choices`. Raises BadRequest."""
+    text = _single_value(name)
+    if text is None or (text == "" and default is None):
+        return default
+    if text not in choices:
+        raise BadRequest(f"`{name}` must be one of {', '.join(choices)}")
+    return text
+
+
+def text_param(name: str) -> str | None:
+    """Return a query parameter of at most MAX_TEXT characters. Raises BadRequest."""
+    value = _single_value(name)
+    if value is not None and len(value) > MAX_TEXT:
+        raise BadRequest(f"`{name}` must not be longer than {MAX_TEXT} characters")
+    return value
+
+
+def required_text_param(name: str) -> str:
+    """Return a text parameter that is required. Raises BadRequest."""
+    value = text_param(name)
+    if not value:
+        raise BadRequest(f"`{name}` is needed")
+    return value
+
+
+def body_texts(*names: str) -> list[str]:
+    """Read the texts of a JSON body. Raises BadRequest.
+
+    Pages of others cannot send one: a browser asks before it sends PUT, or JSON, and gets no leave.
+    """
+    body = request.get_json(silent=True) if request.mimetype == "application/json" else None
+    texts = [body.get(name) for name in names] if isinstance(body, dict) else []
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise BadRequest("the body is JSON: {" + ", ".join(f'"{name}": "..."' for name in names) + "}")
+    return [str(text) for text in texts]
+
+
+def page_params(default_size: int = 50, most: int = MAX_PAGE_SIZE) -> tuple[int, int]:
+    """Return the number and size of a page. Raises BadRequest."""
+    return int_param("page", 1, 1, MAX_PAGE), int_param("size", default_size, 1, most)
+
+
+def json_response(data: Any, status: int = 200) -> Response:
+    """Return a JSON response; NaN and infinities become null, lone surrogates question marks."""
+    try:
+        body = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        body = json.dumps(_finite(data), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Response(body.encode("utf-8", "replace"), status, mimetype="application/json")
+
+
+def not_found(what: str) -> Response:
+    """Return a 404 response with this error."""
+    return json_response({"error": what}, 404)
+
+
+def _single_value(name: str) -> str | None:
+    values = request.args.getlist(name)
+    if len(values) > 1:
+        raise BadRequest(f"`{name}` is given {len(values)} times")
+    return values[0] if values else None
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, float):
+        return data if math.isfinite(data) else None
+    if isinstance(data, dict):
+        return {name: _finite(value) for name, value in data.items()}
+    return [_finite(value) for value in data] if isinstance(data, (list, tuple)) else data
