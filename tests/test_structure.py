@@ -342,12 +342,11 @@ policy on a CPU by compiled code; of 500, processes by fork and calls without HT
 800, steps that states suggest, and similar proofs; of 2,700, values and RL for models of others; of 200, what the
 model of a live run says at a state that is typed in; of 600 of nanolean, messages in the words of Lean and processes by
 fork."""
-MOST_FLAGS = {"nanoproof.rl": 113, "scripts.prover_eval": 90, "scripts.prove": 68}
-"""Flags that `--help-all` explains; constants that presets set it lists by name. `--checker` of evaluations: every
-score has the verdict of an outside checker; `--engine`: the policy by compiled code or by torch; `--html`: a report as
-one file, to send; four of steps that states suggest and of similar proofs: a network that does not know a step proves
-what needs it. Of RL, seven say how a model of others is asked and trained, and where; `--shard` is for those that fit
-no GPU."""
+MOST_FLAGS = {"nanoproof.rl": 109, "scripts.prover_eval": 85, "scripts.prove": 63}
+"""Flags that `--help-all` explains; constants it lists by name. `--checker` of evaluations: every score has the verdict
+of an outside checker; `--engine`: the policy by compiled code or by torch; `--html`: a report as one file, to send;
+four of steps that states suggest and of similar proofs: a network that does not know a step proves what needs it. Of
+RL, seven say how a model of others is asked and trained, and where; `--shard` is for those that fit no GPU."""
 WRITTEN_OUT = ("search", "lean", "policy", "prover", "rl", "inference", "training")
 """Packages whose code says why: at least 30 comments in 1,000 lines, few dense expressions, plain names."""
 

@@ -63,22 +63,22 @@ def opt(
     choices: Sequence[Any] | None = None,
     metavar: str | None = None,
     advanced: bool = False,
-    preset_only: bool = False,
+    constant: bool = False,
     action: type[argparse.Action] | None = None,
     also: Sequence[str] = (),
 ) -> Any:
     """Declare a dataclass field as an option, with a sentence of help and the range of values it accepts.
 
     `min` and `max` are inclusive bounds, `above` an exclusive lower bound. Options that take several values are
-    declared with a tuple as their default. `advanced` options are shown by `--help-all` only, `preset_only` ones there
-    by name alone: a preset sets them, and the docs explain them. An option that is written in a way of its own has an
-    argparse `action`, and `also` more flags.
+    declared with a tuple as their default. `advanced` options are shown by `--help-all` only, `constant` ones there by
+    name alone: formulas and presets set them, the docs explain them. An option that is written in a way of its own has
+    an argparse `action`, and `also` more flags.
     """
     return dataclasses.field(
         default=default,
         metadata={
             **{"help": help, "min": min, "max": max, "above": above, "choices": choices, "metavar": metavar},
-            **{"advanced": advanced, "preset_only": preset_only, "action": action, "also": also},
+            **{"advanced": advanced, "constant": constant, "action": action, "also": also},
         },
     )
 
@@ -289,14 +289,14 @@ class Parser(argparse.ArgumentParser):
         return f"{page}\n{len(kept)} more options are rarely changed: --help-all shows them too.\n"
 
     def format_help_all(self) -> str:
-        """Format the page of `--help-all`: all options, and last the names of those that presets set."""
+        """Format the page of `--help-all`: all options, and last the names of those that are constants."""
         page = super().format_help()
         names: list[str] = []
         for action in self._actions:
             if action.help == argparse.SUPPRESS:
                 names += action.option_strings
         if names:
-            text = f"Constants that presets set, explained in docs/search.md and docs/rl.md: {', '.join(names)}"
+            text = f"Constants, explained in docs/search.md, rl.md and trainers.md: {', '.join(names)}"
             page += "\n" + textwrap.fill(text, 79, break_on_hyphens=False) + "\n"
         return page
 
@@ -528,7 +528,7 @@ def _argument(option: Option) -> dict[str, Any]:
     """Return the keyword arguments of `add_argument` for an option."""
     rule = option.rule
     named: dict[str, Any] = {"dest": option.dest, "help": rule["help"].replace("%", "%%") or None}
-    if rule["preset_only"]:
+    if rule["constant"]:
         named["help"] = argparse.SUPPRESS
     if option.default is dataclasses.MISSING:
         named["required"] = True

@@ -52,7 +52,7 @@ class ProgressOptions:
         0.5,
         "What a step remaining takes from the log-probability of a candidate, in nats, with such a model.",
         min=0,
-        advanced=True,
+        constant=True,
     )
 
     def __post_init__(self) -> None:

@@ -48,7 +48,7 @@ class RetrieveOptions:
         PREMISE_LOGPROB,
         "Log-probability that such a tactic of the best premise counts with; of the k-th, ln k less.",
         max=0,
-        advanced=True,
+        constant=True,
     )
     step_tactics: int = opt(
         0,
@@ -75,13 +75,13 @@ class RetrieveOptions:
         STEP_LOGPROB,
         "Log-probability that the first of such steps and of such tactics counts with; the k-th ln k less.",
         max=0,
-        advanced=True,
+        constant=True,
     )
     step_decay: float = opt(
         0.0,
         "What --step-logprob loses with each step of RL, in which the network learns from those that end in proofs.",
         min=0,
-        advanced=True,
+        constant=True,
     )
     retriever: str | None = opt(
         None,

@@ -48,20 +48,20 @@ class MatchmakerConfig:
         "small": {"trust": 3, "trust_proved": 3, "base_simulations": 16, "max_simulations": 64},
     }
 
-    trust: int = opt(4, "Attempts without error after which a theorem's outcomes count.", min=1, preset_only=True)
-    trust_proved: int = opt(6, "Proofs in a row after which a theorem is settled.", min=1, preset_only=True)
+    trust: int = opt(4, "Attempts without error after which a theorem's outcomes count.", min=1, constant=True)
+    trust_proved: int = opt(6, "Proofs in a row after which a theorem is settled.", min=1, constant=True)
     low: float = opt(
-        0.001, "Weight of a theorem that is settled, trivial, or refused by Lean.", min=0, max=1, preset_only=True
+        0.001, "Weight of a theorem that is settled, trivial, or refused by Lean.", min=0, max=1, constant=True
     )
     undecided: float = opt(
         0.1,
         "Weight of a theorem that was never proved in `trust` attempts, or whose last `trust` were errors.",
         min=0,
         max=1,
-        preset_only=True,
+        constant=True,
     )
     base_simulations: int = opt(64, "Simulations of a first attempt.", min=1, advanced=True)
-    simulations_mult: float = opt(1.5, "Factor on the simulations for each recent failure.", min=1, preset_only=True)
+    simulations_mult: float = opt(1.5, "Factor on the simulations for each recent failure.", min=1, constant=True)
     max_simulations: int = opt(
         1024,
         "Most simulations of one attempt; with `recent_failures` trust no more than base x mult^trust either.",
@@ -71,14 +71,14 @@ class MatchmakerConfig:
     recent_failures: Literal["trust", "trailing"] = opt(
         "trust",
         "Failures that raise the simulations: those among the last `trust` attempts, or all since the last proof.",
-        preset_only=True,
+        constant=True,
     )
 
     rules: Literal["paper", "pseudocode"] = opt(
         "paper",
         "pseudocode: as AlphaProof's published pseudocode weighs (settled after `trust` attempts that were all proofs; "
         "a proof of one tactic settles nothing; a failed disproof counts, whatever was proved).",
-        preset_only=True,
+        constant=True,
     )
 
     def __post_init__(self) -> None:

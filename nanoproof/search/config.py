@@ -80,36 +80,34 @@ class SearchConfig:
     # c(N) = c_init + log((N + c_base + 1) / c_base), as in AlphaZero (Silver et al. 2018). AlphaProof has 3200 for
     # budgets of thousands of simulations; with 32 to 512 exploration has to grow sooner.
     c_base: float = opt(
-        200.0, "How slowly exploration grows with the visits of a node (larger is slower).", above=0, preset_only=True
+        200.0, "How slowly exploration grows with the visits of a node (larger is slower).", above=0, constant=True
     )
-    c_init: float = opt(0.001, "Exploration constant of a node without visits.", min=0, preset_only=True)
+    c_init: float = opt(0.001, "Exploration constant of a node without visits.", min=0, constant=True)
     gamma: float = opt(
-        0.98, "Discount that turns 'tactics still needed' into a score in [0, 1].", above=0, max=1, preset_only=True
+        0.98, "Discount that turns 'tactics still needed' into a score in [0, 1].", above=0, max=1, constant=True
     )
     # At 200 a log-probability of -20 weighs 0.905 of one of 0: the policy acts through what it samples, hardly through
     # priors. Temperature 1 was no better (-1.5 points, p 0.45).
     prior_temperature: float = opt(
-        200.0, "Temperature that flattens the policy's probabilities into priors.", above=0, preset_only=True
+        200.0, "Temperature that flattens the policy's probabilities into priors.", above=0, constant=True
     )
     # At -5 a dead end may look better than a real state seven tactics away; with -40, the published value, 41 and 39 of
     # 100 theorems were solved (two seeds), with -5 37 and 39: noise.
-    no_legal_value: float = opt(-5.0, "Value of a node where no tactic led anywhere.", max=0, preset_only=True)
+    no_legal_value: float = opt(-5.0, "Value of a node where no tactic led anywhere.", max=0, constant=True)
     unvisited_penalty: float = opt(
-        16.0, "How much worse than its parent an unvisited child is taken to be.", min=0, preset_only=True
+        16.0, "How much worse than its parent an unvisited child is taken to be.", min=0, constant=True
     )
-    c_and: float = opt(
-        64.0, "Factor on exploration where several branches are all to be solved.", min=0, preset_only=True
-    )
+    c_and: float = opt(64.0, "Factor on exploration where several branches are all to be solved.", min=0, constant=True)
 
     # -- Expanding again -----------------------------------------------------------------------------------------------
 
     # Progressive widening (Coulom 2007, Couetoux et al. 2011), here by new samples of the policy. With 0.1 and 0.6 the
     # second expansion comes at 47 visits, the third at 148.
     progressive_c: float = opt(
-        0.1, "A node of N visits is expanded again while it has <= this * N^alpha expansions.", min=0, preset_only=True
+        0.1, "A node of N visits is expanded again while it has <= this * N^alpha expansions.", min=0, constant=True
     )
     progressive_alpha: float = opt(
-        0.6, "Exponent of the visits in the rule for expanding again.", min=0, max=1, preset_only=True
+        0.6, "Exponent of the visits in the rule for expanding again.", min=0, max=1, constant=True
     )
     # Of 384 samples of a failed search 19 nodes came, since the same dead ends were sampled again and again; with 2
     # here 16 simulations solved 21 of 64 hard theorems instead of 16 (experiments.md, settings on the hard set).
@@ -117,7 +115,7 @@ class SearchConfig:
         0,
         "A state without a child to go on with is given up after so many expansions; 0: never.",
         min=0,
-        advanced=True,
+        constant=True,
     )
 
     # -- Which search --------------------------------------------------------------------------------------------------
@@ -126,7 +124,7 @@ class SearchConfig:
         "paper",
         "pseudocode: as AlphaProof's published pseudocode has it where that differs (unvisited children score 0, "
         "scores may exceed 1, an AND node whose visited branches are solved passes on +1, cycles stay).",
-        preset_only=True,
+        constant=True,
     )
     algorithm: Literal["mcts", "best-first"] = opt(
         "mcts",
@@ -137,11 +135,11 @@ class SearchConfig:
         0.0,
         "Best-first: log-probability that one expected tactic less is worth; 0 leaves values out.",
         min=0,
-        advanced=True,
+        constant=True,
     )
-    merge_same_state: bool = opt(True, "Tactics of a node that lead to the same state are one edge.", preset_only=True)
+    merge_same_state: bool = opt(True, "Tactics of a node that lead to the same state are one edge.", constant=True)
     use_value: bool = opt(
-        True, "Believe the policy's value; without it every leaf is taken to need one tactic.", preset_only=True
+        True, "Believe the policy's value; without it every leaf is taken to need one tactic.", constant=True
     )
 
     # -- Limits --------------------------------------------------------------------------------------------------------
@@ -167,7 +165,7 @@ class SearchConfig:
     )
     # At 0 a `simp` that goes half the way comes before all else in best-first search.
     finisher_logprob: float = opt(
-        0.0, "Log-probability of a finisher that is a candidate, for priors and best-first.", max=0, preset_only=True
+        0.0, "Log-probability of a finisher that is a candidate, for priors and best-first.", max=0, constant=True
     )
     disable_solvers: bool = opt(
         False, "Leave out what the policy says if it uses one of the solver tactics.", advanced=True
