@@ -127,6 +127,8 @@ def loading(name: str, problem: str = "cannot be loaded", folder: str | Path = "
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         reason = first_line(error)
+        if "contains custom code" in reason:
+            reason = "it needs code that comes with it, which never runs here; give one that transformers has code for"
         if folder:
             damaged = _damaged_file(Path(folder))
             if damaged:

@@ -230,6 +230,13 @@ def test_a_model_for_which_memory_does_not_suffice_is_one_line(decoder: Path, mo
         network_of(decoder)
 
 
+def test_a_model_with_code_of_its_own_is_refused_in_one_line(copy: Path) -> None:
+    code = {"AutoConfig": "configuration_x.Config", "AutoModelForCausalLM": "modeling_x.Model"}
+    set_config(copy, "config.json", model_type="of_its_own", auto_map=code)
+    with pytest.raises(UserError, match=r"hf:.* cannot be loaded: it needs code that comes with it, which never runs"):
+        network_of(copy)
+
+
 def test_a_base_with_more_tokens_than_embeddings_is_as_its_adapters_were_trained(copy: Path, tmp_path: Path) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(copy)
     tokenizer.add_special_tokens({"pad_token": "<pad>"})
