@@ -20,7 +20,7 @@ import safetensors
 import torch
 import torch.distributed
 
-from nanoproof.common.distributed import gather_json, group_now
+from nanoproof.common.distributed import gather_json, group_now, place_now
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_object, sync_directory
 from nanoproof.inference.hf_loading import (
@@ -288,6 +288,8 @@ class HubNetwork:
         if lora.lora is not None:
             share = f"{trained:,} of {total:,} parameters are trained ({100 * trained / total:.1f}%)"
             decisions["lora"] = f"rank {lora.lora}: {share}"
+        if self.is_divided:
+            decisions["shard"] = f"weights, gradients and optimizer are divided over {place_now()[1]} ranks"
         decisions["prompt_format"] = f"{self.format.name} ({self.format_reason})"
         decisions["value_head"] = self.head_reason
         return decisions
