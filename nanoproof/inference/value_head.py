@@ -8,6 +8,7 @@ weights or the adapters.
 Shapes: R rows, L tokens of a row, N places whose logits are wanted, C channels, B bins.
 """
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -109,10 +110,15 @@ class OutputTap:
 
     @contextmanager
     def watching(self, network: Any, chosen_RL: torch.Tensor | None = None) -> Iterator["OutputTap"]:
-        """Watch the output layer inside of the block; with `chosen_RL` it computes the logits (N, V) of these places
-        alone: those of all would take several times the memory of the rest."""
+        """Watch the output layer inside of the block, as this thread asks it; with `chosen_RL` it computes the logits
+        (N, V) of these places alone: those of all would take several times the memory of the rest."""
+
+        watched_thread = threading.get_ident()
 
         def before(module: nn.Module, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...] | None:
+            # A hook is the module's: while states are read for a search, the record of a step scores examples with it.
+            if threading.get_ident() != watched_thread:
+                return None
             (hidden_RLC,) = inputs
             # Of a generation the first call is the prefill.
             if self.hidden is None:

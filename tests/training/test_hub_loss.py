@@ -1,5 +1,6 @@
 """Losses of models of transformers against the same sums written out in plain torch, and the value head's file."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,14 @@ from nanoproof.common.errors import UserError
 from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.language_model import GenerationOptions
 from nanoproof.inference.open_model import LanguageModelOptions, open_model
-from nanoproof.inference.value_head import STEP_SIZE, VALUE_FILE, ValueHead, channels_of, expected_tactics
+from nanoproof.inference.value_head import (
+    STEP_SIZE,
+    VALUE_FILE,
+    OutputTap,
+    ValueHead,
+    channels_of,
+    expected_tactics,
+)
 from nanoproof.training.hub_examples import TokenizedExample
 from nanoproof.training.hub_loss import by_length, example_loss, normalizers
 from nanoproof.training.loss import LossWeights
@@ -143,3 +151,14 @@ def test_a_head_of_another_network_or_a_damaged_one_is_refused(tmp_path: Path) -
     (tmp_path / VALUE_FILE).write_bytes(b"torn")
     with pytest.raises(UserError, match=r"value_head\.st is damaged"):
         ValueHead.load(tmp_path, 16)
+
+
+def test_threads_that_ask_one_network_see_their_own_places_alone(folder: Path) -> None:
+    network = network_of(folder, adapters=False)
+    tokens = torch.tensor([[5, 6, 7, 8]])
+    with torch.no_grad(), ThreadPoolExecutor(1) as other:
+        expected = network(input_ids=tokens).logits
+        with OutputTap().watching(network, torch.tensor([[False, True, False, False]])) as tap:
+            seen = other.submit(lambda: network(input_ids=tokens + 1).logits).result()
+            assert seen.shape == expected.shape and tap.hidden is None
+            torch.testing.assert_close(network(input_ids=tokens).logits[0], expected[0, 1])
