@@ -6,5 +6,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 started=$(date +%s)
 bash runs/setup.sh
+bash runs/setup_lean_kernel.sh
 source .venv/bin/activate
 exec python -m scripts.quickstart --started "$started" "$@"
