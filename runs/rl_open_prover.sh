@@ -35,10 +35,16 @@ else
   # shellcheck disable=SC2206  # several servers are several words
   lean=(--lean-servers ${LEAN_SERVERS:-HOST:8000})
 fi
-[ "$LORA" = 0 ] || adapters=(--lora "$LORA")
+# A whole network of billions of parameters is divided over the GPUs; beside adapters each can hold its base.
+if [ "$LORA" != 0 ]; then adapters=(--lora "$LORA"); elif [ "$GPUS" -gt 1 ]; then adapters=(--shard); fi
 # shellcheck disable=SC2206
 [ -z "${ENDPOINTS:-}" ] || endpoints=(--policy-endpoint $ENDPOINTS)
 last() { ls -d "$1"/checkpoint-* 2> /dev/null | sort -V | tail -1; }
+
+if [ "${DRY_RUN:-0}" = 1 ] && [ "${TINY:-0}" != 1 ]; then
+  WORLD_SIZE="$GPUS" python -m nanoproof.rl --model-path "$MODEL" --value-weight 0.1 --dry-run ${adapters[@]+"${adapters[@]}"} \
+    ${endpoints[@]+"${endpoints[@]}"} || echo "the memory cannot be estimated: see above"
+fi
 
 # 1. The value head, and the language of tactics.
 if [ ! -e "$OUT/sft/finished" ]; then
