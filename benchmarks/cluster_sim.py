@@ -24,7 +24,7 @@ import torch
 from nanoproof.cluster.driver import HostOptions, HostPool
 from nanoproof.common.distributed import DistInfo
 from nanoproof.lean.types import Theorem
-from nanoproof.rl.attempt_log import attempts_file
+from nanoproof.prover.attempt_log import attempts_file
 from nanoproof.rl.batch_sampler import Buffers
 from nanoproof.rl.collection import CollectSource, Experience
 from nanoproof.rl.matchmaker import Matchmaker, MatchmakerConfig

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from random import Random
 
-from nanoproof.rl.attempt_log import AttemptLog
+from nanoproof.prover.attempt_log import AttemptLog
 from tests.fakes.simulated_lean import invent_attempt, invent_theorem
 from tests.fakes.simulated_run import BENCHMARKS, SimulatedRun, skill_at, write_evaluation, write_history
 

@@ -28,8 +28,8 @@ import numpy as np
 from nanoproof.common.files import json_line
 from nanoproof.lean.types import Theorem, Transition
 from nanoproof.prover.attempt import Attempt, FailedTactic
+from nanoproof.prover.attempt_log import logged_attempts
 from nanoproof.prover.check import RUNGS
-from nanoproof.rl.attempt_log import logged_attempts
 from nanoproof.rl.batch_sampler import Buffers
 from nanoproof.rl.collection import Experience, relearn
 from nanoproof.rl.matchmaker import Event, Matchmaker, MatchmakerConfig

@@ -34,8 +34,8 @@ from nanoproof.common.run_dir import RunDir
 from nanoproof.lean.types import Branch, TacticApplied, TacticFailed, Theorem
 from nanoproof.monitor.ranks import ASK_SECONDS
 from nanoproof.prover.attempt import Attempt, FailedTactic
+from nanoproof.prover.attempt_log import AttemptIndex, AttemptLog, attempts_file
 from nanoproof.prover.prover import NULL_ATTEMPT_OBSERVER, Prover, ProverOptions
-from nanoproof.rl.attempt_log import AttemptIndex, AttemptLog, attempts_file
 from nanoproof.rl.batch_sampler import Buffers
 from nanoproof.rl.collection import CollectSource, Experience
 from nanoproof.rl.matchmaker import Matchmaker, MatchmakerConfig

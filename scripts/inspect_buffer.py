@@ -20,7 +20,7 @@ from nanoproof.common.run_dir import resolve_run_dir
 from nanoproof.common.terminal import Paint, print_lines, printable, shorten, table, width
 from nanoproof.lean.types import Transition
 from nanoproof.prover.attempt import Attempt
-from nanoproof.rl.attempt_log import logged_attempts
+from nanoproof.prover.attempt_log import logged_attempts
 from nanoproof.rl.batch_sampler import Buffers, WindowBuffer, buffers_of
 from nanoproof.rl.collection import BEFORE_THIS_RUN, name_of
 from nanoproof.rl.options import RLOptions

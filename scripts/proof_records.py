@@ -14,7 +14,7 @@ from nanoproof.common.files import read_jsonl
 from nanoproof.common.run_dir import home
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt, Outcome
-from nanoproof.rl.attempt_log import AttemptIndex, IndexEntry, attempt_of, attempts_file, read_record
+from nanoproof.prover.attempt_log import AttemptIndex, IndexEntry, attempt_of, attempts_file, read_record
 from nanoproof.rl.records import kept_trees, read_tree
 
 RESULTS = "results.jsonl"

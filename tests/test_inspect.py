@@ -22,8 +22,8 @@ from nanoproof.evaluation import results
 from nanoproof.evaluation.results import EvalSettings, EvaluationFiles
 from nanoproof.lean.types import Theorem, Transition
 from nanoproof.prover.attempt import Attempt, FailedTactic
+from nanoproof.prover.attempt_log import attempts_file, logged_attempts
 from nanoproof.prover.prover import Prover, ProverOptions
-from nanoproof.rl.attempt_log import attempts_file, logged_attempts
 from nanoproof.rl.batch_sampler import Buffers
 from nanoproof.rl.records import TreeStore
 from nanoproof.search.config import SearchConfig

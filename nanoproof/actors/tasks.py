@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 from nanoproof.common.errors import UserError
 from nanoproof.lean.types import LeanSession, TacticApplied, TacticFailed, Theorem
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.attempt_log import Number
 from nanoproof.prover.proof import Given
 from nanoproof.prover.prover import NULL_ATTEMPT_OBSERVER, AttemptObserver
 from nanoproof.prover.replay import SecondTry
@@ -14,8 +15,6 @@ from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node
 from nanoproof.search.policy import Suggestion
 
-Number = tuple[int, int, int]
-"""Step, rank and sequence of an attempt."""
 MAX_STATES = 200
 """So many states of an attempt are remembered with what the model made of them."""
 

@@ -25,7 +25,7 @@ from nanoproof.monitor.record_schema import (
 from nanoproof.monitor.records import HEAD_BYTES, one_line, source_in
 from nanoproof.monitor.tail import as_counts, as_float, as_text, file_stat, parse_object, read_range
 from nanoproof.prover.attempt import NOT_REPLAYED, REFUSED
-from nanoproof.rl.attempt_log import START_STATES, IndexEntry, IndexReader, attempts_file, index_file, logged_ranks
+from nanoproof.prover.attempt_log import START_STATES, IndexEntry, IndexReader, attempts_file, index_file, logged_ranks
 
 OUTCOMES: tuple[Outcome, ...] = ("proven", "disproven", "unproven", "error")
 PROVEN, DISPROVEN, _, ERROR = range(4)

@@ -34,7 +34,7 @@ from nanoproof.monitor.schema import EvaluationDiff, Evaluations, Runs
 from nanoproof.monitor.stream import UpdateStream
 from nanoproof.monitor.tail import LEVELS, MAX_LINE, LogReader, parse_object, read_cursor, read_range
 from nanoproof.monitor.timeline import chrome_trace
-from nanoproof.rl.attempt_log import attempts_file
+from nanoproof.prover.attempt_log import attempts_file
 
 # -- The run that is shown -------------------------------------------------------------------------------------------
 

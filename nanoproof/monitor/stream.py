@@ -18,7 +18,7 @@ from nanoproof.monitor.record_schema import AttemptRow
 from nanoproof.monitor.schema import StreamKind
 from nanoproof.monitor.series import parse_event
 from nanoproof.monitor.tail import Line, Tail, as_float, parse_object, records_in
-from nanoproof.rl.attempt_log import IndexEntry
+from nanoproof.prover.attempt_log import IndexEntry
 
 TICK_SECONDS = 1.0
 KEEP_ALIVE_SECONDS = 10.0

@@ -30,10 +30,10 @@ from nanoproof.lean.types import Theorem
 from nanoproof.policy.added_tactics import with_added_tactics
 from nanoproof.policy.tactic_policy import PolicyLoad, TacticPolicy
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.attempt_log import START_STATES, AttemptLog, attempt_of, logged_attempts, number_of
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.retrieval.premises import Retriever
 from nanoproof.retrieval.proved_states import ProvedStates
-from nanoproof.rl.attempt_log import START_STATES, AttemptLog, attempt_of, logged_attempts, number_of
 from nanoproof.rl.batch_sampler import Buffers, buffers_of
 from nanoproof.rl.learner import PolicyLearner, TrainedPolicy
 from nanoproof.rl.matchmaker import Assignment, Matchmaker, event_of

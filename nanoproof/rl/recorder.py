@@ -37,12 +37,13 @@ from typing import Any, NamedTuple, Protocol
 from nanoproof.actors.live_tree import LiveTree
 from nanoproof.actors.pool import WatchedActor
 from nanoproof.actors.state_questions import StateQuestions
-from nanoproof.actors.tasks import Number, Trace
+from nanoproof.actors.tasks import Trace
 from nanoproof.common.config import opt, validate
 from nanoproof.common.files import atomic_write, json_line
 from nanoproof.common.process import resident_bytes
 from nanoproof.common.run_dir import RunDir
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.attempt_log import Number
 from nanoproof.prover.prover import NULL_ATTEMPT_OBSERVER, AttemptObserver
 from nanoproof.rl import records
 from nanoproof.search.policy import Policy

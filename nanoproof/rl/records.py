@@ -3,7 +3,7 @@
 Files of a run directory, one per rank. All JSONL is only ever appended to; a last line may be torn. Times are seconds
 since the epoch.
 
-- `attempts_r<rank>.jsonl`, the log that everything is rebuilt from, and its index: see `attempt_log.py`.
+- `attempts_r<rank>.jsonl`, the log that everything is rebuilt from, and its index: see `prover/attempt_log.py`.
 - `trees/<step>_<rank>_<sequence>.json.gz`: search trees of the newest attempts that were chosen (`TreeStore`).
 - `timeline_r<rank>.jsonl`, before it `timeline_r<rank>.old.jsonl`: a line for each second (`Timeline`):
       {"from": 1760000000.0, "to": 1760000001.0,
@@ -42,11 +42,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from nanoproof.actors.tasks import Number, Trace
+from nanoproof.actors.tasks import Trace
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import append_whole, atomic_write, drop_torn_line, json_line
 from nanoproof.lean.types import TacticFailed
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.attempt_log import Number
 from nanoproof.search.node import Kind, Node, walk
 from nanoproof.search.policy import Suggestion
 from nanoproof.search.tree_json import tree_to_json

@@ -31,9 +31,9 @@ from nanoproof.data.transitions.leantree import VALID_FRACTION, RecordedProof, r
 from nanoproof.lean.source import restate
 from nanoproof.lean.types import SourceError, Theorem
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.attempt_log import START_STATES as DATASET
 from nanoproof.prover.proof import Given, Proof, Step, depths
 from nanoproof.prover.subgoals import statement_of_goal, why_no_statement
-from nanoproof.rl.attempt_log import START_STATES as DATASET
 from nanoproof.rl.matchmaker import Matchmaker, MatchmakerConfig, event_of
 from nanoproof.training.batches import transitions_path
 

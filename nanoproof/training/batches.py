@@ -19,7 +19,6 @@ import numpy as np
 
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_jsonl
 from nanoproof.common.run_dir import repo_name, resolve_run_dir, traced_file
 from nanoproof.data import nanolean
 from nanoproof.data.sft import leantree
@@ -39,7 +38,7 @@ from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import NUM_VALUE_BINS, Tokenizer
 from nanoproof.policy.prompt import before_state
-from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.attempt_log import logged_attempts
 from nanoproof.retrieval.premises import RetrieveOptions, Retriever, fitting
 from nanoproof.retrieval.proved_states import ProvedStates
 from nanoproof.training.options import BatchOptions
@@ -52,8 +51,6 @@ NAMED = {
     nanolean.HARD: nanolean.reference_file,
     "leantree": leantree.transitions_file,
 }
-ATTEMPT_LOGS = "attempts_r*[0-9].jsonl"
-"""The logs of an RL run, of which the indexes beside them (`.index.jsonl`) are not."""
 REPO_TRANSITIONS = "leantree.jsonl"
 """The file of a repository's trace with its transitions."""
 AUTO = "auto"
@@ -105,11 +102,10 @@ def proved_states(options: RetrieveOptions) -> ProvedStates | None:
         return indexed(load_transitions(name)[0])
     run = resolve_run_dir(name, "--similar-data")
     transitions: list[Transition] = []
-    for file in sorted(run.glob(ATTEMPT_LOGS)):
-        for record in read_jsonl(file):
-            # What was found, in this step or another: a log holds attempts that failed as well.
-            if record.get("outcome") == "proven":
-                transitions += Attempt.from_json(record).transitions
+    for _, attempt in logged_attempts(run):
+        # What was found, in this step or another: a log holds attempts that failed as well.
+        if attempt.outcome == "proven":
+            transitions += attempt.transitions
     if not transitions:
         raise UserError(f"--similar-data {name}: no attempt in {run} has proved anything")
     return indexed(transitions)

@@ -16,8 +16,8 @@ from nanoproof.evaluation import command
 from nanoproof.evaluation.evaluate import Workload, try_theorems
 from nanoproof.lean.types import ProtocolError, ServerTimeout
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.attempt_log import logged_attempts
 from nanoproof.rl import __main__ as rl
-from nanoproof.rl.attempt_log import logged_attempts
 from scripts import prover_eval
 from tests.evaluation import scripted_eval
 from tests.fakes.lean import ScriptedLean

@@ -17,7 +17,7 @@ from nanoproof.common.files import JsonlWriter, atomic_write_json, json_line
 from nanoproof.evaluation.summary import event_fields, summarize
 from nanoproof.monitor.server import start_monitor
 from nanoproof.prover.attempt import Attempt
-from nanoproof.rl.attempt_log import AttemptLog
+from nanoproof.prover.attempt_log import AttemptLog
 from tests.fakes.simulated_lean import (
     Invented,
     invent_attempt,

@@ -13,7 +13,7 @@ from nanoproof.monitor import record_schema, schema
 from nanoproof.monitor.records import MAX_NODES, most_visited
 from nanoproof.monitor.series import MetricStore
 from nanoproof.monitor.typescript import TYPES_FILE, to_typescript
-from nanoproof.rl.attempt_log import AttemptLog
+from nanoproof.prover.attempt_log import AttemptLog
 from tests.fakes.simulated_run import SimulatedRun
 from tests.monitor.conftest import Asker, attempt, lines
 

@@ -11,7 +11,7 @@ import pytest
 
 from nanoproof.monitor.app import create_app
 from nanoproof.monitor.routes import CurrentRun
-from nanoproof.rl.attempt_log import START_STATES
+from nanoproof.prover.attempt_log import START_STATES
 from tests.fakes.simulated_run import SimulatedRun, write_evaluation
 from tests.monitor import recomputed
 from tests.monitor.conftest import Asker, attempt, lines

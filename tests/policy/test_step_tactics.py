@@ -1,6 +1,7 @@
 """Steps that a proof state itself suggests, by its text, and tactics of similar proofs in its names."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from nanoproof.retrieval.corpus import CorpusPremise
 from nanoproof.retrieval.premises import RetrieveOptions
 from nanoproof.retrieval.proved_states import ProvedStates
 from nanoproof.search.policy import policy_for
+from nanoproof.training.batches import proved_states
 
 # -- types by their text ---------------------------------------------------------------------------------------------
 
@@ -185,6 +187,13 @@ def test_the_likest_states_come_first_and_the_index_grows() -> None:
     assert similar_tactics(proved, state, 2) == ["exact ⟨hr.2, hr.2⟩", "exact hr.2"]
     options = RetrieveOptions(similar_tactics=1, similar_data="nanolean")
     assert suggested(options, state, proved) == [("exact ⟨hr.2, hr.2⟩", -3.0)]
+
+
+def test_the_proofs_of_a_run_are_read_from_its_log() -> None:
+    run = Path(__file__).parents[1] / "fixtures" / "first_run" / "rl" / "first_run"
+    proved = proved_states(RetrieveOptions(similar_tactics=1, similar_data=str(run)))
+    assert proved is not None
+    assert proved.like("s : Prop\n⊢ s → s", 1)[0].tactic == "intro h"
 
 
 def test_an_index_that_is_full_forgets_the_oldest_state() -> None:

@@ -6,8 +6,8 @@ import pytest
 from nanoproof.common.errors import UserError
 from nanoproof.lean.types import Transition
 from nanoproof.prover.attempt import Attempt, FailedTactic
+from nanoproof.prover.attempt_log import logged_attempts
 from nanoproof.rl import collection
-from nanoproof.rl.attempt_log import logged_attempts
 from nanoproof.rl.batch_sampler import Buffers
 from nanoproof.rl.collection import BEFORE_THIS_RUN, Experience, relearn, relearn_other
 from nanoproof.rl.matchmaker import Matchmaker, MatchmakerConfig
@@ -152,7 +152,7 @@ def test_a_long_log_shows_how_far_its_reader_is(tmp_path, monkeypatch, capsys):
     write(tmp_path, 0, (0, 0))
     relearn(experience(), tmp_path, show=True)
     assert capsys.readouterr().out == ""
-    monkeypatch.setattr("nanoproof.rl.attempt_log.LONG_BYTES", 1)
+    monkeypatch.setattr("nanoproof.prover.attempt_log.LONG_BYTES", 1)
     relearn(experience(), tmp_path, show=True)
     assert f"attempts of {tmp_path.name}: 0" in capsys.readouterr().out
 

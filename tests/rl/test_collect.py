@@ -11,8 +11,8 @@ from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.lean.types import Theorem, Transition
 from nanoproof.prover.attempt import Attempt, FailedTactic
+from nanoproof.prover.attempt_log import logged_attempts
 from nanoproof.retrieval.proved_states import ProvedStates
-from nanoproof.rl.attempt_log import logged_attempts
 from nanoproof.rl.batch_sampler import Buffers
 from nanoproof.rl.collection import ERRORS_AT_LEAST, Collection, CollectSource, Experience, relearn
 from nanoproof.rl.matchmaker import Matchmaker, MatchmakerConfig

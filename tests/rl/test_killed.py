@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from nanoproof.common.files import read_jsonl
-from nanoproof.rl.attempt_log import attempts_file, logged_attempts, number_of
+from nanoproof.prover.attempt_log import attempts_file, logged_attempts, number_of
 from tests.helpers import NIGHTLY
 from tests.rl.killable import PHASES, WINDOWS, describe, new_experience, words
 

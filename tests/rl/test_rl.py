@@ -15,9 +15,9 @@ from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.model.checkpoint import finished_steps, load_model
+from nanoproof.prover.attempt_log import AttemptLog, logged_attempts
 from nanoproof.rl import __main__ as rl
 from nanoproof.rl import collection
-from nanoproof.rl.attempt_log import AttemptLog, logged_attempts
 from nanoproof.rl.learner import Learner, Roles
 from nanoproof.training import step
 from nanoproof.training import step as not_finite

@@ -9,8 +9,8 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.data.rl import numinamath
 from nanoproof.data.theorems.whitelists import choose_lean, theorem_hash
+from nanoproof.prover.attempt_log import logged_attempts
 from nanoproof.rl import __main__ as rl
-from nanoproof.rl.attempt_log import logged_attempts
 from scripts import prover_eval
 from tests.data.installed import install_numinamath
 from tests.rl import tiny

@@ -9,8 +9,8 @@ from contextlib import suppress
 import pytest
 
 from nanoproof.common.files import read_json, read_jsonl
+from nanoproof.prover.attempt_log import logged_attempts
 from nanoproof.rl import __main__ as rl
-from nanoproof.rl.attempt_log import logged_attempts
 from tests.helpers import free_port, wait_for
 from tests.rl import scripted_rl
 

@@ -15,9 +15,9 @@ from nanoproof.common.files import atomic_write_json, read_json, read_jsonl
 from nanoproof.lean.types import Theorem, TheoremRejected
 from nanoproof.model.checkpoint import finished_steps, load_model
 from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.attempt_log import logged_attempts
 from nanoproof.rl import __main__ as rl
 from nanoproof.rl import learner
-from nanoproof.rl.attempt_log import logged_attempts
 from nanoproof.rl.options import RLConfig, parse_args
 from nanoproof.search.policy import Suggestion
 from nanoproof.ttrl import __main__ as ttrl

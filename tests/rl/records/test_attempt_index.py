@@ -6,7 +6,7 @@ import pytest
 from nanoproof.common.errors import UserError
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
-from nanoproof.rl.attempt_log import AttemptIndex, AttemptLog, IndexReader, attempts_file, index_file, last_entry
+from nanoproof.prover.attempt_log import AttemptIndex, AttemptLog, IndexReader, attempts_file, index_file, last_entry
 
 
 def record(sequence, step=0, rank=0, outcome="proven"):

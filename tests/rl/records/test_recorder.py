@@ -15,8 +15,8 @@ from nanoproof.common.distributed import DistInfo
 from nanoproof.common.process import gpu_status
 from nanoproof.common.run_dir import RunDir
 from nanoproof.lean.types import TacticFailed
+from nanoproof.prover.attempt_log import AttemptIndex
 from nanoproof.rl import recorder as recorder_module
-from nanoproof.rl.attempt_log import AttemptIndex
 from nanoproof.rl.batch_sampler import Buffers
 from nanoproof.rl.collection import CollectSource, Experience
 from nanoproof.rl.matchmaker import Matchmaker, MatchmakerConfig

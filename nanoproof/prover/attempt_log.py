@@ -25,7 +25,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from nanoproof.actors.tasks import Number
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import append_whole, drop_torn_line, json_line
 from nanoproof.common.terminal import Progress
@@ -33,8 +32,10 @@ from nanoproof.prover.attempt import Attempt, fault_of, lost_in
 
 log = logging.getLogger(__name__)
 
+Number = tuple[int, int, int]
+"""Step, rank and sequence of an attempt."""
 START_STATES = "start-states"
-"""The data set of attempts inside of reference proofs (`start_states.py`): they are no theorems of a set, and never
+"""The data set of attempts inside of reference proofs (`rl/start_states.py`): they are no theorems of a set, and never
 count as such."""
 
 # -- The index -------------------------------------------------------------------------------------------------------
