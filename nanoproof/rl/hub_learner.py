@@ -105,6 +105,8 @@ class HubLearner(PolicyLearner):
         self.stage_name = stage_name  # type: ignore[misc]
         self._config = config
         _refuse_options_of_ours(config)
+        if config.hub.shard:  # ranks meet in each forward pass: none may begin anew with half as many rows
+            self.memory_advice = "try a smaller --device-batch-size or --row-length"  # type: ignore[misc]
         state, folder, spec = RLState(), None, config.start.checkpoint.model_path
         if config.start.resume_from is not None:
             run_path = resolve_run_dir(config.start.resume_from, "--resume-from")

@@ -74,9 +74,10 @@ def memory_lines(config: RLConfig, ranks: int) -> list[str]:
     lines = [f"{spec}, on the GPU of each of {ranks} ranks ({shared}):"]
     for name, size in {**parts, **passing}.items():
         lines.append(f"  {size / GIGABYTE:8.2f} GB  {name}")
-    lines.append(
-        f"  {total / GIGABYTE:8.2f} GB  at most; what does not fit is halved: --device-batch-size, samples at a time"
-    )
+    halved = "--device-batch-size, samples at a time"
+    if config.hub.shard:
+        halved = "samples at a time (with --shard not --device-batch-size)"
+    lines.append(f"  {total / GIGABYTE:8.2f} GB  at most; what does not fit is halved: {halved}")
     return lines
 
 
