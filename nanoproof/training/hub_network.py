@@ -55,10 +55,12 @@ CHECKPOINT_NAME = re.compile(r"checkpoint-(\d+)")
 OPTIMIZER_FILE = "optimizer.pt"
 _JOINT = ("qkv_proj", "query_key_value", "c_attn", "Wqkv")
 """Queries, keys and values in one matrix, as GPT-2, GPT-NeoX, Falcon and Phi-3 have them."""
+_COMPRESSED = ("kv_b_proj",)
+"""Keys and values of DeepSeek-V3's kind, out of one small vector."""
 MODULES = {
-    "q": ("q_proj", "q", "query", "query_proj", *_JOINT),
-    "k": ("k_proj", "k", "key", "key_proj", *_JOINT),
-    "v": ("v_proj", "v", "value", "value_proj", *_JOINT),
+    "q": ("q_proj", "q", "query", "query_proj", "q_b_proj", *_JOINT),
+    "k": ("k_proj", "k", "key", "key_proj", *_COMPRESSED, *_JOINT),
+    "v": ("v_proj", "v", "value", "value_proj", *_COMPRESSED, *_JOINT),
     "o": ("o_proj", "o", "out_proj", "dense", "c_proj"),
     "up": ("up_proj", "wi", "wi_1", "fc1", "gate_up_proj", "dense_h_to_4h", "c_fc"),
     "down": ("down_proj", "wo", "fc2", "dense_4h_to_h", "c_proj"),

@@ -213,6 +213,11 @@ def test_adapters_alone_are_trained_and_begin_at_the_base(folder: Path, tmp_path
 def test_targets_are_named_as_the_network_does(decoder: Path, tmp_path: Path) -> None:
     gpt2 = plain(save_other_decoder(tmp_path, "gpt2"))
     assert target_modules(gpt2, LoraOptions(lora=4)) == ["c_attn", "c_proj"]
+    small_heads = {"qk_rope_head_dim": 8, "qk_nope_head_dim": 8, "v_head_dim": 8, "kv_lora_rank": 8, "q_lora_rank": 8}
+    shape = {"num_hidden_layers": 1, "hidden_size": 32, "intermediate_size": 32, "vocab_size": 32, **small_heads}
+    with torch.device("meta"):
+        deepseek = transformers.AutoModelForCausalLM.from_config(transformers.DeepseekV3Config(**shape))
+    assert target_modules(deepseek, LoraOptions(lora=4)) == ["kv_b_proj", "o_proj", "q_b_proj"]
     network = plain(decoder)
     assert target_modules(network, LoraOptions(lora=4, lora_targets="q,up,v_proj")) == ["q_proj", "up_proj", "v_proj"]
     assert target_modules(network, LoraOptions(lora=4, lora_targets="all-linear")) == "all-linear"
