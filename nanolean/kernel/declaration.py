@@ -32,7 +32,7 @@ class DefDecl:
 
 @dataclass(frozen=True)
 class TheoremDecl:
-    """Prove `name : type` by `value`; the type must be a proposition, the value is never unfolded."""
+    """Prove `name : type` by `value`; the type must be a proposition, the value is unfolded only by the kernel."""
 
     name: str
     level_params: tuple[str, ...]
@@ -152,7 +152,7 @@ class DefInfo(ValueInfo):
 
 @dataclass(frozen=True, eq=False)
 class TheoremInfo(ValueInfo):
-    """A theorem; never unfolded."""
+    """A theorem; unfolded only by the kernel."""
 
     kind: ClassVar[str] = "theorem"
 

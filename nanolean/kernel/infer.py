@@ -186,16 +186,18 @@ class Inferer(Reducer):
         struct_type = self.whnf(given_type)
         head, args = get_app_fn_args(struct_type)
         info = self.env.get(e.struct)
-        if not isinstance(info, InductiveInfo) or not info.is_structure:
-            raise KernelError(f"a projection needs a structure, and '{e.struct}' is none")
-        if not (isinstance(head, Const) and head.name == e.struct and len(args) == info.num_params):
+        # One constructor is all that Lean asks for: the type may have indices, and fields of its own kind. What it lacks
+        # then is eta. The type of a field speaks of the parameters and of fields before it, never of the indices.
+        if not isinstance(info, InductiveInfo) or len(info.ctors) != 1:
+            raise KernelError(f"a projection needs a type with one constructor, and '{e.struct}' is none")
+        if not (isinstance(head, Const) and head.name == e.struct and len(args) == info.num_params + info.num_indices):
             raise KernelError(f"a projection of '{e.struct}' is applied to a term of type {struct_type}")
         ctor = self.env[info.ctors[0]]
         assert isinstance(ctor, CtorInfo)
         if e.idx >= ctor.num_fields:
             raise KernelError(f"'{e.struct}' has {ctor.num_fields} fields, there is no projection {e.idx + 1}")
         from_prop = self.is_no_data(given_type) or self.is_no_data(struct_type)
-        type_: Any = instantiate_ctor(self, ctor, head, args)
+        type_: Any = instantiate_ctor(self, ctor, head, args[: info.num_params])
         for i in range(e.idx):
             if from_prop and has_loose_bvar(type_.body, 0) and not self.is_prop(type_.type):
                 raise KernelError("a projection of a proposition depends on data")

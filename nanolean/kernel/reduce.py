@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from nanolean.kernel.budget import Budget, BudgetExceeded, allow_deep_recursion
-from nanolean.kernel.declaration import Constants, CtorInfo, DefInfo, InductiveInfo, QuotInfo, RecInfo
+from nanolean.kernel.declaration import Constants, CtorInfo, DefInfo, InductiveInfo, QuotInfo, RecInfo, TheoremInfo
 from nanolean.kernel.expr import (
     App,
     Const,
@@ -33,10 +33,12 @@ BOOL = Const("Bool")
 BOOL_FALSE = Const("Bool.false")
 BOOL_TRUE = Const("Bool.true")
 
-MAX_LITERAL_BITS = 1 << 20
-"""Powers and products that would be larger are not computed."""
+MAX_LITERAL_BITS = 1 << 24
+"""Powers and products that would be larger are not computed. Lean's kernel stops powers of 2 there, others later."""
 MAX_EXPONENT = 1 << 24
-"""Powers with larger exponents are not computed, as in Lean's kernel (lean4#4637)."""
+"""Powers of 2 and more with larger exponents are not computed, as in Lean's kernel (lean4#4637)."""
+MAX_EXPONENT_BITS = 32
+"""Lean's kernel reads no larger exponents, for powers of 0 and 1 either, whose values are small."""
 BITS_PER_STEP = 128
 """Reading and writing numbers costs one elementary step for each so many bits of them."""
 PRODUCTS_PER_STEP = 1 << 23
@@ -78,12 +80,14 @@ def beta(fn: Expr, args: Sequence[Expr]) -> Expr:
 
 
 def unfold(env: Constants, const: Expr) -> Expr | None:
-    """Return the value of a constant that is a definition (theorems and opaque constants are never unfolded)."""
+    """Return the value of a constant that is a definition or theorem (opaque constants are never unfolded)."""
     if const.__class__ is Const:
-        info = env.get(const.name)
+        info: Any = env.get(const.name)
         levels = const.levels
-        if info.__class__ is DefInfo and len(levels) == len(info.level_params):
-            return info.value_at(levels)
+        # A proof is data to a recursor that may make data of it, such as that of `And`: Lean unfolds theorems for it.
+        if (info.__class__ is DefInfo or info.__class__ is TheoremInfo) and len(levels) == len(info.level_params):
+            value: Expr = info.value_at(levels)
+            return value
     return None
 
 
@@ -215,14 +219,22 @@ NAT_FUNCTIONS: dict[str, Callable[[int, int], int | bool]] = {
 def compute(name: str, a: int, b: int, spend: Spend, max_exponent: int = MAX_EXPONENT) -> int | bool | None:
     """Compute an operation of `NAT_FUNCTIONS`, paid for by its size beforehand.
 
-    None where it would have more than `MAX_LITERAL_BITS`, or for a power with an exponent above `max_exponent`.
+    None where it would have more than `MAX_LITERAL_BITS`, or for a power with an exponent above `max_exponent`; where
+    that is the kernel's, for powers of 0 and 1 with exponents that have more than `MAX_EXPONENT_BITS`.
     """
     bits_a, bits_b = a.bit_length(), b.bit_length()
     steps = (bits_a + bits_b) // BITS_PER_STEP
     if name == "Nat.pow":
-        bits = bits_a * b if a > 1 else 1
-        if b > max_exponent or bits > MAX_LITERAL_BITS:
+        if bits_b > MAX_EXPONENT_BITS or (b > max_exponent and (a > 1 or max_exponent < MAX_EXPONENT)):
             return None
+        # The value decides what it costs, not the exponent: that of 0 and 1 is small, and powers of 2 are shifted.
+        is_power_of_two = a & (a - 1) == 0
+        bits = (bits_a - is_power_of_two) * b if a > 1 else 1
+        if bits > MAX_LITERAL_BITS:
+            return None
+        if is_power_of_two and a > 1:
+            spend(steps + bits // BITS_PER_STEP)
+            return 1 << bits
         steps += bits // BITS_PER_STEP + (bits // 2) ** 2 // PRODUCTS_PER_STEP
     elif name == "Nat.mul":
         if bits_a + bits_b > MAX_LITERAL_BITS:

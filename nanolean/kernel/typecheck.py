@@ -7,7 +7,7 @@ structures), when both are proofs of one proposition, or when both are elements 
 from typing import Any
 
 from nanolean.kernel.budget import Budget, BudgetExceeded
-from nanolean.kernel.declaration import Constants, CtorInfo, DefInfo, InductiveInfo
+from nanolean.kernel.declaration import Constants, CtorInfo, DefInfo, InductiveInfo, TheoremInfo
 from nanolean.kernel.expr import (
     App,
     BVar,
@@ -27,6 +27,10 @@ from nanolean.kernel.expr import (
 from nanolean.kernel.infer import Inferer
 from nanolean.kernel.level import equiv
 from nanolean.kernel.reduce import DEFAULT_STEPS, LocalTypes, add_offset, ctor_of, nat_offset, unfold_app
+
+
+NO_VALUE = -1
+"""The height of what does not unfold."""
 
 
 class TypeChecker(Inferer):
@@ -110,7 +114,7 @@ class TypeChecker(Inferer):
             if a_value is not None or b_value is not None:
                 return self.is_def_eq(a_value or a, b_value or b)
             a_height, b_height = self._height(a), self._height(b)
-            if a_height == 0 and b_height == 0:
+            if a_height == b_height == NO_VALUE:
                 return self._compare_stuck(a, b)
             if a_height == b_height and self._same_head(a, b) and self._compare_args(a, b):
                 return True
@@ -129,26 +133,36 @@ class TypeChecker(Inferer):
 
     def _compare_offsets(self, a: Expr, b: Expr) -> bool | None:
         """Numbers without the successors that both have; None where this leads nowhere."""
-        a_base, a_offset = nat_offset(self.env, a)
-        b_base, b_offset = nat_offset(self.env, b)
-        if a_base is None and b_base is None:
-            return a_offset == b_offset
-        if (a_base is None and a_offset < b_offset) or (b_base is None and b_offset < a_offset):
-            return False
-        common = min(a_offset, b_offset)
-        if common == 0:
-            return None
         env = self.env
-        return self.is_def_eq(add_offset(env, a_base, a_offset - common), add_offset(env, b_base, b_offset - common))
+        peeled = False
+        while True:
+            a_base, a_offset = nat_offset(env, a)
+            b_base, b_offset = nat_offset(env, b)
+            if a_base is None and b_base is None:
+                return a_offset == b_offset
+            if (a_base is None and a_offset < b_offset) or (b_base is None and b_offset < a_offset):
+                return False
+            common = min(a_offset, b_offset)
+            if common == 0:
+                return self.is_def_eq(a, b) if peeled else None
+            # A recursor on 20,000 brings its successors to light one at a time: a loop takes no stack for them.
+            peeled = True
+            a = self.whnf_core(add_offset(env, a_base, a_offset - common))
+            b = self.whnf_core(add_offset(env, b_base, b_offset - common))
+            if a is b:
+                return True
+            self.budget.spend()
 
     def _height(self, e: Expr) -> int:
-        """The height of the definition at the head of a term; 0 where there is none to unfold."""
+        """The height of the definition at the head of a term, 0 for a theorem, `NO_VALUE` for what does not unfold."""
         head: Any = get_app_fn(e)
         if head.__class__ is Const:
-            info = self.env.get(head.name)
+            info: Any = self.env.get(head.name)
             if info.__class__ is DefInfo and len(head.levels) == len(info.level_params):
-                return info.height
-        return 0
+                return int(info.height)
+            if info.__class__ is TheoremInfo and len(head.levels) == len(info.level_params):
+                return 0  # Lean unfolds definitions first
+        return NO_VALUE
 
     def _same_head(self, a: Expr, b: Expr) -> bool:
         a_head: Any = get_app_fn(a)

@@ -142,7 +142,7 @@ def structures(both: Both, rng: Random) -> Iterator[Question]:
     while True:
         maker = FamilyMaker(rng)
         decl = maker.declaration()
-        if len(decl.ctors) != 1 or maker.indices:
+        if len(decl.ctors) != 1:
             continue
         env = both.ours(both.env, decl)[1]
         info = env.get(NAME)
@@ -155,15 +155,20 @@ def structures(both: Both, rng: Random) -> Iterator[Question]:
 
 
 def _claim(env: Environment, maker: FamilyMaker, decl: InductiveDecl, rng: Random) -> Declaration | None:
-    """Something about elements `s` and `t` of a type with one constructor; None where the drawn kind does not apply."""
+    """Something about elements `s` and `t` of a type with one constructor, at indices that are variables where it has any.
+
+    None where the drawn kind does not apply.
+    """
     ctor: Any = env[decl.ctors[0].name]
     levels = [LParam(name) for name in decl.level_params]
     params = [param.fvar for param in maker.params]
-    own = mk_app(c(NAME, *levels), *params)
+    own = mk_app(c(NAME, *levels), *params, *[index.fvar for index in maker.indices])
     s, t = b("s", own), b("t", own)
-    binders = [*maker.params, s, t]
+    binders = [*maker.params, *maker.indices, s, t]
     kind = rng.choice(["eta", "no fields", "recursor", "projection"])
     if kind in ("recursor", "projection") and not ctor.num_fields:
+        return None
+    if kind == "recursor" and maker.indices:
         return None
     if kind == "projection":
         value = mk_lambda(binders, Proj(NAME, rng.randrange(ctor.num_fields), s.fvar))

@@ -68,13 +68,23 @@ def test_zeta_replaces_local_definitions():
     assert equal(Let("x", NAT, Lit(2), add(BVar(0), BVar(0))), Lit(4))
 
 
-def test_delta_unfolds_definitions_but_not_theorems_or_opaque_constants():
+def test_delta_unfolds_definitions_and_theorems_but_not_opaque_constants():
     env = prelude()
+    both = call("And", c("True"), c("True"))
+    proof = call("And.intro", c("True"), c("True"), c("True.intro"), c("True.intro"))
     env = env.add(DefDecl("two", (), NAT, Lit(2))).add(OpaqueDecl("hidden", (), NAT, Lit(2)))
+    env = env.add(TheoremDecl("known", (), both, proof)).add(OpaqueDecl("secret", (), both, proof))
     tc = checker(env=env)
     assert tc.whnf(c("two")) is Lit(2)
     assert tc.whnf(c("hidden")) is c("hidden")
     assert not tc.is_def_eq(c("hidden"), Lit(2))
+
+    def three_from(proof: Expr) -> Expr:
+        motive, minor = Lam("h", both, NAT), Lam("a", c("True"), Lam("b", c("True"), Lit(3)))
+        return call("And.rec", c("True"), c("True"), motive, minor, proof, levels=(ONE,))
+
+    assert tc.is_def_eq(three_from(c("known")), Lit(3))
+    assert not tc.is_def_eq(three_from(c("secret")), Lit(3))
 
 
 def test_variables_with_a_value_are_replaced_by_it():

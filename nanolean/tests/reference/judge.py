@@ -142,10 +142,11 @@ class Judge(Machine):
     def _check_field(self, term: Field, scope: Scope) -> Value:
         owner = self.check(term.of, scope)
         family = self.entry(term.struct).family
-        if family is None or not family.is_structure or not isinstance(owner, StuckValue):
-            raise Refused("a field of what is no structure")
-        if not isinstance(owner.head, Known) or owner.head.name != family.name or len(owner.args) != len(family.params):
-            raise Refused("a field of another structure")
+        if family is None or len(family.ctors) != 1 or not isinstance(owner, StuckValue):
+            raise Refused("a field of what has not one constructor")
+        arity = len(family.params) + len(family.indices)
+        if not isinstance(owner.head, Known) or owner.head.name != family.name or len(owner.args) != arity:
+            raise Refused("a field of another type")
         fields = family.ctors[0].fields
         if term.index >= len(fields):
             raise Refused("a field that the structure does not have")

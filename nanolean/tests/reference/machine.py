@@ -55,6 +55,8 @@ class Entry(NamedTuple):
     family: Family | None = None
     """For the type itself and for its recursor."""
     is_quotient: bool = False
+    proof: Term | None = None
+    """Of a theorem, which unfolds only where a recursor waits for a constructor."""
 
 
 class Machine:
@@ -208,6 +210,8 @@ class Machine:
     def _constructor(self, family: Family, major: Delayed) -> tuple[int, Sequence[Delayed]] | None:
         """The number of the constructor that a value was made by, and its fields."""
         made = major.get()
+        if not family.takes_any_proof:
+            made = self._without_theorems(made)
         if isinstance(made, NumberValue):
             return (1, [done(NumberValue(made.value - 1))]) if made.value else (0, [])
         if not isinstance(made, StuckValue):
@@ -223,6 +227,15 @@ class Machine:
         if not any(self.sort_of(type_)):
             return None  # a proposition
         return 0, [done(self.field(family.name, i, made)) for i in range(len(family.ctors[0].fields))]
+
+    def _without_theorems(self, found: Value) -> Value:
+        """The value with theorems at its head unfolded."""
+        while isinstance(found, StuckValue) and isinstance(found.head, Known):
+            entry = self.entry(found.head.name)
+            if entry.proof is None:
+                break
+            found = self.calls(self.evaluate(entry.proof, self.at(entry, found.head.levels)), found.args)
+        return found
 
     def fields_of(self, family: Family, made: StuckValue) -> tuple[int, Sequence[Delayed]] | None:
         """Number and fields of a constructor application, None for any other value."""
@@ -250,6 +263,7 @@ class Machine:
     def field(self, struct: str, index: int, of: Value) -> Value:
         """A field of a value of a structure."""
         family = self.entry(struct).family
+        of = self._without_theorems(of)
         if family is None or not isinstance(of, StuckValue):
             raise Refused("a field of what is no structure")
         found = self.fields_of(family, of)

@@ -137,7 +137,8 @@ def of(info: InductiveInfo) -> set[str]:
 def entry(reader: Reader, info: ConstantInfo) -> Entry:
     """A constant that stands for itself, or unfolds."""
     value = reader.read(info.value) if isinstance(info, DefInfo) else None
-    return Entry(info.level_params, reader.read(info.type), value, None, isinstance(info, QuotInfo))
+    proof = reader.read(info.value) if isinstance(info, TheoremInfo) else None
+    return Entry(info.level_params, reader.read(info.type), value, None, isinstance(info, QuotInfo), proof)
 
 
 def admitted(family: Family, own: Entry) -> dict[str, Entry]:
