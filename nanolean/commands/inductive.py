@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
+from nanolean.commands.aux_recursors import aux_recursors
 from nanolean.commands.declarations import (
     add_to_kernel,
     check_modifiers,
@@ -90,6 +92,9 @@ def _declare(result: CommandResult, cmd: InductiveCmd | StructureCmd, ctors: Seq
     for info in result.state.env:
         if info.name.startswith(f"{header.name}.") and is_made(new, info.name):
             raise ElabError(f"`{info.name}` has already been declared", signature.pos, signature.end)
+    for aux in aux_recursors(new.env, header.name):
+        new = add_to_kernel(new, aux, signature)
+    new = dataclasses.replace(new, protected=new.protected | {f"{header.name}.recOn"})
     result.state = with_modifiers(new, header.name, cmd.modifiers)
     if any("sorryAx" in collect_consts(e) for e in (decl.type, *[ctor.type for ctor in decl.ctors])):
         result.say("warning", "declaration uses `sorry`", signature.pos, signature.end)

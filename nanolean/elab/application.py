@@ -7,11 +7,12 @@ known then), so that it can tell what the arguments are to be; once more at the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from nanolean.elab.elaborator import Elaborator, elaborates
+from nanolean.elab.eliminators import Arg, elab_eliminator, eliminator_shape, finds_motive
 from nanolean.elab.names import elab_level, split_name
 from nanolean.elab.operators import (
+    Done,
     access_fields,
     field_names,
     find_in_namespace_of,
@@ -19,15 +20,10 @@ from nanolean.elab.operators import (
     try_operands,
     wait_for_operands,
 )
-from nanolean.env_state import EnvState
 from nanolean.kernel.declaration import CtorInfo, InductiveInfo
-from nanolean.kernel.expr import App, BVar, Const, Expr, MVar, Pi, get_app_fn, get_app_fn_args, instantiate, mk_app
-from nanolean.meta.generalize import abstract_occurrences
+from nanolean.kernel.expr import App, Const, Expr, MVar, Pi, get_app_fn, get_app_fn_args, instantiate
 from nanolean.proof_errors import ElabError
-from nanolean.syntax import AnonCtor, AppStx, DotIdent, Hole, Ident, LevelStx, NamedArg, ProjStx, StructLit, Term
-
-Arg = Term | Expr
-"""An argument: syntax, or a term that is elaborated already."""
+from nanolean.syntax import AnonCtor, AppStx, DotIdent, Ident, LevelStx, NamedArg, ProjStx, StructLit, Term
 
 
 @elaborates(Ident, DotIdent, ProjStx, AppStx)
@@ -208,8 +204,10 @@ class Call:
                 self.stx.end,
             )
         if place > len(self.args):
-            raise ElabError("Invalid field notation: too few arguments before the object", self.stx.pos, self.stx.end)
-        self.args = [*self.args[:place], value, *self.args[place:]]
+            # Arguments that stand before the object are left out, as the motive in `h.rec`: Lean names it then.
+            self.named[type_.name] = NamedArg(type_.name, Done(value, pos=self.stx.pos, end=self.stx.end))
+        else:
+            self.args = [*self.args[:place], value, *self.args[place:]]
         return self.apply(fn, explicit)
 
     # -- the arguments -------------------------------------------------------------------------------------------
@@ -339,13 +337,14 @@ class Call:
         if explicit or not isinstance(fn, Const):
             return None
         shape = eliminator_shape(self.elaborator.session.state, fn)
-        if shape is None or shape.motive in self.named:
+        if shape is None or not finds_motive(shape, self.args, self.named):
             return None
         if self.elaborator.known_head(self.expected) is None:
             if self.stx is not self.elaborator.forced:
                 return self.elaborator.wait(self.stx, self.expected)
             raise ElabError("failed to elaborate eliminator, expected type is not available")
-        return elab_eliminator(self, fn, shape)
+        assert self.expected is not None
+        return elab_eliminator(self.elaborator, self.stx, fn, shape, self.args, self.named, self.expected)
 
 
 def _is_pi(owner: str, type_: Pi) -> bool:
@@ -443,80 +442,3 @@ def _explicit_fields(self: Elaborator, ctor_name: str) -> int:
         count += type_.info == "default"
         type_ = type_.body
     return count
-
-
-@dataclass(frozen=True)
-class EliminatorShape:
-    """Which argument is the motive, and which arguments the result applies it to."""
-
-    motive: str
-    motive_place: int
-    targets: tuple[int, ...]
-    arity: int
-
-
-def eliminator_shape(state: EnvState, fn: Const) -> EliminatorShape | None:
-    """Return the shape of a recursor or of a constant tagged `elab_as_elim`, None for anything else."""
-    info = state.get(fn.name)
-    if info is None or (info.kind != "rec" and fn.name not in state.tagged("elab_as_elim")):
-        return None
-    names: list[str] = []
-    type_ = info.type
-    while isinstance(type_, Pi):
-        names.append(type_.name)
-        type_ = type_.body
-    head, args = get_app_fn_args(type_)
-    arity = len(names)
-    if not isinstance(head, BVar) or not all(isinstance(arg, BVar) for arg in args):
-        return None
-    motive = arity - 1 - head.idx
-    targets = tuple(arity - 1 - arg.idx for arg in args if isinstance(arg, BVar))
-    return EliminatorShape(names[motive], motive, targets, arity)
-
-
-def elab_eliminator(call: Call, fn: Const, shape: EliminatorShape) -> Expr:
-    """Elaborate the targets first, then the motive from the expected type, then the other arguments."""
-    self, mctx = call.elaborator, call.mctx
-    expected = call.expected
-    assert expected is not None
-    args = list(call.args)
-    result: Expr = fn
-    type_ = mctx.infer_type(fn)
-    postponed = []
-    values: list[Expr] = []
-    motive: Expr | None = None
-    value: Expr
-    for place in range(shape.arity):
-        type_ = type_ if isinstance(type_, Pi) else mctx.whnf(type_)
-        assert isinstance(type_, Pi)
-        if place == shape.motive_place:
-            motive = value = mctx.fresh_mvar(type_.type, self.lctx, "natural")
-        elif type_.name in call.named:
-            value = self.elab_as(call.named.pop(type_.name).value, type_.type)
-        elif type_.info != "default":
-            value = self.fresh_hole(type_.type, call.stx)
-        elif not args:
-            raise ElabError(f"failed to elaborate eliminator, {fn.name} needs more arguments")
-        elif place in shape.targets or isinstance(args[0], Hole):
-            arg = args.pop(0)
-            value = arg if isinstance(arg, Expr) else self.elab_as(arg, type_.type)
-        else:
-            value = mctx.fresh_mvar(type_.type, self.lctx, "natural")
-            postponed.append((value, args.pop(0), type_.type))
-        values.append(value)
-        result = mk_app(result, value)
-        type_ = instantiate(type_.body, value)
-    assert motive is not None
-    targets = [mctx.instantiate(values[place]) for place in shape.targets]
-    body = mctx.instantiate(expected)
-    for arg in args:
-        raise ElabError("failed to elaborate eliminator, too many arguments" if arg else "")
-    motive_value = abstract_occurrences(mctx, body, targets)
-    if not mctx.is_def_eq(motive, motive_value):
-        raise ElabError("failed to elaborate eliminator, the motive is not type correct")
-    for value, arg, arg_type in postponed:
-        arg_type = mctx.instantiate(arg_type)
-        term = arg if isinstance(arg, Expr) else self.elab_as(arg, arg_type)
-        if not mctx.is_def_eq(value, term):
-            raise ElabError("failed to elaborate eliminator, an argument does not fit")
-    return result

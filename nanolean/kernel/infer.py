@@ -186,8 +186,8 @@ class Inferer(Reducer):
         struct_type = self.whnf(given_type)
         head, args = get_app_fn_args(struct_type)
         info = self.env.get(e.struct)
-        # One constructor is all that Lean asks for: the type may have indices, and fields of its own kind. What it lacks
-        # then is eta. The type of a field speaks of the parameters and of fields before it, never of the indices.
+        # One constructor is all that Lean asks for: the type may have indices, and fields of its own kind; it has no
+        # eta then. The type of a field speaks of the parameters and of fields before it, never of the indices.
         if not isinstance(info, InductiveInfo) or len(info.ctors) != 1:
             raise KernelError(f"a projection needs a type with one constructor, and '{e.struct}' is none")
         if not (isinstance(head, Const) and head.name == e.struct and len(args) == info.num_params + info.num_indices):

@@ -28,7 +28,6 @@ from nanolean.kernel.infer import Inferer
 from nanolean.kernel.level import equiv
 from nanolean.kernel.reduce import DEFAULT_STEPS, LocalTypes, add_offset, ctor_of, nat_offset, unfold_app
 
-
 NO_VALUE = -1
 """The height of what does not unfold."""
 

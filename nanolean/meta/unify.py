@@ -168,7 +168,9 @@ def _compare(store: MetaStore, a: Expr, b: Expr) -> bool:
     if _congruent(store, a, b):
         return True
     store.restore(mark)
-    return _eta_structure(store, a, b) or _eta_structure(store, b, a) or _proof_irrelevant(store, a, b)
+    if _eta_structure(store, a, b) or _eta_structure(store, b, a) or _proof_irrelevant(store, a, b):
+        return True
+    return _no_fields(store, a, b)
 
 
 def _quick(store: MetaStore, a: Expr, b: Expr) -> bool | None:
@@ -352,6 +354,19 @@ def _is_ctor_app(store: MetaStore, e: Expr) -> bool:
     fn, _ = get_app_fn_args(e)
     info = store.env.get(fn.name) if isinstance(fn, Const) else None
     return info is not None and info.kind == "ctor"
+
+
+def _no_fields(store: MetaStore, a: Expr, b: Expr) -> bool:
+    """Two elements of one structure without fields, such as `PUnit`."""
+    if a.has_mvar or b.has_mvar or isinstance(a, Sort | Pi | Lit | Lam):
+        return False
+    type_ = whnf(store, infer_type(store, a))
+    head, _ = get_app_fn_args(type_)
+    info = store.env.get(head.name) if isinstance(head, Const) else None
+    if not isinstance(info, InductiveInfo) or not info.is_structure:
+        return False
+    ctor = store.env.get(info.ctors[0])
+    return isinstance(ctor, CtorInfo) and ctor.num_fields == 0 and _attempt(store, type_, infer_type(store, b))
 
 
 def _proof_irrelevant(store: MetaStore, a: Expr, b: Expr) -> bool:

@@ -155,7 +155,7 @@ def structures(both: Both, rng: Random) -> Iterator[Question]:
 
 
 def _claim(env: Environment, maker: FamilyMaker, decl: InductiveDecl, rng: Random) -> Declaration | None:
-    """Something about elements `s` and `t` of a type with one constructor, at indices that are variables where it has any.
+    """Something about elements `s` and `t` of a type with one constructor, at indices that are variables.
 
     None where the drawn kind does not apply.
     """
