@@ -68,14 +68,14 @@ def _opened(type_: Expr) -> tuple[list[Local], Expr]:
     return opened, type_
 
 
-def _is_hypothesis(type_: Expr, motive: FVar) -> bool:
+def _is_hypothesis(type_: Expr, motive: Expr) -> bool:
     """Whether an argument of a minor premise is an induction hypothesis: it is, for all .., the motive of something."""
     while isinstance(type_, Pi):
         type_ = type_.body
     return get_app_fn(type_) is motive
 
 
-def _fields_of(minor: Expr, motive: FVar) -> tuple[list[Local], list[Local], Expr]:
+def _fields_of(minor: Expr, motive: Expr) -> tuple[list[Local], list[Local], Expr]:
     """The fields of a minor premise, its induction hypotheses, and what it proves."""
     fields: list[Local] = []
     hypotheses: list[Local] = []
@@ -88,12 +88,12 @@ def _fields_of(minor: Expr, motive: FVar) -> tuple[list[Local], list[Local], Exp
     return fields, hypotheses, minor
 
 
-def _without_hypotheses(minor: Expr, motive: FVar) -> Expr:
+def _without_hypotheses(minor: Expr, motive: Expr) -> Expr:
     fields, _, result = _fields_of(minor, motive)
     return mk_pi(fields, result)
 
 
-def _as_minor(minor: Local, case: Local, motive: FVar) -> Expr:
+def _as_minor(minor: Local, case: Local, motive: Expr) -> Expr:
     """The minor premise of the recursor that a case without hypotheses makes."""
     fields, hypotheses, _ = _fields_of(minor.type, motive)
     return mk_lambda([*fields, *hypotheses], mk_app(case.fvar, *[field.fvar for field in fields]))

@@ -75,7 +75,7 @@ def allow_recursion(header: Header, signature: Signature, value: Term) -> None:
     session = header.session
     if header.type is None or signature.name is None or not mentions_name(value, signature.name):
         return
-    name_levels(session, header.type, *(decl.type for decl in header.lctx))
+    name_levels(session, *(decl.type for decl in header.lctx), header.type)
     header.lctx = close_context(session, header.lctx, signature)
     header.type = session.mctx.instantiate(header.type)
     ids = [decl.fvar_id for decl in header.lctx.decls[header.num_variables :]]
@@ -193,7 +193,7 @@ def run_declaration(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd
         if not session.mctx.is_prop(header.type):
             shown = session.show(header.type, header.lctx)
             raise ElabError(f"type of theorem `{header.name}` is not a proposition\n  {shown}", cmd.pos, cmd.end)
-        name_levels(session, header.type, *(decl.type for decl in header.lctx))
+        name_levels(session, *(decl.type for decl in header.lctx), header.type)
         include_variables(header, instances=True)
         header.lctx = close_context(session, header.lctx, signature)
     allow_recursion(header, signature, cmd.value)
@@ -229,7 +229,7 @@ def add_value(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd, head
     assert header.type is not None
     if not isinstance(cmd, TheoremCmd):
         include_variables(header, value)
-        name_levels(session, header.type, value, *(decl.type for decl in header.lctx))
+        name_levels(session, *(decl.type for decl in header.lctx), header.type, value)
     ids = [decl.fvar_id for decl in header.lctx]
     value = mctx.instantiate(value)
     opened = open_value(header, value)
@@ -289,7 +289,7 @@ def run_axiom(result: CommandResult, cmd: AxiomCmd) -> None:
     if header.type is None:
         raise ElabError("the type of an axiom cannot be left out", cmd.signature.pos, cmd.signature.end)
     session = header.session
-    name_levels(session, header.type, *(decl.type for decl in header.lctx))
+    name_levels(session, *(decl.type for decl in header.lctx), header.type)
     include_variables(header)
     header.lctx = close_context(session, header.lctx, cmd.signature)
     type_ = session.mctx.instantiate(session.mctx.mk_pi([decl.fvar_id for decl in header.lctx], header.type))

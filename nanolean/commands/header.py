@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from nanolean.commands.auto_bound import auto_binder, bind_types, binding
 from nanolean.elab.api import finish
 from nanolean.elab.elaborator import Elaborator
 from nanolean.elab.names import collect_level_mvars
@@ -64,34 +65,52 @@ def section_variables(state: EnvState) -> tuple[Binder, ...]:
     return tuple(binder for scope in state.scopes for binder in scope.variables)
 
 
-def new_session(state: EnvState, level_names: Sequence[str], steps: int = COMMAND_STEPS) -> Session:
+def new_session(state: EnvState, level_names: Sequence[str], steps: int | Budget = COMMAND_STEPS) -> Session:
     """Make the session of one command."""
-    mctx = MetaContext(state.env, Budget(steps), state.caches)
+    mctx = MetaContext(state.env, Budget(steps) if isinstance(steps, int) else steps, state.caches)
     mctx.show_universes = state.shows_universes
     return Session(mctx, state, run_block, tuple(level_names))
 
 
 def elab_header(state: EnvState, signature: Signature) -> Header:
-    """Elaborate variables, binders and type; nothing stays open but levels. Raises `ElabError`."""
+    """Elaborate variables, binders and type; nothing stays open but levels. Raises `ElabError`.
+
+    Unknown names and levels are bound, as `auto_bound` has it.
+    """
     name = full_name(state, signature.name or "_example")
     levels = (*universe_names(state), *signature.level_params)
     for level in signature.level_params:
         if levels.count(level) > 1:
             text = f"a universe level named `{level}` has already been declared"
             raise ElabError(text, signature.pos, signature.end)
-    session = new_session(inside(state, name), levels)
-    session.decl_name = name
+    inner, budget = inside(state, name), Budget(COMMAND_STEPS)
+
+    def elaborate(new_names: Sequence[str], new_levels: Sequence[str]) -> Header:
+        session = new_session(inner, (*levels, *new_levels), budget)
+        session.decl_name, session.auto_bound = name, tuple(new_names)
+        return _elab_header(session, section_variables(state), [auto_binder(new) for new in new_names], signature)
+
+    return binding(inner, elaborate, signature.name or "")
+
+
+def _elab_header(
+    session: Session, variables: Sequence[Binder], automatic: Sequence[Binder], signature: Signature
+) -> Header:
+    """The header with variables of the section, and binders that nobody has written."""
     elaborator = Elaborator(session, EMPTY_CONTEXT)
-    variables = section_variables(state)
-    for binder in (*variables, *signature.binders):
-        add_local(elaborator, binder)
+    binders = [*variables, *automatic, *signature.binders]
+    ids = [add_local(elaborator, binder) for binder in binders]
     type_ = None
-    if signature.type is None:
-        elaborator.force()
-    else:
-        type_ = finish(elaborator, elaborator.elab_type(signature.type), "error", signature.type).term
+    if signature.type is not None:
+        type_ = elaborator.elab_type(signature.type)
+    elaborator.force()
+    num_variables = len(variables) + bind_types(elaborator, variables, ids)
+    bind_types(elaborator, automatic, ids[len(variables) :])
+    if type_ is not None:
+        assert signature.type is not None
+        type_ = finish(elaborator, type_, "error", signature.type).term
     lctx = close_context(session, elaborator.lctx, signature)
-    return Header(session, name, lctx, type_, len(variables))
+    return Header(session, session.decl_name, lctx, type_, num_variables)
 
 
 def add_local(elaborator: Elaborator, binder: Binder) -> str:

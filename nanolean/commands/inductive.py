@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from nanolean.commands.auto_bound import auto_binder, bind_types, binding
 from nanolean.commands.aux_recursors import aux_recursors
 from nanolean.commands.declarations import (
     add_to_kernel,
@@ -26,6 +27,7 @@ from nanolean.commands.header import (
 from nanolean.commands.messages import CommandResult
 from nanolean.elab.api import finish
 from nanolean.elab.elaborator import Elaborator
+from nanolean.elab.names import collect_level_mvars
 from nanolean.kernel.budget import KernelError
 from nanolean.kernel.declaration import (
     AxiomInfo,
@@ -45,6 +47,7 @@ from nanolean.kernel.expr import (
     Expr,
     FVar,
     Lam,
+    MVar,
     Pi,
     Proj,
     Sort,
@@ -62,7 +65,7 @@ from nanolean.kernel.typecheck import TypeChecker
 from nanolean.meta.bind import replace_fvar
 from nanolean.meta.lctx import LocalContext
 from nanolean.proof_errors import ElabError
-from nanolean.syntax import CtorStx, InductiveCmd, Signature, StructureCmd
+from nanolean.syntax import Binder, CtorStx, Forall, InductiveCmd, Signature, StructureCmd
 
 
 def run_inductive(result: CommandResult, cmd: InductiveCmd) -> None:
@@ -76,10 +79,10 @@ def _declare(result: CommandResult, cmd: InductiveCmd | StructureCmd, ctors: Seq
     signature = cmd.signature
     header = elab_header(result.state, signature)
     if header.type is not None:
-        decl = _elab_types(result, header, signature, ctors)
+        decl = _elab_types(result, header, cmd, ctors)
     else:
         header.type = TYPE
-        decl = _elab_types(result, header, signature, ctors)
+        decl = _elab_types(result, header, cmd, ctors)
         try:
             sort = _inferred_sort(header, decl)
         except KernelError:  # a field is no type, which the kernel says better
@@ -87,7 +90,7 @@ def _declare(result: CommandResult, cmd: InductiveCmd | StructureCmd, ctors: Seq
         if sort is not TYPE:  # it may have universe parameters of its own, so all is elaborated again
             header = elab_header(result.state, signature)
             header.type = sort
-            decl = _elab_types(result, header, signature, ctors)
+            decl = _elab_types(result, header, cmd, ctors)
     new = add_to_kernel(result.state, decl, signature)
     for info in result.state.env:
         if info.name.startswith(f"{header.name}.") and is_made(new, info.name):
@@ -101,13 +104,15 @@ def _declare(result: CommandResult, cmd: InductiveCmd | StructureCmd, ctors: Seq
     return decl
 
 
-def _elab_types(result: CommandResult, header: Header, signature: Signature, ctors: Sequence[CtorStx]) -> InductiveDecl:
+def _elab_types(
+    result: CommandResult, header: Header, cmd: InductiveCmd | StructureCmd, ctors: Sequence[CtorStx]
+) -> InductiveDecl:
     """The declaration of a type whose sort is known, elaborated and not checked."""
-    session = header.session
+    session, signature, has_fields = header.session, cmd.signature, isinstance(cmd, StructureCmd)
     mctx = session.mctx
     assert header.type is not None
     _check_result(header, signature)
-    name_levels(session, header.type, *(decl.type for decl in header.lctx))
+    name_levels(session, *(decl.type for decl in header.lctx), header.type)
     include_variables(header)
     header.lctx = close_context(session, header.lctx, signature)
     params = header.lctx
@@ -123,7 +128,7 @@ def _elab_types(result: CommandResult, header: Header, signature: Signature, cto
     for ctor in ctors:
         if "." in ctor.name:
             raise ElabError(f"the name `{ctor.name}` of a constructor may have no dots here", ctor.pos, ctor.end)
-        types.append(CtorDecl(f"{header.name}.{ctor.name}", _ctor_type(header, ctor, params, self_const)))
+        types.append(CtorDecl(f"{header.name}.{ctor.name}", _ctor_type(header, ctor, params, self_const, has_fields)))
     count = _num_params(header.name, len(ids), type_, [ctor.type for ctor in types])
     return InductiveDecl(header.name, levels, count, type_, tuple(types))
 
@@ -186,11 +191,57 @@ def _check_result(header: Header, signature: Signature) -> None:
         raise ElabError("invalid inductive type, resultant type is not a sort", at.pos, at.end)
 
 
-def _ctor_type(header: Header, ctor: CtorStx, params: LocalContext, self_const: Const) -> Expr:
+def _ctor_type(header: Header, ctor: CtorStx, params: LocalContext, self_const: Const, has_fields: bool) -> Expr:
+    """The type of a constructor, over the parameters.
+
+    Names that it does not know become arguments of the constructor; in a structure, arguments of the field.
+    """
+    session = header.session
+    mark = session.mctx.save()
+
+    def elaborate(names: Sequence[str], levels: Sequence[str]) -> Expr:
+        if levels:
+            raise ElabError(f"unknown universe level `{levels[0]}`", ctor.pos, ctor.end)
+        session.mctx.restore(mark)
+        session.auto_bound = tuple(names)
+        automatic = [auto_binder(name) for name in names]
+        return _elab_ctor(header, ctor, params, self_const, automatic, has_fields)
+
+    return binding(session.state, elaborate, header.name.rpartition(".")[2])
+
+
+def _add_field(elaborator: Elaborator, field: Binder) -> str:
+    """Bring a field of a structure into scope; what its type does not know it is about all of: `∀ {x}, ..`."""
+
+    def elaborate(names: Sequence[str], levels: Sequence[str]) -> str:
+        if levels:
+            raise ElabError(f"unknown universe level `{levels[0]}`", field.pos, field.end)
+        elaborator.session.auto_bound = tuple(names)
+        binder = field
+        if names and field.type is not None:
+            automatic = tuple([auto_binder(name) for name in names])
+            binder = dataclasses.replace(field, type=Forall(automatic, field.type, pos=field.pos, end=field.end))
+        with elaborator.trial():
+            return add_local(elaborator, binder)
+
+    return binding(elaborator.session.state, elaborate)
+
+
+def _elab_ctor(
+    header: Header,
+    ctor: CtorStx,
+    params: LocalContext,
+    self_const: Const,
+    automatic: Sequence[Binder],
+    has_fields: bool,
+) -> Expr:
     session = header.session
     mctx = session.mctx
     elaborator = Elaborator(session, params)
-    ids = [add_local(elaborator, binder) for binder in ctor.binders]
+    binders = [*automatic, *ctor.binders]
+    ids: list[str] = []
+    for binder in binders:
+        ids.append(_add_field(elaborator, binder) if has_fields else add_local(elaborator, binder))
     if ctor.type is None:
         if isinstance(header.type, Pi):
             raise ElabError(
@@ -202,13 +253,34 @@ def _ctor_type(header: Header, ctor: CtorStx, params: LocalContext, self_const: 
         result: Expr = mk_app(self_const, *[decl.fvar for decl in params])
         elaborator.force()
     else:
-        result = finish(elaborator, elaborator.elab_type(ctor.type), "error", ctor.type).term
+        result = elaborator.elab_type(ctor.type)
+        elaborator.force()
+        _find_params(elaborator, mctx.mk_pi(ids, result), params, self_const)
+        result = finish(elaborator, result, "error", ctor.type).term
+    bind_types(elaborator, automatic, ids)
+    ids = [decl.fvar_id for decl in elaborator.lctx if decl.fvar_id not in params]
     type_ = mctx.instantiate(mctx.mk_pi(ids, result))
     for decl in reversed(params.decls):
         hidden = mctx.fresh_local(decl.user_name, decl.type, info="implicit")
         type_ = mctx.mk_pi([hidden.fvar_id], replace_fvar(type_, decl.fvar_id, FVar(hidden.fvar_id)))
     type_ = mctx.instantiate(type_)
-    return replace(type_, lambda node: self_const if isinstance(node, Const) and node.name == self_const.name else None)
+    type_ = replace(
+        type_, lambda node: self_const if isinstance(node, Const) and node.name == self_const.name else None
+    )
+    if collect_level_mvars(type_):
+        raise ElabError(f"Failed to infer universe levels in the type of constructor `{ctor.name}`", ctor.pos, ctor.end)
+    return type_
+
+
+def _find_params(elaborator: Elaborator, type_: Expr, params: LocalContext, self_const: Const) -> None:
+    """Unify parameters of the type that its occurrences leave out, being implicit, with those of the declaration."""
+    mctx = elaborator.mctx
+    for node in subterms(mctx.instantiate(type_)):
+        fn, args = get_app_fn_args(node)
+        if isinstance(fn, Const) and fn.name == self_const.name:
+            for arg, param in zip(args, params):
+                if isinstance(mctx.instantiate(arg), MVar):
+                    mctx.is_def_eq(arg, param.fvar)
 
 
 def _num_params(name: str, given: int, type_: Expr, ctors: list[Expr]) -> int:

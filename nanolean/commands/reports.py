@@ -174,6 +174,8 @@ def _show(session: Session, e: Expr, lctx: LocalContext = EMPTY_CONTEXT, before:
 
 def _with_value(session: Session, info: ConstantInfo) -> str:
     head = f"{KIND_WORDS.get(info.kind, info.kind)} {info.name}{_levels(info)} : "
+    if info.name in session.state.protected:
+        head = f"protected {head}"
     if isinstance(info, DefInfo) and info.reducible:
         head = f"@[reducible] {head}"
     head = _show(session, info.type, before=head)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from nanolean.commands.auto_bound import auto_binder, binding
 from nanolean.commands.declarations import ATTRIBUTES
 from nanolean.commands.header import TERM_STEPS, add_local, new_session, section_variables, universe_names
 from nanolean.commands.messages import CommandResult
@@ -14,6 +16,7 @@ from nanolean.meta.lctx import EMPTY_CONTEXT
 from nanolean.proof_errors import ElabError
 from nanolean.syntax import (
     AttributeCmd,
+    Binder,
     EndCmd,
     NamespaceCmd,
     OpenCmd,
@@ -137,17 +140,25 @@ def known_namespaces(state: EnvState) -> frozenset[str]:
 def run_variable(result: CommandResult, cmd: VariableCmd) -> None:
     """Declare variables until the end of the scope; their types are checked now."""
     state = result.state
-    session = new_session(state, universe_names(state), TERM_STEPS)
-    elaborator = Elaborator(session, EMPTY_CONTEXT)
-    for binder in (*section_variables(state), *cmd.binders):
-        add_local(elaborator, binder)
-    elaborator.force()
+
+    def elaborate(names: Sequence[str], levels: Sequence[str]) -> tuple[tuple[Binder, ...], tuple[str, ...]]:
+        session = new_session(state, (*universe_names(state), *levels), TERM_STEPS)
+        session.auto_bound = tuple(names)
+        elaborator = Elaborator(session, EMPTY_CONTEXT)
+        automatic = tuple([auto_binder(name) for name in names])
+        for binder in (*section_variables(state), *automatic, *cmd.binders):
+            add_local(elaborator, binder)
+        elaborator.force()
+        return automatic, tuple(levels)
+
+    automatic, levels = binding(state, elaborate)
     scope = state.scope
     text = result.text[cmd.pos : cmd.end].removeprefix("variable").strip()
     result.state = state.with_scope(
         replace(
             scope,
-            variables=(*scope.variables, *cmd.binders),
+            variables=(*scope.variables, *automatic, *cmd.binders),
+            universes=(*scope.universes, *levels),
             variable_texts=(*scope.variable_texts, text),
         )
     )

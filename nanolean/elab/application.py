@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from nanolean.elab.elaborator import Elaborator, elaborates
 from nanolean.elab.eliminators import Arg, elab_eliminator, eliminator_shape, finds_motive
-from nanolean.elab.names import elab_level, split_name
+from nanolean.elab.names import UnknownName, elab_level, split_name
 from nanolean.elab.operators import (
     Done,
     access_fields,
@@ -21,7 +21,7 @@ from nanolean.elab.operators import (
     wait_for_operands,
 )
 from nanolean.kernel.declaration import CtorInfo, InductiveInfo
-from nanolean.kernel.expr import App, Const, Expr, MVar, Pi, get_app_fn, get_app_fn_args, instantiate
+from nanolean.kernel.expr import App, Const, Expr, FVar, MVar, Pi, get_app_fn, get_app_fn_args, instantiate
 from nanolean.proof_errors import ElabError
 from nanolean.syntax import AnonCtor, AppStx, DotIdent, Ident, LevelStx, NamedArg, ProjStx, StructLit, Term
 
@@ -87,7 +87,7 @@ class Call:
     def _ident(self, fn: Ident, explicit: bool) -> Expr:
         found = split_name(self.elaborator.session.state, self.elaborator.lctx, fn.name)
         if found is None:
-            raise ElabError(f"Unknown identifier `{fn.name}`", fn.pos, fn.end)
+            raise UnknownName(fn.name, fn.pos + explicit, fn.end)  # the sign `@` is not blamed
         head, fields = found
         if not isinstance(head, list):
             return self._with_fields(head, list(fields), explicit, fn)
@@ -269,13 +269,14 @@ class Call:
                 arg.end,
             )
         self.elaborator.resume()
-        raise ElabError(
+        text = (
             f"Function expected at\n  {self.elaborator.show(fn)}\nbut this term has type\n  "
             f"{self.elaborator.show(type_)}\n\nNote: Expected a function because this term is being applied to the "
-            f"argument\n  {self._show_arg(args[0])}",
-            self.stx.pos,
-            self.stx.end,
+            f"argument\n  {self._show_arg(args[0])}"
         )
+        if isinstance(fn, FVar) and self.mctx.fvars[fn.id].user_name in self.elaborator.session.auto_bound:
+            text += NO_FUNCTION.format(name=self.mctx.fvars[fn.id].user_name)
+        raise ElabError(text, self.stx.pos, self.stx.end)
 
     def _show_arg(self, arg: Arg) -> str:
         if isinstance(arg, Expr):
@@ -351,6 +352,12 @@ def _is_pi(owner: str, type_: Pi) -> bool:
     return owner == "Function" and isinstance(type_.type, Pi)
 
 
+NO_FUNCTION = (
+    "\n\nHint: The identifier `{name}` is unknown, and Lean's `autoImplicit` option causes an unknown identifier to be "
+    "treated as an implicitly bound variable with an unknown type. However, the unknown type cannot be a function, and "
+    "a function is what Lean expects here. This is often the result of a typo or a missing `import` or `open` "
+    "statement."
+)
 ONE_CTOR = (
     "\n\nNote: This notation can only be used when the expected type is an inductive type with a single constructor"
 )

@@ -118,8 +118,8 @@ def elab_eliminator(
         values.append(value)
         result = mk_app(result, value)
         type_ = instantiate(type_.body, value)
-    for arg in given.values():
-        raise ElabError(f"Invalid argument name `{arg.name}` for function `{fn.name}`", arg.pos, arg.end)
+    for unused in given.values():
+        raise ElabError(f"Invalid argument name `{unused.name}` for function `{fn.name}`", unused.pos, unused.end)
     extra = [arg if isinstance(arg, Expr) else self.elab(arg) for arg in left]
     body = mctx.instantiate(expected)
     for value in reversed(extra):

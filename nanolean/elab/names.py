@@ -77,6 +77,22 @@ def split_name(state: EnvState, lctx: LocalContext, name: str) -> tuple[Expr | l
     return None
 
 
+class UnknownName(ElabError):
+    """An identifier that means nothing here; the header of a declaration may bind it."""
+
+    def __init__(self, name: str, pos: int | None, end: int | None) -> None:
+        super().__init__(f"Unknown identifier `{name}`", pos, end)
+        self.name = name
+
+
+class UnknownLevel(ElabError):
+    """A universe level that nobody has declared; the header of a declaration may bind it."""
+
+    def __init__(self, name: str, pos: int | None, end: int | None) -> None:
+        super().__init__(f"unknown universe level `{name}`", pos, end)
+        self.name = name
+
+
 MAX_OFFSET = 32
 
 
@@ -87,7 +103,7 @@ def elab_level(session: Session, stx: LevelStx) -> Level:
             return of_nat(_small(stx, value))
         case LevelName(name):
             if name not in session.level_names:
-                raise ElabError(f"unknown universe level `{name}`", stx.pos, stx.end)
+                raise UnknownLevel(name, stx.pos, stx.end)
             return LParam(name)
         case LevelHole():
             return session.mctx.fresh_level()

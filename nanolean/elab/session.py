@@ -71,6 +71,8 @@ class Session:
 
     auxiliary: list[Declaration] = field(default_factory=list)
     """What `add_auxiliary` has added, in order."""
+    auto_bound: tuple[str, ...] = ()
+    """Names that the header of the declaration binds without saying so."""
     decl_name: str = ""
     """The declaration that is elaborated, empty while a tactic runs on its own."""
 

@@ -625,7 +625,7 @@ axiom ax {n : N} (h : Same n n) : P
 3:0 info: @ax : ∀ {n : N}, Same n n → P
 4:0 info: ax Same.mk : P
 -/
---- differs
+---
 axiom ax [inst : Box N] : N
 #check @ax
 /-
@@ -2759,4 +2759,827 @@ axiom H5 (f : ∀ x : N, Same x x) {y : N} : Same y y
 /-
 2:0 info: H5 (f : ∀ (x : N), Same x x) {y : N} : Same y y
 3:0 info: H5 : (∀ (x : N), Same x x) → ∀ {y : N}, Same y y
+-/
+---
+inductive Fls : Prop
+example (h : False) : P := False.rec _ h
+/-
+-/
+---
+example (h : False) : P := h.rec
+/-
+-/
+---
+example (h : False) : P := False.rec (fun _ => P) h
+/-
+-/
+---
+example (h : False) : P := h.rec (motive := fun _ => P)
+/-
+-/
+---
+example (h : False) : P := h.casesOn
+/-
+-/
+---
+example (h : False) : N := h.rec
+/-
+-/
+---
+example : False → P := False.rec _
+/-
+-/
+---
+#check @False.rec
+#check @False.casesOn
+#check @False.recOn
+#check False.rec
+/-
+1:0 info: False.rec : (motive : False → Sort u_1) → (t : False) → motive t
+2:0 info: False.casesOn : (motive : False → Sort u_1) → (t : False) → motive t
+3:0 info: False.recOn : (motive : False → Sort u_1) → (t : False) → motive t
+4:0 info: False.rec.{u} (motive : False → Sort u) (t : False) : motive t
+-/
+---
+example (h : Either P Q) : Either Q P := h.casesOn .inr .inl
+/-
+-/
+---
+example (h : Either P Q) : Either Q P := Either.casesOn h (fun a => Either.inr a) (fun b => Either.inl b)
+/-
+-/
+---
+example (h : Either P Q) : Either Q P := Either.recOn h (fun a => Either.inr a) (fun b => Either.inl b)
+/-
+-/
+---
+example (h : Either P Q) : Either Q P := h.rec .inr .inl
+/-
+-/
+---
+def pred (n : N) : N := n.casesOn N.z (fun m => m)
+#check pred
+#print pred
+example : Same (pred (N.s N.z)) N.z := Same.mk
+/-
+2:0 info: pred (n : N) : N
+3:0 info: def pred : N → N :=
+fun n => N.casesOn n N.z fun m => m
+-/
+---
+def pred (n : N) : N := N.casesOn n N.z (fun m => m)
+/-
+-/
+---
+def pred (n : N) : N := N.casesOn (motive := fun _ => N) n N.z (fun m => m)
+#print pred
+/-
+2:0 info: def pred : N → N :=
+fun n => N.casesOn n N.z fun m => m
+-/
+---
+theorem Same.sy {a b : A} (h : Same a b) : Same b a := h.rec Same.mk
+/-
+-/
+---
+theorem Same.sy {a b : A} (h : Same a b) : Same b a := h.casesOn Same.mk
+/-
+-/
+---
+theorem Same.sy {a b : A} (h : Same a b) : Same b a := Same.recOn h Same.mk
+/-
+-/
+---
+theorem Eq.sy {a b : A} (h : Eq a b) : Eq b a := h.rec rfl
+/-
+-/
+---
+theorem Eq.sy {a b : A} (h : Eq a b) : Eq b a := h.recOn rfl
+/-
+-/
+---
+theorem Eq.sy {a b : A} (h : Eq a b) : Eq b a := Eq.casesOn h rfl
+/-
+-/
+---
+example (p : Pt) : Same p p := p.casesOn fun x y => Same.mk
+/-
+-/
+---
+example (p : Pt) : Same p p := Pt.casesOn p fun x y => Same.mk
+/-
+-/
+---
+example (p : Pt) : Same p p := Pt.rec (fun x y => Same.mk) p
+/-
+-/
+---
+inductive T where | a | b
+theorem T.casesOn : P := hp
+/-
+2:8 error: `T.casesOn` has already been declared
+-/
+---
+inductive T where | a | b
+theorem T.recOn : P := hp
+/-
+2:8 error: `T.recOn` has already been declared
+-/
+---
+inductive N2 : N → Type where
+  | z : N2 N.z
+  | s (n : N) (m : N2 n) : N2 (N.s n)
+#check @N2.casesOn
+#check @N2.recOn
+#check N2.rec
+#check @N2.rec
+/-
+4:0 info: @N2.casesOn : {motive : (a : N) → N2 a → Sort u_1} →
+  {a : N} → (t : N2 a) → motive N.z N2.z → ((n : N) → (m : N2 n) → motive n.s (N2.s n m)) → motive a t
+5:0 info: @N2.recOn : {motive : (a : N) → N2 a → Sort u_1} →
+  {a : N} → (t : N2 a) → motive N.z N2.z → ((n : N) → (m : N2 n) → motive n m → motive n.s (N2.s n m)) → motive a t
+6:0 info: N2.rec.{u} {motive : (a : N) → N2 a → Sort u} (z : motive N.z N2.z)
+  (s : (n : N) → (m : N2 n) → motive n m → motive n.s (N2.s n m)) {a✝ : N} (t : N2 a✝) : motive a✝ t
+7:0 info: @N2.rec : {motive : (a : N) → N2 a → Sort u_1} →
+  motive N.z N2.z → ((n : N) → (m : N2 n) → motive n m → motive n.s (N2.s n m)) → {a : N} → (t : N2 a) → motive a t
+-/
+---
+inductive Ac {α : Sort u} (r : α → α → Prop) : α → Prop where
+  | intro (x : α) (h : ∀ y, r y x → Ac r y) : Ac r x
+#check @Ac.rec
+#check @Ac.recOn
+#check @Ac.casesOn
+#print Ac.casesOn
+/-
+3:0 info: @Ac.rec : {α : Sort u_2} →
+  {r : α → α → Prop} →
+    {motive : (a : α) → Ac r a → Sort u_1} →
+      ((x : α) → (h : ∀ (y : α), r y x → Ac r y) → ((y : α) → (a : r y x) → motive y ⋯) → motive x ⋯) →
+        {a : α} → (t : Ac r a) → motive a t
+4:0 info: @Ac.recOn : {α : Sort u_2} →
+  {r : α → α → Prop} →
+    {motive : (a : α) → Ac r a → Sort u_1} →
+      {a : α} →
+        (t : Ac r a) →
+          ((x : α) → (h : ∀ (y : α), r y x → Ac r y) → ((y : α) → (a : r y x) → motive y ⋯) → motive x ⋯) → motive a t
+5:0 info: @Ac.casesOn : {α : Sort u_2} →
+  {r : α → α → Prop} →
+    {motive : (a : α) → Ac r a → Sort u_1} →
+      {a : α} → (t : Ac r a) → ((x : α) → (h : ∀ (y : α), r y x → Ac r y) → motive x ⋯) → motive a t
+6:0 info: @[reducible] def Ac.casesOn.{u_1, u} : {α : Sort u} →
+  {r : α → α → Prop} →
+    {motive : (a : α) → Ac r a → Sort u_1} →
+      {a : α} → (t : Ac r a) → ((x : α) → (h : ∀ (y : α), r y x → Ac r y) → motive x ⋯) → motive a t :=
+fun {α} {r} {motive} {a} t intro => Ac.rec (fun x h h_ih => intro x h) t
+-/
+---
+open N in
+#check recOn
+/-
+2:7 error: Unknown identifier `recOn`
+-/
+---
+inductive OneR where | mk (n : N) (m : OneR) : OneR
+#print OneR.casesOn
+/-
+2:0 info: @[reducible] def OneR.casesOn.{u} : {motive : OneR → Sort u} →
+  (t : OneR) → ((n : N) → (m : OneR) → motive (OneR.mk n m)) → motive t :=
+fun {motive} t mk => OneR.rec (fun n m m_ih => mk n m) t
+-/
+---
+inductive OneI : N → Type where | mk (n : N) (m : N) : OneI n
+#print OneI.casesOn
+/-
+2:0 info: @[reducible] def OneI.casesOn.{u} : {a : N} →
+  {motive : OneI a → Sort u} → (t : OneI a) → ((m : N) → motive (OneI.mk a m)) → motive t :=
+fun {a} {motive} t mk => OneI.rec (fun m => mk m) t
+-/
+---
+structure Dep where
+  n : N
+  h : Same n n
+#print Dep.casesOn
+/-
+4:0 info: @[reducible] def Dep.casesOn.{u} : {motive : Dep → Sort u} →
+  (t : Dep) → ((n : N) → (h : Same n n) → motive { n := n, h := h }) → motive t :=
+fun {motive} t mk => Dep.rec (fun n h => mk n h) t
+-/
+---
+set_option autoImplicit true
+example (x : α) : Same x x := Same.mk
+/-
+-/
+---
+set_option autoImplicit true
+def f (x : α) : α := x
+#check f
+#check @f
+/-
+2:4 error: `f` has already been declared
+3:0 info: f : A → A
+4:0 info: f : A → A
+-/
+---
+set_option autoImplicit true
+def f (xs : L α) : L α := xs
+#check f
+#check @f
+/-
+2:4 error: `f` has already been declared
+3:0 info: f : A → A
+4:0 info: f : A → A
+-/
+---
+set_option autoImplicit true
+def f (x y : α) (z : β) : α := x
+#check f
+#check @f
+/-
+2:4 error: `f` has already been declared
+3:0 info: f : A → A
+4:0 info: f : A → A
+-/
+---
+set_option autoImplicit true
+theorem t : Same a a := Same.mk
+#check t
+#check @t
+/-
+3:0 info: t.{u_1} {α✝ : Sort u_1} {a : α✝} : Same a a
+4:0 info: @t : ∀ {α : Sort u_1} {a : α}, Same a a
+-/
+---
+set_option autoImplicit true
+def g (x : Foo) : Foo := x
+#check @g
+/-
+2:4 error: `g` has already been declared
+3:0 info: g : A → A → A
+-/
+---
+set_option autoImplicit true
+def g (x : foo_bar1) : foo_bar1 := x
+#check @g
+/-
+2:4 error: `g` has already been declared
+3:0 info: g : A → A → A
+-/
+---
+set_option autoImplicit true
+def g (x : A') (y : A'') : A' := x
+#check @g
+/-
+2:4 error: `g` has already been declared
+3:0 info: g : A → A → A
+-/
+---
+set_option autoImplicit true
+def g (x : Foo.bar) : Foo.bar := x
+/-
+2:4 error: `g` has already been declared
+-/
+---
+set_option autoImplicit true
+def g (x : Foo N) : Foo N := x
+/-
+2:4 error: `g` has already been declared
+-/
+---
+set_option autoImplicit true
+def g (s : Finset α) (x : α) : P := hp
+/-
+2:4 error: `g` has already been declared
+-/
+---
+set_option autoImplicit true
+def g (h : R x y) : R x y := h
+#check g
+#check @g
+/-
+2:4 error: `g` has already been declared
+3:0 info: g : A → A → A
+4:0 info: g : A → A → A
+-/
+---
+set_option autoImplicit true
+theorem g {x : A} (h : R x y) : R x y := h
+#check g
+#check @g
+/-
+2:8 error: `g` has already been declared
+3:0 info: g : A → A → A
+4:0 info: g : A → A → A
+-/
+---
+set_option autoImplicit true
+theorem g : R x y → R x y := fun h => h
+#check g
+#check @g
+/-
+2:8 error: `g` has already been declared
+3:0 info: g : A → A → A
+4:0 info: g : A → A → A
+-/
+---
+set_option autoImplicit true
+theorem g : R x y := Hf x
+/-
+2:8 error: `g` has already been declared
+-/
+---
+set_option autoImplicit true
+theorem g : P → R x zz := fun _ => nonono
+/-
+2:8 error: `g` has already been declared
+-/
+---
+set_option autoImplicit true
+example : P := x
+/-
+2:15 error: Unknown identifier `x`
+-/
+---
+set_option autoImplicit true
+axiom ax : R x y → R y x
+#check ax
+#check @ax
+/-
+3:0 info: ax {x y : A} : R x y → R y x
+4:0 info: @ax : ∀ {x y : A}, R x y → R y x
+-/
+---
+set_option autoImplicit true
+variable (x : α)
+def h := x
+#check @h
+/-
+4:0 info: @h : {α : Sort u_1} → α → α
+-/
+---
+set_option autoImplicit true
+variable (x : α) (y : α)
+theorem tt : Same x x := Same.mk
+#check @tt
+/-
+4:0 info: @tt : ∀ {α : Sort u_1} (x : α), Same x x
+-/
+---
+set_option autoImplicit true
+section
+variable {x : β}
+theorem tt : Same x x := Same.mk
+#check @tt
+end
+/-
+5:0 info: @tt : ∀ {β : Sort u_1} {x : β}, Same x x
+-/
+---
+set_option autoImplicit true
+inductive Tr (α : Type w) where
+  | leaf : Tr α
+  | node (l r : Tr α) : Tr α
+#check @Tr.node
+/-
+5:0 info: @Tr.node : {α : Type u_1} → Tr α → Tr α → Tr α
+-/
+---
+set_option autoImplicit true
+inductive Tr (α : Type uu) where
+  | leaf : Tr α
+#check @Tr.leaf
+#check Tr
+/-
+4:0 info: @Tr.leaf : {α : Type u_1} → Tr α
+5:0 info: Tr.{uu} (α : Type uu) : Type
+-/
+---
+set_option autoImplicit true
+inductive Eqq : α → α → Prop where
+  | refl : Eqq a a
+#check @Eqq.refl
+#check @Eqq
+/-
+4:0 info: @Eqq.refl : ∀ {α : Sort u_1} {a : α}, Eqq a a
+5:0 info: @Eqq : {α : Sort u_1} → α → α → Prop
+-/
+---
+set_option autoImplicit true
+inductive Eqq : (a b : α) → Prop where
+  | refl (x) : Eqq x x
+#check @Eqq.refl
+/-
+4:0 info: @Eqq.refl : ∀ {α : Sort u_1} (x : α), Eqq x x
+-/
+---
+set_option autoImplicit true
+inductive Vec (α : Type u) : N → Type u where
+  | nil : Vec α N.z
+  | cons : α → Vec α n → Vec α (N.s n)
+#check @Vec.cons
+#check Vec.cons
+#print Vec
+/-
+5:0 info: @Vec.cons : {α : Type u_1} → {n : N} → α → Vec α n → Vec α n.s
+6:0 info: Vec.cons.{u} {α : Type u} {n : N} : α → Vec α n → Vec α n.s
+7:0 info: inductive Vec.{u} : Type u → N → Type u
+number of parameters: 1
+constructors:
+Vec.nil : {α : Type u} → Vec α N.z
+Vec.cons : {α : Type u} → {n : N} → α → Vec α n → Vec α n.s
+-/
+---
+set_option autoImplicit true
+inductive Pp : L α → Prop where
+  | nil : Pp L.nil
+  | cons (h : Pp l) : Pp (L.cons a l)
+#check @Pp.cons
+#check @Pp
+/-
+5:0 info: @Pp.cons : ∀ {α : Type u_1} {l : L α} {a : α}, Pp l → Pp (L.cons a l)
+6:0 info: @Pp : {α : Type u_1} → L α → Prop
+-/
+---
+set_option autoImplicit true
+structure Wr (α : Type k) where
+  x : α
+#check @Wr.x
+/-
+4:0 info: @Wr.x : {α : Type u_1} → Wr α → α
+-/
+---
+set_option autoImplicit true
+structure Wr (x : α) where
+  h : Same x x
+#check @Wr.h
+#check @Wr
+#check @Wr.mk
+/-
+4:0 info: @Wr.h : ∀ {α : Sort u_1} {x : α}, Wr x → Same x x
+5:0 info: @Wr : {α : Sort u_1} → α → Prop
+6:0 info: @Wr.mk : ∀ {α : Sort u_1} {x : α}, Same x x → Wr x
+-/
+---
+set_option autoImplicit true
+def comp (f : β → γ) (g : α → β) (x : α) : γ := f (g x)
+#check comp
+#check @comp
+/-
+3:0 info: comp.{u_1, u_2, u_3} {β : Sort u_1} {γ : Sort u_2} {α : Sort u_3} (f : β → γ) (g : α → β) (x : α) : γ
+4:0 info: @comp : {β : Sort u_1} → {γ : Sort u_2} → {α : Sort u_3} → (β → γ) → (α → β) → α → γ
+-/
+---
+set_option autoImplicit true
+theorem an (h : Both p q) : Both q p := ⟨h.right, h.left⟩
+#check an
+#check @an
+/-
+3:0 info: an {p q : Prop} (h : Both p q) : Both q p
+4:0 info: @an : ∀ {p q : Prop}, Both p q → Both q p
+-/
+---
+set_option autoImplicit true
+theorem an : Both p q → Both q p := fun h => ⟨h.right, h.left⟩
+#check @an
+/-
+3:0 info: @an : ∀ {p q : Prop}, Both p q → Both q p
+-/
+---
+set_option autoImplicit true
+theorem an (hp : p) (hq : q) : Both p q := ⟨hp, hq⟩
+#check @an
+/-
+3:0 info: @an : ∀ {p q : Prop}, p → q → Both p q
+-/
+---
+set_option autoImplicit true
+def i (α : Type w) (x : α) : α := x
+#check i
+#check @i
+/-
+3:0 info: i.{w} (α : Type w) (x : α) : α
+4:0 info: i : (α : Type u_1) → α → α
+-/
+---
+set_option autoImplicit true
+def i {α : Sort w} (x : α) : α := x
+#check i
+/-
+3:0 info: i.{w} {α : Sort w} (x : α) : α
+-/
+---
+set_option autoImplicit true
+theorem foo (h : ∀ x, R x y) : R y y := h y
+#check @foo
+/-
+3:0 info: @foo : ∀ {y : A}, (∀ (x : A), R x y) → R y y
+-/
+---
+set_option autoImplicit true
+theorem foo (h : ∀ x, R x y) : R z y := h z
+#check @foo
+/-
+3:0 info: @foo : ∀ {y z : A}, (∀ (x : A), R x y) → R z y
+-/
+---
+set_option autoImplicit true
+#check (x : α)
+/-
+2:12 error: Unknown identifier `α`
+-/
+---
+set_option autoImplicit true
+#check fun (x : α) => x
+/-
+2:16 error: Unknown identifier `α`
+-/
+---
+set_option autoImplicit true
+#check (rfl : Eq a a)
+/-
+2:17 error: Unknown identifier `a`
+-/
+---
+set_option autoImplicit true
+example : Eq a a := rfl
+/-
+-/
+---
+set_option autoImplicit true
+def k : α → α := fun x => x
+#check @k
+/-
+3:0 info: @k : {α : Sort u_1} → α → α
+-/
+---
+set_option autoImplicit true
+def k : α → α
+  | x => x
+#check @k
+/-
+4:0 info: @k : {α : Sort u_1} → α → α
+-/
+---
+set_option autoImplicit true
+def k (x : α) := x
+#check @k
+/-
+3:0 info: @k : {α : Sort u_1} → α → α
+-/
+---
+set_option autoImplicit true
+def k : L α → N
+  | L.nil => N.z
+  | L.cons x l => N.s (k l)
+#check @k
+/-
+5:0 info: @k : {α : Type u_1} → L α → N
+-/
+---
+set_option autoImplicit true
+theorem q (x : N) (h : Same x yy) (k : Same yy zz) : P := hp
+#check @q
+/-
+3:0 info: @q : ∀ {yy zz : N} (x : N), Same x yy → Same yy zz → P
+-/
+---
+set_option autoImplicit true
+theorem t (h : Same a a) (k : Same b b) : P := hp
+#check t
+#check @t
+/-
+3:0 info: t.{u_1, u_2} {α✝ : Sort u_1} {a : α✝} {α✝¹ : Sort u_2} {b : α✝¹} (h : Same a a) (k : Same b b) : P
+4:0 info: @t : ∀ {α : Sort u_1} {a : α} {α_1 : Sort u_2} {b : α_1}, Same a a → Same b b → P
+-/
+---
+set_option autoImplicit true
+theorem t (h : Same a a) (k : Same b b) (l : Same c c) : P := hp
+#check t
+/-
+3:0 info: t.{u_1, u_2, u_3} {α✝ : Sort u_1} {a : α✝} {α✝¹ : Sort u_2} {b : α✝¹} {α✝² : Sort u_3} {c : α✝²} (h : Same a a)
+  (k : Same b b) (l : Same c c) : P
+-/
+---
+set_option autoImplicit true
+theorem q (h : Same (x : α) y) (z : α) : Same z y → P := fun _ => hp
+#check @q
+/-
+3:0 info: @q : ∀ {α : Sort u_1} {x y : α}, Same x y → ∀ (z : α), Same z y → P
+-/
+---
+set_option autoImplicit true
+example (x : α) (y : x) : P := hp
+/-
+2:21 error: type expected, got
+  (x : α)
+-/
+---
+set_option autoImplicit true
+theorem q (h : p) (k : q) : Both p q := ⟨h, k⟩
+#check @q
+/-
+2:23 error: Unknown identifier `q`
+3:8 error: Unknown identifier `q`
+-/
+---
+set_option autoImplicit true
+theorem q (h : Both x y) (k : x → N) : P := hp
+#check @q
+/-
+3:0 info: @q : ∀ {x y : Prop}, Both x y → ∀ (k : x → N), P
+-/
+---
+set_option autoImplicit true
+axiom ax (f : α → α) : Same (f x) x → Same x y
+#check @ax
+/-
+3:0 info: @ax : ∀ {α : Sort u_1} {x y : α} (f : α → α), Same (f x) x → Same x y
+-/
+---
+set_option autoImplicit true
+variable (α : Type u) (x y : α)
+theorem q (h : Same x z) : Same x z := h
+#check @q
+/-
+4:0 info: q : ∀ (α : Type u_1) (x : α) {z : α}, Same x z → Same x z
+-/
+---
+set_option autoImplicit true
+section
+variable (x : α)
+variable (y : α)
+theorem q (h : Same x y) (k : Same x z) : P := hp
+#check @q
+end
+/-
+6:0 info: @q : ∀ {α : Sort u_1} (x y : α) {z : α}, Same x y → Same x z → P
+-/
+---
+set_option autoImplicit true
+variable (x : α) (y : β)
+theorem q : Same x x := Same.mk
+#check @q
+/-
+4:0 info: @q : ∀ {α : Sort u_1} (x : α), Same x x
+-/
+---
+set_option autoImplicit true
+variable (l : L α)
+def len : L α → N
+  | L.nil => N.z
+  | L.cons _ l => N.s (len l)
+#check @len
+/-
+6:0 info: @len : {α : Type u_1} → L α → N
+-/
+---
+set_option autoImplicit true
+inductive T1 (x : α) : α → Prop where
+  | mk (h : Same x y) : T1 x y
+#check @T1
+#check @T1.mk
+/-
+4:0 info: @T1 : {α : Sort u_1} → α → α → Prop
+5:0 info: @T1.mk : ∀ {α : Sort u_1} {x y : α}, Same x y → T1 x y
+-/
+---
+set_option autoImplicit true
+inductive T6 (n : N) : Prop where
+  | mk (h : Same n m) (k : Same m l) : T6 n
+#check @T6.mk
+/-
+4:0 info: @T6.mk : ∀ {n m l : N}, Same n m → Same m l → T6 n
+-/
+---
+set_option autoImplicit true
+structure S1 (r : α → α → Prop) where
+  sym : r x y → r y x
+#check @S1.sym
+#check @S1.mk
+/-
+4:0 info: @S1.sym : ∀ {α : Sort u_1} {r : α → α → Prop}, S1 r → ∀ {x y : α}, r x y → r y x
+5:0 info: @S1.mk : ∀ {α : Sort u_1} {r : α → α → Prop}, (∀ {x y : α}, r x y → r y x) → S1 r
+-/
+---
+set_option autoImplicit true
+structure S1 (r : α → α → Prop) : Prop where
+  sym : ∀ {x y}, r x y → r y x
+#check @S1.sym
+/-
+4:0 info: @S1.sym : ∀ {α : Sort u_1} {r : α → α → Prop}, S1 r → ∀ {x y : α}, r x y → r y x
+-/
+---
+set_option autoImplicit true
+theorem q (f : α → β) (hf : ∀ {x y}, Same (f x) (f y) → Same x y) : P := hp
+#check @q
+/-
+3:0 info: @q : ∀ {α : Sort u_1} {β : Sort u_2} (f : α → β), (∀ {x y : α}, Same (f x) (f y) → Same x y) → P
+-/
+---
+set_option autoImplicit true
+theorem q (n : N) (h : Same n n.s) (k : Same n foo.s) : P := hp
+/-
+2:47 error: Unknown identifier `foo.s`
+-/
+---
+set_option autoImplicit true
+theorem q (k : Same foo.s N.z) : P := hp
+/-
+2:20 error: Unknown identifier `foo.s`
+-/
+---
+set_option autoImplicit true
+def q (x : L Foo) : P := hp
+#check @q
+/-
+3:0 info: @q : ∀ {Foo : Type u_1} (x : L Foo), P
+-/
+---
+set_option autoImplicit true
+def id' : α → α := id
+#check @id'
+/-
+3:0 info: @id' : {α : Sort u_1} → α → α
+-/
+---
+set_option autoImplicit true
+example : α → α := fun x => x
+/-
+-/
+---
+set_option autoImplicit true
+example : (α : Type) → α → α := fun _ x => x
+/-
+-/
+---
+set_option autoImplicit true
+theorem t {a b : Prop} : Both a b → Either a c := fun h => .inl h.left
+#check @t
+/-
+3:0 info: @t : ∀ {c a b : Prop}, Both a b → Either a c
+-/
+---
+set_option autoImplicit true
+theorem tt (r : Rel) : P := hp
+#check @tt
+/-
+3:0 info: @tt : ∀ {Rel : Sort u_1} (r : Rel), P
+-/
+---
+set_option autoImplicit true
+theorem tt (r : α → β → Prop) (h : r x y) : P := hp
+#check @tt
+/-
+3:0 info: @tt : ∀ {α : Sort u_1} {β : Sort u_2} {x : α} {y : β} (r : α → β → Prop), r x y → P
+-/
+---
+set_option autoImplicit true
+theorem tt {r : α → α → Prop} (h : ∀ a, r a a) : r x x := h x
+#check @tt
+/-
+3:0 info: @tt : ∀ {α : Sort u_1} {x : α} {r : α → α → Prop}, (∀ (a : α), r a a) → r x x
+-/
+---
+set_option autoImplicit true
+def m1 (x : Sort uu) : Sort uu := x
+#check @m1
+#check m1
+/-
+3:0 info: m1 : Sort u_1 → Sort u_1
+4:0 info: m1.{uu} (x : Sort uu) : Sort uu
+-/
+---
+set_option autoImplicit true
+def m2 (x : Type (max uu vv)) (y : Type vv) : Type uu := P
+/-
+2:57 error: Type mismatch
+  P
+has type
+  Prop
+of sort `Type` but is expected to have type
+  Type uu
+of sort `Type (uu + 1)`
+-/
+---
+set_option autoImplicit true
+variable (x : Type ww)
+def m3 := x
+#check @m3
+#check m3
+/-
+4:0 info: m3 : Type u_1 → Type u_1
+5:0 info: m3.{ww} (x : Type ww) : Type ww
+-/
+---
+set_option autoImplicit true
+def m4.{q} (x : Type q) (y : Type r) : Type := N
+#check m4
+/-
+3:0 info: m4.{q, r} (x : Type q) (y : Type r) : Type
+-/
+---
+set_option autoImplicit true
+def m5 (x : Type v1) {y : Type v0} : Type := N
+#check m5
+/-
+3:0 info: m5.{v1, v0} (x : Type v1) {y : Type v0} : Type
 -/

@@ -60,7 +60,7 @@ def our_words() -> EnvState:
     """The environment in which NanoLean reads the texts."""
     kept: list[str] = []
     for line in LEAN_ONLY.sub("", words_and_cases()[0]).splitlines():
-        if not line.startswith(("prelude", "set_option")):
+        if not line.startswith(("prelude", "set_option linter", "set_option bootstrap", "set_option genCtorIdx")):
             kept.append(line.removeprefix("noncomputable "))
     result = run_text(EnvState(Environment()), "\n".join(kept))
     assert not result.has_errors, result.messages

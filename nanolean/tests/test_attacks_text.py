@@ -97,7 +97,7 @@ NON_POSITIVE = {
 
 @attack(NON_POSITIVE)
 def test_non_positive_inductive_types_are_refused(text):
-    refused(f"{text}\ndef boom : Bad → Nat := fun _ => 0")
+    refused(f"{text}\nset_option autoImplicit false\ndef boom : Bad → Nat := fun _ => 0")
 
 
 UNIVERSES = {

@@ -118,10 +118,11 @@ REFUSED = {
     "a goal where none may stay": (": True := ?_", "don't know how to synthesize placeholder"),
     "arithmetic on other types": ("(p : Prop) : Nat := p + 1", "failed to synthesize"),
     "a term where a type is needed": ("(n : 3) : True := trivial", "type expected, got\n  (3 : Nat)"),
-    "an unknown universe": (": Type v := Nat", "unknown universe level `v`"),
+    "an unknown universe": (": True := (fun _ : Type v => trivial) Nat", "unknown universe level `v`"),
     "an argument name that does not exist": (": 1 = 1 := rfl (b := 2)", "Invalid argument name `b`"),
     "a function where none is expected": (": Nat := fun x => x", "Type mismatch"),
-    "a name that is not bound automatically": ("(h : p) : p := h", "Unknown identifier `p`"),
+    "a name of Lean's core, which is not bound automatically": ("(n : Int) : n = n := rfl", "Unknown identifier `Int`"),
+    "a variable that is a function": ("(h : p 1) : True := trivial", "The identifier `p` is unknown"),
     "a false equation": (": 2 + 2 = 5 := rfl", "Type mismatch"),
     "an explicit function for implicit binders": (
         "(P : Nat → Prop) (h : ∀ n, P n) : ∀ {n}, P n := h",
