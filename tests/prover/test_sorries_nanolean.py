@@ -129,8 +129,8 @@ def test_no_place_of_a_sorry_stands_in_the_way_of_what_follows(session: LeanSess
 
 
 def test_a_file_with_a_mistake_is_refused(session: LeanSession) -> None:
-    with pytest.raises(SourceError, match=r"^Lean refuses the file: line 2, column 10: Unknown identifier `x`$"):
-        filled(session, "theorem t : 1 = 1 := by sorry\nexample : x := rfl")
+    with pytest.raises(SourceError, match=r"^Lean refuses the file: line 2, column 19: Unknown identifier `x`$"):
+        filled(session, "theorem t : 1 = 1 := by sorry\nexample : 1 = 1 := x")
 
 
 def test_a_theorem_that_uses_one_with_a_sorry_does_not_make_the_file_complete(session: LeanSession) -> None:

@@ -44,7 +44,7 @@ end My
 """
 SECOND = "import Base\n\ntheorem uses : double 2 = 4 := by sorry\n"
 BASE = "def double (n : Nat) : Nat := n + n\n"
-BROKEN = "theorem broken : undefined_thing = 1 := by\n  sorry\n"
+BROKEN = "theorem broken : undefined.thing = 1 := by\n  sorry\n"
 FAST = ["--policy", "solver-only", "--num-simulations", "2", "--lean-processes", "1"]
 
 
