@@ -334,7 +334,7 @@ def test_no_name_of_a_file_occurs_more_than_twice() -> None:
 
 # -- how dense the code is, and how much of it there is ------------------------------------------------------------
 
-MOST_LINES = {"nanoproof": 85_400, "nanolean": 35_600}
+MOST_LINES = {"nanoproof": 85_400, "nanolean": 36_400}
 """All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets, said here: of
 the last 2,000 of nanoproof, why its inference and training do what they do, and in plain steps; of the 300 after these,
 RL that begins inside of reference proofs (--start-states); of 3,800, tools for agents, SorryDB, the hub; of 700, the
