@@ -114,7 +114,7 @@ class LoraEndpoints:
         """Hears of each answer: the name of the adapters that gave it, the prompt, and the samples."""
         try:
             for address in addresses:
-                model = OpenAIModel(address, None, self._options, chat=chat, system=system, any_model=True)
+                model = self._reach(address, chat, system)
                 self._servers.append(_Server(model, address))
                 if owner:  # another process would take away what the owner has loaded by now
                     self._forget_earlier(self._servers[-1])
@@ -123,6 +123,16 @@ class LoraEndpoints:
             raise
         self.name = f"endpoints {', '.join(addresses)}"
         self.identity = self.name
+
+    def _reach(self, address: str, chat: bool, system: str) -> OpenAIModel:
+        try:
+            return OpenAIModel(address, None, self._options, chat=chat, system=system, any_model=True)
+        except PolicyUnreachable as error:
+            raise PolicyUnreachable(f"--policy-endpoint {error}; start it, or leave it out") from error
+        except PolicyError:
+            raise
+        except UserError as error:
+            raise UserError(f"--policy-endpoint {str(error).removeprefix('openai:')}") from error
 
     # -- adapters ------------------------------------------------------------------------------------------------------
 

@@ -115,7 +115,7 @@ def trainable_network(
 def _go_on(network: Any, source: str, lora: LoraOptions) -> Any:
     rank = network.peft_config["default"].r
     if rank != lora.lora:
-        raise UserError(f"--lora {lora.lora}: {PREFIX}{source} holds adapters of rank {rank}")
+        raise UserError(f"--lora {lora.lora}: {PREFIX}{source} holds adapters of rank {rank}; go on with --lora {rank}")
     return network
 
 
@@ -245,7 +245,10 @@ class HubNetwork:
         # Its decoder begins anew behind the state, which its encoder reads: there is no end of a prompt.
         if self.encoder_decoder:
             if learns_values:
-                raise UserError(f"{PREFIX}{self.source} is an encoder-decoder, and value heads are for decoders")
+                raise UserError(
+                    f"{PREFIX}{self.source} is an encoder-decoder: value heads and RL take decoders; "
+                    "finetuning does without, by --value-weight 0"
+                )
             return None, "none, as it is an encoder-decoder"
         # Of the folder that training begins with, that of adapters too: head and weights were trained together.
         channels = channels_of(self.model)

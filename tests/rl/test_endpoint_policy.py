@@ -218,6 +218,18 @@ def _over(server: VLLMServer, base: Path, body: dict[str, Any]) -> tuple[int, An
     return 200, "Success"
 
 
+@pytest.mark.parametrize(
+    ("address", "problem"),
+    [
+        ("http://127.0.0.1:9/v1", "--policy-endpoint http://127.0.0.1:9/v1 cannot be reached: .*; start it, or leave"),
+        ("127.0.0.1:8000", "--policy-endpoint 127.0.0.1:8000: expected http://host:port/v1"),
+    ],
+)
+def test_an_address_where_nobody_answers_is_named_with_its_flag(address: str, problem: str) -> None:
+    with pytest.raises((UserError, PolicyUnreachable), match=problem):
+        LoraEndpoints([address])
+
+
 def test_whole_models_need_a_command_that_restarts_servers(model: Path, tmp_path: Path) -> None:
     line = ["--model-path", f"hf:{model}", "--device-type", "cpu", "--model-tactic-tokens", "8"]
     config = RLConfig.from_args(parse_args([*line, "--policy-endpoint", "http://127.0.0.1:9/v1"]))
