@@ -7,20 +7,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
 from nanoproof.common.run_dir import home
 from nanoproof.lean.types import Theorem
-from nanoproof.prover.attempt import Attempt, Outcome
-from nanoproof.prover.attempt_log import AttemptIndex, IndexEntry, attempt_of, attempts_file, read_record
+from nanoproof.prover.attempt import Attempt
+from nanoproof.prover.attempt_log import AttemptIndex, IndexEntry, attempt_of, attempts_file, number_of, read_record
 from nanoproof.rl.records import kept_trees, read_tree
 
 RESULTS = "results.jsonl"
 PARTS = "results*.jsonl"
 """An unfinished evaluation has a file for each rank."""
-NOT_AN_ATTEMPT = (KeyError, TypeError, AttributeError, ValueError)
 Origin = Literal["collect", "evaluate", "export"]
 
 
@@ -130,26 +129,10 @@ def _run_records(run: Path) -> Iterator[Record]:
 
 def _logged(run: Path, entry: IndexEntry) -> Attempt:
     try:
-        return _read(read_record(run, entry))
-    except NOT_AN_ATTEMPT as error:
+        return attempt_of(read_record(run, entry))
+    except ValueError as error:
         file = attempts_file(run, entry.rank)
-        raise UserError(f"{file} has no attempt at byte {entry.at}: {type(error).__name__}: {error}") from error
-
-
-def _read(record: dict[str, Any]) -> Attempt:
-    """The attempt in a record; one of `NOT_AN_ATTEMPT` if there is none that can be shown."""
-    attempt = attempt_of(record)
-    if attempt.outcome not in get_args(Outcome):
-        raise ValueError(f"unknown outcome {attempt.outcome!r}")
-    theorem, steps = attempt.theorem, attempt.transitions
-    texts = [theorem.source, theorem.dataset, theorem.id, attempt.message, attempt.proof, attempt.source]
-    texts += [*(attempt.check or {}).get("axioms", ()), *(text for step in steps for text in (step.state, step.tactic))]
-    if no_texts := [text for text in texts if not isinstance(text, str)]:
-        raise ValueError(f"not a text: {no_texts[0]!r}")
-    numbers = [attempt.num_tactics, *attempt.counts.values(), *attempt.seconds.values()]
-    if no_numbers := [number for number in numbers if not isinstance(number, int | float)]:
-        raise ValueError(f"not a number: {no_numbers[0]!r}")
-    return attempt
+        raise UserError(f"{file} has no attempt at byte {entry.at}: {error}") from error
 
 
 def _file_records(path: Path) -> Iterator[Record]:
@@ -160,11 +143,12 @@ def _file_records(path: Path) -> Iterator[Record]:
         raise UserError(f"{path}: attempts are in files .jsonl, .json or .lean")
     for number, record in enumerate(read_jsonl(path), start=1):
         try:
-            place = record.get("number")
-            name = None if place is None else (place["step"], place["rank"], place["sequence"])
-            yield _held(path, "evaluate" if name is None else "collect", _read(record), name)
-        except NOT_AN_ATTEMPT as error:
-            raise UserError(f"{path}, record {number}: not an attempt: {type(error).__name__}: {error}") from error
+            if isinstance(record, dict) and "number" in record:
+                yield _held(path, "collect", attempt_of(record), number_of(record))
+            else:
+                yield _held(path, "evaluate", Attempt.from_json(record))
+        except ValueError as error:
+            raise UserError(f"{path}, record {number}: not an attempt: {error}") from error
 
 
 def _held(path: Path, origin: Origin, attempt: Attempt, number: tuple[int, int, int] | None = None) -> Record:

@@ -299,7 +299,7 @@ def read_attempts(file: Path) -> Iterator[Attempt]:
     for record in files.read_jsonl(file):
         try:
             yield Attempt.from_json(record)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except ValueError as error:
             raise UserError(f"{file} holds something that is no attempt: {error}") from error
 
 

@@ -1,12 +1,14 @@
 """The record of one attempt to prove one theorem, which logs, training and evaluation read."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from itertools import groupby
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple
 
+from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictFloat, StrictInt, ValidationError
+
+from nanoproof.common.errors import first_problem
 from nanoproof.lean.forbidden import banned_reason, block_reason
 from nanoproof.lean.lexical import ATOM
 from nanoproof.lean.types import SourceError, Theorem, TheoremRejected, Transition
@@ -25,20 +27,11 @@ _REFORMATTED = frozenset({"rename_i", "next", "case"})
 """Tactics that the laid-out text of a proof may hold in another form."""
 
 
-RETIRED_FIELDS = frozenset({"solved_states", "hindsight", "origin", "unsolved_states"})
-"""Fields of earlier records, of experiments that gained nothing (docs/experiments.md): logs that hold them are
-still read."""
-
-
 class FailedTactic(NamedTuple):
     """A tactic of the policy that Lean refused in a state (never one that ran out of time)."""
 
     state: str
     tactic: str
-
-
-def _transitions(rows: Iterable[Any]) -> tuple[Transition, ...]:
-    return tuple(Transition(state, tactic, depth) for state, tactic, depth in rows)
 
 
 @dataclass(frozen=True)
@@ -66,7 +59,7 @@ class Attempt:
     `premises` are the constants that the proof uses, as `premises_from` says by `lean`, or approximated by the known
     `names` in its text.
 
-    Fields that records of earlier versions have besides (`RETIRED_FIELDS`) are passed over.
+    A file's records are read as `AttemptRecord`.
     """
 
     theorem: Theorem
@@ -136,19 +129,74 @@ class Attempt:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Attempt":
-        """Read what `to_json` wrote. Raises KeyError, TypeError, ValueError or AttributeError for other data."""
-        fields = {name: value for name, value in data.items() if name not in RETIRED_FIELDS}
+        """Read what `to_json` wrote. Raises ValueError, in one line, for other data."""
+        try:
+            return AttemptRecord.model_validate(data).attempt()
+        except ValidationError as error:
+            raise ValueError(first_problem(error)) from error
+
+
+Count = Annotated[int, Field(strict=True, ge=0)]
+"""Strict: to lax readers "3" and true are integers."""
+
+
+def _with_named_axioms(check: dict[str, Any]) -> dict[str, Any]:
+    axioms = check.get("axioms", [])
+    if not isinstance(axioms, list | tuple) or not all(isinstance(axiom, str) for axiom in axioms):
+        raise ValueError("`axioms` should be a list of names")
+    return check
+
+
+class AttemptRecord(BaseModel, extra="forbid"):
+    """The JSON data of an attempt, as `Attempt.to_json` writes it: what may be in which field.
+
+    Python's dataclasses take any value, and a file may hold any in any place. All fields but two may be missing.
+    """
+
+    theorem: Theorem
+    outcome: Outcome
+    message: str = ""
+    disproving: StrictBool = False
+    proof: str = ""
+    source: str = ""
+    num_tactics: Count = 0
+    # Depths are `fault_of`'s to judge, by the proof that they are of.
+    transitions: tuple[tuple[str, str, Any], ...] = ()
+    failed_tactics: tuple[tuple[str, ...], ...] = ()
+    estimates: tuple[tuple[Any, Any, Any], ...] = ()
+    budget: Count = 0
+    seed: Count = 0
+    policy: str = ""
+    revisions: tuple[Count, ...] = ()
+    stop_reason: str = ""
+    counts: dict[str, Count] = Field(default_factory=dict)
+    seconds: dict[str, StrictInt | StrictFloat] = Field(default_factory=dict)
+    check: Annotated[dict[str, Any], AfterValidator(_with_named_axioms)] | None = None
+    tree: dict[str, Any] | None = None
+    sample: Count = 0
+    text: str = ""
+    premises: tuple[str, ...] = ()
+    premises_from: Literal["", "lean", "names"] = ""
+    # Of experiments that gained nothing (docs/experiments.md): logs that hold them are still read.
+    solved_states: Any = None
+    hindsight: Any = None
+    origin: Any = None
+    unsolved_states: Any = None
+
+    def attempt(self) -> Attempt:
+        """Return the attempt."""
+        values = {name: value for name, value in self.__dict__.items() if name in _FIELDS}
+        values["transitions"] = tuple(Transition(*step) for step in self.transitions)
         failed_tactics = []
-        for state, *tactics in data.get("failed_tactics", ()):
+        for state, *tactics in self.failed_tactics:
             for tactic in tactics:
                 failed_tactics.append(FailedTactic(state, tactic))
-        fields["theorem"] = Theorem(**data["theorem"])
-        fields["transitions"] = _transitions(data.get("transitions", ()))
-        fields["failed_tactics"] = tuple(failed_tactics)
-        fields["estimates"] = tuple(Estimate(*estimate) for estimate in data.get("estimates", ()))
-        fields["premises"] = tuple(data.get("premises", ()))
-        fields["revisions"] = tuple(map(int, data.get("revisions", ())))
-        return cls(**fields)  # a field that no version has is a TypeError
+        values["failed_tactics"] = tuple(failed_tactics)
+        values["estimates"] = tuple(Estimate(*estimate) for estimate in self.estimates)
+        return Attempt(**values)
+
+
+_FIELDS = frozenset(field.name for field in fields(Attempt))
 
 
 def lost_in(check: dict[str, Any] | None) -> str:
@@ -165,41 +213,12 @@ def fault_of(attempt: Attempt) -> str:
     anything, and its steps must be those of its proof. That the check was made is the record's own claim:
     `scripts.check_with_lean` checks the proofs of a file again.
     """
-    if reason := _not_of_its_type(attempt):
-        return reason
     if attempt.outcome in ("proven", "disproven"):
         if attempt.outcome == "disproven" and not attempt.disproving:
             return "it is disproven, and the negation was not what was to be proved"
         return _unchecked(attempt) or _misfitting_steps(attempt)
     if attempt.transitions:
         return f"it is {attempt.outcome} and has steps of a proof"
-    return ""
-
-
-def _not_of_its_type(attempt: Attempt) -> str:
-    """Return which field holds a value of a wrong type; empty if none does."""
-    # Python's dataclasses take any value, and JSON of others may hold any in any place.
-    theorem = attempt.theorem
-    texts: list[object] = [theorem.source, theorem.dataset, theorem.id, attempt.outcome, attempt.message, attempt.proof]
-    texts += [attempt.source, attempt.policy, attempt.stop_reason, *attempt.counts, *attempt.seconds]
-    texts += [attempt.text, attempt.premises_from, *attempt.premises]
-    for step in attempt.transitions:
-        texts += [step.state, step.tactic]
-    for failed in attempt.failed_tactics:
-        texts += failed
-    counts: list[object] = [attempt.num_tactics, attempt.budget, attempt.seed, *attempt.counts.values()]
-    counts += [attempt.sample]
-    for text in texts:
-        if not isinstance(text, str):
-            return f"not a text: {str(text)[:80]!r}"
-    for count in counts:
-        if not _is_count(count):
-            return f"not a number that counts something: {str(count)[:80]!r}"
-    check: object = attempt.check
-    if not isinstance(attempt.disproving, bool) or not isinstance(check, dict | None):
-        return "`disproving` or `check` is not what it should be"
-    if attempt.outcome not in get_args(Outcome):
-        return f"unknown outcome {attempt.outcome[:80]!r}"
     return ""
 
 
