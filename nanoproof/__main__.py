@@ -2,6 +2,7 @@
 
 nanoproof                                                       # which names there are
 nanoproof --version                                             # what a bug report needs
+eval "$(nanoproof completion bash)"                             # names and flags by the Tab key; or zsh
 nanoproof prove FILE.lean --policy solver-only                  # python -m scripts.prove FILE.lean ..
 nanoproof rl --model-path sft/RUN                               # python -m nanoproof.rl --model-path sft/RUN
 torchrun --nproc_per_node=2 -m nanoproof -- prover_eval ..      # on several ranks
@@ -18,6 +19,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
+from nanoproof.common.completion import completion
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.run_dir import INSTALLED, REPO_ROOT, code_revision
 
@@ -70,6 +72,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(version())
         return 0
     known = programs()
+    if words[0] == "completion":
+        print(completion(words[1:], known))
+        return 0
     name = words[0].replace("-", "_")
     if name not in known:
         near = get_close_matches(name, known, n=1)
