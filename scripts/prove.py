@@ -27,6 +27,7 @@ from nanoproof.common.config import Parser, add_flags, change, check, from_args,
 from nanoproof.common.distributed import init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import LeanOptions
+from nanoproof.common.run_dir import home
 from nanoproof.common.terminal import print_lines
 from nanoproof.data.theorems.theorem_sets import DATASETS, list_theorems, parse_set_names, splits_of
 from nanoproof.evaluation.sample_files import WholeProofOptions
@@ -37,6 +38,7 @@ from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.probe import require_working
 from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import LeanSession, SourceError, Theorem
+from nanoproof.model.checkpoint import newest_network
 from nanoproof.policy.factory import (
     PolicyOptions,
     open_language_model,
@@ -232,6 +234,17 @@ def prove_typed(prover: InteractiveProver, session: LeanSession, options: ProveO
     return attempts
 
 
+def where_networks_are() -> str:
+    """Say which network `--model-path` could name: the newest that was trained here, or how to come by one."""
+    newest = newest_network(home())
+    if newest is None:
+        return (
+            "general tactics alike, as there is no --model-path; `bash runs/quickstart.sh` trains a network, "
+            "--model-path hf:OWNER/NAME downloads one"
+        )
+    return f"general tactics alike; the newest network here is --model-path {newest.relative_to(home())}"
+
+
 def main(argv: list[str] | None = None) -> int:
     """Prove what the command line names, or what is typed; return 1 if a proof is missing."""
     args = parse_args(argv)
@@ -254,6 +267,8 @@ def main(argv: list[str] | None = None) -> int:
         session = stack.enter_context(open_session(options))
         name, spec = options.suggesting.name, options.suggesting.checkpoint.model_path
         suggesting = options.suggesting.server.server or (spec if is_foreign(spec) else name)
+        if suggesting == "uniform" and options.suggesting.policy is None:
+            suggesting += f" ({where_networks_are()})"
         print_lines(["whole proofs of a model" if options.whole_proof else f"policy: {suggesting}"])
         interactive = InteractiveProver(prover, budget, options.max_seconds, options.seed)
         if options.html is not None:

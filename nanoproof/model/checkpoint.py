@@ -177,6 +177,14 @@ def finished_steps(directory: Path) -> list[int]:
     return sorted(int(match[1]) for match in matches if match is not None)
 
 
+def newest_network(folder: Path) -> Path | None:
+    """Return the run below a folder (`rl/RUN`, `quickstart/rl`) that wrote the newest checkpoint; None if none did."""
+    manifests = [file for file in folder.glob("*/*/model_*.json") if MANIFEST_NAME.fullmatch(file.name)]
+    if not manifests:
+        return None
+    return max(manifests, key=lambda file: file.stat().st_mtime).parent
+
+
 def find_checkpoint(path: Path | str) -> Path:
     """Return the path of a checkpoint's manifest (JSON): of this file, or of the latest step in this directory.
 

@@ -1,6 +1,7 @@
 """Checkpoints come back as they were, or are refused with the name of what is wrong."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from nanoproof.model.checkpoint import (
     find_checkpoint,
     load_model,
     load_optimizer,
+    newest_network,
     prune_checkpoints,
     save_checkpoint,
     weights_sha256,
@@ -299,3 +301,14 @@ def test_a_tokenizer_of_another_size_is_refused(model: GPT, tokenizer: Tokenizer
     path.write_text(json.dumps(manifest))
     with pytest.raises(UserError, match="tokens, the model"):
         load_model(tmp_path)
+
+
+def test_the_newest_network_below_a_folder_is_that_of_the_newest_checkpoint(tmp_path):
+    assert newest_network(tmp_path) is None
+    for age, name in enumerate(["rl/a", "quickstart/rl", "sft/b"]):
+        run = tmp_path / name
+        run.mkdir(parents=True)
+        for file in ("model_3.json", "meta_9.json"):
+            (run / file).write_text("{}")
+            os.utime(run / file, (1000 - age, 1000 - age + 500 * (name == "quickstart/rl")))
+    assert newest_network(tmp_path) == tmp_path / "quickstart" / "rl"
