@@ -176,12 +176,15 @@ def test_two_ranks_make_the_updates_of_one_divided_over_them_or_not(model: Path,
     runs = scripted_rl.Runs()
     for trained, lora in (("whole", {}), ("adapters", LORA)):
         path = tmp_path / trained
-        states = []
+        states, losses = [], []
         for name, ranks, more in (("alone", 1, {}), ("2", 2, {}), ("divided", 2, {"shard": True})):
             runs.start(words(model, path / name, **options, **lora, **more), ranks)
             assert runs.codes() == [0] * ranks
             # Of AdamW the means of gradients, as its steps are the signs of these, those of rounding too.
             states.append(torch.load(path / name / "checkpoint-1" / "optimizer.pt")["state"])
+            (record,) = read_jsonl(path / name / "metrics.jsonl")
+            losses.append([record[part] for part in ("tactic_loss", "value_loss", "grad_norm")])
+        assert losses[1] == pytest.approx(losses[0], rel=1e-4) and losses[2] == pytest.approx(losses[0], rel=1e-4)
         alone, *together = states
         for state in together:
             assert len(alone) == len(state) > 4
