@@ -54,12 +54,12 @@ class CaseParser(TermParser):
                 explicit = self.accept("@")
                 ctor = "_" if self.accept("_") else self.name("name of a constructor")
                 heads.append((ctor, self.binder_names(), explicit))
+            arrow = self.pos()
             self.expect("=>")
             rhs = self.alternative_rhs()
             end = self.last_end()
-            alts.extend(
-                stx.InductionAlt(ctor, names, rhs, explicit, pos=start, end=end) for ctor, names, explicit in heads
-            )
+            for ctor, names, explicit in heads:
+                alts.append(stx.InductionAlt(ctor, names, rhs, explicit, arrow=arrow, pos=start, end=end))
         self.column = column
         return tuple(alts)
 

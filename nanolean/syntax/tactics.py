@@ -1,6 +1,6 @@
 """Tactics: what they are made of, and one class each, combinators last."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nanolean.syntax.terms import Hole, Node, SyntheticHole, Tactic, TacticSeq, Term
 
@@ -62,6 +62,8 @@ class InductionAlt(Node):
     names: tuple[str, ...]
     rhs: TacticSeq | Hole | SyntheticHole
     explicit: bool = False
+    arrow: int = field(default=0, compare=False, repr=False, kw_only=True)
+    """Where `=>` stands, which is blamed for goals that are left."""
 
 
 class RcasesPattern(Node):

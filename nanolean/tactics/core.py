@@ -38,7 +38,7 @@ Node = TypeVar("Node", bound=Tactic)
 
 _REGISTRY: dict[type[Tactic], TacticFn] = {}
 
-NO_GOALS = "no goals to be proved"
+NO_GOALS = "No goals to be solved"
 
 
 def tactic(node_class: type[Node]) -> Callable[[Callable[[TacticContext, Node], None]], TacticFn]:

@@ -109,7 +109,7 @@ def run_alternatives(ctx: TacticContext, branches: Sequence[Branch], alts: Seque
         goal = name_branch(ctx, branch, alt)
         ctx.goals = [goal]
         if isinstance(alt.rhs, TacticSeq):
-            close_main_with(ctx, alt.rhs)
+            close_main_with(ctx, alt.rhs, (alt.arrow, alt.end))
             continue
         left += _leave_open(ctx, alt.rhs, goal)
     ctx.goals = left + rest
@@ -161,8 +161,8 @@ def _unknown_alternative(name: str, known: list[str]) -> str:
     text = f"Invalid alternative name `{name}`: "
     if not known:
         return text + "There are no unhandled alternatives"
-    if len(known) == 1:
-        return text + f"Expected `{known[0]}`"
+    if len(known) <= 2:
+        return text + "Expected " + " or ".join(f"`{other}`" for other in known)
     return text + "Expected " + ", ".join(f"`{other}`" for other in known[:-1]) + f", or `{known[-1]}`"
 
 

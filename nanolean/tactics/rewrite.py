@@ -154,9 +154,10 @@ def as_equation(ctx: TacticContext, proof: Expr, symm: bool) -> Equation:
             break
         reduced = mctx.whnf(type_, "default")
         if reduced is type_ or not isinstance(reduced, Pi):
+            kind = "proof of" if mctx.is_prop(type_) else "value of type"
             raise TacticError(
-                "Tactic `rewrite` failed: Expected an equality or iff proof or definition name, but got\n  "
-                f"{ctx.show(type_)}"
+                "Invalid rewrite argument: Expected an equality or iff proof or definition name, but "
+                f"`{ctx.show(proof)}` is a {kind}\n  {ctx.show(type_)}"
             )
         type_ = reduced
     sort, lhs, rhs, proof = equation

@@ -116,6 +116,92 @@ axiom g : A → A → A
 axiom hp : P
 axiom hq : Q
 axiom Hf : ∀ x : A, R x (f x)
+noncomputable def Eq.mpr {α β : Sort u} (h : Eq α β) (b : β) : α := Eq.rec (motive := fun x _ => x → α) (fun a => a) h b
+noncomputable def Eq.mp {α β : Sort u} (h : Eq α β) (a : α) : β := Eq.rec (motive := fun x _ => x) a h
+def Function.const {α : Sort u} (β : Sort v) (a : α) : β → α := fun _ => a
+theorem congrArg {α : Sort u} {β : Sort v} {a₁ a₂ : α} (f : α → β) (h : Eq a₁ a₂) : Eq (f a₁) (f a₂) := Eq.rec (motive := fun x _ => Eq (f a₁) (f x)) rfl h
+--L
+set_option genCtorIdx false in
+inductive List (α : Type u) where
+  | nil : List α
+  | cons (head : α) (tail : List α) : List α
+set_option genCtorIdx false in
+structure Char where
+  val : Nat
+axiom Char.ofNat (n : Nat) : Char
+set_option genCtorIdx false in
+structure String where
+  bytes : List Char
+axiom String.ofList : List Char → String
+set_option genCtorIdx false in
+class OfNat (α : Type u) (_ : Nat) where
+  ofNat : α
+@[instance 100] instance instOfNatNat (n : Nat) : OfNat Nat n := ⟨n⟩
+namespace Lean
+set_option genCtorIdx false in
+inductive Name where
+  | anonymous : Name
+  | str (pre : Name) (str : String)
+  | num (pre : Name) (i : Nat)
+abbrev Name.mkStr (p : Name) (s : String) : Name := Name.str p s
+abbrev Name.mkNum (p : Name) (v : Nat) : Name := Name.num p v
+abbrev Name.mkSimple (s : String) : Name := .str .anonymous s
+abbrev Name.mkStr1 (s₁ : String) : Name := .str .anonymous s₁
+abbrev Name.mkStr2 (s₁ s₂ : String) : Name := .str (.str .anonymous s₁) s₂
+abbrev Name.mkStr3 (s₁ s₂ s₃ : String) : Name := .str (.str (.str .anonymous s₁) s₂) s₃
+abbrev Name.mkStr4 (s₁ s₂ s₃ s₄ : String) : Name := .str (.str (.str (.str .anonymous s₁) s₂) s₃) s₄
+set_option genCtorIdx false in
+inductive ParserDescr where
+  | const (name : Name)
+  | unary (name : Name) (p : ParserDescr)
+  | binary (name : Name) (p₁ p₂ : ParserDescr)
+  | node (kind : Name) (prec : Nat) (p : ParserDescr)
+  | trailingNode (kind : Name) (prec lhsPrec : Nat) (p : ParserDescr)
+  | symbol (val : String)
+  | nonReservedSymbol (val : String) (includeIdent : Bool)
+  | cat (catName : Name) (rbp : Nat)
+  | parser (declName : Name)
+  | nodeWithAntiquot (name : String) (kind : Name) (p : ParserDescr)
+  | sepBy (p : ParserDescr) (sep : String) (psep : ParserDescr) (allowTrailingSep : Bool)
+  | sepBy1 (p : ParserDescr) (sep : String) (psep : ParserDescr) (allowTrailingSep : Bool)
+  | unicodeSymbol (val asciiVal : String) (preserveForPP : Bool)
+end Lean
+namespace Lean.Parser.Tactic
+syntax (name := exact) "exact " term : tactic
+syntax (name := refine) "refine " term : tactic
+syntax (name := apply) "apply " term : tactic
+syntax (name := intro) "intro" notFollowedBy("|") many(ppSpace colGt term:1024) : tactic
+syntax (name := constructor) "constructor" : tactic
+syntax (name := assumption) "assumption" : tactic
+syntax (name := left) "left" : tactic
+syntax (name := right) "right" : tactic
+syntax (name := contradiction) "contradiction" : tactic
+syntax (name := subst) "subst" many1(ppSpace colGt term:1024) : tactic
+syntax (name := revert) "revert" many1(ppSpace colGt term:1024) : tactic
+syntax (name := clear) "clear" many1(ppSpace colGt term:1024) : tactic
+syntax (name := skip) "skip" : tactic
+syntax (name := injection) "injection " term optional(" with" many1(ppSpace colGt orelse(ident, hole))) : tactic
+syntax (name := specialize) "specialize " term : tactic
+syntax inductionAltLHS := "| " orelse(group(optional("@") ident), hole) many(colGt orelse(ident, hole))
+syntax inductionAlt := ppDedent(ppLine) many1(inductionAltLHS) optional(" => " orelse(hole, orelse(syntheticHole, tacticSeq)))
+syntax inductionAlts := " with" optional(ppSpace colGt tactic) withPosition(many(colGe inductionAlt))
+syntax elimTarget := optional(atomic(group(orelse(ident, hole) " : "))) term
+syntax (name := induction) "induction " sepBy1(elimTarget, ", ") optional(" using " term) optional(" generalizing" many1(ppSpace colGt term:1024)) optional(inductionAlts) : tactic
+syntax (name := cases) "cases " sepBy1(elimTarget, ", ") optional(" using " term) optional(inductionAlts) : tactic
+syntax configItem := "+" noWs ident
+syntax optConfig := many(colGt configItem)
+syntax rwRule := optional(orelse("← ", "<- ")) term
+syntax rwRuleSeq := " [" sepBy(rwRule, ", ") "]"
+syntax locationType := "⊢"
+syntax locationHyp := many1(ppSpace colGt term:1024)
+syntax location := withPosition(" at " locationHyp)
+syntax (name := rewriteSeq) "rewrite" optConfig rwRuleSeq optional(location) : tactic
+end Lean.Parser.Tactic
+namespace Lean
+open Lean.Parser.Tactic in
+syntax (name := cdot) "· " tacticSeq : tactic
+end Lean
+--E
 ---
 #check ∀ n : N, P
 /-

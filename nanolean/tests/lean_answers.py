@@ -47,7 +47,12 @@ class Case:
 @cache
 def words_and_cases() -> tuple[str, tuple[Case, ...]]:
     """Read the file: the words, as Lean has them, and the texts about them."""
-    words, *parts = re.split(r"^---(.*)\n", FILE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return cases_of(FILE.read_text(encoding="utf-8"))
+
+
+def cases_of(text: str) -> tuple[str, tuple[Case, ...]]:
+    """Split what stands before the first text from the texts with Lean's answers."""
+    words, *parts = re.split(r"^---(.*)\n", text, flags=re.MULTILINE)
     cases: list[Case] = []
     for mark, part in zip(parts[::2], parts[1::2]):
         text, _, answer = part.partition("/-\n")

@@ -1296,7 +1296,7 @@ example (p q : Prop) (h : p ∨ q) : q ∨ p := by
   cases h with
   | left hp => exact Or.inr hp
   | right hq => exact Or.inl hq
-/- error: Invalid alternative name `left`: Expected `inl`, or `inr` -/
+/- error: Invalid alternative name `left`: Expected `inl` or `inr` -/
 
 --- cases
 example (f : Nat → Nat) (h : ∀ n, f n = 0) : f 1 = 0 := by

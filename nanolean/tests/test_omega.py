@@ -153,7 +153,7 @@ def test_it_works_on_the_main_goal_only():
 
 
 def test_without_goals_it_is_refused():
-    assert refusal("(x : Nat) : x ≤ x", "omega", "omega") == "no goals to be proved"
+    assert refusal("(x : Nat) : x ≤ x", "omega", "omega") == "No goals to be solved"
 
 
 def test_goals_that_are_data_are_closed_too():

@@ -122,7 +122,7 @@ def test_sorry_closes_the_goal_but_not_the_proof():
 
 
 def test_without_goals_every_tactic_is_refused():
-    assert refusal("(p : Prop) (h : p) : p", "exact h", "exact h") == "no goals to be proved"
+    assert refusal("(p : Prop) (h : p) : p", "exact h", "exact h") == "No goals to be solved"
 
 
 def test_unknown_finishers_are_named(monkeypatch):

@@ -38,7 +38,7 @@ def test_the_wildcard_alternative_covers_the_rest():
 def test_wrong_alternatives_are_refused():
     assert refusal(OR, "cases h with | inl hp => ?_") == "Alternative `inr` has not been provided"
     assert refusal(OR, "cases h with | zero => ?_ | inr hq => ?_") == (
-        "Invalid alternative name `zero`: Expected `inl`, or `inr`"
+        "Invalid alternative name `zero`: Expected `inl` or `inr`"
     )
     message = refusal(OR, "cases h with | inl a b => ?_ | inr hq => ?_")
     assert message == "Too many variable names provided at alternative `inl`: 2 provided, but 1 expected"
@@ -47,7 +47,7 @@ def test_wrong_alternatives_are_refused():
 def test_an_alternative_has_the_constructor_s_name_without_a_namespace():
     for tactic in ("cases", "induction"):
         message = refusal("(n : Nat) : n = n", f"{tactic} n with | Nat.zero => rfl | Nat.succ m => rfl")
-        assert message == "Invalid alternative name `Nat.zero`: Expected `zero`, or `succ`"
+        assert message == "Invalid alternative name `Nat.zero`: Expected `zero` or `succ`"
         assert "Wrong.Name.zero" in refusal("(n : Nat) : n = n", f"{tactic} n with | Wrong.Name.zero => rfl | _ => rfl")
 
 

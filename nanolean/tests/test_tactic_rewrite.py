@@ -76,7 +76,7 @@ def test_bound_variables_are_out_of_reach():
 def test_only_equations_and_equivalences_rewrite():
     message = refusal("(a b : Nat) (h : a ≤ b) : a = b", "rw [h]")
     assert message == (
-        "Tactic `rewrite` failed: Expected an equality or iff proof or definition name, but got\n  a ≤ b"
+        "Invalid rewrite argument: Expected an equality or iff proof or definition name, but `h` is a proof of\n  a ≤ b"
     )
 
 
