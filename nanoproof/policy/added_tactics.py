@@ -14,7 +14,8 @@ from typing import Protocol
 from nanoproof.lean.forbidden import banned_reason
 from nanoproof.lean.types import Theorem
 from nanoproof.policy.similar_tactics import similar_tactics
-from nanoproof.policy.step_tactics import Definitions, steps
+from nanoproof.policy.statement_definitions import Definitions
+from nanoproof.policy.step_tactics import steps
 from nanoproof.retrieval.corpus import CorpusPremise
 from nanoproof.retrieval.premises import RetrieveOptions, Retriever
 from nanoproof.retrieval.proved_states import ProvedStates

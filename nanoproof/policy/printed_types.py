@@ -78,17 +78,17 @@ def bound_names(tokens: Tokens) -> frozenset[str]:
 
 
 def _is_bracketed(tokens: Tokens) -> bool:
-    return bool(tokens) and tokens[0] in OPENING and _closing(tokens, 0) == len(tokens) - 1
+    return bool(tokens) and tokens[0] in OPENING and closing(tokens, 0) == len(tokens) - 1
 
 
 def stripped(tokens: Tokens) -> Tokens:
     """Remove parentheses around all of it."""
-    while tokens and tokens[0] == "(" and _closing(tokens, 0) == len(tokens) - 1:
+    while tokens and tokens[0] == "(" and closing(tokens, 0) == len(tokens) - 1:
         tokens = tokens[1:-1]
     return tokens
 
 
-def _closing(tokens: Tokens, start: int) -> int:
+def closing(tokens: Tokens, start: int) -> int:
     """Return the place of the bracket that closes the one at `start`; the end if there is none."""
     depth = 0
     for place in range(start, len(tokens)):
@@ -189,7 +189,7 @@ def read_declared(code: str) -> Fact | None:
     place = 2
     arguments: list[Argument] = []
     while place < len(tokens) and tokens[place] in (*_GROUPS, ".{"):
-        end = _closing(tokens, place) if tokens[place] != ".{" else tokens.index("}", place)
+        end = closing(tokens, place) if tokens[place] != ".{" else tokens.index("}", place)
         if tokens[place] != ".{":
             arguments += _read_group(tokens[place : end + 1])
         place = end + 1
@@ -214,7 +214,7 @@ def read_binders(tokens: Tokens) -> tuple[list[Argument], Tokens]:
         arguments: list[Argument] = []
         place = 0
         while place < len(head) and head[place] in _GROUPS:
-            end = _closing(head, place)
+            end = closing(head, place)
             arguments += _read_group(head[place : end + 1])
             place = end + 1
         return arguments, rest
@@ -343,3 +343,17 @@ def occurrences(
             if fitted is not None:
                 yield fitted
                 break
+
+
+def instance(tokens: Tokens, values: Mapping[str, Tokens]) -> Tokens:
+    """Put the values of variables into a text."""
+    instance: list[str] = []
+    for token in tokens:
+        value = values.get(token)
+        if value is None:
+            instance.append(token)
+        elif len(value) == 1:
+            instance += value
+        else:
+            instance += ["(", *value, ")"]
+    return tuple(instance)

@@ -8,97 +8,33 @@ a long one does not crowd out the others.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, combinations, islice, product, zip_longest
 
-from nanoproof.lean.declarations import declarations
-from nanoproof.lean.lexical import ATOM, mask
 from nanoproof.lean.types import Goal, Hypothesis, ProtocolError, parse_state
 from nanoproof.policy import printed_types as printed
+from nanoproof.policy.goal_steps import GoalSteps
 from nanoproof.policy.printed_types import Argument, Fact, Tokens
+from nanoproof.policy.statement_definitions import KNOWN, Definitions, Inductive, unfolded
 from nanoproof.retrieval.corpus import CorpusPremise
 
 OMEGA = "(by omega)"
 """Proves a premise about numbers that no hypothesis states: what a strong induction asks for at each use."""
+NUMBERS = (("Nat",), ("ℕ",))
 ARITHMETIC = ("<", "≤", ">", "≥", "=")
+FORWARD = (
+    ("Nat.dvd_antisymm", "theorem t {m n : Nat} (h : m ∣ n) (h' : n ∣ m) : m = n"),
+    ("Nat.dvd_trans", "theorem t {a b c : Nat} (h : a ∣ b) (h' : b ∣ c) : a ∣ c"),
+    ("Nat.le_of_dvd", "theorem t {m n : Nat} (h : 0 < n) (h' : m ∣ n) : m ≤ n"),
+    ("Nat.mul_le_mul", "theorem t {p q m n : Nat} (h : p ≤ m) (h' : q ≤ n) : p * q ≤ m * n"),
+    ("Nat.eq_of_mul_eq_mul_left", "theorem t {a b c : Nat} (h : 0 < a) (h' : a * b = a * c) : b = c"),
+)
+"""Lemmas of Lean's core that join two hypotheses to what `omega` and `grind` do not see: divisors and products."""
 MOST_OF_A_FACT = 4
 """Applications of one fact, and values of one variable: more are seldom right and crowd out other facts."""
 LONGEST_STEP = 200
 """Characters; what is longer is not what people write, nor what a network learns from."""
 _IF = re.compile(r"(?<![\w.'])if\s+(?:(?P<name>\w+)\s*:\s*)?(?P<condition>.+?)\s+then(?![\w.'])", re.DOTALL)
-_CONSTRUCTOR = re.compile(rf"\|\s*(?P<name>{ATOM})(?P<rest>[^|]*)")
 _NAMES = ("h", "h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8", "h9")
-
-
-@dataclass(frozen=True)
-class Inductive:
-    """An inductive type: its name and, for each constructor, its name and those of its arguments.
-
-    An argument of the type itself has an induction hypothesis beside it, `recursive` says which have.
-    """
-
-    name: str
-    constructors: tuple[tuple[str, tuple[str, ...], tuple[bool, ...]], ...]
-
-
-KNOWN = (
-    Inductive("Nat", (("zero", (), ()), ("succ", ("n",), (True,)))),
-    Inductive("ℕ", (("zero", (), ()), ("succ", ("n",), (True,)))),
-    Inductive("List", (("nil", (), ()), ("cons", ("x", "xs"), (False, True)))),
-    Inductive("Option", (("none", (), ()), ("some", ("x",), (False,)))),
-    Inductive("Bool", (("false", (), ()), ("true", (), ()))),
-)
-"""Types of Lean itself; those of a statement are read from its source."""
-
-
-@dataclass(frozen=True)
-class Definitions:
-    """What a statement brings along: its own functions, and its inductive types with those of Lean."""
-
-    functions: tuple[str, ...] = ()
-    inductives: tuple[Inductive, ...] = KNOWN
-
-    @classmethod
-    def of(cls, source: str) -> "Definitions":
-        """Read the definitions that stand before a theorem in its source."""
-        functions: list[str] = []
-        inductives: list[Inductive] = []
-        masked = mask(source)
-        for declaration in declarations(source):
-            if declaration.keyword in ("def", "abbrev"):
-                functions.append(declaration.full_name)
-            elif declaration.keyword == "inductive":
-                text = masked[declaration.start : declaration.end]
-                inductives.append(_read_inductive(declaration.full_name, text))
-        return cls(tuple(functions), (*inductives, *KNOWN))
-
-    def inductive(self, type_: Tokens) -> Inductive | None:
-        """Return the inductive type that a type is, or a proposition is about; None for others."""
-        if len(printed.split_at(type_, (*printed.RELATIONS, *printed.CONNECTIVES))) > 1:
-            return None
-        for inductive in self.inductives:
-            if type_[:1] == (inductive.name,):
-                return inductive
-        return None
-
-
-def _read_inductive(name: str, text: str) -> Inductive:
-    constructors = []
-    for match in _CONSTRUCTOR.finditer(text):
-        # Without a type of its own, as in `| cons (x : Nat) (t : T)`, what stands there is its arguments.
-        written = f"axiom c {match['rest']}"
-        fact = printed.read_declared(written) or printed.read_declared(f"{written} : {name}")
-        names: list[str] = []
-        recursive: list[bool] = []
-        arguments: Sequence[Argument] = ()
-        if fact is not None:
-            arguments = fact.arguments
-        for number, argument in enumerate(arguments):
-            if argument.explicit:
-                names.append(argument.name or f"h{number}")
-                recursive.append(name in argument.type)
-        constructors.append((match["name"], tuple(names), tuple(recursive)))
-    return Inductive(name, tuple(constructors))
 
 
 def steps(
@@ -141,10 +77,14 @@ class _Enumeration:
 
     def kinds(self, lemmas: Sequence[CorpusPremise]) -> list[list[str]]:
         """Return the steps of each kind; the kinds that are almost always right come first."""
+        goal = GoalSteps(self._target, self._types, self._definitions, self._fresh)
+        inductions = list(self._inductions())
         return [
             list(self._taken_apart()),
+            list(goal.closing(self._own_functions(), _without_alternatives(inductions), self._finite())),
+            list(goal.shaped()),
             list(self._rewritten()),
-            list(self._inductions()),
+            inductions,
             list(self._applied()),
             list(self._split_conditions()),
             list(self._unfolded()),
@@ -171,7 +111,8 @@ class _Enumeration:
     def _taken_apart(self) -> Iterator[str]:
         """Yield `obtain` for existentials and conjunctions, `rcases` for disjunctions; those that came last first."""
         divisions: list[str] = []
-        for name, type_ in reversed(self._types.items()):
+        for name, written in reversed(self._types.items()):
+            type_ = unfolded(self._definitions, written)
             step = self._take_apart(name, type_, name)
             if step is not None:
                 yield step
@@ -344,7 +285,7 @@ class _Enumeration:
             if name in self._mentioned or inductive not in KNOWN:
                 yield f"cases {name} with {self._alternatives(name, inductive, False)}"
         # Two numbers are one before the other, or a number is even or odd: nothing in the state says so.
-        numbers = [name for name, type_ in self._types.items() if type_ in (("Nat",), ("ℕ",))]
+        numbers = [name for name, type_ in self._types.items() if type_ in NUMBERS]
         new = self._new_hypothesis()
         for first, second in combinations(numbers[:MOST_OF_A_FACT], 2):
             yield f"rcases Nat.lt_or_ge {first} {second} with {new} | {new}"
@@ -364,8 +305,31 @@ class _Enumeration:
         if "if" in self._target or "match" in self._target:
             yield "split"
 
+    def _own_functions(self) -> list[str]:
+        """Return the statement's own functions that the goal or a hypothesis has."""
+        names = []
+        for name in self._definitions.functions:
+            if name in self._mentioned or any(name in type_ for type_ in self._types.values()):
+                names.append(name)
+        return names
+
+    def _finite(self) -> list[str]:
+        """Return the variables of the goal whose types are so many constants and no more."""
+        names = []
+        for name, type_ in self._types.items():
+            inductive = self._definitions.inductive(type_)
+            if inductive is None or len(type_) > 1 or name not in self._mentioned or not inductive.constructors:
+                continue
+            if not any(arguments for _, arguments, _ in inductive.constructors):
+                names.append(name)
+        return names
+
     def _unfolded(self) -> Iterator[str]:
         """Yield what replaces the statement's own functions by their definitions."""
+        mentioned = [name for name in self._definitions.functions if name in self._mentioned]
+        if len(mentioned) > 1:
+            # All at once: of a claim about two functions neither side says anything alone.
+            yield f"simp only [{', '.join(mentioned)}]"
         for name in self._definitions.functions:
             if name in self._mentioned:
                 # `rw` unfolds by an equation of the definition, `simp` by all of them, `unfold` also where none fits.
@@ -404,11 +368,12 @@ class _Enumeration:
     def _lemmas_applied(self, lemmas: Sequence[CorpusPremise]) -> Iterator[str]:
         """Yield `have := L h`: lemmas whose premises the context has."""
         new = self._new_hypothesis()
-        for lemma in lemmas:
-            fact = printed.read_declared(lemma.code)
+        known = [(lemma.full_name, lemma.code) for lemma in lemmas]
+        for name, code in (*known, *FORWARD):
+            fact = printed.read_declared(code)
             if fact is None or not fact.premises:
                 continue
-            for term, conclusion in islice(self._applications(lemma.full_name, fact, False), 2):
+            for term, conclusion in islice(self._applications(name, fact, False), 2):
                 yield self._take_apart(term, conclusion, new) or f"have {new} := {term}"
 
     def _relevance(self, conclusion: Tokens) -> int:
@@ -435,7 +400,7 @@ class _Enumeration:
                     else:
                         term.append(next(remaining))
                 if len(term) > 1:
-                    yield " ".join(term), _instance(fact.conclusion, values)
+                    yield " ".join(term), printed.instance(fact.conclusion, values)
 
     def _premises(
         self, fact: Fact, arguments: Sequence[Argument], known: Mapping[str, Tokens], by_omega: bool
@@ -477,7 +442,11 @@ class _Enumeration:
                 is_value = not argument.type and self._definitions.inductive(type_) is not None
                 if is_value or type_ == argument.type:
                     names.append((name,))
-            choices.append(names[:MOST_OF_A_FACT])
+            names = names[:MOST_OF_A_FACT]
+            # `f (x + y) = f x + f y` says what `f 0` is at 0, and nothing in the state has that term.
+            if argument.type in NUMBERS:
+                names.append(("0",))
+            choices.append(names)
         for chosen in product(*choices):
             values = {**known, **{argument.name: value for argument, value in zip(unknown, chosen)}}
             if values not in seen:
@@ -493,23 +462,19 @@ class _Enumeration:
                     yield values
 
 
+def _without_alternatives(inductions: Sequence[str]) -> list[str]:
+    """Cut off `with | zero => ..`; by a strong induction, which has one case, `simp` proves nothing."""
+    cut = []
+    for induction in inductions:
+        head = induction.partition(" with ")[0]
+        if " using " not in head and head not in cut:
+            cut.append(head)
+    return cut
+
+
 def _mentioned(tokens: Tokens) -> frozenset[str]:
     """Return the names in a text; of `xs.length` it is `xs` that a tactic is about, or `xs.length` as a whole."""
     names = set(tokens)
     for token in tokens:
         names.add(token.partition(".")[0])
     return frozenset(names)
-
-
-def _instance(tokens: Tokens, values: Mapping[str, Tokens]) -> Tokens:
-    """Put the values of variables into a text."""
-    instance: list[str] = []
-    for token in tokens:
-        value = values.get(token)
-        if value is None:
-            instance.append(token)
-        elif len(value) == 1:
-            instance += value
-        else:
-            instance += ["(", *value, ")"]
-    return tuple(instance)

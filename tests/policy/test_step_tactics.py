@@ -12,7 +12,8 @@ from nanoproof.policy import printed_types as printed
 from nanoproof.policy.added_tactics import with_added_tactics
 from nanoproof.policy.baselines import UniformPolicy
 from nanoproof.policy.similar_tactics import renamed, similar_tactics
-from nanoproof.policy.step_tactics import Definitions, steps
+from nanoproof.policy.statement_definitions import Definitions
+from nanoproof.policy.step_tactics import steps
 from nanoproof.retrieval.corpus import CorpusPremise
 from nanoproof.retrieval.premises import RetrieveOptions
 from nanoproof.retrieval.proved_states import ProvedStates
@@ -94,6 +95,15 @@ def test_no_text_breaks_the_readers(text: str) -> None:
                 "rcases Nat.lt_or_ge n m with h | h",
             ],
         ),
+        ("P Q : Nat → Prop\n⊢ ∀ (x : Nat), P x → Q x", ["intro x h"]),
+        ("a b : Nat\nh : a = b\n⊢ a ≤ b ∧ b ≤ a", ["constructor", "simp_all"]),
+        ("p q : Prop\n⊢ p ∨ q", ["left", "right"]),
+        ("m : Nat\n⊢ ∃ k, m + m + 1 = 2 * k + 1", ["exact ⟨(m + m + 1) / 2, by omega⟩", "refine ⟨m, ?_⟩"]),
+        ("P : Nat → Prop\nh : ∀ (n : Nat), P n → P (n + 2)\nm : Nat\n⊢ P (m + 2)", ["apply h"]),
+        ("a b c : Nat\nh : a ≤ b\n⊢ a ≤ c", ["refine Nat.le_trans h ?_"]),
+        ("a b c : Nat\nh : a ∣ b\n⊢ a ∣ b * c", ["refine Nat.dvd_trans ?_ (Nat.dvd_mul_right _ _)"]),
+        ("a b : Nat\nh : a ∣ b\nh1 : b ∣ a\n⊢ p", ["have h2 := Nat.dvd_antisymm h h1"]),
+        ("f : Nat → Nat\nh : ∀ (x y : Nat), f (x + y) = f x + f y\n⊢ f 0 = 0", ["have h1 := h 0 0"]),
         ("xs ys : List α\n⊢ xs.length = 0", ["induction xs with | nil => ?_ | cons x xs ih => ?_"]),
     ],
 )
@@ -118,6 +128,12 @@ def size : Tree → Nat
   | Tree.leaf => 0
   | Tree.node l _ r => size l + 1 + size r
 
+inductive Color where
+  | red
+  | green
+
+def Odd (n : Nat) : Prop := ∃ k, n = 2 * k + 1
+
 theorem t (n : Nat) (s : Tree) (h : EvenE n) : size s = n := by
   sorry"""
 
@@ -128,6 +144,23 @@ def test_what_a_statement_defines_is_unfolded_and_recursed_on() -> None:
     names = "left value right ih ih1"
     assert f"induction s generalizing n with | leaf => ?_ | node {names} => ?_" in suggested
     assert "cases h with | zero => ?_ | add_two n1 h => ?_" in suggested
+
+
+def test_what_a_statement_defines_is_closed_by_induction_or_by_cases_with_simp() -> None:
+    definitions = Definitions.of(SOURCE)
+    assert "induction s <;> simp_all [size] <;> omega" in steps("s : Tree\n⊢ size s = size s + 0", definitions)
+    assert "cases x <;> cases y <;> rfl" in steps("x y : Color\n⊢ f x y = f y x", definitions)
+    assert not [step for step in steps("n : Nat\n⊢ n = n + 0", definitions) if "cases n <;>" in step]
+
+
+def test_an_own_proposition_is_taken_for_what_it_says() -> None:
+    suggested = steps("m n : Nat\nh : Odd m\n⊢ Odd (m + 2 * n)", Definitions.of(SOURCE))
+    assert "obtain ⟨k, h⟩ := h" in suggested or "obtain ⟨k, h1⟩ := h" in suggested
+    assert "exact ⟨(m + 2 * n) / 2, by omega⟩" in suggested
+
+
+def test_the_constructors_of_an_own_predicate_are_applied() -> None:
+    assert "apply EvenE.add_two" in steps("n : Nat\n⊢ EvenE (n + 2)", Definitions.of(SOURCE))
 
 
 def test_a_lemma_is_applied_forward_where_its_premises_are_there() -> None:
@@ -141,8 +174,8 @@ def test_kinds_come_in_turn_and_no_more_than_asked() -> None:
     state = "f : Nat → Nat\nh : ∃ x, f x = 0\nh1 : f 0 = 1\nn : Nat\n⊢ f 0 = n"
     assert steps(state, most=3) == [
         "obtain ⟨x, h2⟩ := h",
+        "simp_all",
         "rw [h1]",
-        "induction n with | zero => ?_ | succ n ih => ?_",
     ]
     assert steps("no proof state") == []
 
@@ -159,8 +192,8 @@ def suggested(options: RetrieveOptions, state: str, proved: ProvedStates | None 
 def test_steps_come_after_the_policys_own_and_are_trusted_less_with_time() -> None:
     options = RetrieveOptions(step_tactics=2, step_logprob=-2.0, step_decay=0.5)
     state = "f : Nat → Nat\nh : ∃ x, f x = 0\nh1 : f 0 = 1\n⊢ f 0 = 2"
-    assert suggested(options, state) == [("obtain ⟨x, h2⟩ := h", -2.0)]
-    assert suggested(options, state, learned=4) == [("obtain ⟨x, h2⟩ := h", -4.0)]
+    assert suggested(options, state)[0] == ("obtain ⟨x, h2⟩ := h", -2.0)
+    assert suggested(options, state, learned=4)[0] == ("obtain ⟨x, h2⟩ := h", -4.0)
 
 
 def test_no_tactics_are_added_unless_asked_for() -> None:

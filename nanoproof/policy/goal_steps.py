@@ -1,0 +1,157 @@
+"""Steps that the shape of a goal asks for, by its text alone: what is introduced, split, witnessed, applied, chained.
+
+The first move of most exercises is written in what is to be shown: `∀` is introduced, `∧` split, `a ∣ c` reached over a
+hypothesis `a ∣ b`. Recursive definitions ask for an induction whose cases `simp` closes with them: that is one tactic,
+and most of what a textbook asks about trees and lists is proved by it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from nanoproof.policy import printed_types as printed
+from nanoproof.policy.printed_types import Tokens
+from nanoproof.policy.statement_definitions import Definitions, unfolded
+
+MOST_WITNESSES = 4
+"""Variables of the context that are tried for an existential: a network that has learned which ones names terms."""
+_CHAINS = {
+    "≤": ("Nat.le_trans",),
+    "<": ("Nat.lt_of_lt_of_le", "Nat.lt_of_le_of_lt"),
+    "∣": ("Nat.dvd_trans",),
+}
+"""What joins two relations to one that has its first and last side."""
+
+
+class GoalSteps:
+    """The steps for one goal: its target, the types of the hypotheses that can be named, what the statement defines."""
+
+    def __init__(
+        self,
+        target: Tokens,
+        types: Mapping[str, Tokens],
+        definitions: Definitions,
+        fresh: Callable[..., list[str]],
+    ) -> None:
+        """`fresh` makes new names of wanted ones."""
+        self._types, self._definitions, self._fresh = types, definitions, fresh
+        self._target = target
+        self._meant = unfolded(definitions, target)
+
+    def shaped(self) -> Iterator[str]:
+        """Yield what introduces, splits or witnesses the goal, and facts whose conclusion it is."""
+        meant = self._meant
+        fact = printed.read_fact(meant)
+        connectives = len(printed.split_at(meant, ("∧", "∨", "↔")))
+        if fact.arguments and (meant[:1] == ("∀",) or connectives == 1):
+            wanted = []
+            for argument in fact.arguments:
+                wanted.append(argument.name or "h")
+            yield f"intro {' '.join(self._fresh(*wanted))}"
+        elif meant[:1] == ("∃",):
+            yield from self._witnesses()
+        elif len(printed.split_at(meant, ("↔",))) == 2 or len(printed.split_at(meant, ("∧",))) > 1:
+            yield "constructor"
+        elif connectives > 1:
+            yield "left"
+            yield "right"
+        yield from self._backwards()
+        yield from self._chained()
+
+    def _witnesses(self) -> Iterator[str]:
+        """Yield `⟨t, ?_⟩` for an existential, `t` a variable or what a linear equation says."""
+        bound, body = printed.read_binders(self._meant[1:])
+        for argument in bound[:1]:
+            divisor = _divisor(body, argument.name)
+            if divisor is not None:
+                # `e = c * k + d`: the quotient is the witness, whether `c` divides is arithmetic.
+                term, number = divisor
+                yield f"exact ⟨{printed.argument_text(term)} / {number}, by omega⟩"
+        for name, type_ in reversed(self._types.items()):
+            if printed.is_proposition(type_):
+                # The witness is what the hypothesis is about.
+                yield f"exact ⟨_, {name}⟩"
+        count = 0
+        for name, type_ in reversed(self._types.items()):
+            of_type = not bound or not bound[0].type or bound[0].type == type_
+            if of_type and not printed.is_proposition(type_) and type_[:1] not in (("Type",), ("Prop",)):
+                count += 1
+                if count <= MOST_WITNESSES:
+                    yield f"refine ⟨{name}, ?_⟩"
+
+    def _backwards(self) -> Iterator[str]:
+        """Yield `apply` for hypotheses whose conclusion is the goal, and for constructors of the goal's predicate."""
+        for name, type_ in reversed(self._types.items()):
+            fact = printed.read_fact(unfolded(self._definitions, type_))
+            if not fact.arguments or len(printed.split_at(self._target, ("∧", "∨", "→"))) > 1:
+                continue
+            if printed.fit(fact.conclusion, self._target, fact.variables, {}) is not None:
+                yield f"apply {name}"
+            elif fact.conclusion == ("False",) and self._target != ("False",):
+                yield f"refine absurd ?_ {name}"
+        inductive = self._definitions.predicate(self._target)
+        if inductive is not None:
+            for constructor, _, _ in inductive.constructors:
+                yield f"apply {inductive.name}.{constructor}"
+
+    def _chained(self) -> Iterator[str]:
+        """Yield the transitivity of the goal's relation with hypotheses that have one of its sides."""
+        for relation, lemmas in _CHAINS.items():
+            sides = printed.split_at(self._target, (relation,))
+            if len(sides) != 2 or not printed.is_term(self._target, (relation,)):
+                continue
+            for name, type_ in reversed(self._types.items()):
+                for other in _CHAINS:
+                    ends = printed.split_at(type_, (other,))
+                    if len(ends) != 2 or not printed.is_term(type_, (other,)) or (other == "∣") != (relation == "∣"):
+                        continue
+                    for lemma in lemmas:
+                        if ends[0] == sides[0] and ends[1] != sides[1]:
+                            yield f"refine {lemma} {name} ?_"
+                        elif ends[1] == sides[1] and ends[0] != sides[0]:
+                            yield f"refine {lemma} ?_ {name}"
+            if relation == "∣":
+                yield from _of_division(sides[1])
+
+    def closing(self, functions: Sequence[str], inductions: Sequence[str], finite: Sequence[str]) -> Iterator[str]:
+        """Yield whole proofs of what `simp` closes: alone, or in each case of an induction or case split.
+
+        `functions` are the statement's own that the goal or a hypothesis has, `inductions` are the tactics without
+        their alternatives, and `finite` the variables with so many constructors and no more.
+        """
+        names = ""
+        if functions:
+            names = f" [{', '.join(functions)}]"
+        yield f"simp_all{names}"
+        for induction in inductions:
+            yield f"{induction} <;> simp_all{names} <;> omega"
+            if functions:
+                yield f"{induction} <;> grind{names}"
+        if finite:
+            splits = " <;> ".join(f"cases {name}" for name in finite)
+            yield f"{splits} <;> rfl"
+            yield f"{splits} <;> simp_all{names}"
+
+
+def _of_division(multiple: Tokens) -> Iterator[str]:
+    """Yield what shows that a number divides a sum or a product."""
+    if len(printed.split_at(multiple, ("+",))) > 1:
+        yield "apply Nat.dvd_add"
+    elif len(printed.split_at(multiple, ("*",))) > 1:
+        yield "refine Nat.dvd_trans ?_ (Nat.dvd_mul_right _ _)"
+        yield "refine Nat.dvd_trans ?_ (Nat.dvd_mul_left _ _)"
+        yield "apply Nat.mul_dvd_mul"
+
+
+def _divisor(body: Tokens, variable: str) -> tuple[Tokens, str] | None:
+    """Read `e = c * k` or `e = c * k + d` with a numeral `c` for the variable `k`: returns `e` and `c`, else None."""
+    sides = printed.split_at(body, ("=",))
+    if len(sides) != 2 or not printed.is_term(body, ("=",)):
+        return None
+    for term, multiple in (sides, sides[::-1]):
+        product = printed.split_at(printed.split_at(multiple, ("+",))[0], ("*",))
+        if len(product) == 2 and variable not in term and (variable,) in product:
+            factor = product[0]
+            if factor == (variable,):
+                factor = product[1]
+            if len(factor) == 1 and factor[0].isdigit():
+                return term, factor[0]
+    return None

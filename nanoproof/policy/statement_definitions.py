@@ -1,0 +1,148 @@
+"""What a statement brings along: its own functions, propositions and inductive types, read from its source."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nanoproof.lean.declarations import declarations
+from nanoproof.lean.lexical import ATOM, OPENING, mask
+from nanoproof.policy import printed_types as printed
+from nanoproof.policy.printed_types import Argument, Tokens
+
+_CONSTRUCTOR = re.compile(rf"\|\s*(?P<name>{ATOM})(?P<rest>[^|]*)")
+
+
+@dataclass(frozen=True)
+class Inductive:
+    """An inductive type: its name and, for each constructor, its name and those of its arguments.
+
+    An argument of the type itself has an induction hypothesis beside it, `recursive` says which have.
+    """
+
+    name: str
+    constructors: tuple[tuple[str, tuple[str, ...], tuple[bool, ...]], ...]
+
+
+KNOWN = (
+    Inductive("Nat", (("zero", (), ()), ("succ", ("n",), (True,)))),
+    Inductive("ℕ", (("zero", (), ()), ("succ", ("n",), (True,)))),
+    Inductive("List", (("nil", (), ()), ("cons", ("x", "xs"), (False, True)))),
+    Inductive("Option", (("none", (), ()), ("some", ("x",), (False,)))),
+    Inductive("Bool", (("false", (), ()), ("true", (), ()))),
+)
+"""Types of Lean itself; those of a statement are read from its source."""
+
+
+@dataclass(frozen=True)
+class Proposition:
+    """A definition of a proposition, `def Even (n : Nat) : Prop := ∃ k, n = 2 * k`: its variables and what it says."""
+
+    name: str
+    variables: tuple[str, ...]
+    body: Tokens
+
+
+@dataclass(frozen=True)
+class Definitions:
+    """What a statement brings along: its own functions, and its inductive types with those of Lean.
+
+    `propositions` are those functions whose values are one proposition each.
+    """
+
+    functions: tuple[str, ...] = ()
+    inductives: tuple[Inductive, ...] = KNOWN
+    propositions: tuple[Proposition, ...] = ()
+
+    @classmethod
+    def of(cls, source: str) -> "Definitions":
+        """Read the definitions that stand before a theorem in its source."""
+        functions: list[str] = []
+        inductives: list[Inductive] = []
+        propositions: list[Proposition] = []
+        masked = mask(source)
+        for declaration in declarations(source):
+            if declaration.keyword in ("def", "abbrev"):
+                functions.append(declaration.full_name)
+                text = masked[declaration.head_end : declaration.end]
+                proposition = _read_proposition(declaration.full_name, text)
+                if proposition is not None:
+                    propositions.append(proposition)
+            elif declaration.keyword == "inductive":
+                text = masked[declaration.start : declaration.end]
+                inductives.append(_read_inductive(declaration.full_name, text))
+        return cls(tuple(functions), (*inductives, *KNOWN), tuple(propositions))
+
+    def inductive(self, type_: Tokens) -> Inductive | None:
+        """Return the inductive type that a type is, or a proposition is about; None for others."""
+        if len(printed.split_at(type_, (*printed.RELATIONS, *printed.CONNECTIVES))) > 1:
+            return None
+        for inductive in self.inductives:
+            if type_[:1] == (inductive.name,):
+                return inductive
+        return None
+
+    def predicate(self, type_: Tokens) -> Inductive | None:
+        """Return the statement's own inductive predicate that a proposition states; None for others."""
+        for inductive in self.inductives:
+            if type_[:1] == (inductive.name,) and len(type_) > 1 and inductive not in KNOWN:
+                return inductive
+        return None
+
+
+def _read_inductive(name: str, text: str) -> Inductive:
+    constructors = []
+    for match in _CONSTRUCTOR.finditer(text):
+        # Without a type of its own, as in `| cons (x : Nat) (t : T)`, what stands there is its arguments.
+        written = f"axiom c {match['rest']}"
+        fact = printed.read_declared(written) or printed.read_declared(f"{written} : {name}")
+        names: list[str] = []
+        recursive: list[bool] = []
+        arguments: Sequence[Argument] = ()
+        if fact is not None:
+            arguments = fact.arguments
+        for number, argument in enumerate(arguments):
+            if argument.explicit:
+                names.append(argument.name or f"h{number}")
+                recursive.append(name in argument.type)
+        constructors.append((match["name"], tuple(names), tuple(recursive)))
+    return Inductive(name, tuple(constructors))
+
+
+def _read_proposition(name: str, text: str) -> Proposition | None:
+    """Read what follows the name of a definition; None if it is no proposition, or is defined by cases."""
+    header, separator, body = text.partition(":=")
+    fact = printed.read_declared(f"axiom c {header}")
+    if not separator or fact is None or fact.conclusion != ("Prop",):
+        return None
+    if not all(argument.name for argument in fact.arguments):
+        return None
+    variables = [argument.name for argument in fact.arguments if argument.explicit]
+    return Proposition(name, tuple(variables), printed.stripped(printed.tokens_of(body)))
+
+
+def unfolded(definitions: Definitions, type_: Tokens) -> Tokens:
+    """Replace a statement's own proposition by what it says: `Even (a + b)` by `∃ k, a + b = 2 * k`.
+
+    Others stay as they are. A term with a name that the definition binds would be caught: that stays, too.
+    """
+    type_ = printed.stripped(type_)
+    for proposition in definitions.propositions:
+        if type_[:1] != (proposition.name,):
+            continue
+        arguments = application(type_[1:])
+        bound = printed.bound_names(proposition.body)
+        if len(arguments) == len(proposition.variables) and not bound.intersection(type_[1:]):
+            return printed.instance(proposition.body, dict(zip(proposition.variables, arguments)))
+    return type_
+
+
+def application(tokens: Tokens) -> list[Tokens]:
+    """Split what a function is applied to: names, numerals and brackets with all that is in them."""
+    arguments: list[Tokens] = []
+    while tokens:
+        end = 1
+        if tokens[0] in OPENING:
+            end = printed.closing(tokens, 0) + 1
+        arguments.append(printed.stripped(tokens[:end]))
+        tokens = tokens[end:]
+    return arguments
