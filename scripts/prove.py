@@ -41,6 +41,7 @@ from nanoproof.lean.types import LeanSession, SourceError, Theorem
 from nanoproof.model.checkpoint import newest_network
 from nanoproof.policy.factory import (
     PolicyOptions,
+    follow_network,
     open_language_model,
     open_suggesting,
     whole_proof_prompts,
@@ -251,6 +252,7 @@ def main(argv: list[str] | None = None) -> int:
     if args.policy == "solver-only" and args.search_finishers == (AUTO,):
         args.search_finishers = ()  # it suggests them
     follow_lean(args)
+    follow_network(args)
     options, sampling = from_args(ProveOptions, args), from_args(SamplingConfig, args)
     search_config = from_args(SearchConfig, args, "search_")
     prover_options = from_args(ProverOptions, args, keep_tree=True, disprove_fraction=float(options.disprove))

@@ -34,6 +34,7 @@ from nanoproof.evaluation.summary import report
 from nanoproof.lean import lean_kernel
 from nanoproof.lean.certificates import Checker, verdicts
 from nanoproof.monitor.export import ExportOptions, export_run
+from nanoproof.policy.factory import follow_network
 from nanoproof.rl.options import SpreadOptions
 from scripts import check_with_lean
 from scripts.lean_command import open_reader
@@ -146,6 +147,7 @@ def main(argv: list[str] | None = None) -> int:
     words = "Write a report too, as one file to send: scores, curve, proofs, trees of failures, settings."
     parser.add_argument("--html", metavar="FILE", help=words)
     args = parse_eval_args(parser, argv)
+    follow_network(args)
     targets = targets_of(args)
     try_recheck(args)
     try_checker(args.checker)

@@ -34,7 +34,7 @@ from nanoproof.lean.forbidden import banned_reason
 from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import Transition
 from nanoproof.model.tokenizer import Tokenizer
-from nanoproof.policy.factory import PolicyOptions, load_network, open_policy
+from nanoproof.policy.factory import PolicyOptions, follow_network, load_network, open_policy
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
@@ -334,6 +334,7 @@ def main(argv: list[str] | None = None) -> int:
     if args.policy == "solver-only" and tuple(args.search_finishers) == (AUTO,):
         args.search_finishers = ()  # the policy suggests them
     follow_lean(args)
+    follow_network(args)
     options = from_args(ReachOptions, args)
     proofs = read_reference_proofs(options.data)
     try:

@@ -9,10 +9,12 @@ import pytest
 from nanoproof import sft
 from nanoproof.common.config import Parser, add_flags
 from nanoproof.common.errors import UserError
-from nanoproof.rl import options
+from nanoproof.model import checkpoint
+from nanoproof.policy.factory import STEPS_OF_SMALL, follow_network
 from nanoproof.rl.options import RLConfig
 from nanoproof.rl.options import parse_args as parse_rl_args
 from scripts import check_with_lean, small_runs
+from scripts.prove import parse_args as prove_args
 from scripts.quickstart import Quickstart, QuickstartOptions
 from tests.training import small
 
@@ -69,9 +71,25 @@ def test_rl_without_a_preset_is_that_of_the_quickstart_for_a_small_network_on_na
     given = parse_rl_args([*model, "--mm-trust", "7", "--eval-start"], "")
     assert (given.preset, given.mm_trust, given.mm_trust_proved, given.eval_start) == ("small", 7, 3, "now")
     others = [["--datasets", "nanolean"], ["--lean-servers", "host:1"], ["--preset", "default"]]
-    monkeypatch.setattr(options, "SMALL_PARAMETERS", 100)
+    monkeypatch.setattr(checkpoint, "SMALL_PARAMETERS", 100)
     assert [parse_rl_args([*model, *more], "").preset for more in [*others, []]] == ["default"] * 4
     assert parse_rl_args([*model, *others[0]], "").mm_trust == 4
+
+
+def test_a_small_network_has_steps_beside_its_own_unless_the_flag_says_otherwise(tmp_path: Path) -> None:
+    small.save_model(tmp_path)
+    model = ["--model-path", str(tmp_path)]
+    for words, steps in (
+        (model, STEPS_OF_SMALL),
+        ([*model, "--step-tactics", "0"], 0),
+        ([*model, "--lean-servers", "host:1"], None),
+        ([*model, "--whole-proof"], None),
+        ([], None),
+    ):
+        args = prove_args(["theorem t : True", *words])
+        follow_network(args)
+        assert args.step_tactics == steps
+    assert parse_rl_args(model, "").step_tactics is None, "RL has none"
 
 
 def test_proofs_are_looked_for_in_the_folder_of_runs_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -372,3 +372,23 @@ def _load_tensors(path: Path) -> dict[str, Any]:
     except (RuntimeError, EOFError, ValueError, pickle.UnpicklingError, OSError, SafetensorError) as error:
         raise UserError(f"{path} is damaged or not a checkpoint: {str(error).splitlines()[0]}") from error
     return tensors
+
+
+SMALL_PARAMETERS = 10_000_000
+"""A network with fewer parameters is small: its recipes were measured at one million."""
+
+
+def small_network(spec: str) -> int | None:
+    """Return how many parameters the small network at a path has; None for a large one, and for what is none of ours.
+
+    Raises nothing: whoever loads a network says what is wrong with it.
+    """
+    try:
+        config = read_manifest(resolve_model_path(spec)).get("config")
+        with torch.device("meta"):  # counted without memory for them
+            parameters = GPT(GPTConfig(**{"num_kv_heads": None, **(config or {})})).num_parameters()
+    except (UserError, TypeError):
+        return None
+    if parameters >= SMALL_PARAMETERS:
+        return None
+    return parameters

@@ -1,5 +1,6 @@
 """The policy that a command line asks for: a model of ours or of others, a server, or a baseline without a model."""
 
+import argparse
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -18,7 +19,7 @@ from nanoproof.inference.open_model import CachedModel, LanguageModelOptions, is
 from nanoproof.inference.own_model import OwnModel
 from nanoproof.inference.sampling import EngineLimits
 from nanoproof.lean.types import Theorem
-from nanoproof.model.checkpoint import find_checkpoint, load_model, weights_sha256
+from nanoproof.model.checkpoint import find_checkpoint, load_model, small_network, weights_sha256
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.added_tactics import with_added_tactics
@@ -434,6 +435,28 @@ def _with_premises(policy: TacticPolicy | TextPolicy, premises: _Premises | None
         return policy
     options = premises.options
     return RetrievingPolicy(policy, premises.retriever, options.retrieve_tokens, count=options.retrieve)
+
+
+STEPS_OF_SMALL = 12
+"""`--step-tactics` of a small network: of 60 exercises it proves 54 with 12 or 24, and 31 without (experiments.md)."""
+
+
+def follow_network(args: argparse.Namespace) -> None:
+    """Where `--step-tactics` is not given, set it by the network that the parsed flags name: `STEPS_OF_SMALL` for a
+    small one on NanoLean, which writes too little of what a state itself says; else it stays as it is, none.
+    """
+    named = args.model_path
+    if isinstance(named, list | tuple):
+        named = next(iter(named), None)
+    named = named or getattr(args, "run_dir", None)
+    if args.step_tactics is not None or named is None or is_foreign(str(named)) or args.lean_servers:
+        return
+    # A proof that is written as a whole has no states at which to try them.
+    if getattr(args, "whole_proofs", False) or getattr(args, "whole_proof", False):
+        return
+    first = team_of(str(named))[:1]
+    if first and small_network(first[0]) is not None:
+        args.step_tactics = STEPS_OF_SMALL
 
 
 @contextmanager

@@ -6,18 +6,14 @@ import sys
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-import torch
-
 from nanoproof.actors.fleet import EARLIER_FLAGS, EARLIER_FLAGS_OF_CLUSTERS, FleetOptions
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, preset_values, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import MonitorAddress
-from nanoproof.common.run_dir import resolve_model_path
 from nanoproof.data.theorems.theorem_sets import FIXED, parse_set_names
 from nanoproof.inference.sampling import EngineLimits
 from nanoproof.lean.solvers import AUTO
-from nanoproof.model.checkpoint import read_manifest
-from nanoproof.model.gpt import GPT, GPTConfig
+from nanoproof.model.checkpoint import small_network
 from nanoproof.model.lora import LoraOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import ProverOptions
@@ -389,9 +385,6 @@ def _preset(name: str, disprove_fraction: float) -> dict[str, Any]:
     }
 
 
-SMALL_PARAMETERS = 10_000_000
-"""A network with fewer parameters is small: its recipe was measured at one million, with as many updates as two cores
-make in half an hour."""
 SMALL = {
     # Not all that NanoLean has: `nanolean` alone is two thirds solved by a finetuned network, which has no room there.
     **{"datasets": ("nanolean", "nanolean-hard"), "eval_datasets": ("nanolean-hard",)},
@@ -446,12 +439,7 @@ def why_small(args: argparse.Namespace) -> str | None:
     names_data = tuple(args.datasets) != (AUTO,) or bool(args.lean_servers) or args.cluster is not None
     if names_data or args.model_path is None:
         return None
-    try:
-        config = read_manifest(resolve_model_path(args.model_path)).get("config")
-        with torch.device("meta"):  # counted without memory for them
-            parameters = GPT(GPTConfig(**{"num_kv_heads": None, **(config or {})})).num_parameters()
-    except (UserError, TypeError):
-        return None  # no checkpoint of ours: whoever loads it says what is wrong
-    if parameters >= SMALL_PARAMETERS:
+    parameters = small_network(args.model_path)
+    if parameters is None:
         return None
     return f"{parameters:,} parameters, on NanoLean"

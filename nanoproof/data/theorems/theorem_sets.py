@@ -455,7 +455,7 @@ def _fixed(name: str) -> ListTheorems:
     return read
 
 
-FIXED = {"nanolean-hard": ("rl", "bench"), "nanolean-premise": ("bench",)}
+FIXED = {"nanolean-hard": ("rl", "bench"), "nanolean-premise": ("bench",), "nanolean-exercises": ("bench",)}
 """Sets that come with the code, and the stages that they are for."""
 DATASETS: dict[str, ListTheorems] = {
     **{
