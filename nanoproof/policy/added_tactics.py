@@ -108,7 +108,7 @@ class StepTactics:
         lemmas: Sequence[CorpusPremise] = ()
         if self._retriever is not None:
             lemmas = self._retriever.premises(state_text, theorem.id)
-        tactics = steps(state_text, _definitions(theorem.source), lemmas, self._options.step_tactics)
+        tactics = steps(state_text, _definitions(theorem.source), lemmas, self._options.step_tactics or 0)
         return _ranked(tactics, self._options, self._learned())
 
 

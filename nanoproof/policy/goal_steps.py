@@ -32,7 +32,9 @@ class GoalSteps:
         fresh: Callable[..., list[str]],
     ) -> None:
         """`fresh` makes new names of wanted ones."""
-        self._types, self._definitions, self._fresh = types, definitions, fresh
+        # What came last is what the proof is at.
+        self._newest = tuple(reversed(tuple(types.items())))
+        self._definitions, self._fresh = definitions, fresh
         self._target = target
         self._meant = unfolded(definitions, target)
 
@@ -65,12 +67,12 @@ class GoalSteps:
                 # `e = c * k + d`: the quotient is the witness, whether `c` divides is arithmetic.
                 term, number = divisor
                 yield f"exact ⟨{printed.argument_text(term)} / {number}, by omega⟩"
-        for name, type_ in reversed(self._types.items()):
+        for name, type_ in self._newest:
             if printed.is_proposition(type_):
                 # The witness is what the hypothesis is about.
                 yield f"exact ⟨_, {name}⟩"
         count = 0
-        for name, type_ in reversed(self._types.items()):
+        for name, type_ in self._newest:
             of_type = not bound or not bound[0].type or bound[0].type == type_
             if of_type and not printed.is_proposition(type_) and type_[:1] not in (("Type",), ("Prop",)):
                 count += 1
@@ -79,7 +81,7 @@ class GoalSteps:
 
     def _backwards(self) -> Iterator[str]:
         """Yield `apply` for hypotheses whose conclusion is the goal, and for constructors of the goal's predicate."""
-        for name, type_ in reversed(self._types.items()):
+        for name, type_ in self._newest:
             fact = printed.read_fact(unfolded(self._definitions, type_))
             if not fact.arguments or len(printed.split_at(self._target, ("∧", "∨", "→"))) > 1:
                 continue
@@ -98,7 +100,7 @@ class GoalSteps:
             sides = printed.split_at(self._target, (relation,))
             if len(sides) != 2 or not printed.is_term(self._target, (relation,)):
                 continue
-            for name, type_ in reversed(self._types.items()):
+            for name, type_ in self._newest:
                 for other in _CHAINS:
                     ends = printed.split_at(type_, (other,))
                     if len(ends) != 2 or not printed.is_term(type_, (other,)) or (other == "∣") != (relation == "∣"):

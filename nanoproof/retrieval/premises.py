@@ -122,7 +122,7 @@ class RetrieveOptions:
     @property
     def adds_tactics(self) -> bool:
         """Whether tactics are tried beside the policy's."""
-        return self.premise_tactics > 0 or self.step_tactics > 0 or self.similar_tactics > 0
+        return self.premise_tactics > 0 or bool(self.step_tactics) or self.similar_tactics > 0
 
     def settings(self) -> dict[str, Any] | None:
         """Return what these options change of what a policy suggests, for the record; None if nothing.
