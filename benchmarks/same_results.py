@@ -144,7 +144,7 @@ def own_repository(checkout: Checkout, base: Path, out: Path) -> None:
     """Trace NanoLean's library, and prove what is open in the example repository."""
     library = str(checkout.root / "nanolean" / "library")
     checkout.run("nanoproof.repos", "trace", library, "--name", "library", "--lean-processes", "1")
-    shutil.copytree(checkout.home / "data" / "repos", out / "traced")
+    shutil.copytree(checkout.home / "repos", out / "traced")
     example = out / "example"
     shutil.copytree(checkout.root / "tests" / "data" / "example_repo", example)
     words = ["--policy", "solver-only", "--num-simulations", "8", "--lean-processes", "1"]
@@ -171,15 +171,18 @@ def facts(value: Any) -> Any:
     return value
 
 
-def content(file: Path) -> str:
-    """Return a digest of what a file says: of JSON its facts, of weights their values, of the rest its bytes."""
+def content(file: Path, side: Path) -> str:
+    """Return a digest of what a file says: of JSON its facts, of weights their values, of the rest its bytes.
+
+    The folder of its side, which texts may name, is no difference.
+    """
     if file.suffix == ".pt":
         import torch
 
         weights = torch.load(file, map_location="cpu", weights_only=True)
         text = json.dumps(weights, default=lambda value: hashlib.sha256(value.numpy().tobytes()).hexdigest())
         return hashlib.sha256(text.encode()).hexdigest()
-    data = file.read_bytes()
+    data = file.read_bytes().replace(str(side).encode(), b"")
     if file.suffix in (".json", ".jsonl"):
         lines = data.splitlines() if file.suffix == ".jsonl" else [data]
         data = json.dumps([facts(json.loads(line)) for line in lines if line.strip()], sort_keys=True).encode()
@@ -227,7 +230,10 @@ def main(argv: list[str] | None = None) -> int:
             out.mkdir(parents=True)
             SCENES[scene](checkout, base, out)
         before, after = (dict(outputs(work / side / scene)) for side in sides)
-        unlike = [name for name in before.keys() & after.keys() if content(before[name]) != content(after[name])]
+        unlike = []
+        for name in before.keys() & after.keys():
+            if content(before[name], work / "before") != content(after[name], work / "after"):
+                unlike.append(name)
         missing = sorted(before.keys() ^ after.keys())
         different += len(unlike) + len(missing)
         print(f"{scene}: {len(before)} files, {len(unlike)} differ, {len(missing)} on one side only", flush=True)
