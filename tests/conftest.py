@@ -3,13 +3,15 @@
 import gc
 import logging
 import os
+import re
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from nanoproof.common.run_dir import LogFile
+from nanoproof.common.run_dir import LogFile, RunDir
 from tests.helpers import made_once
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -43,6 +45,29 @@ def nanoproof_home(tmp_path_factory):
     if "NANOPROOF_HOME" not in os.environ:
         os.environ["NANOPROOF_HOME"] = str(made_once(tmp_path_factory, "home", lambda folder: None))
     return os.environ["NANOPROOF_HOME"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def listed_metrics():
+    """A stage that writes a metric which docs/training.md does not list fails the test that runs it."""
+    text = (Path(__file__).parents[1] / "docs" / "training.md").read_text(encoding="utf-8")
+    rows = text.split("## Metrics")[1].split("\n## ")[0].splitlines()
+    names = set()
+    for row in rows:
+        cells = row.split("|")
+        if len(cells) > 2:
+            names |= set(re.findall(r"`([\w/]+)`", cells[1]))
+    write = RunDir.metrics
+
+    def checked(self, step, **values):
+        if sys._getframe(1).f_globals["__name__"].startswith("nanoproof."):
+            unlisted = {name for name in values if name not in names and name.removeprefix("valid/") not in names}
+            assert not unlisted, f"docs/training.md, Metrics, does not list {sorted(unlisted)}"
+        write(self, step, **values)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RunDir, "metrics", checked)
+        yield names
 
 
 @pytest.fixture

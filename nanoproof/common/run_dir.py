@@ -1,8 +1,7 @@
-"""`$NANOPROOF_HOME`, the directory of a run with its lock and logs, and the trackers that its metrics go to.
+"""`$NANOPROOF_HOME`, the directory of a run with its lock and logs.
 
 A run directory holds `args.json`, `meta.json`, `events.jsonl`, `metrics.jsonl`, `log.txt` and checkpoints, and in the
-end the file `finished`; whatever shows or resumes a run reads it from there. `tracker.json` holds the id under which
-the run is tracked, so that a resumed run continues the same curves.
+end the file `finished`; whatever shows or resumes a run reads it from there.
 """
 
 import json
@@ -19,13 +18,13 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import psutil
 
 from nanoproof.common import hub
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import JsonlWriter, atomic_write_json, read_json, read_object
+from nanoproof.common.files import JsonlWriter, atomic_write_json, read_object
 from nanoproof.common.git import git
 from nanoproof.common.process import machine_id
 
@@ -503,77 +502,3 @@ def quiet_libraries(level: str) -> None:
         logging.getLogger(noisy).setLevel("ERROR")
     for client in ("httpx", "httpx2"):  # a line for each request at INFO
         logging.getLogger(client).setLevel("NOTSET" if level.lower() == "debug" else "WARNING")
-
-
-# -- Trackers --------------------------------------------------------------------------------------------------------
-
-ID_FILE = "tracker.json"
-
-
-class Tracker(Protocol):
-    """Receives the metrics of a run."""
-
-    def log(self, metrics: dict[str, Any], step: int) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class NullTracker:
-    """Ignores the metrics."""
-
-    def log(self, metrics: dict[str, Any], step: int) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-
-class WandbTracker:
-    """Sends metrics to Weights & Biases (environment variables such as WANDB_MODE apply)."""
-
-    def __init__(self, project: str, name: str, config: dict[str, Any], run_id: str | None = None) -> None:
-        """Start a run, or resume the one with this `run_id`. Raises UserError if that is not possible here."""
-        try:
-            import wandb
-        except ImportError as error:
-            raise UserError("--loggers wandb needs the package wandb: pip install wandb") from error
-        try:
-            self._run = wandb.init(project=project, name=name, config=config, id=run_id, resume="allow")
-        except Exception as error:  # a key that is missing, a server out of reach: wandb has no common class for these
-            reason = " ".join(str(error).split())[:200]
-            raise UserError(
-                f"--loggers wandb: {reason} (run `wandb login`, or set WANDB_MODE=offline, or leave --loggers out)"
-            ) from error
-
-    def log(self, metrics: dict[str, Any], step: int) -> None:
-        self._run.log(metrics, step=step)
-
-    def close(self) -> None:
-        self._run.finish()
-
-
-def make_tracker(
-    loggers: tuple[str, ...], stage: str, name: str, config: dict[str, Any], rank: int = 0, path: Path | None = None
-) -> Tracker:
-    """Construct the tracker of a run: null on other ranks than 0 and without loggers.
-
-    With the `path` of the run's directory, a run that was tracked before is resumed; one without a name of its own
-    (`dummy`) has that of its directory.
-    """
-    if rank != 0 or not loggers:
-        return NullTracker()
-    if name == "dummy" and path is not None:
-        name = path.name
-    unknown = [logger for logger in loggers if logger != "wandb"]
-    if unknown:
-        raise UserError(f"--loggers knows wandb; got {', '.join(unknown)}")
-    return WandbTracker(f"nanoproof-{stage}", name, config, _run_id(path) if path is not None else None)
-
-
-def _run_id(path: Path) -> str:
-    """Return the tracker's id of the run in a directory; a new one is written if it has none."""
-    file = path / ID_FILE
-    if not file.exists():
-        atomic_write_json(file, {"wandb": secrets.token_hex(4)})
-    run_id: str = read_json(file)["wandb"]
-    return run_id

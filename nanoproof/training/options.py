@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from nanoproof.common.config import change, check, group, opt, validate
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption
+from nanoproof.common.trackers import TRACKERS
 from nanoproof.model.compute import COMPILE_CHOICES
 from nanoproof.model.flash_attention import ATTENTION_CHOICES
 from nanoproof.model.gpt import NetworkShape
@@ -24,7 +25,7 @@ class RunOptions:
     log_level: str = opt(
         "info", "How much to log.", choices=(*_LEVELS, *(level.upper() for level in _LEVELS)), advanced=True
     )
-    loggers: tuple[str, ...] = opt((), "Trackers to send metrics to.", choices=("wandb",))
+    loggers: tuple[str, ...] = opt((), "Trackers to send metrics to.", choices=TRACKERS)
 
     def __post_init__(self) -> None:
         validate(self, "run")

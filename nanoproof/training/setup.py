@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from nanoproof.common import run_dir
+from nanoproof.common import run_dir, trackers
 from nanoproof.common.config import Given, Parser, options_of, to_dict
 from nanoproof.common.distributed import DistInfo, broadcast_json, gather_json, init_distributed, on_all_ranks, on_main
 from nanoproof.common.errors import UserError
@@ -191,7 +191,7 @@ class Stage:
 
     dist: DistInfo
     run: run_dir.RunDir
-    tracker: run_dir.Tracker
+    tracker: trackers.Tracker
 
 
 def seed_everything(seed: int) -> None:
@@ -280,7 +280,7 @@ def start_stage(
         if changed:
             log.warning("other options than before: %s", describe(changed))
         (run.path / run_dir.FINISHED).unlink(missing_ok=True)
-    tracker = run_dir.make_tracker(
+    tracker = trackers.make_tracker(
         options.loggers, stage, options.run, run_dir.without_secrets(args), dist.rank, run.path
     )
     return Stage(dist, run, tracker)
