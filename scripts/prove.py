@@ -55,6 +55,7 @@ from nanoproof.prover.cli_input import (
     parse_theorem,
     read_lean_file,
     read_theorems,
+    with_what_lacks,
 )
 from nanoproof.prover.interactive import InteractiveProver, Proves, report, write
 from nanoproof.prover.prover import Prover, ProverOptions
@@ -195,8 +196,8 @@ def prove_one(prover: InteractiveProver, session: LeanSession, theorem: Theorem,
     if attempt.outcome == "error":
         found = first_error(session.check(theorem.source), theorem.source) if attempt.refused else ""
         message = found or " ".join(attempt.message.split())
-        if "Unknown identifier" in message and not options.servers.servers:
-            message += ": the embedded NanoLean has no Mathlib (no reals, sets, ...); --lean-servers names a real Lean"
+        if not options.servers.servers:
+            message = with_what_lacks(message, theorem.source)
         raise UserError(message)
     report(attempt, TREE_NODES)
     return attempt
@@ -210,7 +211,10 @@ def prove_all(
     try:
         filler = SorryFiller(file, session)
     except SourceError as error:
-        raise UserError(f"{path}: {error}") from error
+        message = f"{path}: {error}"
+        if not options.servers.servers:
+            message = with_what_lacks(message, file.text)
+        raise UserError(message) from error
     print(f"{path}: {len(file.gaps)} {'sorry' if len(file.gaps) == 1 else 'sorries'}")
     try:
         return prover.fill(filler, session)

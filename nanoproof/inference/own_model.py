@@ -84,7 +84,9 @@ class OwnModel:
         room = self._model.config.sequence_len - options.max_new_tokens
         if room < 2:
             most = self._model.config.sequence_len - 2
-            raise BadState(f"this model writes at most {most} tokens, asked for {options.max_new_tokens}")
+            raise BadState(
+                f"this model writes at most {most} tokens, asked for {options.max_new_tokens} (--proof-max-new-tokens)"
+            )
         pending: list[PendingCompletion] = []
         try:
             for prompt, seed in zip(prompts, seeds, strict=True):

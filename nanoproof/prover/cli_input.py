@@ -14,7 +14,7 @@ from typing import Literal
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import home
 from nanoproof.lean.lean_file import PLACEHOLDER, Gap, LeanFile
-from nanoproof.lean.lexical import CLOSING, OPENING, find_top_level, mask, without_header
+from nanoproof.lean.lexical import CLOSING, OPENING, find_top_level, imported_modules, mask, without_header
 from nanoproof.lean.source import ALLOWED_AXIOMS, name_examples, parse_declaration, sorries
 from nanoproof.lean.types import CheckReport, LeanCalls, SourceError, Theorem
 from nanoproof.prover.attempt import Attempt
@@ -173,6 +173,20 @@ def first_error(report: CheckReport, source: str, lines_before: int = 0) -> str:
     return f"line {line - lines_before}, column {max(0, column)}: {message}"
 
 
+_UNKNOWN = re.compile(r"[Uu]nknown (identifier|constant|namespace|attribute)|unknown tactic")
+
+
+def with_what_lacks(message: str, text: str) -> str:
+    """Add to what NanoLean says of a text that real Lean may know what it does not, where that can be the reason."""
+    if not _UNKNOWN.search(message):
+        return message
+    lacking = "Mathlib (no reals, sets, ...)"
+    imported = [module for module in imported_modules(text) if module.partition(".")[0] not in ("Init", "Lean", "Std")]
+    if imported:
+        lacking = f"{imported[0]}, which the file imports"
+    return f"{message}: NanoLean has no {lacking}; --lean-servers names a real Lean"
+
+
 Prove = Callable[[LeanCalls, Theorem], Attempt]
 
 
@@ -234,7 +248,18 @@ class SorryFiller:
 
     def explain(self, gap: Gap, attempt: Attempt) -> str:
         """Say why an attempt has no proof, on one line."""
-        return (self._missing_before(gap) if attempt.refused else "") or _one_line(attempt.message)
+        missing = ""
+        if attempt.refused:
+            missing = self._missing_before(gap)
+        return missing or self._in_words(attempt.message)
+
+    def _in_words(self, message: str) -> str:
+        """Write a message on one line, with the `sorry`s themselves for the names of the axioms that stand for them."""
+        message = _one_line(message)
+        # From the longest on: that of the first `sorry` begins that of the tenth.
+        for axiom, place in sorted(self.file.places.items(), key=lambda item: -len(item[0])):
+            message = message.replace(f"`{axiom}`", axiom).replace(axiom, place.described(self.file.path))
+        return message
 
     def accept(self, session: LeanCalls, gap: Gap, proof: str) -> str:
         """Keep a proof if Lean accepts the file with it; returns why not. Raises LeanError if the server fails."""
@@ -243,7 +268,7 @@ class SorryFiller:
         file = self.file.with_proof(gap, proof)
         report = session.check(file.checked())
         if news := self._news(report):
-            return f"the proof does not fit into the file: {_one_line(news[0])}"
+            return f"the proof does not fit into the file: {self._in_words(news[0])}"
         self.file, self._report = file, report
         return ""
 

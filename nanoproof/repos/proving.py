@@ -24,11 +24,12 @@ from nanoproof.lean.client import FleetServer, LeanFleet
 from nanoproof.lean.jobs import Jobs
 from nanoproof.lean.lean_file import Gap, LeanFile, OpenPlace
 from nanoproof.lean.lexical import without_header
+from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.lean.source import ALLOWED_AXIOMS
 from nanoproof.lean.types import CheckReport, LeanCalls, LeanError, SourceError, Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.check import check_proof
-from nanoproof.prover.cli_input import SorryFiller
+from nanoproof.prover.cli_input import SorryFiller, with_what_lacks
 from nanoproof.prover.interactive import best_line, describe_effort
 from nanoproof.prover.resting import Rest
 from nanoproof.repos.project import Project, before_text, whole_text
@@ -312,7 +313,7 @@ class ProjectProver:
             return parsed
         self._files[path] = FileState(filler)
         if filler.errors:
-            self.tell(f"{path}: Lean has errors in it already ({filler.first_error})")
+            self.tell(f"{path}: Lean has errors in it already ({self._explained(filler.first_error, parsed)})")
         for gap in filler.file.gaps:
             task = Task(path, gap, "", len(self.tasks))
             self.tasks.append(task)
@@ -323,6 +324,9 @@ class ProjectProver:
             task.key = gap_key(filler.theorem(gap).source, self.lean)
             self._recall(task)
         return filler.file
+
+    def _explained(self, message: str, file: LeanFile) -> str:
+        return with_what_lacks(message, file.text) if self.lean == EMBEDDED_LEAN else message
 
     def _recall(self, task: Task) -> None:
         """Begin where earlier runs have ended."""
@@ -392,7 +396,7 @@ class ProjectProver:
         if attempt.outcome == "proven":
             task.proof, task.axioms = attempt.proof, tuple((attempt.check or {}).get("rests_on", ()))
             return self._fit(session, task, state)
-        task.message = state.filler.explain(task.gap, attempt)
+        task.message = self._explained(state.filler.explain(task.gap, attempt), state.filler.file)
         if attempt.refused:
             task.outcome = "refused"
             self._say(task)

@@ -14,7 +14,7 @@ from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.types import LeanSession, SourceError, Theorem
 from nanoproof.policy.factory import SOLVERS
 from nanoproof.prover.attempt import Attempt
-from nanoproof.prover.cli_input import SorryFiller
+from nanoproof.prover.cli_input import SorryFiller, with_what_lacks
 from nanoproof.prover.interactive import InteractiveProver
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.search.config import SearchConfig
@@ -244,3 +244,23 @@ def test_what_is_learned_may_rest_on_an_open_lemma_and_what_is_scored_may_not(
     assert attempt.outcome == outcome
     assert outcome == "proven" or file.stand_in(file.gaps[0]) in attempt.message
     assert outcome == "unproven" or attempt.check["rests_on"] == [file.stand_in(file.gaps[0])]
+
+
+def test_what_nanolean_lacks_is_said_where_it_can_be_the_reason() -> None:
+    unknown = "line 5, column 15: Unknown identifier `ℝ`"
+    of_file = with_what_lacks(unknown, "import Mathlib.Data.Real.Basic\ntheorem t (x : ℝ) : x = x := sorry")
+    assert of_file == (
+        f"{unknown}: NanoLean has no Mathlib.Data.Real.Basic, which the file imports; --lean-servers names a real Lean"
+    )
+    of_theorem = with_what_lacks(unknown, "theorem t (x : ℝ) : x = x := sorry")
+    assert of_theorem == f"{unknown}: NanoLean has no Mathlib (no reals, sets, ...); --lean-servers names a real Lean"
+    assert with_what_lacks("type mismatch", "import Mathlib\n") == "type mismatch"
+
+
+def test_no_reason_names_the_axioms_that_stand_for_sorries(session: LeanSession) -> None:
+    heads = [f"theorem t{number} : {number} = 0 := by\n  sorry\n" for number in range(11)]
+    filler = SorryFiller(LeanFile.parse("\n".join(heads)), session)
+    gaps = filler.file.gaps
+    first, last = filler.file.stand_in(gaps[0]), filler.file.stand_in(gaps[10])
+    attempt = Attempt(filler.theorem(gaps[5]), "unproven", message=f"rests on `{last}`\nand {first}")
+    assert filler.explain(gaps[5], attempt) == "rests on `t10` (line 31) and `t0` (line 1)"
