@@ -34,7 +34,7 @@ class ProofOptions:
     origin: tuple[str, ...] = opt((), "Where they come from.", choices=get_args(Origin))
     dataset: tuple[str, ...] = opt((), "Data sets; * and ? stand for anything.")
     id: tuple[str, ...] = opt((), "Ids of theorems; * and ? stand for anything.")
-    step: int | None = opt(None, "Only attempts of this collection step.", min=0)
+    step: int | None = opt(None, "Only attempts of this step; 1 is the first.", min=1)
     search: str | None = opt(None, "Text in statement, proof or message, upper and lower case alike.")
     min_tactics: int = opt(0, "Fewest tactics of the proof.", min=0)
     tree: bool = opt(False, "Only attempts whose search tree was kept.")
@@ -55,7 +55,7 @@ class ProofOptions:
             (not self.origin or record.origin in self.origin)
             and matches(self.dataset, record.dataset)
             and matches(self.id, record.id)
-            and (self.step is None or record.step == self.step)
+            and (self.step is None or record.step == self.step - 1)
             and (not self.tree or record.has_tree)
         ):
             return False

@@ -47,14 +47,14 @@ class Record:
 
     @property
     def step(self) -> int | None:
-        """The collection step."""
+        """The number of steps made before it, as logs have it."""
         return None if self.number is None else self.number[0]
 
     @property
     def where(self) -> str:
         """Its place in a word or two."""
-        if self.origin == "collect":
-            return f"step {self.step}"
+        if self.origin == "collect" and self.step is not None:
+            return f"step {self.step + 1}"  # as the page and the run's own lines count
         return self.path.parent.name
 
     def tree(self) -> dict[str, Any] | None:

@@ -215,7 +215,7 @@ def test_attempts_of_collection_and_evaluation_are_told_in_their_order(run: Path
     [
         (["--outcome", "unproven", "error"], ["t4", "t8"]),
         (["--min-tactics", "5"], ["t5", "t6", "t7"]),
-        (["--step", "1"], ["t3", "t4"]),
+        (["--step", "2"], ["t3", "t4"]),
         (["--origin", "evaluate", "--id", "t[17]"], ["t7"]),
         (["--search", "OUT OF"], ["t4", "t8"]),
         (["--dataset", "other"], []),
