@@ -48,7 +48,7 @@ class ConfigError(ValueError):
         """Return the message with `section.field` replaced by the flag that `flags` has for the field."""
         return re.sub(
             rf"(?<![\w.]){re.escape(self.section)}\.([a-z]\w*(?:\.[a-z]\w*)*)",
-            lambda found: flags.get(found[1], found[0]),
+            lambda match: flags.get(match[1], match[0]),
             str(self),
         )
 
@@ -113,11 +113,11 @@ def group(cls: type[T], prefix: str = "", without: Collection[str] = (), **chang
     `without` are options that this command does not offer, which keep their defaults; `changes` override what is
     declared for a field (see `change`).
     """
-    names = {each.name for each in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    names = {field.name for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
     assert names >= {*without, *changes}, f"{cls.__name__} has no {', '.join({*without, *changes} - names)}"
-    made = Group(cls, prefix, frozenset(without), changes)
-    found: T = dataclasses.field(default_factory=made.make, metadata={"group": made})
-    return found
+    declared = Group(cls, prefix, frozenset(without), changes)
+    holder_field: T = dataclasses.field(default_factory=declared.make, metadata={"group": declared})
+    return holder_field
 
 
 @dataclass(frozen=True)
@@ -143,9 +143,9 @@ def _options(
 ) -> Iterator[Option]:
     hints = typing.get_type_hints(cls)
     for field in dataclasses.fields(cls):
-        held: Group | None = field.metadata.get("group")
-        if held is not None:
-            yield from _options(held.cls, prefix + held.prefix, held.without, held.changes, f"{path}{field.name}.")
+        inner: Group | None = field.metadata.get("group")
+        if inner is not None:
+            yield from _options(inner.cls, prefix + inner.prefix, inner.without, inner.changes, f"{path}{field.name}.")
         elif field.name not in skip and "help" in field.metadata:
             changed = changes.get(field.name, {})
             default = changed.get("default", field.default)
@@ -171,11 +171,11 @@ def validate(config: Any, section: str) -> None:
     ConfigError such as "search.num_simulations must be >= 1, got 0".
     """
     for field in dataclasses.fields(config):
-        value, held = getattr(config, field.name), field.metadata.get("group")
-        if held is None:
+        value, inner = getattr(config, field.name), field.metadata.get("group")
+        if inner is None:
             _check_value(value, field.metadata, f"{section}.{field.name}", section)
             continue
-        for name, changed in held.changes.items():
+        for name, changed in inner.changes.items():
             _check_value(getattr(value, name), changed, f"{section}.{field.name}.{name}", section)
 
 
@@ -188,6 +188,7 @@ def _check_value(value: Any, rule: Mapping[str, Any], name: str, section: str) -
         for item in value if isinstance(value, tuple) else (value,):
             check(item in rule["choices"], f"{name} must be one of {allowed}; got {item}", section)
     if isinstance(value, (int, float)):
+        # nan alone is unequal to itself, and passes every comparison below by failing it.
         check(value == value, f"{name} must be a number, got nan", section)
         if rule.get("min") is not None:
             check(value >= rule["min"], f"{name} must be >= {rule['min']}, got {value}", section)
@@ -246,6 +247,7 @@ class HelpFormatter(argparse.HelpFormatter):
             return text
         shown = " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
         shown = {"True": "on", "False": "off"}.get(shown, shown)
+        # argparse puts its own values into what is left of the text by `%`.
         return f"{text} (default: {shown.replace('%', '%%')})"
 
 
@@ -264,6 +266,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("formatter_class", HelpFormatter)
         prog = kwargs.pop("prog", None)
+        # Without abbreviations, as a new flag would change what an old command line means.
         super().__init__(prog=prog and prog.replace("python -m scripts.", SCRIPTS), allow_abbrev=False, **kwargs)
         self._presets: dict[str, dict[str, dict[str, Any]]] = {}  # destination -> preset -> option -> value
         self._earlier: dict[str, str] = {}
@@ -278,6 +281,7 @@ class Parser(argparse.ArgumentParser):
         """Format the page of `--help`; its last line tells how many options it leaves out."""
         if not self._advanced:
             return super().format_help()
+        # argparse hides an option by its help alone, so their texts are away while the page is formatted.
         kept = [action.help for action in self._advanced]
         for action in self._advanced:
             action.help = argparse.SUPPRESS
@@ -333,10 +337,14 @@ class Parser(argparse.ArgumentParser):
         """Parse the flags that are known, and set the options of the presets that were given."""
         if isinstance(args, Mapping):
             return self._with_values(args, namespace), []
-        args = self._as_written_now(sys.argv[1:] if args is None else args)
+        if args is None:
+            args = sys.argv[1:]
+        args = self._as_written_now(args)
         parsed, rest = super().parse_known_args(args, namespace)
         if self._presets:
             destinations = [*self._presets, *(name for p in self._presets.values() for v in p.values() for name in v)]
+            # argparse does not say which values were typed and which are defaults: it is read a second time, into
+            # a namespace whose values are no defaults. What is still blank afterwards was not on the command line.
             blank = argparse.Namespace(**dict.fromkeys(destinations, _MISSING))
             given = vars(super().parse_known_args(args, blank)[0])
             for destination, presets in self._presets.items():
@@ -367,20 +375,20 @@ class Parser(argparse.ArgumentParser):
             chosen[-1].error(f"unrecognized arguments: {' '.join(rest)}{self._meant(rest, chosen)}")
         return parsed
 
-    def _meant(self, words: Iterable[str], chosen: Sequence[argparse.ArgumentParser]) -> str:
+    def _meant(self, arguments: Iterable[str], chosen: Sequence[argparse.ArgumentParser]) -> str:
         """Ask for the flag of the `chosen` command that is nearest to the first unknown one; empty if none is near.
 
         A flag that another command of this program has is said to be that command's.
         """
         known = {flag for parser in chosen for flag in parser._option_string_actions}
-        for word in words:
+        for word in arguments:
             if word.startswith("--"):
                 typed = word.partition("=")[0].replace("_", "-")
                 owners = [name for name, parser in self._commands() if typed in parser._option_string_actions]
                 if owners:
                     return f"; {typed} is a flag of {' and '.join(owners)}"
                 near = difflib.get_close_matches(typed, sorted(known - {typed}), n=1, cutoff=0.75)
-                return f"; did you mean {near[0]}?" if near else ""
+                return "".join(f"; did you mean {flag}?" for flag in near)
         return ""
 
     def _commands(self) -> list[tuple[str, argparse.ArgumentParser]]:
@@ -408,19 +416,19 @@ class Parser(argparse.ArgumentParser):
                 error.message += f"; did you mean {near[0]}?"
             raise
 
-    def _as_written_now(self, words: Sequence[str]) -> list[str]:
+    def _as_written_now(self, arguments: Sequence[str]) -> list[str]:
         """The command line with flags by the names that this parser knows, and switches without values."""
-        end = list(words).index("--") if "--" in words else len(words)
-        found = []
-        for word in words[:end]:
+        end = [*arguments, "--"].index("--")
+        rewritten = []
+        for word in arguments[:end]:
             flag, equals, value = word.partition("=")
             if flag.startswith("--"):
                 flag = self._successor(flag, flag)
                 action = self._option_string_actions.get(flag)
                 if equals and isinstance(action, argparse.BooleanOptionalAction):
                     flag, equals, value = self._switch(action, flag, value), "", ""
-            found.append(flag + equals + value)
-        return [*found, *words[end:]]
+            rewritten.append(flag + equals + value)
+        return [*rewritten, *arguments[end:]]
 
     def _successor(self, flag: str, word: str) -> str:
         """The flag that a flag is read as; ends the command if it is an earlier one without a successor."""
@@ -432,7 +440,9 @@ class Parser(argparse.ArgumentParser):
         now = self._earlier.get(dashed, dashed)
         if not now.startswith("--"):
             self.error(f"{word}: {now}")
-        return now if now in self._option_string_actions else flag
+        if now in self._option_string_actions:
+            return now
+        return flag  # unknown in any spelling: the error names it as it was typed
 
     def _switch(self, action: argparse.Action, flag: str, value: str) -> str:
         """Return `--x` or `--no-x` for a switch that was given as either with a value."""
@@ -470,11 +480,10 @@ def _flag_kwargs(annotation: Any) -> dict[str, Any]:
     if origin in (Union, types.UnionType):
         members = [member for member in get_args(annotation) if member is not type(None)]
         inner = _flag_kwargs(members[0])
-        return (
-            {**inner, "type": _optional(inner.get("type", str))}
-            if "action" not in inner
-            else {"type": _optional(_boolean)}
-        )
+        # `--x / --no-x` cannot say `none`: a switch that may be unset takes its value as a word instead.
+        if "action" in inner:
+            return {"type": _optional(_boolean)}
+        return {**inner, "type": _optional(inner.get("type", str))}
     if origin is Literal:
         choices = get_args(annotation)
         return {"type": type(choices[0]), "choices": list(choices)}
@@ -519,9 +528,9 @@ def _add_flags(
         if option.rule["advanced"] and isinstance(parser, Parser):
             parser.add_advanced(action)
     for field in dataclasses.fields(cls):
-        held: Group | None = field.metadata.get("group")
-        if held is not None:
-            _add_flags(parser, held.cls, prefix + held.prefix, held.without, held.changes, shown)
+        inner: Group | None = field.metadata.get("group")
+        if inner is not None:
+            _add_flags(parser, inner.cls, prefix + inner.prefix, inner.without, inner.changes, shown)
 
 
 def _argument(option: Option) -> dict[str, Any]:
@@ -562,30 +571,30 @@ def from_args(cls: type[T], args: argparse.Namespace, prefix: str = "", **overri
 def _values(cls: type, args: argparse.Namespace, prefix: str) -> Iterator[tuple[str, Any]]:
     """Yield name and value of each field of `cls` that is among the parsed arguments."""
     for field in dataclasses.fields(cls):
-        name, held = (prefix + field.name).replace("-", "_"), field.metadata.get("group")
-        if held is not None:
-            unasked = {each: held.defaults.get(each, _MISSING) for each in held.without}
-            fixed = {each: value for each, value in unasked.items() if value is not _MISSING}
-            yield field.name, from_args(held.cls, _without(args, held, prefix), prefix + held.prefix, **fixed)
+        name, inner = (prefix + field.name).replace("-", "_"), field.metadata.get("group")
+        if inner is not None:
+            unasked = {left_out: inner.defaults.get(left_out, _MISSING) for left_out in inner.without}
+            fixed = {left_out: value for left_out, value in unasked.items() if value is not _MISSING}
+            yield field.name, from_args(inner.cls, _without(args, inner, prefix), prefix + inner.prefix, **fixed)
         elif hasattr(args, name):
             value = getattr(args, name)
             yield field.name, tuple(value) if isinstance(value, list) else value
 
 
-def _without(args: argparse.Namespace, held: Group, prefix: str) -> argparse.Namespace:
+def _without(args: argparse.Namespace, inner: Group, prefix: str) -> argparse.Namespace:
     """Return the parsed arguments less the options that a group is used without: they may belong to others."""
-    hidden = {(prefix + held.prefix + name).replace("-", "_") for name in held.without}
+    hidden = {(prefix + inner.prefix + name).replace("-", "_") for name in inner.without}
     return argparse.Namespace(**{name: value for name, value in vars(args).items() if name not in hidden})
 
 
 def to_dict(config: Any) -> dict[str, Any]:
     """Convert an options class to plain JSON data (tuples become lists), keyed by the names of its flags."""
-    found: dict[str, Any] = {}
+    data: dict[str, Any] = {}
     for field in dataclasses.fields(config):
-        value, held = getattr(config, field.name), field.metadata.get("group")
-        if held is not None:
-            prefix = held.prefix.replace("-", "_")
-            found |= {prefix + name: plain for name, plain in to_dict(value).items() if name not in held.without}
+        value, inner = getattr(config, field.name), field.metadata.get("group")
+        if inner is not None:
+            prefix = inner.prefix.replace("-", "_")
+            data |= {prefix + name: plain for name, plain in to_dict(value).items() if name not in inner.without}
         else:
-            found[field.name] = list(value) if isinstance(value, tuple) else value
-    return found
+            data[field.name] = list(value) if isinstance(value, tuple) else value
+    return data

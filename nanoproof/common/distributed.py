@@ -70,7 +70,9 @@ class DistInfo:
         threads = os.environ.get("OMP_NUM_THREADS")
         if threads is None:
             return "torch's choice"
-        hint = "; torchrun sets 1 where none is given" if self.world_size > 1 and threads == "1" else ""
+        hint = ""
+        if self.world_size > 1 and threads == "1":
+            hint = "; torchrun sets 1 where none is given"
         return f"for each rank, OMP_NUM_THREADS={threads}{hint}"
 
 
@@ -91,7 +93,9 @@ def choose_device(device_type: str = "", local_rank: int = 0) -> tuple[torch.dev
     reason = "asked for" if device_type else f"the first available of {', '.join(available)}"
     if chosen == "cpu" and not device_type and NVIDIA_GPUS.exists():
         reason += "; this machine has NVIDIA GPUs, but torch cannot use them: is their driver too old?"
-    return torch.device(chosen, local_rank) if chosen == "cuda" else torch.device(chosen), reason
+    if chosen == "cuda":
+        return torch.device(chosen, local_rank), reason
+    return torch.device(chosen), reason
 
 
 def choose_dtype(device: torch.device) -> tuple[torch.dtype, str]:
@@ -132,9 +136,10 @@ def init_distributed(device_type: str = "", timeout_minutes: float = 30.0) -> Di
         os.environ.setdefault(ALLOCATOR, "expandable_segments:True")  # before the first tensor is there
         torch.cuda.set_device(device)
     if "RANK" in os.environ and world_size > 1 and not dist.is_initialized():
-        on_cuda = device.type == "cuda"
-        own = device if on_cuda else None  # connects at once, so that a failure shows here
-        backends = "cpu:gloo,cuda:nccl" if on_cuda else "gloo"
+        own, backends = None, "gloo"
+        if device.type == "cuda":
+            # With a device of its own a rank connects at once, so that a failure shows here.
+            own, backends = device, "cpu:gloo,cuda:nccl"
         dist.init_process_group(backends, timeout=timedelta(minutes=timeout_minutes), device_id=own)
     return DistInfo(rank, local_rank, world_size, device, device_reason, dtype, dtype_reason, allocator)
 
@@ -179,12 +184,16 @@ def group_now() -> dist.ProcessGroup | None:
 
 def place_now() -> tuple[int, int]:
     """Return this process' rank among those that collectives are among, and how many these are."""
-    return (dist.get_rank(_group), dist.get_world_size(_group)) if dist.is_initialized() else (0, 1)
+    if not dist.is_initialized():
+        return 0, 1
+    return dist.get_rank(_group), dist.get_world_size(_group)
 
 
 def first_ranks(count: int) -> dist.ProcessGroup | None:
     """Make a group of the first `count` ranks (a collective of all ranks); None, which is all, without a launcher."""
-    return dist.new_group(list(range(count))) if dist.is_initialized() else None
+    if not dist.is_initialized():
+        return None
+    return dist.new_group(list(range(count)))
 
 
 def uses_nccl() -> bool:
@@ -195,6 +204,7 @@ def uses_nccl() -> bool:
 def barrier() -> None:
     """Wait for all ranks."""
     if dist.is_initialized():
+        # Not `dist.barrier`, which takes nccl beside it: this tensor is on the CPU, so gloo carries it.
         dist.all_reduce(torch.zeros(1), group=_group)
 
 
@@ -209,6 +219,7 @@ def gather_json(value: Any) -> list[Any]:
         return [value]
     data = torch.frombuffer(bytearray(json.dumps(value).encode("utf-8")), dtype=torch.uint8)
     size = torch.tensor([data.numel()])
+    # `all_gather` takes tensors of one size: the lengths first, then texts that are filled up to the longest.
     sizes = [torch.zeros_like(size) for _ in range(dist.get_world_size(_group))]
     dist.all_gather(sizes, size, group=_group)
     longest = int(max(int(other) for other in sizes))
@@ -225,6 +236,7 @@ def on_all_ranks(action: Callable[[], None]) -> None:
     except Exception as error:
         problem = error
     problems = gather_json(None if problem is None else f"{type(problem).__name__}: {problem}")
+    # The rank that failed keeps its own exception with its traceback; the others name it.
     if problem is not None:
         raise problem
     for rank, text in enumerate(problems):
@@ -270,6 +282,7 @@ def broadcast_tensors(tensors: Iterable[torch.Tensor]) -> None:
     """Overwrite tensors on all other ranks by those of rank 0 (over nccl where they are on GPUs)."""
     if not dist.is_initialized():
         return
+    # All are under way before the first is waited for: a network has hundreds of small tensors.
     for work in [dist.broadcast(tensor, 0, group=_group, async_op=True) for tensor in tensors]:
         work.wait()
 
@@ -301,11 +314,13 @@ class SharedQueue:
 
     def put(self, number: int) -> None:
         """Append a number (0 or more)."""
+        # A counter that nobody has added to reads 0, so 0 is "not written yet" and numbers are one more.
         self._slot(self._written.add(1) - 1).add(number + 1)
 
     def take(self) -> int | None:
         """Take the next number; None if there is none. One thread of a rank at a time may call this."""
         if self._claimed is None and self._taken.add(0) < self._written.add(0):
+            # A slot that was claimed stays so until its number is there: given up, its number would never be taken.
             self._claimed = self._taken.add(1) - 1
         if self._claimed is None or (number := self._slot(self._claimed).add(0)) == 0:
             return None  # of two that claimed the last number the second has the next slot, which is not written yet
@@ -341,6 +356,8 @@ class StopSignal:
         """Handle both signals from now on (main thread only)."""
         ours, theirs = socket.socketpair()
         theirs.setblocking(False)
+        # Python runs handlers on the main thread between two of its instructions; the bytes of a wakeup
+        # socket are written by the C handler, whatever that thread is in.
         previous = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
         self._undo = [lambda: signal.set_wakeup_fd(previous), theirs.close]
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -61,11 +61,19 @@ def _with_known_flags(message: str) -> str:
 def first_problem(error: "ValidationError") -> str:
     """Describe the first error in one sentence, with the field that it is about."""
     first = error.errors(include_url=False, include_input=False)[0]
-    names = [f"[{part}]" if isinstance(part, int) else f".{part[:50]}" for part in first["loc"]]
-    field = "".join(names).removeprefix(".")
+    field = ""
+    for part in first["loc"]:
+        if isinstance(part, int):
+            field += f"[{part}]"
+        else:
+            field += f".{part[:50]}"  # it may be a key that somebody else wrote, of any length
+    field = field.removeprefix(".")
     problem = first["msg"].removeprefix("Value error, ")
-    problem = "there is no such field" if first["type"] == "extra_forbidden" else problem
-    return f"`{field}`: {problem[0].lower()}{problem[1:]}" if field else problem
+    if first["type"] == "extra_forbidden":
+        problem = "there is no such field"
+    if not field:
+        return problem
+    return f"`{field}`: {problem[0].lower()}{problem[1:]}"
 
 
 def is_full_disk(error: object) -> bool:
@@ -82,7 +90,9 @@ def count_errors(add: int) -> int:
 
     try:
         address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+        # The process group may be the very thing that failed: a connection of its own, and no wait for workers.
         store = TCPStore(*address, is_master=False, timeout=timedelta(seconds=5), wait_for_workers=False)
+        # A launcher may start all ranks again in the same store; errors of the attempt before are not counted.
         return int(store.add(f"nanoproof/errors/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", add))
     except (KeyError, ValueError, RuntimeError):
         return add
@@ -96,6 +106,7 @@ def report_error(message: str) -> None:
     message = _with_known_flags(message)
     if "TORCHELASTIC_RUN_ID" in os.environ:
         report = os.environ.get("TORCHELASTIC_ERROR_FILE")
+        # The format that `torch.distributed.elastic` reads; without it its report ends in a traceback of its own.
         if report is not None:
             details = {"message": f"error: {message}", "extraInfo": {"timestamp": str(int(time.time()))}}
             Path(report).write_text(json.dumps({"message": details}))
@@ -131,11 +142,13 @@ def run_main(main: Callable[[], int | None]) -> None:
     use_utf8()
     try:
         code = main() or 0
+        # A full disk or a reader who is gone shows here, where it has its line, and not in the flush at exit.
         if not sys.stdout.closed:
             sys.stdout.flush()
     except UserError as error:
         report_error(str(error))
         code = 2
+    # Not every installation has the embedded prover, which is imported where it is used.
     except ModuleNotFoundError as error:
         if error.name not in ABSENT:
             raise

@@ -33,9 +33,11 @@ def atomic_write(path: Path, write: Callable[[IO[bytes]], object], sync: bool = 
             file.flush()
             if sync:
                 os.fsync(file.fileno())
+        # The content is on disk before its name is: the other way a power cut leaves an empty file.
         os.replace(temporary, path)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
+        # A name that the user never saw would say nothing to them, and a failing write names no file at all.
         if isinstance(error, OSError) and error.errno and error.filename in (None, str(temporary)):
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
@@ -56,7 +58,10 @@ def read_regular(path: Path, most: int | None = None) -> bytes:
             raise OSError(errno.EINVAL, "not a plain file", str(path))
         if most is not None and about.st_size > most:
             raise OSError(errno.EINVAL, f"{about.st_size:,} bytes, more than {most:,}", str(path))
-        return file.read() if most is None else file.read(about.st_size)
+        if most is None:
+            return file.read()
+        # It may grow meanwhile: no more than was allowed.
+        return file.read(about.st_size)
 
 
 def remove_tree(folder: Path) -> None:
@@ -128,6 +133,7 @@ def lone_surrogate(value: Any, name: str = "") -> str | None:
     while waiting:
         field, part = waiting.pop()
         if isinstance(part, str):
+            # `replace` puts `?` for what has no UTF-8 form; most texts are ASCII, which is known without looking.
             if not part.isascii() and part.encode("utf-8", "replace").decode() != part:
                 return field
         elif isinstance(part, dict):
@@ -192,6 +198,7 @@ def append_whole(file: IO[bytes], data: bytes) -> None:
         while data:
             data = data[file.write(data) :]
     except OSError as error:
+        # Half a line in the middle of a log would be damage to every reader; at the end it would only be torn.
         os.ftruncate(file.fileno(), size)
         error.filename = file.name
         raise
@@ -206,6 +213,7 @@ def drop_torn_line(path: Path) -> None:
         if file.read(1) == b"\n":
             return
         position = file.tell()
+        # A line may be megabytes (a state, a proof), a log gigabytes: only its end is read, backwards.
         while position > 0:
             step = min(65536, position)
             file.seek(position - step)
@@ -225,6 +233,7 @@ def read_jsonl(path: Path) -> Iterator[Any]:
         raise UserError(f"no such file: {path}") from error
     with file:
         for number, line in enumerate(file, start=1):
+            # A writer was killed in it, or is writing it now: what it was to be cannot be known.
             if not line.endswith(b"\n"):
                 return
             if not line.strip():

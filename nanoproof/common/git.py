@@ -71,6 +71,7 @@ def git(
     longer than `seconds`, or `stop` is set, and UserError if there is no git.
     """
     command = git_command(*arguments, at=at)
+    # Of all commands here these two write a work tree, which is where filters of attributes run.
     if arguments[0] in ("clone", "checkout"):
         command[1:1] = _without_filters()
     try:
@@ -107,6 +108,7 @@ def git(
 def git_command(*arguments: str, at: Path | None = None) -> list[str]:
     """Return the command line of git with what a folder could make it run switched off, for `git_environment`."""
     command = ["git", "--no-pager", "--literal-pathspecs"]
+    # What stands on the command line goes before every file of configuration.
     for setting in _HARMLESS:
         command += ["-c", setting]
     if arguments[0] not in _FETCHING:
@@ -172,13 +174,17 @@ def _without_filters() -> list[str]:
 def _reason(errors: bytes) -> str:
     """Return the last line of git's output that reports an error."""
     lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
+    # Progress and hints come on the same stream, and a hint is often last.
     telling = [line for line in lines if line.startswith(("fatal:", "error:", "remote:"))]
     return (telling or lines or [""])[-1]
 
 
 def blob_id(data: bytes, like: str) -> str:
     """Compute the name that git gives to the content of a file, in the hash that a name of the repository is of."""
-    algorithm = hashlib.sha256 if len(like) == 64 else hashlib.sha1
+    algorithm = hashlib.sha1
+    if len(like) == 64:
+        algorithm = hashlib.sha256
+    # Git hashes a header of kind and length with the content; sha256 is of repositories that chose it.
     return algorithm(b"blob %d\0" % len(data) + data).hexdigest()
 
 

@@ -32,8 +32,8 @@ def dump_stacks_on_usr1() -> None:
 
 def resident_bytes() -> int:
     """Return the resident memory of this process in bytes."""
-    found: int = psutil.Process().memory_info().rss
-    return found
+    resident: int = psutil.Process().memory_info().rss
+    return resident
 
 
 def gpu_status(device: "torch.device") -> dict[str, Any] | None:
@@ -58,9 +58,10 @@ def gpu_status(device: "torch.device") -> dict[str, Any] | None:
 
 def machine_id() -> str:
     """Identify the machine and the process namespace, in which a process id has a meaning."""
-    found = [platform.node()]
+    # Machines of a cluster may share a host name, and containers of one machine a host name and a boot.
+    parts = [platform.node()]
     with suppress(OSError):
         with open("/proc/sys/kernel/random/boot_id", encoding="utf-8") as file:
-            found.append(file.read().strip())
-        found.append(os.readlink("/proc/self/ns/pid"))
-    return " ".join(found)
+            parts.append(file.read().strip())
+        parts.append(os.readlink("/proc/self/ns/pid"))
+    return " ".join(parts)

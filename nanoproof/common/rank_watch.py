@@ -132,7 +132,12 @@ class RankWatch:
         self._thread.join(5.0)
         with suppress(RuntimeError):
             follows = isinstance(error, RankLost) or (broken and self._lost is not None)
-            self._publish("ended" if error is None or follows else "failed", str(error) if error is not None else "")
+            # A rank that ends because another is gone did not fail: the one to be named is the first.
+            text = ""
+            if error is not None:
+                text = str(error)
+            self._publish("ended" if error is None or follows else "failed", text)
+        # The launcher ends all ranks by SIGTERM once one has died; this rank has still to say why the run ends.
         launched = self._lost is not None and "TORCHELASTIC_RUN_ID" in os.environ
         if self._before is not None:
             signal.signal(signal.SIGTERM, signal.SIG_IGN if launched else self._before)
@@ -146,6 +151,8 @@ class RankWatch:
             time.sleep(self._pause / 10)
 
     def _terminate(self, number: int, _frame: object) -> None:
+        # When a rank dies, the launcher's signal may come before this watch has seen the death: the run would
+        # end well, or say that a signal stopped it.
         self._find_lost()
         if self._lost is None:
             signal.signal(number, self._before)
@@ -153,7 +160,9 @@ class RankWatch:
 
     def _message(self) -> str:
         hint = self.hint()
-        return f"{self._lost}; the run ends here{f', resume with {hint}' if hint else ''}"
+        if not hint:
+            return f"{self._lost}; the run ends here"
+        return f"{self._lost}; the run ends here, resume with {hint}"
 
     # -- the watching thread -----------------------------------------------------------------------------------------
 
@@ -172,6 +181,7 @@ class RankWatch:
             report_error(self._message())
             logging.shutdown()
             sys.stderr.flush()
+            # The main thread is in a kernel or a collective that no exception reaches.
             os._exit(2)
 
     def _beat(self) -> None:
@@ -209,6 +219,7 @@ class RankWatch:
             if rank == self._info.rank or not self._store.check([_key(rank)]):
                 continue
             text = self._store.get(_key(rank)).decode()
+            # When a heartbeat was read, by this machine's clock: those of two machines need not agree.
             if self._heard.get(rank, ("", 0.0))[0] != text:
                 self._heard[rank] = text, now
                 self._others[rank] = Heartbeat(**json.loads(text))
@@ -223,6 +234,7 @@ class RankWatch:
             return None
         if beat.state == "failed":
             return f"rank {rank} failed: {beat.text}"
+        # A process id means something on one machine and in one namespace only.
         if beat.machine == self._about["machine"] and not _exists(beat.pid):
             return f"{name} has died; it was at {beat.text}"
         if silent > self._silent_seconds:
@@ -250,6 +262,6 @@ def _exists(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:
+    except PermissionError:  # it is there, and another user's
         pass
     return True

@@ -162,14 +162,19 @@ def resolve_run_dir(text: str, option: str = "--run-dir") -> Path:
 
     In the order in which `new_run_path` chooses: what is written as `--run-dir NAME` is read by the same words.
     """
-    path = _resolve(text, option, [Path.cwd()] if _is_of_here(text) else [home(), Path.cwd()])
+    bases = [home(), Path.cwd()]
+    if _is_of_here(text):
+        bases = [Path.cwd()]
+    path = _resolve(text, option, bases)
     if not path.is_dir():
         raise UserError(f"{option} {text}: {path} is not a directory")
     return path
 
 
 def _resolve(text: str, option: str, bases: list[Path]) -> Path:
-    candidates = [Path(text).expanduser()] if Path(text).expanduser().is_absolute() else [base / text for base in bases]
+    candidates = [base / text for base in bases]
+    if (absolute := Path(text).expanduser()).is_absolute():
+        candidates = [absolute]
     for candidate in candidates:
         if candidate.exists():
             return candidate
@@ -216,13 +221,13 @@ def code_revision() -> str:
 
 def versions() -> dict[str, str]:
     """Return the versions of Python, of this code, and of the packages that decide results."""
-    found = {"python": platform.python_version(), "nanoproof": code_revision()}
+    by_package = {"python": platform.python_version(), "nanoproof": code_revision()}
     for package in ("torch", "numpy", "tokenizers"):
         try:
-            found[package] = metadata.version(package)
+            by_package[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
-            found[package] = "missing"
-    return found
+            by_package[package] = "missing"
+    return by_package
 
 
 def without_secrets(args: dict[str, Any]) -> dict[str, Any]:
@@ -230,10 +235,11 @@ def without_secrets(args: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in args.items() if not name.endswith("_token")}
 
 
-def hide_secrets(words: list[str]) -> list[str]:
+def hide_secrets(command: list[str]) -> list[str]:
     """Replace tokens in a command line by stars, so that it may be written to files."""
-    shown = [re.sub(r"(--[\w-]+-token)=.*", r"\1=***", word, flags=re.DOTALL) for word in words]
-    follows = [False, *(re.fullmatch(r"--[\w-]+-token", word) is not None for word in words)]
+    shown = [re.sub(r"(--[\w-]+-token)=.*", r"\1=***", word, flags=re.DOTALL) for word in command]
+    follows = [False, *(re.fullmatch(r"--[\w-]+-token", word) is not None for word in command)]
+    # `--x-token SECRET`: the word after the flag; the list is one longer, for a flag that is last.
     return ["***" if hidden else word for word, hidden in zip(shown, follows)]
 
 
@@ -298,10 +304,10 @@ def read_lock(run_path: Path) -> LockSigns | None:
 def _lock_holder(file: Path) -> dict[str, Any]:
     """Return the content of a lock file; nothing where it is torn or gone."""
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 class RunLock:
@@ -334,6 +340,7 @@ class RunLock:
     def _take(self, force: bool | None) -> None:
         for _ in range(3):
             try:
+                # O_EXCL: of two processes that begin at the same time the system lets one create the file.
                 descriptor = os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
             except FileExistsError:
                 self._clear(force)
@@ -356,7 +363,9 @@ class RunLock:
             if _runs(holder):
                 raise UserError(f"{where}; end it, or wait for its end")
         elif not force:
-            advice = f"remove {self.file}" if force is None else "add --force"
+            advice = "add --force"
+            if force is None:
+                advice = f"remove {self.file}"
             raise UserError(f"{where}, last sign of life {silent:.0f} s ago; if it is dead, {advice}")
         self.file.unlink(missing_ok=True)
 
@@ -387,6 +396,7 @@ def _this_process() -> dict[str, Any]:
 def _runs(holder: dict[str, Any]) -> bool:
     """Tell whether the process named by a lock of this machine is alive, and is not another one with its id."""
     try:
+        # Process ids come around again; the time at which a process began does not.
         return abs(psutil.Process(holder["pid"]).create_time() - holder["created"]) < 1.0
     except (KeyError, TypeError, ValueError, psutil.Error):
         return False
@@ -446,13 +456,16 @@ def new_run_path(stage: str, name: str, run_dir: str | None = None) -> Path:
     """
     if run_dir is not None:
         path = Path(run_dir).expanduser()
-        return path.absolute() if _is_of_here(run_dir) else (home() / path).absolute()
+        if _is_of_here(run_dir):
+            return path.absolute()
+        return (home() / path).absolute()
     if not re.fullmatch(r"[\w.+-]+", name):
         raise UserError(f"--run must be made of letters, digits, and . _ + -; got {name!r}")
     base = home() / stage / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{name}"
     path, number = base, 1
     while path.exists():
         number += 1
+        # Two runs may begin within a second (a script that starts several).
         path = base.with_name(f"{base.name}-{number}")
     return path
 
@@ -479,6 +492,7 @@ class LogFile(logging.FileHandler):
     """A log file that warns once if it cannot be written, and not with each record."""
 
     def handleError(self, record: logging.LogRecord) -> None:
+        # A full disk is a warning for each record otherwise, on the screen of a run that goes on without its log.
         self.setLevel(logging.CRITICAL + 1)
         print(f"warning: {self.baseFilename} cannot be written: {sys.exc_info()[1]}", file=sys.stderr)
 
@@ -486,7 +500,9 @@ class LogFile(logging.FileHandler):
 def setup_logging(level: str, log_file: Path | None = None, rank: int = 0) -> None:
     """Send log records to stderr (rank 0 only, unless warnings) and, with date, level and origin, to `log_file`."""
     console = logging.StreamHandler()
-    console.setLevel(level.upper() if rank == 0 else "WARNING")
+    console.setLevel(level.upper())
+    if rank != 0:
+        console.setLevel("WARNING")  # what all ranks do alike would stand there once for each
     console.setFormatter(ConsoleFormatter(rank))
     handlers: list[logging.Handler] = [console]
     if log_file is not None:

@@ -33,13 +33,16 @@ _PER_SECOND = 4
 
 def use_color(stream: TextIO | None = None) -> bool:
     """Tell whether to colour the output to a stream (default: stdout): on a terminal, unless NO_COLOR is set."""
-    stream = sys.stdout if stream is None else stream
+    if stream is None:
+        stream = sys.stdout
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def width() -> int:
     """Return how many columns the output may fill."""
-    return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns if sys.stdout.isatty() else PLAIN_WIDTH
+    if not sys.stdout.isatty():
+        return PLAIN_WIDTH
+    return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
 
 
 class Paint:
@@ -132,6 +135,7 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], paint: Paint
         built.add_column(Text(header.removeprefix(">")), justify="right" if right else "left", no_wrap=True)
     for row in rows:
         built.add_row(*(Text.from_ansi(_cell(value)) for value in row))
+    # rich would cut or wrap columns to the screen; a name that is cut off cannot be copied into a command.
     console = Console(width=_WIDEST, color_system="standard", force_terminal=True, no_color=False, soft_wrap=True)
     with console.capture() as captured:
         console.print(built)
@@ -152,7 +156,9 @@ def size(num_bytes: float) -> str:
     """Format a number of bytes, as in 3.2 MB (decimal units)."""
     for unit in ("B", "kB", "MB", "GB"):
         if abs(num_bytes) < 1000:
-            return f"{num_bytes:.0f} {unit}" if unit == "B" else f"{num_bytes:.1f} {unit}"
+            if unit == "B":
+                return f"{num_bytes:.0f} B"
+            return f"{num_bytes:.1f} {unit}"
         num_bytes /= 1000
     return f"{num_bytes:.1f} TB"
 
@@ -217,10 +223,15 @@ class Progress:
     def _line(self) -> None:
         self._lines += 1
         seconds = time.monotonic() - self._start
-        note = f", {self.note}" if self.note else ""
+        note = to_go = total = ""
+        if self.note:
+            note = f", {self.note}"
         done, left = self.count - self._initial, self.total - self.count
-        to_go = f" (about {_readable(left * seconds / done)} to go)" if done > 0 and left > 0 else ""
-        total = f"/{self.total}" if self.total else ""
+        # By what was done here: the work that a continued command found done took it no time.
+        if done > 0 and left > 0:
+            to_go = f" (about {_readable(left * seconds / done)} to go)"
+        if self.total:
+            total = f"/{self.total}"
         line = f"{self.desc}: {self.count}{total} {self.unit} in {_readable(seconds)}{to_go}{note}"
         if self._say is not None:
             self._say(line)
@@ -271,9 +282,9 @@ def _make_bar() -> "Bar":
 def _logs_above(screen: TextIO) -> Iterator[None]:
     """Send log lines for `screen` through the bar's standard error, so that they appear above the bar, not in it."""
     handlers = [
-        each
-        for each in logging.getLogger().handlers
-        if isinstance(each, logging.StreamHandler) and each.stream is screen
+        handler
+        for handler in logging.getLogger().handlers
+        if isinstance(handler, logging.StreamHandler) and handler.stream is screen
     ]
     try:
         for handler in handlers:
