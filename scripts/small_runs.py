@@ -33,7 +33,9 @@ SFT = ["--data", "nanolean", *MODEL, *BATCH, "--target-examples-per-step", "64",
 SAMPLING = ["--num-sampled-tactics", str(SAMPLES)]
 SETS = ("nanolean", "nanolean-hard")
 """Training and held-out theorems: those of plain proofs in small steps, and those that resist solvers at every node."""
-SEARCH = ["--search-preset", "small"]
+SEARCH = ["--search-preset", "small", "--step-tactics", "0"]
+"""Scores are of what a network writes itself, beside baselines that have no steps either; `prove` and `prover_eval`
+give a small network twelve, which prove more and cost three times the tactics."""
 RL = ["--preset", "small", "--device-type", "cpu"]
 SFT_ONLY = ["--collect-transitions", "0", "--fraction-sft", "1"]
 """Flags that turn RL into its control: the same optimizer and batches, supervised data alone."""
