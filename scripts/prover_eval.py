@@ -31,8 +31,7 @@ from nanoproof.evaluation.plan import EvalOptions, Target, plan
 from nanoproof.evaluation.results import PROOFS, RESULTS, SUMMARY
 from nanoproof.evaluation.sample_files import WholeProofOptions
 from nanoproof.evaluation.summary import report
-from nanoproof.lean import lean_kernel
-from nanoproof.lean.certificates import Checker, verdicts
+from nanoproof.lean.certificates import require_checker, verdicts
 from nanoproof.monitor.export import ExportOptions, export_run
 from nanoproof.policy.factory import follow_network
 from nanoproof.rl.options import SpreadOptions
@@ -61,14 +60,6 @@ def try_recheck(args: argparse.Namespace) -> None:
     """Raise UserError now, and not after hours, if whoever is to confirm the proofs is not there."""
     if args.recheck_with is not None and os.environ.get("RANK", "0") == "0":
         open_reader(args.recheck_with, args.recheck_cwd, args.recheck_header, TRIAL_SECONDS, "auto").close()
-
-
-def try_checker(checker: str) -> None:
-    """Raise UserError now if there is no such checker of certificates."""
-    if lean_kernel.is_meant(checker):
-        lean_kernel.judge([], lean_kernel.find_library(checker), TRIAL_SECONDS)
-    elif checker not in ("auto", "none"):
-        Checker(checker)
 
 
 def recheck(path: Path, args: argparse.Namespace) -> int:
@@ -150,7 +141,7 @@ def main(argv: list[str] | None = None) -> int:
     follow_network(args)
     targets = targets_of(args)
     try_recheck(args)
-    try_checker(args.checker)
+    require_checker(args.checker)
     try:
         with open_command(args, targets) as command:
             show_judged = partial(show, checker=args.checker)

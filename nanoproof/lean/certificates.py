@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import zlib
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,7 @@ REASON_LETTERS = 300
 SHOWN_REFUSALS = 5
 START_SECONDS = 300.0
 """Time for NanoLean to build its library, which it does once."""
+TRIAL_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -113,12 +115,21 @@ def _strays(folder: Path) -> dict[str, str]:
     return {str(path): "there is no .lean file beside it" for path, file in named.items() if not file.exists()}
 
 
-def verdicts(folder: Path, checker: str, seconds: float) -> dict[str, Any]:
+def require_checker(checker: str) -> None:
+    """Raise UserError now, and not after hours, if there is no such checker of certificates."""
+    if lean_kernel.is_meant(checker):
+        lean_kernel.judge([], lean_kernel.find_library(checker), TRIAL_SECONDS)
+    elif checker not in ("auto", "none"):
+        Checker(checker)
+
+
+def verdicts(folder: Path, checker: str, seconds: float, proofs_in: Mapping[Path, int] | None = None) -> dict[str, Any]:
     """Return how many of the proofs in a folder are accepted by NanoLean's checker, and by which other one.
 
     `checker` is `auto` (Lean's own kernel where its library is installed), `none`, or what `check_certificates` takes.
-    Raises UserError if there is no such checker.
+    `proofs_in` says how many proofs files hold, where it is not one each. Raises UserError if there is no such checker.
     """
+    weights = proofs_in or {}
     files = sorted(folder.rglob("*.lean"))
     certificates = {file: certificate for file in files if (certificate := certificate_of(file)) is not None}
     if checker == "auto":
@@ -130,14 +141,17 @@ def verdicts(folder: Path, checker: str, seconds: float) -> dict[str, Any]:
         refused = compare(folder, START_SECONDS + seconds * len(files))
     else:
         name, answers, refused = _ask(checker, folder, certificates, seconds, 1)
-    by_us = sum(str(file) not in refused for file in certificates) if str(folder) not in refused else 0
+    by_us = 0
+    if str(folder) not in refused:
+        by_us = sum(weights.get(file, 1) for file in certificates if str(file) not in refused)
     outside: dict[str, int] = {}
     if checker != "none":
-        outside[name] = sum(answer.outcome == "accepted" for answer in answers.values())
+        outside[name] = sum(weights.get(file, 1) for file in answers if answers[file].outcome == "accepted")
         for file, answer in answers.items():
             if answer.outcome != "accepted":
                 refused[str(file)] = f"{answer.outcome} by {name}: {answer.reason}"
-    return {"proofs": len(files), "nanolean": by_us, "outside": outside, "refused": refused}
+    total = sum(weights.get(file, 1) for file in files)
+    return {"proofs": total, "nanolean": by_us, "outside": outside, "refused": refused}
 
 
 def accepted_by(judged: dict[str, Any] | None) -> str:

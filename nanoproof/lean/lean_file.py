@@ -155,7 +155,11 @@ class LeanFile:
 
     def proved(self) -> str:
         """Return the text with the proofs that were found."""
-        return "".join(self._rewrite((), None))
+        return "".join(self.pieces())
+
+    def pieces(self) -> list[str]:
+        """Return that text in pieces: what stands before the first command, then each command of its outline."""
+        return self._rewrite((), None)
 
     def checked(self) -> str:
         """Return what Lean checks: the text with the proofs, without imports, behind what comes `before` it."""

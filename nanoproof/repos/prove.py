@@ -27,10 +27,12 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, atomic_write_text
 from nanoproof.common.run_dir import RunLock, home
 from nanoproof.common.terminal import print_lines, printable
+from nanoproof.lean.certificates import require_checker, verdict_line
 from nanoproof.lean.solvers import AUTO
 from nanoproof.policy.factory import PolicyOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import ProverOptions
+from nanoproof.repos.certified import judge_project
 from nanoproof.repos.patch import CHANGED, Base, overwrite, patch_text, require_branch, write_branch
 from nanoproof.repos.premise_data import folder_files
 from nanoproof.repos.project import Project
@@ -68,6 +70,11 @@ class ProveProjectOptions(SorryOptions):
         None,
         "Folder for the report, the trees and the log of what was tried (default: repos/NAME in $NANOPROOF_HOME).",
         metavar="DIR",
+    )
+    checker: str | None = opt(
+        None,
+        "Who judges the certificates of the proofs besides NanoLean: lean-kernel[:PATH], or a command with {file}.",
+        metavar="CHECKER",
     )
 
     def __post_init__(self) -> None:
@@ -110,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
     print_lines(_shown(line) for line in done.summary)
     if done.failure is not None:
         raise done.failure
-    return 130 if done.interrupted else 0 if done.is_complete else 1
+    return 130 if done.interrupted else 0 if done.is_complete and not done.refused else 1
 
 
 @dataclass(frozen=True)
@@ -124,6 +131,8 @@ class Proved:
     recorded: list[TracedTheorem]
     failure: Exception | None
     interrupted: bool
+    refused: bool = False
+    """Whether the checker that was asked for does not accept what was proved."""
 
     @property
     def is_complete(self) -> bool:
@@ -156,6 +165,8 @@ def prove_project(
         base = require_branch(project.root, options.branch, {path: project.file(path).data for path in paths})
     if options.patch is not None and not Path(options.patch).absolute().parent.is_dir():
         raise UserError(f"--patch {options.patch}: there is no such folder")
+    if options.checker is not None:
+        require_checker(options.checker)
     total = sum(project.file(path).sorries for path in paths)
     print_lines([f"{project.root}: {len(project.files)} files, {total} sorries in {len(paths)} of them"])
     folder = Path(options.report) if options.report is not None else None
@@ -189,6 +200,14 @@ def prove_project(
             except (UserError, OSError) as error:
                 failure = failure or UserError(str(error))
                 written.append(f"NOT written: {error}")
+        judged: dict[str, Any] | None = None
+        if options.checker is not None:
+            try:
+                judged = judge_project(project, prover.settled, folder, options.checker)
+                written += judged_lines(judged)
+            except (UserError, OSError) as error:
+                failure = failure or UserError(str(error))
+                written.append(f"the proofs are not judged: {error}")
         if repository is not None:
             try:
                 recorded = record_in_store(repository, prover)
@@ -196,8 +215,9 @@ def prove_project(
             except UserError as error:
                 failure = failure or error
                 written.append(f"store: nothing is recorded: {error}")
-        _report(folder, project, prover, rungs, written, time.monotonic() - began, failure)
-    return Proved(prover, folder, written, recorded, failure, bool(interrupted))
+        _report(folder, project, prover, rungs, written, time.monotonic() - began, failure, judged)
+    refused = judged is not None and bool(judged["refused"])
+    return Proved(prover, folder, written, recorded, failure, bool(interrupted), refused)
 
 
 def located(text: str) -> Path:
@@ -399,6 +419,14 @@ def _summary(prover: ProjectProver, written: Sequence[str], folder: Path) -> lis
     return [*lines, *written, f"report: {folder / 'report.html'}"]
 
 
+def judged_lines(judged: dict[str, Any]) -> list[str]:
+    """Say what `judge_project` returned."""
+    lines = [line.strip() for line in verdict_line(judged).splitlines()]
+    if judged["not_judged"]:
+        lines.append(f"not judged, as no certificate holds them: {_count(judged['not_judged'], 'proof', 'proofs')}")
+    return lines
+
+
 def _shown(line: str) -> str:
     """Return a line for a terminal: names of files may hold line feeds and escapes that look like another outcome."""
     return printable(line.replace("\n", "\\n"))
@@ -416,6 +444,7 @@ def _report(
     written: Sequence[str],
     seconds: float,
     failure: Exception | None,
+    judged: dict[str, Any] | None,
 ) -> None:
     """Write `report.json` and `report.html`: what was proved, what was not and why, how far it came."""
     counts = Counter(task.outcome for task in prover.tasks)
@@ -442,6 +471,7 @@ def _report(
             for each in prover.checks
         ],
         "withdrawn": prover.withdrawn,
+        "verdicts": judged,
         "written": list(written),
     }
     try:

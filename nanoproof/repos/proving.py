@@ -138,8 +138,12 @@ class ProjectProver:
     @property
     def changed(self) -> dict[str, str]:
         """The new text of each file in which something was proved, with its line ends; without conditional proofs."""
-        files = {path: state.filler.settled for path, state in self._files.items()}
-        return {path: file.written() for path, file in files.items() if file.filled}
+        return {path: file.written() for path, file in self.settled.items() if file.filled}
+
+    @property
+    def settled(self) -> dict[str, LeanFile]:
+        """The files that were worked on, with their proofs; without conditional ones."""
+        return {path: state.filler.settled for path, state in self._files.items()}
 
     @property
     def changed_conditionally(self) -> dict[str, str]:

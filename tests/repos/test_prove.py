@@ -421,6 +421,35 @@ def test_a_proof_by_an_open_lemma_of_another_file_is_told_apart_everywhere(
     assert not (tmp_path / "report" / "conditional.patch").exists()
 
 
+JUDGED = {
+    "A.lean": "theorem no : 1 = 2 := by\n  sorry\n\ntheorem rests : 1 = 2 := no\n\n"
+    "theorem yes (n : Nat) : n = n := by sorry\n",
+    "B.lean": "import A\n\ntheorem also (n : Nat) : n = n := by\n  have h : n = n := sorry\n  exact yes n\n",
+}
+
+
+@pytest.mark.parametrize(("code", "accepted"), [(0, 2), (1, 0)])
+def test_a_checker_judges_the_proofs_without_what_is_open(
+    code: int, accepted: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checker = f"{sys.executable} -c 'import sys; print(sys.argv[1]); sys.exit({code})' {{file}}"
+    lines = JUDGED if code == 0 else {"A.lean": "theorem yes (n : Nat) : n = n := by sorry\n"}
+    assert prove_here(tmp_path / "mine", tmp_path, "--checker", checker, lines=lines) == 1
+    total = len(lines)
+    assert (
+        f"verdicts on {total} proofs: {total} accepted by NanoLean's checker, {accepted} by" in capsys.readouterr().out
+    )
+    judged = json.loads((tmp_path / "report" / "report.json").read_text())["verdicts"]
+    assert judged["outside"] == {checker: accepted} and judged["not_judged"] == 0
+    assert len(judged["refused"]) == total - accepted
+
+
+def test_a_checker_that_is_not_there_is_said_before_the_work(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no such program"):
+        prove_here(tmp_path / "mine", tmp_path, "--checker", "no_such_checker", lines=JUDGED)
+    assert not (tmp_path / "report").exists()
+
+
 def test_what_the_log_says_is_proved_is_checked_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root, log = tmp_path / "mine", tmp_path / "report" / "attempts.jsonl"
     lines = {"A.lean": "theorem no : 1 = 2 := by\n  sorry\n\ntheorem yes (n : Nat) : n = n := by sorry\n"}
