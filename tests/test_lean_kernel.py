@@ -108,7 +108,7 @@ def with_another_addition(lines: list[str]) -> list[str]:
 
 
 @needs_lean
-@pytest.mark.parametrize("kind", ["types", "levels", "structures", "mutants"])
+@pytest.mark.parametrize("kind", ["types", "levels", "structures", "mutants", "equalities"])
 def test_both_kernels_judge_random_declarations_alike(kind: str) -> None:
     words = [sys.executable, "-m", "nanolean.tests.official", str(lean_kernel.find_library()), kind]
     done = subprocess.run([*words, str(sized(1_000)), str(SEED)], capture_output=True, text=True)

@@ -175,6 +175,8 @@ MADE_NAMES = {
 """The last parts of the names under which Lean declares something about a constant, by its kind."""
 OWN_NAMES = ("Nat.succ.inj",)
 """Names of this form that the library declares."""
+FIRST_LEMMAS = ("eq_1", "eq_def", "eq_unfold")
+"""What may not be there before the constant that it would be about; Lean looks for these three alone."""
 
 Declared = TheoremCmd | ExampleCmd | DefCmd | AxiomCmd | InductiveCmd | StructureCmd
 
@@ -185,6 +187,7 @@ def run_declaration(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd
     check_modifiers(state, cmd)
     check_new(state, signature)
     header = elab_header(state, signature)
+    check_lemmas(state, header.name, signature)
     session = header.session
     is_theorem = isinstance(cmd, TheoremCmd)
     if is_theorem:
@@ -304,6 +307,9 @@ def check_modifiers(state: EnvState, cmd: Declared) -> None:
     for name in modifiers.attributes:
         if name.split()[0] not in ATTRIBUTES:
             raise ElabError(f"Unknown attribute `[{name}]`", modifiers.pos, modifiers.end)
+        if name in ("reducible", "irreducible") and not isinstance(cmd, DefCmd | ExampleCmd):
+            text = f"failed to set reducibility status, `{cmd.signature.name}` is not a definition"
+            raise ElabError(text, modifiers.pos, modifiers.end)
     if "protected" in modifiers.words and "." not in full_name(state, cmd.signature.name or "_example"):
         raise ElabError("protected declarations must be in a namespace", modifiers.pos, modifiers.end)
     if "noncomputable" in modifiers.words and not isinstance(cmd, DefCmd | ExampleCmd):
@@ -324,8 +330,18 @@ def check_new(state: EnvState, signature: Signature) -> None:
     if signature.name is None:
         return
     name = full_name(state, signature.name)
+    if name == "_root_" or name.startswith("_root_."):
+        raise ElabError(f"invalid declaration name `{name}`", signature.pos, signature.end)
     if name in state.env or is_made(state, name) or name in core_names():
         raise ElabError(f"`{name}` has already been declared", signature.pos, signature.end)
+
+
+def check_lemmas(state: EnvState, name: str, at: Signature) -> None:
+    """Refuse a constant with a value whose first equations are declared already."""
+    for last in FIRST_LEMMAS:
+        if f"{name}.{last}" in state.env:
+            text = f"failed to declare `{name}` because `{name}.{last}` has already been declared"
+            raise ElabError(text, at.pos, at.end)
 
 
 def is_made(state: EnvState, name: str) -> bool:

@@ -60,7 +60,7 @@ from nanolean.kernel.expr import (
     replace,
     subterms,
 )
-from nanolean.kernel.level import ONE, ZERO, IMax, Level, LParam, Max, Succ, equiv, simplify
+from nanolean.kernel.level import ONE, ZERO, IMax, Level, LParam, Max, Succ, equiv, is_never_zero, simplify
 from nanolean.kernel.typecheck import TypeChecker
 from nanolean.meta.bind import replace_fvar
 from nanolean.meta.lctx import LocalContext
@@ -92,9 +92,11 @@ def _declare(result: CommandResult, cmd: InductiveCmd | StructureCmd, ctors: Seq
             header.type = sort
             decl = _elab_types(result, header, cmd, ctors)
     new = add_to_kernel(result.state, decl, signature)
-    for info in result.state.env:
-        if info.name.startswith(f"{header.name}.") and is_made(new, info.name):
-            raise ElabError(f"`{info.name}` has already been declared", signature.pos, signature.end)
+    fields = [f"{header.name}.{field.name}" for field in cmd.fields] if isinstance(cmd, StructureCmd) else []
+    declared = [info.name for info in result.state.env if info.name.startswith(f"{header.name}.")]
+    for name in (*declared, *(ctor.name for ctor in decl.ctors), *fields):
+        if is_made(new, name):
+            raise ElabError(f"`{name}` has already been declared", signature.pos, signature.end)
     for aux in aux_recursors(new.env, header.name):
         new = add_to_kernel(new, aux, signature)
     new = dataclasses.replace(new, protected=new.protected | {f"{header.name}.recOn"})
@@ -189,6 +191,15 @@ def _check_result(header: Header, signature: Signature) -> None:
     if not isinstance(result, Sort):
         at = signature.type or signature
         raise ElabError("invalid inductive type, resultant type is not a sort", at.pos, at.end)
+    # Which eliminations there are would depend on the values of the parameters; Lean exempts its own `PUnit`.
+    is_certain = equiv(result.level, ZERO) or is_never_zero(result.level) or collect_level_mvars(result)
+    if not is_certain and header.name != "PUnit":
+        text = (
+            "Invalid universe polymorphic resulting type: The resulting universe is not `Prop`, but it may be "
+            f"`Prop` for some parameter values:\n  {header.session.show(result, header.lctx)}"
+        )
+        at = signature.type or signature
+        raise ElabError(text, at.pos, at.end)
 
 
 def _ctor_type(header: Header, ctor: CtorStx, params: LocalContext, self_const: Const, has_fields: bool) -> Expr:

@@ -86,7 +86,14 @@ COMMAND_WORDS = _words(
 RESERVED = COMMAND_WORDS | _words(
     "_ fun let have show suffices from by match with if then else do at forall exists sorry Type Prop Sort where in "
     "using generalizing nomatch nofun calc haveI letI return for unless mut extends termination_by decreasing_by "
-    "assert! dbg_trace panic! unreachable! let_fun"
+    "assert! dbg_trace panic! unreachable! let_fun "
+    # Words of Lean's language for which there is nothing here: no name of a text of Lean can be one of them.
+    "add_decl_doc assert_not_exists assert_not_imported binder_predicate break catch coinductive coinductive_fixpoint "
+    "continue debug_assert! deprecated_syntax docs_to_verso finally grind_pattern hiding idbg inductive_fixpoint "
+    "init_grind_norm init_quot leading_parser let_delayed let_expr let_tmp match_expr monotonicity_by no_index "
+    "partial_fixpoint recall recall? recommended_spelling register_error_explanation register_tactic_tag renaming "
+    "repeat show_term_elab tactic_alt tactic_extension termination_by? trailing_parser try until while "
+    "with_weak_namespace"
 )
 
 

@@ -475,9 +475,9 @@ class CommandParser(TacticParser):
     def open(self, start: int) -> stx.Command:
         names = [self.name("namespace")]
         while self.kinds[self.i] == IDENT:
-            if self.texts[self.i] in ("hiding", "renaming"):
-                self.refuse(f"`open .. {self.texts[self.i]}` is")
             names.append(self.name())
+        if self.texts[self.i] in ("hiding", "renaming"):
+            self.refuse(f"`open .. {self.texts[self.i]}` is")
         if self.texts[self.i] == "(":
             self.refuse("`open` of single names is")
         inner = self.command() if self.accept("in") else None

@@ -1,7 +1,8 @@
 """NanoLean's kernel held against Lean's own: random declarations that both judge, as a program.
 
 `python -m nanolean.tests.official LIBRARY KIND COUNT [SEED]` prints a line of JSON: how many declarations of which kind
-(`mutants`, `types`, `levels`, `structures`) were accepted by whom, and the first of those that they judge differently.
+(`mutants`, `types`, `equalities`, `levels`, `structures`) were accepted by whom, and the first of those that they judge
+differently.
 A process of its own, as a mistake in what Lean's library is given ends it.
 """
 
@@ -15,14 +16,27 @@ from random import Random
 from typing import Any
 
 from nanolean.kernel.budget import BudgetExceeded, KernelError
-from nanolean.kernel.declaration import CtorInfo, Declaration, QuotInfo, RecInfo
+from nanolean.kernel.declaration import CtorInfo, Declaration, DefInfo, QuotInfo, RecInfo
 from nanolean.kernel.env import DefDecl, Environment, InductiveDecl, OpaqueDecl, TheoremDecl, declaration_of
-from nanolean.kernel.expr import Expr, Lam, Pi, Proj, Sort, instantiate, mk_app, mk_lambda, mk_pi
+from nanolean.kernel.expr import (
+    Const,
+    Expr,
+    Lam,
+    Pi,
+    Proj,
+    Sort,
+    instantiate,
+    instantiate_level_params,
+    mk_app,
+    mk_lambda,
+    mk_pi,
+)
 from nanolean.kernel.level import ONE, ZERO, IMax, Level, LParam, Max, Succ
+from nanolean.kernel.typecheck import TypeChecker
 from nanolean.system import with_deep_stack
 from nanolean.tests.kernel_prelude import BOOL, NAT, b, c, eq, inductive
 from nanolean.tests.library import base
-from nanolean.tests.mutants import Mutator, claims
+from nanolean.tests.mutants import Mutator, claims, random_place, rebuild
 from nanolean.tests.random_families import NAME, FamilyMaker, environment, random_level
 from nanolean.tools.lean_kernel import LeanGaveUp, LeanKernel, LeanRefused
 
@@ -90,6 +104,36 @@ def types(both: Both, rng: Random) -> Iterator[Question]:
     """Random inductive types."""
     while True:
         yield [], FamilyMaker(rng).declaration()
+
+
+def equalities(both: Both, rng: Random) -> Iterator[Question]:
+    """Whether a definition equals its value, in which others are unfolded and, half of the time, something changed."""
+    pool = claims(both.env, ("def",))
+    mutator = Mutator(both.env, pool, rng)
+    while True:
+        claim = rng.choice(pool)
+        value: Expr | None = claim.value
+        for _ in range(rng.randrange(4)):
+            value = _unfolded(both.env, claim.value if value is None else value, rng)
+        if value is not None and rng.random() < 0.5:
+            value = mutator.mutant(claim, value, 1)
+        if value is None:
+            continue
+        level = TypeChecker(both.env).sort_of(claim.type)
+        left = c(claim.name, *map(LParam, claim.level_params))
+        proof = mk_app(c("Eq.refl", level), claim.type, left)
+        yield [], TheoremDecl("claim", claim.level_params, eq(claim.type, left, value, level), proof)
+
+
+def _unfolded(env: Environment, e: Expr, rng: Random) -> Expr:
+    """The term with the value of a constant in the place of the constant, where the draws find one."""
+    for _ in range(20):
+        path, place = random_place(e, rng)
+        info = env.get(place.name) if isinstance(place, Const) else None
+        if isinstance(place, Const) and isinstance(info, DefInfo):
+            value = instantiate_level_params(info.value, info.level_params, place.levels)
+            return rebuild(e, path, value)
+    return e
 
 
 def levels(both: Both, rng: Random) -> Iterator[Question]:
@@ -205,6 +249,7 @@ def _zero_of_fields(rec: Any, params: list[Any], own: Expr) -> Expr:
 KINDS: dict[str, Callable[[Both, Random], Iterator[Question]]] = {
     "mutants": mutants,
     "types": types,
+    "equalities": equalities,
     "levels": levels,
     "structures": structures,
 }
@@ -212,7 +257,7 @@ KINDS: dict[str, Callable[[Both, Random], Iterator[Question]]] = {
 
 def compare(library: Path, kind: str, count: int, seed: str) -> dict[str, Any]:
     """Have both kernels judge so many declarations."""
-    both = Both(LeanKernel(library), base().env if kind == "mutants" else environment())
+    both = Both(LeanKernel(library), base().env if kind in ("mutants", "equalities") else environment())
     seen: Counter[str] = Counter()
     only_theirs: Counter[str] = Counter()
     wrong: list[tuple[str, str]] = []

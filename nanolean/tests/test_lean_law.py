@@ -52,6 +52,22 @@ REFUSED = {
     "a postulate": ("axiom Rat : Type", "already been declared"),
     "texts": ("inductive String : Type where\n  | mk : String", "already been declared"),
     "compiled code": ("axiom Lean.reduceBool (b : Bool) : Bool", "reserved"),
+    # Lean declares more than the text says, and has words and types that no text may have.
+    "a lemma about a definition to come": ("theorem f.eq_1 : True := trivial\ndef f : Nat := 0", "failed to declare"),
+    "the equation of one to come": ("theorem f.eq_def : True := trivial\ndef f : Nat := 0", "failed to declare"),
+    "the unfolding of one to come": ("theorem f.eq_unfold : True := trivial\ntheorem f : True := trivial", "failed to"),
+    "a constructor that is made": ("inductive Q where\n  | noConfusion : Q", "already been declared"),
+    "a field that is made": ("structure Q where\n  ctorIdx : Nat", "already been declared"),
+    "a type that may be a proposition": ("inductive Q : Sort u where\n  | mk : Q", "Invalid universe polymorphic"),
+    "a structure that may be a proposition": ("structure Q (α : Sort u) : Sort u where\n  x : α", "polymorphic"),
+    "a reducible theorem": ("@[reducible] theorem t : True := trivial", "is not a definition"),
+    "a reducible type": ("@[reducible] inductive Q where\n  | mk : Q", "is not a definition"),
+    "the root as a name": ("theorem _root_ : True := trivial", "invalid declaration name"),
+    "the root of the root": ("theorem _root_._root_.x : True := trivial", "invalid declaration name"),
+    **{
+        f"the word {word}": (f"theorem t ({word} : Nat) : {word} = {word} := rfl", "")
+        for word in ("try", "catch", "break", "hiding", "coinductive", "no_index", "let_tmp", "while", "until")
+    },
     "a universe twice": ("universe w\ndef f.{w} (α : Sort w) : Sort w := α", "universe level named `w`"),
     "a universe in a list twice": ("theorem f.{w, w} (α : Sort w) : True := trivial", "universe level named `w`"),
 }
