@@ -54,7 +54,7 @@ LAYERS = {
 TORCH_FREE = ("lean", "search", "prover", "monitor")
 ENTRY_POINT = 12
 LONGEST_MODULE = 600
-MOST_MODULES = 315
+MOST_MODULES = 316
 """With common/git.py, by which a foreign folder runs nothing, lean/server/sandbox.py, in which its Lean runs,
 lean/file_theorems.py: what of a file cannot be scored is named, and the rest is scored; three that tell which open
 `sorry`s a proof rests on, and check what the log of an earlier run claims; those of the tools for agents (`mcp`);
@@ -64,6 +64,7 @@ lean/server/forks.py, calls.py, local.py, lean/local_socket.py, common/host_memo
 seven that find tactics beside the policy's, in a state, its goal, its definitions and in similar proofs;
 seven of models of others with values, searched and trained with, in this process or at servers;
 actors/state_questions.py, which answers states typed into the page, monitor/params.py and common/trackers.py."""
+# repos/certified.py and 210 lines: an outside verdict on the proofs of a project.
 SHORT_MODULE, MOST_SHORT_MODULES = 50, 25
 MOST_IMPORT_LINES = 0.058
 """Part of all lines of the library."""
@@ -334,7 +335,7 @@ def test_no_name_of_a_file_occurs_more_than_twice() -> None:
 
 # -- how dense the code is, and how much of it there is ------------------------------------------------------------
 
-MOST_LINES = {"nanoproof": 85_950, "nanolean": 36_400}
+MOST_LINES = {"nanoproof": 86_160, "nanolean": 36_400}
 """All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets, said here: of
 the last 2,000 of nanoproof, why its inference and training do what they do, and in plain steps; of the 300 after these,
 RL that begins inside of reference proofs (--start-states); of 3,800, tools for agents, SorryDB, the hub; of 700, the
