@@ -166,6 +166,10 @@ def size(num_bytes: float) -> str:
 # -- Progress --------------------------------------------------------------------------------------------------------
 
 
+LINE_COLUMNS = 200
+"""Columns of a line of progress where there is no terminal to ask: titles may name many data sets."""
+
+
 class Progress:
     """Progress of long work: a bar on a terminal, a line every `every_seconds` elsewhere; silent if not `show`.
 
@@ -236,7 +240,7 @@ class Progress:
         if self._say is not None:
             self._say(line)
         else:
-            print(line, file=self._screen or sys.stdout, flush=True)
+            print(shorten(line, LINE_COLUMNS), file=self._screen or sys.stdout, flush=True)
 
     def __enter__(self) -> "Progress":
         screen = sys.stderr

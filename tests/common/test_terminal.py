@@ -163,3 +163,10 @@ def test_lines_can_go_to_another_stream_than_results(capsys: pytest.CaptureFixtu
         progress.reach(2, 2, "done")
     shown = capsys.readouterr()
     assert (shown.out, shown.err) == ("", "make: 2/2 problems in 0 s, done\n")
+
+
+def test_a_line_of_progress_without_a_terminal_is_short_however_long_its_title_is(capsys):
+    with Progress(4, "evaluate " + "a_data_set, " * 60, "theorems", every_seconds=0) as progress:
+        progress.update()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines and max(map(len, lines)) <= terminal.LINE_COLUMNS
