@@ -13,6 +13,7 @@ from typing import Literal
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import home
+from nanoproof.lean.declarations import outline
 from nanoproof.lean.lean_file import PLACEHOLDER, Gap, LeanFile
 from nanoproof.lean.lexical import CLOSING, OPENING, find_top_level, imported_modules, mask, without_header
 from nanoproof.lean.source import ALLOWED_AXIOMS, name_examples, parse_declaration, sorries
@@ -80,7 +81,9 @@ def parse_theorem(text: str, embedded: bool) -> Theorem:
     if not sorries(mask(source)):
         if match := _NO_PROOF.search(mask(source)):
             source = source[: match.start()]
-        if find_top_level(mask(source), ":=") >= 0:
+        # What comes before the last declaration (a `def` that it uses) has a `:=` of its own.
+        declared = outline(source).declarations
+        if find_top_level(mask(source), ":=", declared[-1].head_end if declared else 0) >= 0:
             raise UserError("the theorem has a proof already: leave it out, or write `sorry` in its place")
         # Behind a comment on the last line it would be part of that.
         if "--" in source[len(mask(source).rstrip()) :].rpartition("\n")[2]:

@@ -48,3 +48,11 @@ def test_a_comment_at_the_end_of_a_theorem_hides_nothing(text: str, embedded: bo
 def test_a_syntax_error_is_refused_with_its_place() -> None:
     with pytest.raises(UserError, match=r"^the theorem has a syntax error at line 2, column 14: unexpected token"):
         parse_theorem("theorem t\n    (p : Prop : p := by sorry", embedded=True)
+
+
+@pytest.mark.parametrize("claim", ["theorem t (n : Nat) : double n = n + n", "example (n : Nat) : double n = n + n"])
+def test_a_claim_without_a_proof_may_follow_definitions(claim: str) -> None:
+    text = f"def double (n : Nat) : Nat := n + n\n\n{claim}"
+    assert parse_theorem(text, embedded=True).source == f"{text} := by sorry"
+    with pytest.raises(UserError, match="has a proof already"):
+        parse_theorem(f"{text} := rfl", embedded=True)
