@@ -11,6 +11,7 @@ from nanoproof.common.run_dir import read_lock
 from nanoproof.data.nanolean import level_of, part_of
 from nanoproof.evaluation.compare import EXPECTED
 from nanoproof.evaluation.summary import mcnemar_exact, paired_difference, wilson
+from nanoproof.lean.certificates import accepted_by
 from nanoproof.monitor import schema, tail
 from nanoproof.monitor.attempts import OUTCOMES, POLL_BYTES
 from nanoproof.monitor.records import load_tree, one_line, parse_transitions
@@ -471,7 +472,14 @@ def _to_row(name: str, record: dict[str, Any], results: Results | None) -> schem
         "seconds": tail.as_float(record.get("seconds")),
         "solved_at": tail.as_counts(record.get("solved_at")),
         "baseline": tail.as_counts(tail.as_dict(record.get("baseline")).get("solved_at")) or None,
+        "accepted": _accepted(tail.as_dict(record.get("verdicts"))),
     }
+
+
+def _accepted(verdicts: dict[str, Any]) -> str:
+    outside = {tail.as_text(name, 100): count for name, count in tail.as_counts(verdicts.get("outside")).items()}
+    counts = {name: tail.as_int(verdicts.get(name)) for name in ("proofs", "nanolean")}
+    return accepted_by({**counts, "outside": outside})
 
 
 def _namesakes(folder: Path, result: schema.EvaluationResult, ending: str) -> list[Path]:

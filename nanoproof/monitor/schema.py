@@ -414,6 +414,8 @@ class EvaluationRow(TypedDict):
     solved_at: dict[str, int]
     baseline: dict[str, int] | None
     """Solved within so many simulations by solver tactics alone, where that was measured too."""
+    accepted: str
+    """How many of the proofs which checkers accept; empty where nobody was asked."""
 
 
 class Evaluations(Page[EvaluationRow]):

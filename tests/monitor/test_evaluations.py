@@ -114,6 +114,25 @@ def finished(path: Path, name: str, simulations: int, total: int = 2) -> None:
     (place / "results.jsonl").write_text(lines(*(attempt(n, f"t{n}", "unproven") for n in range(total))))
 
 
+@pytest.mark.parametrize(
+    ("verdicts", "shown"),
+    [
+        ({"proofs": 1, "nanolean": 1, "outside": {"K": 1}}, "1 by NanoLean's checker, 1 by K"),
+        ({"proofs": 1, "nanolean": 1, "outside": {}}, "1 by NanoLean's checker, not checked outside"),
+        ({"proofs": 0, "nanolean": 0, "outside": {}}, ""),
+        ({"proofs": 1, "outside": ["K"], "nanolean": "many"}, "0 by NanoLean's checker, not checked outside"),
+        ("damaged", ""),
+    ],
+)
+def test_a_score_says_which_checkers_accept_the_proofs(
+    verdicts: object, shown: str, look: Look, tmp_path: Path
+) -> None:
+    finished(tmp_path, "1_demo", 32)
+    file = tmp_path / "evals" / "1_demo" / "summary.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "verdicts": verdicts}))
+    assert look(tmp_path).get("/api/evaluations/1_demo")["evaluation"]["accepted"] == shown
+
+
 def test_scores_with_other_budgets_or_of_other_theorems_are_on_lines_of_their_own(look: Look, tmp_path: Path) -> None:
     finished(tmp_path, "1_demo", 32)
     finished(tmp_path, "2_demo", 32)

@@ -792,6 +792,8 @@ export interface EvaluationRow {
   solved_at: Record<string, number>;
   /** Solved within so many simulations by solver tactics alone, where that was measured too. */
   baseline: Record<string, number> | null;
+  /** How many of the proofs which checkers accept; empty where nobody was asked. */
+  accepted: string;
 }
 
 /** /api/evaluations: the newest first. */

@@ -99,6 +99,7 @@ export function Score({ data }: { data: Evaluation }) {
           <Stat name="Took" note={row.tactic_samples === null ? undefined : `${compact(row.tactic_samples)} tactics sampled`}>{duration(row.seconds)}</Stat>
         </dl>
         <p className="score-interval"><Interval row={row} /></p>
+        {row.accepted && <p className="muted">Proofs accepted: {row.accepted}</p>}
         <Settings of={settings} />
       </Card>
       <Card title="Solved within so many simulations" note="95% intervals">

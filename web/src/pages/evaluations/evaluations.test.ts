@@ -5,7 +5,7 @@ import { solvedWithin, wilson } from "./wilson";
 
 const row = (name: string, time: number | null, dataset = "minif2f"): EvaluationRow => ({
   name, model: "", about: "", dataset, split: "test", step: 3, time, over: true, done: 10, total: 10, solved: 5, low: 0, high: 1, failed: 5,
-  errors: 0, simulations: 64, tactic_samples: null, seconds: 1, solved_at: {}, baseline: null,
+  errors: 0, simulations: 64, tactic_samples: null, seconds: 1, solved_at: {}, baseline: null, accepted: "",
 });
 
 describe("wilson", () => {
