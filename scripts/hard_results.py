@@ -8,7 +8,7 @@ Each arm is a policy with a search; each is run with every seed and number of si
 at every node in all arms, unless the arm's name says otherwise.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.data.nanolean import HARD, PREMISE, part_of
 from nanoproof.evaluation.compare import Evaluated, compare_rates, read_evaluation
 from nanoproof.evaluation.summary import wilson
+from nanoproof.lean.certificates import accepted_by
 from scripts.small_runs import SAMPLING, SEARCH, Commands, evaluation_name
 
 SETS = (HARD, PREMISE)
@@ -167,6 +168,7 @@ def page(
         total = next(iter(next(iter(by_arm.values())).values())).summary["total"]
         parts.append(f"## {name}, {total} theorems, {budget} simulations")
         parts.append("\n".join(table(by_arm)))
+        parts += verdicts_of(by_arm)
         if len({part for runs in by_arm.values() for part in parts_of(runs)}) > 1:
             parts.append("\n".join(parts_table(by_arm)))
     if whole:
@@ -246,6 +248,20 @@ def table(by_arm: dict[str, Runs]) -> list[str]:
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+def verdicts_of(by_arm: dict[str, Runs]) -> list[str]:
+    """Say which checkers accept how many of the proofs, in one paragraph; nothing where no evaluation was judged."""
+    sentences = []
+    for arm, runs in by_arm.items():
+        judged = [run.summary["verdicts"] for run in runs.values() if run.summary.get("verdicts")]
+        outside = Counter[str]()
+        for verdicts in judged:
+            outside.update(verdicts["outside"])
+        counts = {key: sum(verdicts[key] for verdicts in judged) for key in ("proofs", "nanolean")}
+        if accepted := accepted_by({**counts, "outside": outside}):
+            sentences.append(f"{title(arm)}: of {counts['proofs']} proofs {accepted}")
+    return [f"Proofs accepted. {'; '.join(sentences)}."] if sentences else []
 
 
 def _against(arm: str, by_arm: dict[str, Runs]) -> tuple[str, str]:
