@@ -348,7 +348,7 @@ MOST_FLAGS = {"nanoproof.rl": 109, "scripts.prover_eval": 85, "scripts.prove": 6
 of an outside checker; `--engine`: the policy by compiled code or by torch; `--html`: a report as one file, to send;
 four of steps that states suggest and of similar proofs: a network that does not know a step proves what needs it. Of
 RL, seven say how a model of others is asked and trained, and where; `--shard` is for those that fit no GPU."""
-WRITTEN_OUT = ("common", "search", "lean", "policy", "prover", "rl", "inference", "training", "actors")
+WRITTEN_OUT = ("common", "search", "lean", "policy", "prover", "rl", "inference", "training", "actors", "selfplay")
 """Packages whose code says why: at least 30 comments in 1,000 lines, few dense expressions, plain names."""
 
 

@@ -95,6 +95,7 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     options = from_args(SelfPlayOptions, args)
     endpoints, spread = from_args(RoundEndpointOptions, args), from_args(SpreadOptions, args).cluster
+    # Of several ranks all but the first would hear that another process has the directory's lock.
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UserError("self-play runs in one process; start it without torchrun")
     setup_logging("info")

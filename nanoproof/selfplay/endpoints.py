@@ -67,6 +67,7 @@ class RoundEndpoints:
         self._restart: Callable[[str, Adapters], None] | None = None
         if options.policy_restart is not None:
             self._restart = restart_by(options.policy_restart)
+        # Servers may be shared by experiments: each unloads only what has its own prefix.
         experiment = hashlib.sha256(str(exp_dir.absolute()).encode()).hexdigest()[:8]
         self._prefix = f"nanoproof-{experiment}-"
 

@@ -329,18 +329,25 @@ def report(rounds: Iterable[Sequence[Record]], dataset: Sequence[Problem]) -> It
     state = State()
     for number, records in enumerate(rounds):
         state = book(state, records, keys)
-        complete = [record for record in records if record.complete]
-        labels = Counter(" + ".join(record.problem.label) or "(no label)" for record in complete)
-        conjectured = sum(record.problem.level > 0 for record in complete)
+        samples = 0
+        tried: dict[bool, set[Key]] = {False: set(), True: set()}
+        proved: dict[bool, set[Key]] = {False: set(), True: set()}
+        num_proofs: Counter[bool] = Counter()
+        labels: Counter[str] = Counter()
+        for record in records:
+            is_conjecture = record.problem.level > 0
+            samples += record.multiplicity
+            tried[is_conjecture].add(record.problem.key)
+            if record.complete:
+                proved[is_conjecture].add(record.problem.key)
+                num_proofs[is_conjecture] += 1
+                labels[" + ".join(record.problem.label) or "(no label)"] += 1
         yield f"round {number}: {cumulative_rate(state, keys):.3f}% of {len(keys):,} statements proved so far"
         for name, is_conjecture in (("statements", False), ("conjectures", True)):
-            of_kind = [record for record in records if (record.problem.level > 0) == is_conjecture]
-            tried = {record.problem.key for record in of_kind}
-            proved = {record.problem.key for record in of_kind if record.complete}
-            yield f"  {name + ' tried':<20}{len(tried):>10,}, {len(proved):,} of them proved"
-        samples = sum(record.multiplicity for record in records)
+            counts = f"{len(tried[is_conjecture]):>10,}, {len(proved[is_conjecture]):,} of them proved"
+            yield f"  {name + ' tried':<20}{counts}"
         yield f"  samples             {samples:>10,}, {len(records):,} distinct texts"
-        yield f"  proofs of the data  {len(complete) - conjectured:>10,}"
-        yield f"  proofs, conjectures {conjectured:>10,}"
+        yield f"  proofs of the data  {num_proofs[False]:>10,}"
+        yield f"  proofs, conjectures {num_proofs[True]:>10,}"
         for label, count in sorted(labels.items(), key=lambda item: (-item[1], item[0])):
             yield f"    {count:>10,}  {label}"

@@ -142,7 +142,6 @@ def book(state: State, records: Sequence[Record], dataset: Set[Key]) -> State:
     proved: its failures too.
     """
     number = state.round + 1
-    assert all(record.round == number for record in records)
     rates = dict(state.rates)
     for key, rate in success_rates(records).items():
         rates[key] = max(rates.get(key, 0.0), rate)
@@ -154,8 +153,12 @@ def book(state: State, records: Sequence[Record], dataset: Set[Key]) -> State:
         key = record.problem.key
         if (record.round >= recent or key in dataset) and rates[key] > 0:
             kept.append(record)
-    proved = state.proved | {record.problem.key for record in records if record.complete}
-    return State(number, proved, rates, tuple(kept))
+    proved = set(state.proved)
+    for record in records:
+        assert record.round == number, (record.round, number)
+        if record.complete:
+            proved.add(record.problem.key)
+    return State(number, frozenset(proved), rates, tuple(kept))
 
 
 def replay(state: State) -> list[Record]:
@@ -520,11 +523,14 @@ def final_rows(records: Iterable[Record], write: ProofWriter) -> list[Row]:
 
 def row_metrics(rows: Sequence[Row], prefix: str) -> dict[str, float]:
     """Count the rows of a training set by their kind, and give the mean characters of a target."""
-    conjectures = sum(ASKS_FOR_CONJECTURE in row.prompt for row in rows)
+    conjectures = characters = 0
+    for row in rows:
+        conjectures += ASKS_FOR_CONJECTURE in row.prompt
+        characters += len(row.target)
     return {
         f"{prefix}/nr_examples_proof": len(rows) - conjectures,
         f"{prefix}/nr_examples_conjecture": conjectures,
-        f"{prefix}/average length": sum(len(row.target) for row in rows) / max(1, len(rows)),
+        f"{prefix}/average length": characters / max(1, len(rows)),
     }
 
 
@@ -536,16 +542,21 @@ def round_metrics(
     The names and their meanings are those of the published code. All but the lemmas of the conjectures are taken over
     what is replayed: a problem that was never proved does not count.
     """
+    replayed_problems: set[Key] = set()
+    statements: set[str] = set()
+    bodies: set[str] = set()
+    for record in replayed:
+        statement = record.problem.statement
+        replayed_problems.add(record.problem.key)
+        statements.add(statement)
+        # `unique_statement_ratio`: the name of a theorem ends at its first colon; without one the whole text counts.
+        bodies.add(statement.split(":", 1)[-1])
     # `average_unique_proofs`: distinct texts for each problem of this round, failures too.
-    replayed_problems = {record.problem.key for record in replayed}
     tried_texts: defaultdict[Key, set[str]] = defaultdict(set)
     for record in records:
         if record.problem.key in replayed_problems:
             tried_texts[record.problem.key].add(record.proof)
     num_texts = sum(len(texts) for texts in tried_texts.values())
-    # `unique_statement_ratio`: the name of a theorem ends at its first colon; without one the whole text counts.
-    statements = {record.problem.statement for record in replayed}
-    bodies = {statement.split(":", 1)[-1] for statement in statements}
     invoked: set[str] = set()
     for record in learned_from(replayed):
         invoked.update(record.invokes)

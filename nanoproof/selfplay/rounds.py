@@ -158,8 +158,12 @@ class SelfPlayOptions:
             *("rounds", "exp_dir", "final", "merge", "include_conjectures", "base", "device_type", "device_batch_size"),
             *("lean_servers", "lean_token", "lean_processes", "lean_patience"),
         )
-        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
-        return {name: value for name, value in plain.items() if name not in others}
+        decisive: dict[str, Any] = {}
+        for name, value in vars(self).items():
+            if name not in others:
+                # Tuples as lists: these are compared with what is read from the experiment's JSON.
+                decisive[name] = list(value) if isinstance(value, tuple) else value
+        return decisive
 
 
 # -- The experiment --------------------------------------------------------------------------------------------------
@@ -292,8 +296,12 @@ class Experiment:
         if problems:
             self._attempt(files, problems, spec)
         records = files.collect(problems)
-        lost = sum(record["multiplicity"] for record in records if without_verdict(record))
-        if lost > MOST_WITHOUT_VERDICT * sum(record["multiplicity"] for record in records):
+        lost = samples = 0
+        for record in records:
+            samples += record["multiplicity"]
+            if without_verdict(record):
+                lost += record["multiplicity"]
+        if lost > MOST_WITHOUT_VERDICT * samples:
             raise UserError(
                 f"round {files.number}: {lost} attempts have no verdict; with Lean back, the command goes on"
             )
@@ -338,8 +346,10 @@ class Experiment:
                     size = BATCH * batches_at_once(spread)
                     for first in range(0, len(todo), size):
                         part = todo[first : first + size]
-                        part_prompts = [prompts.ask(seeds[index]) for index in part]
-                        part_seeds = [request_seed(files.number, index) for index in part]
+                        part_prompts, part_seeds = [], []
+                        for index in part:
+                            part_prompts.append(prompts.ask(seeds[index]))
+                            part_seeds.append(request_seed(files.number, index))
                         generated = spread.generate(part_prompts, how, part_seeds)
                         for index, samples in zip(part, generated, strict=True):
                             texts_of[index] = [sample.text for sample in samples]
@@ -445,13 +455,16 @@ class Experiment:
 
     def _matched(self, examples: Sequence[Example], state: State, number: int, spec: str) -> list[Example]:
         """Weigh conjectures by how they match what is unproved, by the embeddings of the model that wrote them."""
-        unproved = [problem for problem in self.dataset if problem.key not in state.proved]
+        unproved, multiplicities = [], []
+        for problem in self.dataset:
+            if problem.key not in state.proved:
+                unproved.append(problem.statement)
+                multiplicities.append(problem.matching_weight)
         if not examples or not unproved:
             return list(examples)
         with self._opened(spec) as (model, _):
             conjectures_NC = np.asarray(model.embed([example.problem.statement for example in examples]))
-            unproved_QC = np.asarray(model.embed([problem.statement for problem in unproved]))
-        multiplicities = [problem.matching_weight for problem in unproved]
+            unproved_QC = np.asarray(model.embed(unproved))
         weights = formulas.match_weights(conjectures_NC, unproved_QC, multiplicities, chance(number, "matching"))
         return formulas.matched(examples, weights)
 
