@@ -87,7 +87,7 @@ class EncoderOptions:
     def open(self, network: ModelOptions, seed: int, corpus: Corpus) -> Encoder:
         """Open the encoder; `network` describes a new one, and words are counted in a corpus."""
         if self.encoder == WORDS:
-            return WordEncoder.of(each.text for each in corpus.premises)
+            return WordEncoder.of(premise.text for premise in corpus.premises)
         dist = init_distributed(self.device.device_type)
         if self.encoder == NEW:
             model, tokenizer = load_or_build_model(network, None, dist, seed)
@@ -149,17 +149,21 @@ def train(args: argparse.Namespace) -> int:
     encoder = how.open(from_args(ModelOptions, args), options.seed, parts[-1].corpus)
 
     def say(part: RetrievalData, epoch: Epoch) -> None:
-        scores = "" if epoch.scores is None else f", val {epoch.scores}"
+        scores = ""
+        if epoch.scores is not None:
+            scores = f", val {epoch.scores}"
         print_lines([f"{part.name}, epoch {epoch.epoch}: loss {epoch.loss:.4f}{scores}"])
 
     about = {"encoder": how.encoder, "strategy": data.strategy, "options": asdict(options), "data": list(data.data)}
     with StopSignal() as stop:
-        found = train_retriever(encoder, parts, options, out, about, say, lambda: stop.received)
+        best = train_retriever(encoder, parts, options, out, about, say, lambda: stop.received)
         interrupted = stop.received
-    if found is None and interrupted:
+    if best is None and interrupted:
         raise UserError("interrupted before the first epoch was over; nothing was written")
     print_lines([f"retriever: {out} ({len(parts[-1].corpus)} premises indexed)"])
-    return 130 if interrupted else 0
+    if interrupted:  # what a shell gives for it, though the best epoch so far is a whole retriever
+        return 130
+    return 0
 
 
 def index(args: argparse.Namespace) -> int:
@@ -183,14 +187,15 @@ def index(args: argparse.Namespace) -> int:
             earlier = Index.load(folder / INDEX_FOLDER)
         except UserError as error:
             print_lines([f"made anew: {error}"])
-    made, encoded = Index.build(corpus, encoder, earlier)
+    built, encoded = Index.build(corpus, encoder, earlier)
     if folder is None:
         save_encoder(encoder, out, {"encoder": how.encoder})
+    # The earlier index was read without its clusters, which are of its own premises: all are clustered, or none.
     if approximate:
-        made = made.with_ann()
+        built = built.with_ann()
     elif (out / INDEX_FOLDER / ANN_FILE).exists():
         print_lines([f"{ANN_FILE} is removed; with --index-search ann it is brought up to date too"])
-    made.save(out / INDEX_FOLDER)
+    built.save(out / INDEX_FOLDER)
     print_lines([f"{len(corpus)} premises of {len(corpus.paths)} files, {encoded} texts encoded: {out / INDEX_FOLDER}"])
     return 0
 
@@ -218,17 +223,17 @@ def measure(args: argparse.Namespace) -> int:
         asked = source.queries(data.strategy, options.split)
         for name, ranks in rankers.items():
             scores, rankings = evaluate(ranks, source.corpus, asked)
-            records += [
-                {"retriever": name, **prediction(source.corpus, query, ranking)}
-                for query, ranking in zip(asked, rankings)
-                if options.predictions is not None
-            ]
+            if options.predictions is not None:
+                for query, ranking in zip(asked, rankings):
+                    records.append({"retriever": name, **prediction(source.corpus, query, ranking)})
             row = {"data": spec, "strategy": data.strategy, "split": options.split, "retriever": name, **asdict(scores)}
             line = f"{spec}, {data.strategy} {options.split}, {scores.queries} tactics, {name}: {scores}"
             if ranks.exact_recall is not None:
                 row["exact_recall_at_10"] = 100 * ranks.exact_recall
                 line += f"; approximate search, {100 * ranks.exact_recall:.2f}% of exact search's first 10"
-            print_lines([json.dumps(row) if options.json else line])
+            if options.json:
+                line = json.dumps(row)
+            print_lines([line])
     if options.predictions is not None:
         lines = "".join(map(json_line, records)).encode("utf-8", "surrogatepass")
         try:
@@ -258,6 +263,7 @@ def serve(args: argparse.Namespace) -> int:
     token = os.environ.get(TOKEN_VARIABLE) or None
     if token is None and not options.on_loopback:
         raise UserError(f"--address {options.address}: set {TOKEN_VARIABLE}, which callers then have to send")
+    # First of all, since a network takes long to load: an address that is taken is said at once.
     listener = http_server.bind(options)
     http_server.on_signals(http_server.interrupt)
     dist = init_distributed(options.device.device_type)
@@ -277,6 +283,7 @@ def serve(args: argparse.Namespace) -> int:
         app = create_app(service, token, options.on_loopback)
         server = http_server.HttpServer(app, options, listener)
 
+        # A signal: requests from here on are refused, and those that are being answered have five seconds.
         def drain() -> None:
             service.closing = True
 

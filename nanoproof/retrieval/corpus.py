@@ -80,19 +80,23 @@ def with_name(code: str, full_name: str, name: str) -> str:
 
     Code that has none of them stays as it is.
     """
+    # The longest first: inside of a namespace a file writes only the end of the name, and `_root_.` leaves all of them.
     root = f"_root_.{full_name}"
     parts = full_name.split(".")
     for ending in (root, *(".".join(parts[first:]) for first in range(len(parts)))):
-        found = re.search(rf"(?<=\s)«?{re.escape(ending)}»?(?![\w'!?])", code)
-        if found is not None:
-            return code[: found.start()] + name + code[found.end() :]
+        # A whole identifier behind the keyword: `add` begins `add'` and `add_comm` too.
+        match = re.search(rf"(?<=\s)«?{re.escape(ending)}»?(?![\w'!?])", code)
+        if match is not None:
+            return code[: match.start()] + name + code[match.end() :]
     return code
 
 
 def context_text(state: str) -> str:
     """Return a proof state as encoders read it: without the line `N goals` that may begin it."""
-    found = _GOALS.match(state)
-    return state[found.end() :].strip() if found else state.strip()
+    match = _GOALS.match(state)
+    if match is not None:
+        state = state[match.end() :]
+    return state.strip()
 
 
 def is_context(text: str) -> bool:
@@ -100,10 +104,11 @@ def is_context(text: str) -> bool:
     return "⊢" in text and MARK_START not in text and MARK_END not in text
 
 
-def _is_kept(each: Declared) -> bool:
-    name = each.full_name
+def _is_kept(declared: Declared) -> bool:
+    # LeanDojo leaves out the same ones: the numbers of accessible premises, and so the scores, are to compare.
+    name = declared.full_name
     made_up = not name or _COMPILER_MADE in name or (name.startswith("[") and name.endswith("]"))
-    return not made_up and bool(each.code.strip())
+    return not made_up and bool(declared.code.strip())
 
 
 @dataclass(frozen=True)
@@ -124,25 +129,27 @@ class Corpus:
         Of several files with one path the first counts.
         """
         listed: dict[str, DeclaringFile] = {}
-        for each in files:
-            listed.setdefault(each.path, each)
+        for file in files:
+            listed.setdefault(file.path, file)
         self.paths = tuple(listed)
         self._numbers = {path: number for number, path in enumerate(self.paths)}
         self._files: list[_File] = []
         premises: list[CorpusPremise] = []
         for path, file in listed.items():
             first = len(premises)
-            premises += [
-                CorpusPremise(each.full_name, path, each.code, _place(each.start), _place(each.end), each.kind)
-                for each in file.premises
-                if _is_kept(each)
-            ]
+            for declared in file.premises:
+                if _is_kept(declared):
+                    start, end = _place(declared.start), _place(declared.end)
+                    premises.append(CorpusPremise(declared.full_name, path, declared.code, start, end, declared.kind))
+            # An export need not have the files of Lean itself, or of packages that were not traced.
             imports = tuple(self._numbers[name] for name in file.imports if name in self._numbers)
             self._files.append(_File(imports, first, len(premises)))
         self.premises = tuple(premises)
         self._named: dict[str, int] = {}
         for number, premise in enumerate(premises):
             self._named.setdefault(premise.full_name, number)
+        # Not a decorator of the method, whose cache would keep every corpus alive. Limited, as a closure has up to
+        # eight bytes for each premise of the corpus; a search asks for that of one file again and again.
         self._imported = lru_cache(maxsize=256)(self._imported_numbers)
 
     def __len__(self) -> int:
@@ -155,7 +162,9 @@ class Corpus:
     def find(self, full_name: str) -> CorpusPremise | None:
         """Return the first premise of a name; None if there is none."""
         number = self._named.get(full_name)
-        return None if number is None else self.premises[number]
+        if number is None:
+            return None
+        return self.premises[number]
 
     # -- places ------------------------------------------------------------------------------------------------------
 
@@ -170,6 +179,7 @@ class Corpus:
         A premise that ends exactly there is accessible.
         """
         own = [number for number in self.in_file(path) if self.premises[number].end <= place]
+        # Ascending, whatever the order of the files: search breaks ties by the lower number.
         return np.sort(np.concatenate([self._imported(path), np.array(own, np.int64)]))
 
     def before(self, premise: CorpusPremise) -> np.ndarray:
@@ -179,15 +189,18 @@ class Corpus:
     def _imported_numbers(self, path: str) -> np.ndarray:
         """Return the numbers of the premises of all files that a file imports, also through others."""
         own = self._numbers[path]
-        found: set[int] = set()
+        reached: set[int] = set()
         todo = list(self._files[own].imports)
         while todo:
             number = todo.pop()
-            if number != own and number not in found:
-                found.add(number)
+            # Its own place decides in the file itself, also where a damaged export has imports in a circle.
+            if number != own and number not in reached:
+                reached.add(number)
                 todo += self._files[number].imports
-        parts = [np.arange(self._files[each].first, self._files[each].last, dtype=np.int64) for each in sorted(found)]
-        return np.concatenate([np.zeros(0, np.int64), *parts])
+        parts = [np.zeros(0, np.int64)]  # numpy concatenates no empty list
+        for number in sorted(reached):
+            parts.append(np.arange(self._files[number].first, self._files[number].last, dtype=np.int64))
+        return np.concatenate(parts)
 
     def locate(self, path: str, place: Place) -> int | None:
         """Return the number of the first premise of a file that a place is in, its ends included; None without one."""
@@ -203,16 +216,11 @@ class Corpus:
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield a record of each file, as a line of LeanDojo's `corpus.jsonl` has it."""
         for path, file in zip(self.paths, self._files):
-            premises = [
-                {
-                    "full_name": each.full_name,
-                    "code": each.code,
-                    "start": list(each.start),
-                    "end": list(each.end),
-                    "kind": each.kind,
-                }
-                for each in self.premises[file.first : file.last]
-            ]
+            premises: list[dict[str, Any]] = []
+            for premise in self.premises[file.first : file.last]:
+                record = {"full_name": premise.full_name, "code": premise.code}
+                places = {"start": list(premise.start), "end": list(premise.end)}
+                premises.append({**record, **places, "kind": premise.kind})
             yield {"path": path, "imports": [self.paths[number] for number in file.imports], "premises": premises}
 
     @classmethod
@@ -238,7 +246,8 @@ class Corpus:
 
     def with_files(self, files: Iterable[DeclaringFile]) -> "Corpus":
         """Return the corpus with some files in place of those of the same paths, or added."""
-        changed = {each.path: each for each in files}
+        changed = {file.path: file for file in files}
+        # By records, which name imports by their paths: without a file the numbers of all behind it are others.
         kept = [_ReadFile.from_json(record) for record in self.records() if record["path"] not in changed]
         return Corpus([*kept, *changed.values()])
 
@@ -321,12 +330,18 @@ def queries(
     Also returns how many more tactics name one in a theorem whose file is not in the corpus. Tactics whose state is no
     proof state (see `is_context`) are left out.
     """
-    found: list[Query] = []
+    asked: list[Query] = []
     elsewhere = 0
     for theorem in theorems:
         for number, tactic in enumerate(theorem.tactics):
-            located = [corpus.locate(each.path, each.start) for each in tactic.premises if each.start is not None]
-            positives = tuple(dict.fromkeys(each for each in located if each is not None))
+            positives: list[int] = []
+            for premise in tactic.premises:
+                if premise.start is None:
+                    continue
+                # By its place and not its name, which a constructor, say, does not share with what declares it.
+                located = corpus.locate(premise.path, premise.start)
+                if located is not None and located not in positives:
+                    positives.append(located)
             context = context_text(tactic.state_before)
             if not positives or not is_context(context):
                 continue
@@ -334,5 +349,5 @@ def queries(
                 elsewhere += 1
                 continue
             start = _place(theorem.start)
-            found.append(Query(theorem.path, theorem.full_name, start, number, context, positives, origin))
-    return found, elsewhere
+            asked.append(Query(theorem.path, theorem.full_name, start, number, context, tuple(positives), origin))
+    return asked, elsewhere

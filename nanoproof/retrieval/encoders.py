@@ -84,15 +84,17 @@ def encode_all(
 
     May be differentiated. Ends early, with KeyboardInterrupt, once `stopped()`.
     """
+    # Each row is padded to the longest of its batch, and padding is computed like text.
     order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
-    found: list[torch.Tensor] = []
+    batches: list[torch.Tensor] = []
     for first in range(0, len(order), rows):
         if stopped():
             raise KeyboardInterrupt
-        found.append(encoder.encode([texts[number] for number in order[first : first + rows]]))
+        batches.append(encoder.encode([texts[number] for number in order[first : first + rows]]))
+    # The inverse of that order brings each vector back to the place of its text.
     places = torch.empty(len(order), dtype=torch.long)
     places[torch.tensor(order, dtype=torch.long)] = torch.arange(len(order))
-    return torch.cat(found)[places.to(found[0].device)]
+    return torch.cat(batches)[places.to(batches[0].device)]
 
 
 def embed(encoder: Encoder, texts: Sequence[str], stopped: Callable[[], bool] = lambda: False) -> np.ndarray:
@@ -107,6 +109,7 @@ def embed(encoder: Encoder, texts: Sequence[str], stopped: Callable[[], bool] = 
 
 def _mean(hidden_NLC: torch.Tensor, mask_NL: torch.Tensor) -> torch.Tensor:
     """Return the mean over the tokens that count, of length 1, float32 (N, C)."""
+    # In float32 whatever the network computes in: bfloat16 has eight bits, which a sum over hundreds of tokens loses.
     weights_NL1 = mask_NL[..., None].float()
     means_NC = (hidden_NLC.float() * weights_NL1).sum(1) / weights_NL1.sum(1)
     return F.normalize(means_NC, dim=-1)
@@ -114,8 +117,9 @@ def _mean(hidden_NLC: torch.Tensor, mask_NL: torch.Tensor) -> torch.Tensor:
 
 def _parameters_digest(parameters: Sequence[torch.Tensor], how: str) -> str:
     digest = hashlib.sha256(how.encode())
-    for each in parameters:
-        digest.update(each.detach().float().cpu().contiguous().numpy().tobytes())
+    for parameter in parameters:
+        # As float32, since numpy has no bfloat16.
+        digest.update(parameter.detach().float().cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()
 
 
@@ -139,12 +143,13 @@ class OwnEncoder:
 
     def parameters(self) -> list[torch.nn.Parameter]:
         """Return all parameters but those of the head, which vectors do not depend on."""
-        return [each for name, each in self.model.named_parameters() if not name.startswith("head.")]
+        return [parameter for name, parameter in self.model.named_parameters() if not name.startswith("head.")]
 
     def training(self, on: bool) -> None:
         self.model.train(on)
 
     def encode(self, texts: Sequence[str]) -> torch.Tensor:
+        # The end, since the goal of a state stands there, behind its hypotheses.
         rows = [[self.tokenizer.bos, *tokens][-self.max_tokens :] for tokens in self.tokenizer.encode_batch(texts)]
         tokens_NL = torch.full((len(rows), max(map(len, rows))), self.tokenizer.pad)
         mask_NL = torch.zeros_like(tokens_NL)
@@ -170,17 +175,19 @@ class HFEncoder:
         with loading(f"{PREFIX}{source}", folder=source):
             config = library.AutoConfig.from_pretrained(source, trust_remote_code=False)
             kind = encoder_class(library, config)
-            known = kind is library.AutoModelForTextEncoding
+            is_encoder = kind is library.AutoModelForTextEncoding
             network = load_weights(kind, source, "none", dtype=torch.float32)
             self.tokenizer = load_tokenizer(library, source)
         self.network = network.to(device).eval()
+        # Decoders often have none. Any token will do: the mask leaves it out of attention and of the mean.
         if self.tokenizer.pad_token_id is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
         if self.tokenizer.pad_token_id is None:
             raise UserError(f"{PREFIX}{source}: its tokenizer has neither a padding token nor one that ends a text")
+        # Learned positions end there; networks with relative ones, as T5, name no such number.
         positions = getattr(config, "max_position_embeddings", None)
         self.max_tokens = min(max_tokens, positions or max_tokens)
-        self._encoder_decoder = bool(config.is_encoder_decoder) and not known
+        self._encoder_decoder = bool(config.is_encoder_decoder) and not is_encoder
 
     @property
     def identity(self) -> str:
@@ -188,15 +195,17 @@ class HFEncoder:
 
     @property
     def device(self) -> torch.device:
-        found: torch.device = self.network.device
-        return found
+        device: torch.device = self.network.device
+        return device
 
     def parameters(self) -> list[torch.nn.Parameter]:
         return list(self._body.parameters())
 
     @property
     def _body(self) -> Any:
-        return self.network.get_encoder() if self._encoder_decoder else self.network
+        if self._encoder_decoder:
+            return self.network.get_encoder()
+        return self.network
 
     def training(self, on: bool) -> None:
         self.network.train(on)
@@ -207,7 +216,7 @@ class HFEncoder:
             padding=True,
             truncation=True,
             max_length=self.max_tokens,
-            padding_side="right",
+            padding_side="right",  # on the left, as decoders' tokenizers pad, all positions would shift
             return_tensors="pt",
         )
         tokens_NL, mask_NL = read["input_ids"].to(self.device), read["attention_mask"].to(self.device)
@@ -223,7 +232,9 @@ class HFEncoder:
 
 WORD_CHANNELS = 1024
 WORDS_FILE = "words.json"
+# An identifier with its primes, or a run of symbols such as `∣` or `<=`.
 _WORD = re.compile(r"\w+[\w'!?]*|[^\w\s()\[\]{},:.«»⟨⟩]+")
+# Parts of an identifier: `add`, `comm` of `add_comm`, and of `leTrans` `le` and `Trans`.
 _INNER = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
@@ -232,13 +243,14 @@ def words_of(text: str) -> Counter[str]:
 
     Names of one letter are left out: they are those of variables. BM25 reads parts alone (`scores.words`).
     """
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for word in _WORD.findall(text.replace(MARK_START, " ").replace(MARK_END, " ")):
         if len(word) > 1 or not word.isalpha():
-            found[word] += 1
-        parts = [part for part in _INNER.findall(word) if len(part) > 1 and part != word]
-        found.update(part.lower() for part in parts)
-    return found
+            counts[word] += 1
+        for part in _INNER.findall(word):
+            if len(part) > 1 and part != word:
+                counts[part.lower()] += 1
+    return counts
 
 
 class WordEncoder:
@@ -282,8 +294,12 @@ class WordEncoder:
         for vector, text in zip(vectors, texts):
             for word, count in words_of(text).items():
                 rarity = math.log(1 + self._texts / (1 + self._counts.get(word, 0)))
+                # Not `hash`, which differs from process to process: an index is kept.
                 digest = zlib.crc32(word.encode("utf-8", "surrogatepass"))
-                vector[digest % WORD_CHANNELS] += (1 + math.log(count)) * rarity * (1 if digest >> 31 else -1)
+                # A sign by another bit: words that share a channel then cancel out on average, and do not make texts
+                # alike that have no word in common (feature hashing, Weinberger et al. 2009).
+                sign = 1 if digest >> 31 else -1
+                vector[digest % WORD_CHANNELS] += (1 + math.log(count)) * rarity * sign
         return F.normalize(torch.from_numpy(vectors), dim=-1)
 
     def save(self, folder: Path) -> None:
@@ -314,14 +330,17 @@ def open_encoder(
     if folder is not None:
         about = read_object(folder / RETRIEVER_FILE) or {}
         inside = folder / ENCODER_FOLDER
-        known = about.get("max_tokens")
-        most = max_tokens or (known if isinstance(known, int) else MAX_TOKENS)
+        # As in its training: the index has vectors of texts that were cut there.
+        most = max_tokens or about.get("max_tokens")
+        if not isinstance(most, int):
+            most = MAX_TOKENS
         if about.get("kind") == "hf":
             return HFEncoder(str(inside), most, device)
         if about.get("kind") == WORDS:
             return WordEncoder.load(inside)
         model, tokenizer, _ = load_model(find_checkpoint(inside), device, dtype)
         return OwnEncoder(model, tokenizer, most)
+    # An export of a network of ours is opened as what it is, below, with its own tokenizer.
     if spec.startswith(PREFIX) and exported_folder(spec) is None:
         if spec == PREFIX:
             raise UserError("--encoder hf:: expected hf:PATH_OR_ID")
@@ -331,6 +350,7 @@ def open_encoder(
     try:
         model, tokenizer, _ = load_model(find_checkpoint(resolve_model_path(spec)), device, dtype)
     except UserError as error:
+        # Other commands name a network by that flag.
         raise UserError(str(error).replace("--model-path", "--encoder", 1)) from error
     return OwnEncoder(model, tokenizer, max_tokens or MAX_TOKENS)
 
@@ -343,21 +363,30 @@ def retriever_folder(spec: str) -> Path | None:
     if not path.is_absolute() and not path.exists():
         with contextlib.suppress(UserError):
             path = resolve_model_path(spec)
-    return path if (path / RETRIEVER_FILE).is_file() else None
+    if (path / RETRIEVER_FILE).is_file():
+        return path
+    return None
 
 
 def save_encoder(encoder: Encoder, folder: Path, about: dict[str, Any]) -> None:
     """Write an encoder to the folder of a retriever; `retriever.json`, with `about`, comes last."""
-    kind = "hf" if isinstance(encoder, HFEncoder) else WORDS if isinstance(encoder, WordEncoder) else "own"
+    kind = "own"
+    if isinstance(encoder, HFEncoder):
+        kind = "hf"
+    elif isinstance(encoder, WordEncoder):
+        kind = WORDS
     encoder.save(folder / ENCODER_FOLDER)
     atomic_write_json(folder / RETRIEVER_FILE, {"kind": kind, "max_tokens": encoder.max_tokens, **about})
 
 
 def parameter_groups(encoder: Encoder, lr: float, decay: float) -> Iterator[dict[str, Any]]:
     """Yield AdamW's groups: matrices decay, vectors and scalars do not."""
-    parameters = encoder.parameters()
-    yield {"params": [each for each in parameters if each.ndim > 1], "lr": lr, "weight_decay": decay}
-    yield {"params": [each for each in parameters if each.ndim <= 1], "lr": lr, "weight_decay": 0.0}
+    matrices: list[torch.nn.Parameter] = []
+    others: list[torch.nn.Parameter] = []
+    for parameter in encoder.parameters():
+        (matrices if parameter.ndim > 1 else others).append(parameter)
+    yield {"params": matrices, "lr": lr, "weight_decay": decay}
+    yield {"params": others, "lr": lr, "weight_decay": 0.0}
 
 
 def has_bm25() -> bool:

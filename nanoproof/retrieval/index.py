@@ -88,18 +88,24 @@ class Index:
         their clusters, if it has some: then search is approximate, and exact among what is new.
         """
         identity = encoder.identity
-        texts = [each.text for each in corpus.premises]
         known: dict[bytes, np.ndarray] = {}
         if earlier is not None and earlier.encoder == identity:
-            known = {_digest(each.text): row for each, row in zip(earlier.corpus.premises, earlier.vectors)}
-        wanted = [_digest(text) for text in texts]
+            for premise, vector_C in zip(earlier.corpus.premises, earlier.vectors):
+                known[_digest(premise.text)] = vector_C
+        texts, wanted = [], []
+        for premise in corpus.premises:
+            texts.append(premise.text)
+            wanted.append(_digest(premise.text))
         new = dict(zip(reversed(wanted), reversed(texts)))
         for key in known:
             new.pop(key, None)
         fresh = embed(encoder, list(new.values()), stopped)
         known.update(zip(new, fresh))
-        width = len(next(iter(known.values()))) if known else 1
-        vectors_NC = np.stack([known[key] for key in wanted]) if wanted else np.zeros((0, width), np.float32)
+        if wanted:
+            vectors_NC = np.stack([known[key] for key in wanted])
+        else:
+            width = len(next(iter(known.values()), [0.0]))
+            vectors_NC = np.zeros((0, width), np.float32)
         ann = None
         if earlier is not None and earlier.encoder == identity and earlier.ann is not None:
             ann = earlier.ann.moved(_places(earlier.corpus, wanted), len(wanted))
@@ -133,10 +139,10 @@ class Index:
         """
         if self.ann is None:
             return search_exactly(self.vectors, queries_QC, accessible, count)
-        return [
-            self.ann.search(self.vectors, query_C, allowed, count)
-            for query_C, allowed in zip(queries_QC, accessible, strict=True)
-        ]
+        rankings = []
+        for query_C, allowed in zip(queries_QC, accessible, strict=True):
+            rankings.append(self.ann.search(self.vectors, query_C, allowed, count))
+        return rankings
 
     # -- files -------------------------------------------------------------------------------------------------------
 
@@ -144,10 +150,13 @@ class Index:
         """Write the index to a folder. Raises UserError where that is not possible."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            # From here until its end the folder has no whole index: a process that is killed in between leaves none
+            # that would be taken for one, with vectors beside another corpus.
             (folder / ABOUT_FILE).unlink(missing_ok=True)
             self.corpus.save(folder / CORPUS_FILE)
             atomic_write(folder / VECTORS_FILE, lambda file: np.save(file, self.vectors))
             written = [CORPUS_FILE, VECTORS_FILE]
+            # Clusters of an earlier corpus have the numbers of its premises.
             (folder / ANN_FILE).unlink(missing_ok=True)
             if self.ann is not None:
                 assert self.ann.whole, "with_ann clusters what is new"
@@ -171,8 +180,12 @@ class Index:
             written = (about or {}).get("sha256") or {}
             if search == "ann" and about and ANN_FILE not in written:
                 raise UserError(f"{folder} has no {ANN_FILE} for --index-search ann; {again} with that option")
-            names = (CORPUS_FILE, VECTORS_FILE, *([ANN_FILE] if search == "ann" else []))
-            digests = {name: file_sha256(folder / name) for name in names} if about else {}
+            names = [CORPUS_FILE, VECTORS_FILE]
+            if search == "ann":  # exact search does without that file, and without faiss
+                names.append(ANN_FILE)
+            digests: dict[str, str] = {}
+            if about:
+                digests = {name: file_sha256(folder / name) for name in names}
         except OSError as error:
             raise UserError(f"there is no whole index in {folder}; {again}") from error
         if about is None or not isinstance(about.get("encoder"), str):
@@ -183,7 +196,9 @@ class Index:
         if encoder is not None and about["encoder"] != encoder:
             raise UserError(f"{folder} is the index of another encoder; {again}")
         vectors_NC = np.load(folder / VECTORS_FILE, allow_pickle=False)
-        ann = Ann.load(folder / ANN_FILE) if search == "ann" else None
+        ann = None
+        if search == "ann":
+            ann = Ann.load(folder / ANN_FILE)
         return cls(Corpus.load(folder / CORPUS_FILE), vectors_NC, about["encoder"], ann)
 
 
@@ -194,13 +209,13 @@ def search_exactly(
     vectors_NC: np.ndarray, queries_QC: np.ndarray, accessible: Sequence[np.ndarray | None], count: int
 ) -> list[Ranking]:
     """Do what `Index.search` says by comparing all vectors."""
-    found = []
+    rankings = []
     step = max(1, SCORES_AT_ONCE // max(1, len(vectors_NC)))
     for first in range(0, len(queries_QC), step):
         scores_QN = queries_QC[first : first + step] @ vectors_NC.T
         for scores_N, allowed in zip(scores_QN, accessible[first : first + step]):
-            found.append(best(scores_N, allowed, count))
-    return found
+            rankings.append(best(scores_N, allowed, count))
+    return rankings
 
 
 def best(scores_N: np.ndarray, allowed: np.ndarray | None, count: int) -> Ranking:
@@ -211,6 +226,7 @@ def best(scores_N: np.ndarray, allowed: np.ndarray | None, count: int) -> Rankin
     numbers = np.arange(len(scores_N)) if allowed is None else allowed
     scores = scores_N[numbers]
     if len(scores) > count:
+        # Linear, where a sort of all would not be. What ties with the last stays until numbers decide.
         least = np.partition(scores, len(scores) - count)[len(scores) - count]
         enough = np.flatnonzero(scores >= least)
         numbers, scores = numbers[enough], scores[enough]
@@ -228,10 +244,15 @@ def _places(earlier: Corpus, wanted: Sequence[bytes]) -> np.ndarray:
     A text that is wanted several times is given to as many premises.
     """
     free = defaultdict(list)
+    # From the last one on, so that `pop` gives the lowest number first.
     for number, key in reversed(list(enumerate(wanted))):
         free[key].append(number)
-    keys = [_digest(each.text) for each in earlier.premises]
-    return np.array([free[key].pop() if free.get(key) else -1 for key in keys], np.int64)
+    places_N = np.full(len(earlier), -1, np.int64)
+    for number, premise in enumerate(earlier.premises):
+        same_text = free.get(_digest(premise.text))
+        if same_text:
+            places_N[number] = same_text.pop()
+    return places_N
 
 
 # -- approximate search ------------------------------------------------------------------------------------------------
@@ -263,14 +284,16 @@ class Ann:
     def build(cls, vectors_NC: np.ndarray) -> "Ann":
         """Cluster vectors. Raises UserError without faiss."""
         faiss = faiss_library()
+        # faiss takes rows of float32 one behind the other, and nothing else.
         vectors_NC = np.ascontiguousarray(vectors_NC, np.float32)
         count = min(round(CLUSTERS * math.sqrt(len(vectors_NC))), len(vectors_NC))
-        made = faiss.index_factory(vectors_NC.shape[1], f"IVF{max(1, count)},SQ8", faiss.METRIC_INNER_PRODUCT)
-        made.cp.min_points_per_centroid, made.cp.max_points_per_centroid = 1, TRAINED_ON
+        clusters = faiss.index_factory(vectors_NC.shape[1], f"IVF{max(1, count)},SQ8", faiss.METRIC_INNER_PRODUCT)
+        # With less than 39 vectors in a cluster, as in small libraries, faiss would write warnings to stderr.
+        clusters.cp.min_points_per_centroid, clusters.cp.max_points_per_centroid = 1, TRAINED_ON
         if len(vectors_NC):
-            made.train(vectors_NC)
-            made.add(vectors_NC)
-        return cls(made, np.arange(len(vectors_NC)), len(vectors_NC))
+            clusters.train(vectors_NC)
+            clusters.add(vectors_NC)
+        return cls(clusters, np.arange(len(vectors_NC)), len(vectors_NC))
 
     @property
     def whole(self) -> bool:
@@ -279,6 +302,7 @@ class Ann:
 
     def moved(self, places_N: np.ndarray, premises: int) -> "Ann":
         """Return it for a changed corpus of `premises`, where premise i has the number `places_N[i]`, -1 for none."""
+        # A vector that was gone before has the number -1, which reads the place appended here, and stays -1.
         numbers_R = np.append(places_N, -1)[self._numbers]
         return Ann(self._clusters, numbers_R, premises)
 
@@ -296,17 +320,22 @@ class Ann:
         The fewer are allowed, the more clusters are read, and more again while there are fewer candidates than wanted;
         where that would be all clusters, all that are allowed are candidates.
         """
-        possible = self._premises if allowed is None else len(allowed)
+        possible = self._premises
+        if allowed is not None:
+            possible = len(allowed)
         reading = math.ceil(self._clusters.nlist * max(READ * self._premises, LEAST_READ) / max(1, possible))
         if reading >= self._clusters.nlist:
             return allowed
+        # One place more, which stays False: -1, of a vector that is gone, reads it.
         faiss, mask_N = faiss_library(), np.zeros(self._premises + 1, bool)
         mask_N[slice(self._premises) if allowed is None else allowed] = True
+        # faiss counts the bits of a byte from the lowest on, and clustered vectors in the order in which they came.
         bits = np.packbits(mask_N[self._numbers], bitorder="little")
         among = {} if allowed is None and self.whole else {"sel": faiss.IDSelectorBitmap(bits)}
         while reading < self._clusters.nlist:
             how = faiss.SearchParametersIVF(nprobe=reading, **among)
             rows = self._clusters.search(np.asarray(query_C, np.float32)[None], CANDIDATES * count, params=how)[1][0]
+            # It fills up with -1 where the clusters that it read have too few.
             numbers = np.union1d(self._numbers[rows[rows >= 0]], self._new[mask_N[self._new]])
             if len(numbers) >= count:
                 return numbers

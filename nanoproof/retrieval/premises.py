@@ -129,24 +129,25 @@ class RetrieveOptions:
 
         Raises UserError if the retriever is not there.
         """
-        found: dict[str, Any] = {}
+        changes: dict[str, Any] = {}
         if self.step_tactics:
-            found["step_tactics"] = self.step_tactics
+            changes["step_tactics"] = self.step_tactics
         if self.similar_tactics:
-            found |= {"similar_tactics": self.similar_tactics, "similar_data": self.similar_data}
+            changes |= {"similar_tactics": self.similar_tactics, "similar_data": self.similar_data}
         if self.step_tactics or self.similar_tactics:
-            found["step_logprob"] = self.step_logprob
+            changes["step_logprob"] = self.step_logprob
         if self.count == 0:
-            return found or None
+            return changes or None
         if self.retrieve:
-            found |= {"retrieve": self.retrieve, "retrieve_tokens": self.retrieve_tokens}
+            changes |= {"retrieve": self.retrieve, "retrieve_tokens": self.retrieve_tokens}
         if self.premise_tactics:
-            found |= {"premise_tactics": self.premise_tactics, "premise_logprob": self.premise_logprob}
+            changes |= {"premise_tactics": self.premise_tactics, "premise_logprob": self.premise_logprob}
         if self.searching.index_search != "exact":
-            found["index_search"] = self.searching.index_search
+            changes["index_search"] = self.searching.index_search
         if self.retriever == WORDS:
-            return {**found, "retriever": WORDS}
-        return {**found, "retriever": Index.load(_folder(self.retriever) / INDEX_FOLDER).identity}
+            return {**changes, "retriever": WORDS}
+        # Not the folder: an index may be brought up to date there between two runs.
+        return {**changes, "retriever": Index.load(_folder(self.retriever) / INDEX_FOLDER).identity}
 
 
 def _folder(spec: str | None) -> Any:
@@ -163,6 +164,8 @@ class Retriever:
         """`count` premises for each state; `own_files` are the paths of the files that were added to the corpus."""
         self.encoder, self.index, self.count = encoder, index, count
         self._own = frozenset(own_files)
+        # The first guards what is below, for moments. Under the second one thread at a time uses the encoder, which is
+        # not safe for several.
         self._lock, self._computing = threading.Lock(), threading.Lock()
         self._waiting: dict[str, Future[np.ndarray]] = {}
         self._kept: OrderedDict[tuple[str, str], tuple[CorpusPremise, ...]] = OrderedDict()
@@ -184,19 +187,20 @@ class Retriever:
                     f"python -m nanoproof.retrieval index --encoder {WORDS} makes the folder of an index"
                 )
             corpus = Corpus(files)
-            by_words = WordEncoder.of(each.text for each in corpus.premises)
-            paths = [each.path for each in files]
-            return cls(by_words, Index.build(corpus, by_words)[0], options.count, paths)
+            by_words = WordEncoder.of(premise.text for premise in corpus.premises)
+            return cls(by_words, Index.build(corpus, by_words)[0], options.count, corpus.paths)
         folder = _folder(options.retriever)
         encoder = open_encoder(str(folder), device=device)
         index = Index.load(folder / INDEX_FOLDER, encoder.identity, options.searching.index_search)
         opened = cls(encoder, index, options.count)
-        return opened.with_files(files) if files else opened
+        if files:
+            opened = opened.with_files(files)
+        return opened
 
     def with_files(self, files: Sequence[DeclaringFile]) -> "Retriever":
         """Return the retriever with the premises of some files added, in place of those of the same paths."""
         index, _ = self.index.updated(files, self.encoder)
-        return Retriever(self.encoder, index, self.count, (each.path for each in files))
+        return Retriever(self.encoder, index, self.count, (file.path for file in files))
 
     # -- what may be used --------------------------------------------------------------------------------------------
 
@@ -206,15 +210,19 @@ class Retriever:
         premise = corpus.find(name)
         if premise is not None:
             return corpus.before(premise)
-        found = _AT_LINE.fullmatch(name)
-        if found is None or found["path"] not in corpus:
+        match = _AT_LINE.fullmatch(name)
+        if match is None or match["path"] not in corpus:
             return None
-        before = corpus.accessible(found["path"], (int(found["line"]), 1))
-        if found["path"] not in self._own:
+        before = corpus.accessible(match["path"], (int(match["line"]), 1))
+        if match["path"] not in self._own:
             return before
-        imported = [corpus.in_file(path) for path in corpus.paths if path not in self._own]
-        parts = [np.arange(each.start, each.stop, dtype=np.int64) for each in imported]
-        return np.unique(np.concatenate([before, *parts]))
+        # A file that was added names its imports by its project's paths, which need not be those of the index.
+        parts = [before]
+        for path in corpus.paths:
+            if path not in self._own:
+                numbers = corpus.in_file(path)
+                parts.append(np.arange(numbers.start, numbers.stop, dtype=np.int64))
+        return np.unique(np.concatenate(parts))
 
     # -- retrieval ---------------------------------------------------------------------------------------------------
 
@@ -225,16 +233,25 @@ class Retriever:
     def all_premises(self, states: Sequence[str], names: Sequence[str]) -> list[tuple[CorpusPremise, ...]]:
         """Return the premises for each state of the theorem of a name, the best first."""
         keys = [(context_text(state), self._scope(name)) for state, name in zip(states, names, strict=True)]
+        known: dict[tuple[str, str], tuple[CorpusPremise, ...]] = {}
+        missing, contexts, allowed = [], [], []
         with self._lock:
-            missing = [key for key in dict.fromkeys(keys) if key not in self._kept]
-            known = {key: self._kept[key] for key in keys if key in self._kept}
+            for key in dict.fromkeys(keys):
+                if key in self._kept:
+                    known[key] = self._kept[key]
+                else:
+                    missing.append(key)
+        for context, scope in missing:
+            contexts.append(context)
+            allowed.append(self.accessible(scope))
         if missing:
-            vectors_QC = np.stack(self._vectors([context for context, _ in missing]))
-            allowed = [self.accessible(scope) for _, scope in missing]
+            # Outside of the lock: two threads may search for one state at a time, and get the same.
+            vectors_QC = np.stack(self._vectors(contexts))
             for key, (numbers, _) in zip(missing, self.index.search(vectors_QC, allowed, self.count)):
                 known[key] = tuple(self.index.corpus.premises[number] for number in numbers)
             with self._lock:
-                self._kept.update((key, known[key]) for key in missing)
+                for key in missing:
+                    self._kept[key] = known[key]
                 while len(self._kept) > CACHED:
                     self._kept.popitem(last=False)
         return [known[key] for key in keys]
@@ -242,31 +259,40 @@ class Retriever:
     def _scope(self, name: str) -> str:
         """Return what tells the accessible premises of a theorem: its name, or nothing where all are."""
         inside = self.index.corpus.find(name) is not None or _AT_LINE.fullmatch(name) is not None
-        return name if inside else ""
+        if inside:
+            return name
+        return ""  # one entry for a state of all theorems of a benchmark
 
     def _vectors(self, contexts: Sequence[str]) -> list[np.ndarray]:
         """Encode contexts, with those of other threads that wait; the last one to come computes."""
+        # Futures, so that a state that another thread waits for is not encoded twice.
         with self._lock:
             mine = [self._waiting.setdefault(context, Future()) for context in contexts]
         with self._computing:
+            # All that came while others computed, ours or not: they may have computed ours. What comes from here on is
+            # for the thread that computes next.
             with self._lock:
                 todo, self._waiting = self._waiting, {}
             try:
                 vectors = self._encode(list(todo))
-            except BaseException as error:
+            except BaseException as error:  # KeyboardInterrupt too: who waits for these must not wait for ever
                 for waiting in todo.values():
                     waiting.set_exception(error)
                 raise
             for waiting, vector in zip(todo.values(), vectors):
                 waiting.set_result(vector)
-        return [each.result() for each in mine]
+        return [future.result() for future in mine]
 
     def _encode(self, contexts: list[str]) -> list[np.ndarray]:
         """Encode contexts; one by one on a CPU, so that a vector does not depend on what waited beside it."""
-        size = 1 if self.encoder.device.type == "cpu" else ROWS
+        size = ROWS
+        if self.encoder.device.type == "cpu":
+            size = 1
         self.encoded += len(contexts)
-        parts = [contexts[first : first + size] for first in range(0, len(contexts), size)]
-        return [vector for part in parts for vector in embed(self.encoder, part)]
+        vectors: list[np.ndarray] = []
+        for first in range(0, len(contexts), size):
+            vectors.extend(embed(self.encoder, contexts[first : first + size]))
+        return vectors
 
 
 def fitting(
@@ -280,7 +306,10 @@ def fitting(
     left = budget - count(state)
     chosen = []
     for premise in premises:
-        text = premise.text if marked else premise.plain
+        text = premise.plain
+        if marked:
+            text = premise.text
+        # With what stands between it and the next, which has tokens too.
         size = count(text + "\n\n")
         if size <= left:
             chosen.append(text)

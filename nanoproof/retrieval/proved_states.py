@@ -62,6 +62,7 @@ class ProvedStates:
         """Add steps of proofs, in order. Of a state that is known only a new tactic is added."""
         listed = [(context_text(state), tactic) for state, tactic in steps]
         with self._lock:
+            # The last of them, as more than there are places would replace each other.
             unknown = list(dict.fromkeys(state for state, _ in listed if state not in self._places))[-self._most :]
         vectors_NC = embed(self._encoder, unknown)
         with self._lock:

@@ -57,36 +57,49 @@ def recall(positives: Sequence[int], retrieved: Sequence[int], count: int) -> fl
 def reciprocal_rank(positives: Sequence[int], retrieved: Sequence[int]) -> float:
     """Return 1 / rank of the first positive, ranks from 1 on; 0 if none is retrieved."""
     wanted = set(positives)
-    return next((1 / rank for rank, each in enumerate(retrieved, start=1) if each in wanted), 0.0)
+    for rank, number in enumerate(retrieved, start=1):
+        if number in wanted:
+            return 1 / rank
+    return 0.0
 
 
-def recall_of_exact(exact: Sequence[Ranking], found: Sequence[Ranking], count: int = 10) -> float:
-    """Return which part of the first `count` of exact search another one found, or others of the same score.
+def recall_of_exact(exact: Sequence[Ranking], approximate: Sequence[Ranking], count: int = 10) -> float:
+    """Return which part of the first `count` of exact search approximate search has, or others of the same score.
 
     It is 1 where there is nothing to find.
     """
     hits = total = 0
-    for (_, wanted), (_, scores) in zip(exact, found, strict=True):
+    for (_, wanted), (_, scores) in zip(exact, approximate, strict=True):
         if len(wanted):
+            # The two multiply in different orders, so that equal cosines may differ in their last digits.
             hits += int((scores[:count] >= wanted[:count][-1] - 1e-5).sum())
             total += len(wanted[:count])
-    return hits / total if total else 1.0
+    if total == 0:
+        return 1.0
+    return hits / total
 
 
 def score(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Scores:
     """Score pairs of positives and retrieved premises; those without positives do not count. 0 if none is left."""
-    counted = [(positives, list(retrieved)) for positives, retrieved in pairs if len(positives)]
-    if not counted:
+    recalls_at_1, recalls_at_10, reciprocal_ranks = [], [], []
+    for positives, retrieved in pairs:
+        if len(positives):
+            recalls_at_1.append(recall(positives, retrieved, 1))
+            recalls_at_10.append(recall(positives, retrieved, 10))
+            reciprocal_ranks.append(reciprocal_rank(positives, retrieved))
+    if not reciprocal_ranks:
         return Scores(0.0, 0.0, 0.0, 0)
-    first = float(np.mean([recall(*pair, 1) for pair in counted]))
-    ten = float(np.mean([recall(*pair, 10) for pair in counted]))
-    return Scores(100 * first, 100 * ten, float(np.mean([reciprocal_rank(*pair) for pair in counted])), len(counted))
+    at_1, at_10 = 100 * float(np.mean(recalls_at_1)), 100 * float(np.mean(recalls_at_10))
+    return Scores(at_1, at_10, float(np.mean(reciprocal_ranks)), len(reciprocal_ranks))
 
 
 def evaluate(ranks: Ranks, corpus: Corpus, asked: Sequence[Query]) -> tuple[Scores, list[Ranking]]:
     """Rank premises for queries and score that; also returns the rankings."""
     rankings = ranks.rank(corpus, asked, RETRIEVED)
-    return score([(query.positives, numbers.tolist()) for query, (numbers, _) in zip(asked, rankings)]), rankings
+    pairs = []
+    for query, (numbers, _) in zip(asked, rankings):
+        pairs.append((query.positives, numbers.tolist()))
+    return score(pairs), rankings
 
 
 def prediction(corpus: Corpus, query: Query, ranking: Ranking) -> dict[str, Any]:
@@ -102,7 +115,7 @@ def prediction(corpus: Corpus, query: Query, ranking: Ranking) -> dict[str, Any]
         "context": query.context,
         "all_pos_premises": [corpus.premises[number].full_name for number in query.positives],
         "retrieved_premises": names,
-        "scores": [round(float(each), 6) for each in ranking[1]],
+        "scores": [round(float(score), 6) for score in ranking[1]],
     }
 
 
@@ -115,14 +128,18 @@ class EncoderRanks:
 
     def rank(self, corpus: Corpus, asked: Sequence[Query], count: int) -> list[Ranking]:
         self.index, _ = Index.build(corpus, self.encoder, self.index)
-        vectors_QC = embed(self.encoder, [query.context for query in asked])
-        accessible = [corpus.accessible(query.path, query.start) for query in asked]
+        contexts, accessible = [], []
+        for query in asked:
+            contexts.append(query.context)
+            # Of the theorem and not the tactic, as LeanDojo has it.
+            accessible.append(corpus.accessible(query.path, query.start))
+        vectors_QC = embed(self.encoder, contexts)
         exact = self.index.search(vectors_QC, accessible, count)
         if self.search == "exact":
             return exact
-        found = self.index.with_ann().search(vectors_QC, accessible, count)
-        self.exact_recall = recall_of_exact(exact, found)
-        return found
+        approximate = self.index.with_ann().search(vectors_QC, accessible, count)
+        self.exact_recall = recall_of_exact(exact, approximate)
+        return approximate
 
 
 class WordRanks:
@@ -133,10 +150,10 @@ class WordRanks:
         self.exact_recall: float | None = None
 
     def rank(self, corpus: Corpus, asked: Sequence[Query], count: int) -> list[Ranking]:
-        ranks = EncoderRanks(WordEncoder.of(each.text for each in corpus.premises), search=self.search)
-        found = ranks.rank(corpus, asked, count)
+        ranks = EncoderRanks(WordEncoder.of(premise.text for premise in corpus.premises), search=self.search)
+        rankings = ranks.rank(corpus, asked, count)
         self.exact_recall = ranks.exact_recall
-        return found
+        return rankings
 
 
 def words(text: str) -> list[str]:
@@ -160,12 +177,17 @@ class BM25Ranks:
         if not len(corpus):
             return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in asked]
         vocabulary: dict[str, int] = {}
-        rows = [[vocabulary.setdefault(word, len(vocabulary)) for word in words(p.plain)] for p in corpus.premises]
+        # Numbers for words, since the library's own tokenizer would drop symbols and words of one letter.
+        rows = []
+        for premise in corpus.premises:
+            rows.append([vocabulary.setdefault(word, len(vocabulary)) for word in words(premise.plain)])
         baseline = bm25s.BM25()
         baseline.index((rows, vocabulary), show_progress=False)
-        found = []
+        rankings = []
         for query in asked:
             known = [vocabulary[word] for word in words(query.context) if word in vocabulary]
-            scores_N = baseline.get_scores(known) if known else np.zeros(len(corpus), np.float32)
-            found.append(best(scores_N, corpus.accessible(query.path, query.start), count))
-        return found
+            scores_N = np.zeros(len(corpus), np.float32)
+            if known:
+                scores_N = baseline.get_scores(known)
+            rankings.append(best(scores_N, corpus.accessible(query.path, query.start), count))
+        return rankings

@@ -57,6 +57,7 @@ class Scope(flask_app.Body):
             return self.theorem
         if self.file is None:
             return ""
+        # Without a line all of the file counts, and what it imports.
         return f"{self.file}, line {self.line or 10**9}"
 
 
@@ -138,7 +139,7 @@ def create_app(service: PremiseService, token: str | None, on_loopback: bool) ->
     @app.post("/retrieve")
     def retrieve() -> Response:
         body = Retrieve.read()
-        found = []
+        entries = []
         for premise, score in service.premises(body.state, body.name, body.k, body.new_premises):
             entry: dict[str, Any] = {"score": round(score, 6)}
             if isinstance(premise, NewPremise):
@@ -146,8 +147,8 @@ def create_app(service: PremiseService, token: str | None, on_loopback: bool) ->
             else:
                 entry |= {"name": premise.full_name, "statement": premise.plain, "file": premise.path}
                 entry |= {"line": premise.start[0], "kind": premise.kind}
-            found.append(entry)
-        return reply(found)
+            entries.append(entry)
+        return reply(entries)
 
     @app.post("/search")
     def search() -> Response:
@@ -189,7 +190,9 @@ def create_app(service: PremiseService, token: str | None, on_loopback: bool) ->
     @app.get("/status")
     def status() -> Response:
         retriever = service.retriever()
-        count = 0 if retriever is None else len(retriever.index.corpus)
+        count = 0
+        if retriever is not None:
+            count = len(retriever.index.corpus)
         return reply({**service.about, "premises": count, "values": service.value is not None})
 
     @app.get("/metrics")
@@ -201,6 +204,7 @@ def create_app(service: PremiseService, token: str | None, on_loopback: bool) ->
 
 def prompted_state(text: str) -> str:
     """Return the state in a prompt: what stands between reap's last marks, or all of it."""
+    # The last: a premise in front of it may be a text with such lines. The prompt may begin with the mark itself.
     matches = list(_PROMPTED_STATE.finditer("\n" + text))
     if matches:
         return matches[-1]["state"].strip()

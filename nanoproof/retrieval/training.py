@@ -91,20 +91,25 @@ class NegativeSampler:
         In the file of the theorem itself only what ends before it counts.
         """
         query, positive = example
+        # This need not be the theorem's file; of another one, which it imports, all may be used.
         home = self._corpus.premises[positive].path
         own = [
             number
             for number in self._corpus.in_file(home)
             if number != positive and (home != query.path or self._corpus.premises[number].end <= query.start)
         ]
-        found = self._rng.sample(own, min(self._in_file, len(own)))
+        negatives = self._rng.sample(own, min(self._in_file, len(own)))
         accessible = self._corpus.accessible(query.path, query.start)
         same = self._corpus.in_file(home)
-        left = np.searchsorted(accessible, [same.start, same.stop])
-        others = len(accessible) - int(left[1] - left[0])
-        for place in self._rng.sample(range(others), min(self._count - len(found), others)):
-            found.append(int(accessible[place if place < left[0] else place + int(left[1] - left[0])]))
-        return found
+        # Those of the file are a run of numbers: places are drawn among the others, and behind the run moved over it. A
+        # list of the others, for each example anew, would be as long as the library.
+        run_start, run_stop = np.searchsorted(accessible, [same.start, same.stop]).tolist()
+        others = len(accessible) - (run_stop - run_start)
+        for place in self._rng.sample(range(others), min(self._count - len(negatives), others)):
+            if place >= run_start:
+                place += run_stop - run_start
+            negatives.append(int(accessible[place]))
+        return negatives
 
 
 def arrange(positives: Sequence[int], negatives: Sequence[Sequence[int]], count: int) -> list[int]:
@@ -112,7 +117,12 @@ def arrange(positives: Sequence[int], negatives: Sequence[Sequence[int]], count:
 
     An example with fewer than `count` negatives has no place where it lacks one.
     """
-    return [*positives, *(each[number] for number in range(count) for each in negatives if number < len(each))]
+    columns = list(positives)
+    for number in range(count):
+        for of_example in negatives:
+            if number < len(of_example):
+                columns.append(of_example[number])
+    return columns
 
 
 def label_matrix(positives: Sequence[Collection[int]], columns: Sequence[int]) -> torch.Tensor:
@@ -172,7 +182,7 @@ class Epoch:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a record for `metrics.jsonl`."""
-        return {**asdict(self), "scores": None if self.scores is None else asdict(self.scores)}
+        return asdict(self)
 
 
 class Trainer:
@@ -189,6 +199,7 @@ class Trainer:
         size = options.batch_size * options.accumulate
         self._steps_per_epoch = max(1, len(self.examples) // size)
         self.steps = options.epochs * self._steps_per_epoch
+        # At most a tenth: 1,000 steps, LeanDojo's, would be all of a small library's training.
         self._warmup = min(options.warmup_steps, self.steps // 10)
         self._optimizer = torch.optim.AdamW(parameter_groups(encoder, options.lr, options.weight_decay))
         self._ranks = EncoderRanks(encoder)
@@ -214,10 +225,10 @@ class Trainer:
                 step += 1
             if stopped():
                 break
-            found = Epoch(number, step, sum(losses) / len(losses), self.evaluate(self.data.valid))
-            done(found)
-            if best is None or _is_better(found, best):
-                best, best_state = found, [each.detach().clone() for each in self.encoder.parameters()]
+            epoch = Epoch(number, step, sum(losses) / len(losses), self.evaluate(self.data.valid))
+            done(epoch)
+            if best is None or _is_better(epoch, best):
+                best, best_state = epoch, [parameter.detach().clone() for parameter in self.encoder.parameters()]
             elif number - best.epoch >= self.options.patience:
                 log.info("no better R@10 for %d epochs", self.options.patience)
                 break
@@ -228,7 +239,9 @@ class Trainer:
 
     def evaluate(self, asked: Sequence[Query]) -> Scores | None:
         """Score the encoder on tactics; None if there are none."""
-        return evaluate(self._ranks, self.data.corpus, asked)[0] if asked else None
+        if not asked:
+            return None
+        return evaluate(self._ranks, self.data.corpus, asked)[0]
 
     def index(self) -> Index:
         """Return the index of the corpus with the present weights."""
@@ -251,27 +264,34 @@ class Trainer:
         total = 0.0
         for batch in batches:
             loss = self.loss(batch) / len(batches)
+            # Batch by batch: a graph of all would hold the activations of every text of the step.
             loss.backward()
             total += float(loss.detach())
         norm = float(torch.nn.utils.clip_grad_norm_(self.encoder.parameters(), options.max_grad_norm))
+        # Before the update: weights that are nan would go on to the index without a word.
         if not (math.isfinite(total) and math.isfinite(norm)):
             raise UserError(f"loss {total}, gradient norm {norm} in step {step}: try a smaller --lr ({options.lr})")
-        for each in self._optimizer.param_groups:
-            each["lr"] = options.lr * lr_factor(step, self.steps, self._warmup)
+        for parameters in self._optimizer.param_groups:
+            parameters["lr"] = options.lr * lr_factor(step, self.steps, self._warmup)
         self._optimizer.step()
         return total
 
     def loss(self, batch: Sequence[Example]) -> torch.Tensor:
         """Compute the loss of a batch, with negatives drawn for it."""
-        negatives = [self._sampler.draw(example) for example in batch]
-        columns = arrange([each.positive for each in batch], negatives, self.options.num_negatives)
-        labels_BK = label_matrix([each.query.positives for each in batch], columns)
-        distinct = list(dict.fromkeys(columns))
-        contexts = list(dict.fromkeys(each.query.context for each in batch))
+        negatives, positives, right, contexts_B = [], [], [], []
+        for example in batch:
+            negatives.append(self._sampler.draw(example))
+            positives.append(example.positive)
+            right.append(example.query.positives)
+            contexts_B.append(example.query.context)
+        columns = arrange(positives, negatives, self.options.num_negatives)
+        labels_BK = label_matrix(right, columns)
+        # Each text once: a state is there for each of its premises, and one premise may be drawn for several states.
+        distinct, contexts = list(dict.fromkeys(columns)), list(dict.fromkeys(contexts_B))
         texts = [*contexts, *(self.data.corpus.premises[number].text for number in distinct)]
         vectors = encode_all(self.encoder, texts, TRAINED_ROWS)
         places = {number: place for place, number in enumerate(distinct)}
-        rows = [contexts.index(each.query.context) for each in batch]
+        rows = [contexts.index(context) for context in contexts_B]
         states_BC = vectors[: len(contexts)][rows]
         premises_KC = vectors[len(contexts) :][[places[number] for number in columns]]
         cosines_BK, labels_BK = states_BC @ premises_KC.T, labels_BK.to(vectors.device)
@@ -280,10 +300,11 @@ class Trainer:
         return contrastive_loss(cosines_BK, labels_BK, self.options.temperature)
 
 
-def _is_better(found: Epoch, best: Epoch) -> bool:
-    if found.scores is None or best.scores is None:
+def _is_better(epoch: Epoch, best: Epoch) -> bool:
+    # Without tactics to validate each epoch counts as better, so that the last one is taken.
+    if epoch.scores is None or best.scores is None:
         return True
-    return found.scores.recall_at_10 > best.scores.recall_at_10
+    return epoch.scores.recall_at_10 > best.scores.recall_at_10
 
 
 def train_retriever(
@@ -310,11 +331,11 @@ def train_retriever(
                 metrics.write({"part": number, "data": data.name, **epoch.to_json()})
             done(data, epoch)
 
-        if number == 0:
+        if number == 0:  # lines of an earlier training in the same folder
             (out / METRICS).unlink(missing_ok=True)
         best = trainer.run(note, stopped)
         if best is not None or not stopped():
-            save_encoder(encoder, out, {**about, "trained_on": [each.name for each in parts[: number + 1]]})
+            save_encoder(encoder, out, {**about, "trained_on": [part.name for part in parts[: number + 1]]})
             trainer.index().save(out / INDEX_FOLDER)
         if stopped():
             break
