@@ -79,6 +79,7 @@ def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def project_root(text: str) -> Path:
     """Return the resolved folder of a project. Raises UserError if it is none."""
+    # Resolved once: paths that calls name are resolved too, and must lie below it (`path_inside`).
     root = Path(os.path.realpath(Path(text).expanduser()))
     if not root.is_dir():
         raise UserError(f"{text} is no folder: give that of a Lean project")
@@ -112,9 +113,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Serve until the client ends, or until a signal."""
     args = parse_args(argv)
     options = from_args(McpOptions, args)
+    # An extra of the package: this module is imported, for its flags, where the SDK is not installed.
     try:
         from nanoproof.mcp import tools
     except ModuleNotFoundError as error:
+        # Only the SDK may be missing: any other module is a fault of this program, and to be seen as one.
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
         raise UserError(MISSING) from error
@@ -130,6 +133,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             application = mcp_server.streamable_http_app(host="127.0.0.1")
             serve_http(lambda token: tools.with_token(application, token), options.port, root)
         else:
+            # To stderr: over stdio, stdout belongs to the protocol.
             print(f"nanoproof serves {root} over stdio", file=sys.stderr)
             mcp_server.run("stdio")
     return 0
@@ -141,11 +145,13 @@ def serve_http(guarded: Callable[[str], Any], port: int, root: Path) -> None:
 
     token = os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(32)
     with socket.socket() as listener:
+        # A server that ended a moment ago leaves its port in TIME_WAIT: the next one takes it all the same.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(("127.0.0.1", port))
         except OSError as error:
             raise UserError(f"--port {port}: {error.strerror}") from error
+        # Bound here and not by uvicorn, so that the port is known, which for --port 0 the system chooses.
         print(f"nanoproof serves {root} at http://127.0.0.1:{listener.getsockname()[1]}/mcp", file=sys.stderr)
         if not os.environ.get(TOKEN_VARIABLE):
             print(f"token (or set {TOKEN_VARIABLE}): {token}", file=sys.stderr)

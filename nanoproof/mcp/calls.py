@@ -29,7 +29,9 @@ class Watch:
     def __init__(self, seconds: float) -> None:
         """The work is to end after so many seconds."""
         self.deadline = time.monotonic() + seconds
-        self.simulations, self.done, self.total = 0, 0, 0
+        # For progress only: actors add to it without a lock. Results count the simulations of their attempts.
+        self.simulations = 0
+        # Grows at its end alone, so that the thread that reports reads on from where it was.
         self.lines: list[str] = []
         self._stop = threading.Event()
 
@@ -94,7 +96,9 @@ _RUNS_CODE = (
 
 def require_harmless(text: str, argument: str) -> None:
     """Refuse a text that has Lean run code: by that an agent could reach what is not in the project."""
+    # `banned_word` is about proofs, which may have no gap. A statement comes with one, and a context may.
     word = banned_word(text.replace("sorry", "").replace("admit", ""))
+    # Without comments and strings: a `#eval` that is only spoken of does no harm.
     code, _ = code_of(text, docs=True)
     for command in _RUNS_CODE:
         if word is None and command in code.split():
@@ -116,6 +120,7 @@ def gap_at(gaps: Sequence[Gap], file: str, line: int | None, column: int | None)
         matching = [gap for gap in gaps if gap.line == line and column in (None, gap.column)]
     if len(matching) == 1:
         return matching[0]
+    # An agent can repeat the call with one of these, without a look at the file.
     places = ", ".join(f"{gap.line}:{gap.column}" for gap in (matching or gaps)[:20])
     if matching:
         raise ToolProblem("bad argument", f"{file}: which sorry? Give line and column of one of {places}")
@@ -137,13 +142,13 @@ def state_theorem(text: str) -> str:
     state = parse_state(parsed_state(text))
     reason = why_no_statement(state)
     if reason is not None:
-        words = {
+        explanations = {
             "coupled": "it has several goals: give one",
             "metavariable": "it has a metavariable, which only its own proof knows",
             "let": "it has a `let` value, which no statement can take",
             "inaccessible": "it names something inaccessible (`✝`); `rename_i` gives it a name",
         }
-        raise ToolProblem("bad argument", f"state: {words[reason]}; a sorry of a file has no such limits")
+        raise ToolProblem("bad argument", f"state: {explanations[reason]}; a sorry of a file has no such limits")
     return f"theorem state_of_a_call {statement_of_goal(state.goals[0])} := by\n  sorry"
 
 

@@ -37,6 +37,7 @@ class Opening:
         except UserError as error:
             self._problem = " ".join(str(error).split())
             log.error("%s", self._problem)
+        # The thread has no caller that would see it: every call of a tool is answered with this instead.
         except Exception as error:
             self._problem = f"{type(error).__name__}: {error}"
             log.exception("the tools cannot be opened")

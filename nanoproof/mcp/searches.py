@@ -95,6 +95,7 @@ def closest_states(tree: dict[str, Any] | None, count: int = _STATES) -> list[Op
         if node.kind is Kind.OR and node.state not in states:
             tactics_left = None
             if node.visits:
+                # A value is minus the number of tactics that are left.
                 tactics_left = round(-node.value, 2)
             reached = OpenState(state=node.state, tactics=list(path), tactics_left=tactics_left, visits=node.visits)
             states[node.state] = (tactics_left is None, tactics_left or 0.0, reached)
@@ -119,6 +120,8 @@ class Searches:
             slot = self._folder / str(number)
             try:
                 slot.mkdir(parents=True, exist_ok=True)
+                # The lock of another server is a UserError, and the next slot is tried. A folder that cannot be
+                # written is the same for all slots.
                 return slot, RunLock(slot)
             except UserError as error:
                 problem = str(error)
@@ -151,6 +154,7 @@ class Searches:
             self._drop_old()
 
     def _drop_old(self) -> None:
+        # Of this slot alone: the records of others are theirs to drop.
         files = sorted(self._records.glob("*.json"), key=lambda file: file.stat().st_mtime)
         for file in files[:-KEPT]:
             file.unlink(missing_ok=True)
@@ -225,5 +229,6 @@ def _outcome(record: dict[str, Any]) -> str:
 def _changed_at(file: Path) -> float:
     try:
         return file.stat().st_mtime
+    # The server of its slot dropped it between our listing and this.
     except OSError:
         return 0.0

@@ -87,6 +87,7 @@ class SharedLean:
 
     def _open(self) -> None:
         """Attach to the server that the file names, if it lives, else start one and write the file."""
+        # The server that leased them is gone, and the next one knows nothing of them.
         for slot in self._slots:
             slot.client.forget_leases()
         if self._embedded is not None:
@@ -95,6 +96,7 @@ class SharedLean:
         state = self._read_state()
         if state is not None:
             client = LeanServerClient(state["address"], state["token"], STEPS_NOT_SECONDS)
+            # The file outlives an owner that was killed, so that it names a server is no sign that there is one.
             if self._answers(client):
                 self._attached_pid = state["pid"]
                 self._use([state["address"]], state["token"])
@@ -112,6 +114,7 @@ class SharedLean:
 
     def _use(self, addresses: list[str], token: str) -> None:
         (server,) = LeanFleet(addresses, token, STEPS_NOT_SECONDS).servers
+        # One address with many processes behind it: each entry leases one of them for a call.
         self._slots = [server] * self._options.lean_processes
 
     def _read_state(self) -> dict[str, Any] | None:
@@ -156,6 +159,7 @@ class SharedLean:
             slot.client.forget_leases()
         self._embedded.close()
         self._embedded = None
+        # Another server may have started its own meanwhile, when ours did not answer: that address stays.
         state = read_object(self._folder / STATE_FILE)
         if state is not None and state.get("pid") == os.getpid():
             with suppress(OSError):
@@ -164,9 +168,11 @@ class SharedLean:
 
 def project_folder(home: Path, root: Path, digest: str) -> Path:
     """Make the folder in our home for what is known of a project, for this user alone. Raises UserError if not."""
+    # The name is for people; two projects of one name differ in the digest of their paths.
     folder = home / "mcp" / f"{root.name or 'root'}-{digest[:12]}"
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # `mkdir` leaves the mode of a folder that is there as it is.
         folder.chmod(0o700)
     except OSError as error:
         raise UserError(f"cannot write to {folder}: {error.strerror}") from error

@@ -89,6 +89,7 @@ class Answers:
             try:
                 outcome.append(do(self._opening.workbench(watch), watch))
             except Exception as error:
+                # What a caller can mend becomes a result; a mistake of ours is raised.
                 problem = problem_of(error)
                 if problem is None:
                     raise
@@ -105,6 +106,7 @@ class Answers:
                     group.start_soon(work)
                     await _report(ctx, watch)
         except ExceptionGroup as errors:
+            # The group is of our two tasks and says nothing; what went wrong in one of them does.
             raise errors.exceptions[0] from None
         finally:
             watch.stop()
@@ -278,6 +280,7 @@ def make_server(opening: Opening, searches: Searches, max_seconds: float) -> MCP
 
 def problem_result(problem: ToolProblem) -> CallToolResult:
     """Return a problem as a result: words for the model, and its kind for programs."""
+    # An error of the protocol itself would be for the client; a result that is marked as one the model reads.
     content: list[ContentBlock] = [TextContent(type="text", text=f"{problem.kind}: {problem}")]
     fields = {"error": problem.kind, "message": str(problem)}
     return CallToolResult(content=content, structured_content=fields, is_error=True)
@@ -291,6 +294,7 @@ async def _report(ctx: Context[Any, Any], watch: Watch) -> None:
         await anyio.sleep(_POLL_SECONDS)
         for line in watch.lines[lines_told:]:
             step += 1
+            # The protocol wants progress to grow with each message: so it counts messages. The total is unknown.
             await ctx.report_progress(step, None, line)
         lines_told = len(watch.lines)
         if watch.simulations > simulations_told:
@@ -315,9 +319,11 @@ def with_token(application: Application, token: str) -> Application:
     expected = f"bearer {token}".encode()
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        # Not `lifespan`, the server's own start and end, which has no headers.
         if scope["type"] == "http":
             given = dict(scope["headers"]).get(b"authorization", b"")
             scheme, _, value = given.partition(b" ")
+            # The scheme's name has no case (RFC 9110, 11.1). Comparing takes as long for a token that is nearly right.
             if not hmac.compare_digest(scheme.lower() + b" " + value.strip(), expected):
                 headers = [(b"www-authenticate", b"Bearer"), (b"content-type", b"application/json")]
                 await send({"type": "http.response.start", "status": 401, "headers": headers})

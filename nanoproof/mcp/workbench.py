@@ -103,6 +103,7 @@ class _SearchObserver(AttemptObserver):
     def applied(self, state: str, tactics: Sequence[str], results: Sequence[TacticApplied | TacticFailed]) -> None:
         self.refusals.note(tactics, results)
         if self._log is not None:
+            # The log has the sum of one search; the watch adds up searches that run beside each other.
             now = self._log.counts.simulations
             self._watch.simulations += now - self._before
             self._before = now
@@ -132,6 +133,7 @@ class _WatchedProver(Prover):
 
         attempt = super().prove(session, theorem, num_simulations, rng, stopped, observer)  # type: ignore[arg-type]
         earlier = self._kept.get(theorem.id)
+        # A ladder of budgets tries a theorem several times in one call.
         before = 0 if earlier is None else earlier.simulations
         self._kept[theorem.id] = _Searched(attempt, observer.refusals, before + attempt.simulations)
         return attempt
@@ -168,6 +170,7 @@ class Workbench:
         if mask(theorem.source)[declaration.sorry_end :].strip():
             raise ToolProblem("bad argument", "statement: give one theorem, with nothing behind its `sorry`")
         project = self._virtual(theorem.source, context, imports)
+        # The context comes first and may have sorries of its own: the statement's is the last.
         place = project.with_imports(self.lean.imports).gaps[-1]
         prover, kept = self._run(project, num_simulations, watch, lambda task: task.gap.start == place.start)
         (task,) = self._tasks(prover)
@@ -177,6 +180,7 @@ class Workbench:
         text = ""
         if result.proof:
             text = splice(theorem.source, result.proof)
+        # The agent never saw the imports and context that we put before its statement: lines count from its own first.
         lines_before = project.file(project.only).text.count("\n", 0, place.start)
         lines_before -= theorem.source.count("\n", 0, declaration.sorry_start)
         fields = result.model_dump() | {"file": "", "line": max(1, result.line - lines_before)}
@@ -241,6 +245,7 @@ class Workbench:
                 failure = work(prover, wanted)
             if failure is None or watch.stopped:
                 break
+            # The same list again: Lean is there, and fails for another reason than its owner's end.
             if is_last or self.lean.servers() is servers:
                 raise failure
         for task in prover.tasks:
@@ -310,6 +315,7 @@ class Workbench:
     def suggest_tactics(self, place: Place, count: int, watch: Watch) -> Suggestions:
         """Ask the policy for tactics at a place, the likeliest first."""
         theorem = Theorem("", "user", "")
+        # The policy reads text alone: for a state that stands for itself no process of Lean is taken.
         if place.state is not None and not place.context and not place.imports:
             state = parsed_state(place.state)
         else:
@@ -392,6 +398,7 @@ class Workbench:
             raise ToolProblem("bad argument", f"proof: the name {PLACEHOLDER} is taken")
         verdict = check_proof(filler.trusting(session), theorem, proof)
         reason = verdict.reason
+        # The theorem with its proof holds by itself; now within the file, where what follows may use it.
         if verdict.accepted:
             reason = filler.accept(session, gap, proof)
         if not verdict.accepted or reason:
@@ -496,6 +503,7 @@ class Workbench:
             if watch.stopped:
                 raise ToolProblem("timed out", "all Lean processes are busy with other calls; try again later")
         taken = 1
+        # Never waited for: two calls that wait for more while each has some would wait for each other.
         while taken < most and self._free.acquire(blocking=False):
             taken += 1
         try:
@@ -542,6 +550,7 @@ def _verdict(
         if number < len(report.error_positions):
             line, column = report.error_positions[number]
         line -= lines_before
+        # In a file that this one imports, or in our lines: no line that the caller could look at.
         if not 1 <= line <= last:
             line, column = 0, 0
         errors.append(LeanMessage(line=line, column=column, message=shortened(message)))
