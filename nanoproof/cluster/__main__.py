@@ -43,8 +43,8 @@ def describe(status: Mapping[str, Any], seconds_ago: float) -> list[str]:
         f"{remote.get('stale', 0)}, revision of the weights {remote.get('revision', 0)}",
     ]
     for host in hosts:
-        servers = [one for one in status.get("servers", []) if one.get("host") == host["host"]]
-        lean = ", ".join(f"{one['address']} {one['state']}" for one in servers) or "not heard of yet"
+        servers = [server for server in status.get("servers", []) if server.get("host") == host["host"]]
+        lean = ", ".join(f"{server['address']} {server['state']}" for server in servers) or "not heard of yet"
         lines.append(
             f"  {host['host']}: {host['under_way']} of {host['size']} under way, {host['attempts']} attempts, "
             f"{host['attempts_per_minute']:.1f} a minute, Lean {lean}"

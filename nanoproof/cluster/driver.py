@@ -141,6 +141,7 @@ class HostPool(RemotePool):
             while not self.closing:
                 self.turn()
         except Exception as error:
+            # What fails while the pool closes belongs to its end, and is no failure of the run.
             if not self.closing:
                 self.fail(error)
         for host in self._hosts.values():
@@ -158,6 +159,7 @@ class HostPool(RemotePool):
             return
         for promise in self._nodes.ready(list(self._calls), seconds):
             host = self._calls.pop(promise)
+            # That it is ready is not that it is here: the answer may lie on a node that has stopped since.
             try:
                 self._take(host, self._nodes.result(promise, HANG_SECONDS))
             except Lost as error:
@@ -165,12 +167,14 @@ class HostPool(RemotePool):
             else:
                 self._call(host)
         now = time.monotonic()
-        for host in [host for host in self._calls.values() if now > host.deadline]:
-            waited = START_SECONDS if not host.link.status else HANG_SECONDS
-            self._lose(host, f"it hangs: no answer for {waited:.0f} s")
+        for host in list(self._calls.values()):
+            if now > host.deadline:
+                waited = START_SECONDS if not host.link.status else HANG_SECONDS
+                self._lose(host, f"it hangs: no answer for {waited:.0f} s")
 
     def _start_hosts(self, now: float) -> None:
         alive = {node.id: node for node in self._nodes.alive()}
+        # A node without processors is one for the learner alone. The warning comes once for each such time.
         waiting = all(node.cpus < 1 for node in alive.values())
         if waiting and not self._waiting:
             log.warning("no node of the cluster has processors for a host: attempts wait for one (ray start --address)")
@@ -191,6 +195,7 @@ class HostPool(RemotePool):
                 tried.times = MAX_STARTS
                 log.error("node %s (%s) is left out: %s", node.id[:8], node.address, error)
                 continue
+            # What the node's labels say goes before the run's own options.
             actor = self._nodes.start_host(node, cpus, {**config, "slots": slots, "lean_servers": servers})
             host = _Host(node, actor, Link(f"{node.address} {node.id[:8]}", slots), 0.0)
             self._hosts[node.id] = host
@@ -203,6 +208,7 @@ class HostPool(RemotePool):
         tasks = self.grant(host.link, host.link.size - len(host.link.given))
         # the first answer waits for the host itself: its processors, torch, and its Lean server
         host.deadline = time.monotonic() + (HANG_SECONDS if host.link.status else START_SECONDS)
+        # A host with nothing new to do is back soon: tasks that come up meanwhile wait for its next call.
         replicas = self._options.replicas(host.node)
         self._calls[
             self._nodes.exchange(
@@ -214,6 +220,7 @@ class HostPool(RemotePool):
         host.link.status = answer["status"]
         for what in answer["told"]:
             if "done" in what:
+                # An attempt that ended shows that the node works: only losses in a row count against it.
                 self._tried[host.node.id].times = 0
                 self.accept(host.link, what["done"])
             elif "returned" in what:
@@ -225,6 +232,7 @@ class HostPool(RemotePool):
 
     def _lose(self, host: _Host, reason: str) -> None:
         self._calls = {promise: other for promise, other in self._calls.items() if other is not host}
+        # A host may be lost twice in one turn: its call fails, and its node has left.
         if self._hosts.pop(host.node.id, None) is None:
             return
         tried = self._tried[host.node.id]
@@ -232,6 +240,7 @@ class HostPool(RemotePool):
         log.warning("host %s is gone, its %d attempts go to others: %s", host.link.name, len(host.link.given), reason)
         self._report("host", host=host.link.name, state="gone", given_again=len(host.link.given), reason=reason[:300])
         self.disconnect(host.link, reason)
+        # Also where it hangs: Ray ends a stopped worker (2.60), and its processors are free for the next host.
         self._nodes.end(host.actor)
         if tried.times >= MAX_STARTS:
             log.error("node %s is left out: %d hosts in a row ended there: %s", host.node.id[:8], MAX_STARTS, reason)
@@ -247,8 +256,8 @@ def place_of_replica(nodes: Sequence[Node], used: Sequence[str]) -> tuple[Node, 
     """
     nodes = [node for node in nodes if node.cpus > 0]
     if free := [node for node in nodes if node.gpus > used.count(node.id)]:
-        return max(free, key=lambda one: one.gpus - used.count(one.id)), 1
-    return (min(nodes, key=lambda one: used.count(one.id)), 0) if nodes else None
+        return max(free, key=lambda node: node.gpus - used.count(node.id)), 1
+    return (min(nodes, key=lambda node: used.count(node.id)), 0) if nodes else None
 
 
 class Network(NamedTuple):
@@ -283,6 +292,8 @@ class Replicas:
         self._replicas: dict[Any, tuple[Node, str]] = {}
         self._asked: dict[Any, tuple[Any, float]] = {}
         """Replicas that have been asked whether they are there and have not answered: the promise, and since when."""
+        # The first is for the tables and is held for moments; the second while replicas start, which takes minutes, so
+        # that `addresses` never waits for a start.
         self._lock, self._mending = threading.Lock(), threading.Lock()
         self._looking: threading.Thread | None = None
         self._network: Network | None = None
@@ -297,7 +308,7 @@ class Replicas:
         if self._own is not None:
             return [self._own.address]
         with self._lock:
-            ordered = sorted(self._replicas.values(), key=lambda one: (one[0].id != node.id, one[1]))
+            ordered = sorted(self._replicas.values(), key=lambda replica: (replica[0].id != node.id, replica[1]))
         return [address for _, address in ordered]
 
     def publish(self, step: int) -> None:
@@ -348,9 +359,10 @@ class Replicas:
         used = [node.id for node, _ in self._replicas.values()]
         if len(used) >= self._count or self._closed or time.monotonic() < self._next_start:
             return
+        # All are started before any is waited for: on a busy machine the import of torch alone takes a minute.
         started, latest = [], self._latest
-        while len(used) < self._count and (found := place_of_replica(self._nodes.alive(), used)) is not None:
-            node, gpus = found
+        while len(used) < self._count and (place := place_of_replica(self._nodes.alive(), used)) is not None:
+            node, gpus = place
             used.append(node.id)
             what = (self._model, *self._network[1:], node.address, self.token)
             actor = self._nodes.start_replica(node, gpus, *what)
@@ -367,8 +379,10 @@ class Replicas:
             with self._lock:
                 self._replicas[actor] = node, address
                 newer = None if self._latest is latest else actor.load.remote(*self._latest)
+            # Weights that were published while it started: `publish` did not know of it, and does not wait for it.
             if newer is not None:
                 self._swapped(newer, actor, time.monotonic() + SWAP_SECONDS)
+            # `close` came while it started, and ended only what was in the table by then.
             if self._closed:
                 self._nodes.end(actor)
 
@@ -396,6 +410,7 @@ class Replicas:
             asked = dict(self._asked)
         for actor, (promise, since) in asked.items():
             try:
+                # A look takes a second for any number of replicas; what is not answered stays open for the next.
                 if self._nodes.ready([promise], LOOK_SECONDS / len(asked)):
                     del self._asked[actor]
                     self._nodes.result(promise, HANG_SECONDS)
@@ -449,10 +464,10 @@ def open_cluster(config: RLConfig, collection: Collection) -> Iterator[str]:
         own_policy,
     )
     specs = {purpose: collection.spec(purpose) for purpose in PURPOSES}
-    made = host_config(config.fleet, specs, replicas.token)
+    host_settings = host_config(config.fleet, specs, replicas.token)
 
     def make_pool(fleet: Fleet, **waits: Any) -> HostPool:
-        hosts = HostOptions({**made, "worker": collection.worker()}, options.prover_cpus, replicas.addresses)
+        hosts = HostOptions({**host_settings, "worker": collection.worker()}, options.prover_cpus, replicas.addresses)
         return HostPool(nodes, hosts, weights=replicas.publish, look=replicas.look, **waits)
 
     collection.pool_maker = make_pool

@@ -81,6 +81,7 @@ class ReplicatedPolicy:
         """Ask these servers from now on, the first one first."""
         with self._lock:
             known = {replica.address: replica for replica in self._replicas}
+            # Each exchange brings the list, about once a second, and it is nearly always the same.
             if [*known] == [*addresses]:
                 return
             self._replicas = [
@@ -95,11 +96,11 @@ class ReplicatedPolicy:
                 replicas = list(self._replicas)
             for replica in replicas:
                 try:
-                    found = replica.suggest(state_text, seed)
+                    suggestion = replica.suggest(state_text, seed)
                 except (PolicyUnreachable, PolicyBusy, PolicyTimeout):  # asking again gives the same answer
                     continue
                 self.step = self.step if replica.step is None else replica.step
-                return found
+                return suggestion
             time.sleep(RETRY_SECONDS)
         raise PolicyClosed("the host is closing")
 
@@ -137,6 +138,7 @@ class ReplicatedModel:
             for prompt, seed in zip(prompts, seeds, strict=True):
                 futures.append(self._threads.submit(self._write, prompt, options, seed))
             return [future.result() for future in futures]
+        # `submit` to threads that were shut down raises RuntimeError, and what waited for one of them is cancelled.
         except (CancelledError, RuntimeError) as error:
             raise PolicyClosed(f"{self.name} was closed") from error
         finally:
@@ -164,10 +166,10 @@ class ReplicatedModel:
         """Choose a replica that has not failed, and count it as busy."""
         there = self.addresses()
         with self._lock:
-            found = [] if self._closed else [address for address in there if address not in failed]
-            if not found:
+            left = [] if self._closed else [address for address in there if address not in failed]
+            if not left:
                 return None
-            address = min(found, key=lambda one: self._busy[one])
+            address = min(left, key=lambda other: self._busy[other])
             self._busy[address] += 1
         return address
 
@@ -177,8 +179,9 @@ class ReplicatedModel:
             writer = self._writers.get(address)
         if writer is not None:
             return writer
+        # Outside of the lock, as a client asks its server at once. Of two that threads make together the first stays.
         options = EndpointOptions(requests=REQUESTS, timeout=WRITE_SECONDS, patience=ONE_REPLICA_SECONDS, stream=True)
-        made = OpenAIModel(
+        client = OpenAIModel(
             f"http://{address}/v1",
             WRITER,
             options,
@@ -187,9 +190,9 @@ class ReplicatedModel:
             silence_seconds=SILENCE_SECONDS,
         )
         with self._lock:
-            writer = self._writers.setdefault(address, made)
-        if writer is not made or self._closed:
-            made.close()
+            writer = self._writers.setdefault(address, client)
+        if writer is not client or self._closed:
+            client.close()
         return writer
 
     def score(self, prompt: str, continuation: str) -> float:
@@ -266,6 +269,7 @@ class ProverHost:
             self._arrived.notify()
 
     def _watch(self) -> None:
+        # Nobody waits on this node for the pool: what its actors fail with goes to the driver with the next exchange.
         try:
             self._pool.wait(lambda: self._pool.closing, 1.0)
         except Exception as error:
@@ -283,8 +287,8 @@ class ProverHost:
         with self._arrived:
             while not self._told and (left := deadline - time.monotonic()) > 0:
                 self._arrived.wait(left)
-            told, self._told = self._told, []
-        return {"told": told, "status": {**self._pool.status(), "pid": os.getpid()}}
+            reports, self._told = self._told, []
+        return {"told": reports, "status": {**self._pool.status(), "pid": os.getpid()}}
 
     def close(self) -> None:
         """Stop the actors and the Lean server."""
@@ -368,6 +372,7 @@ class PolicyReplica:
 
     def load(self, step: int, weights: Mapping[str, Any]) -> int:
         """Swap weights in between two steps of the engine; requests wait, and none is lost. Returns the step."""
+        # The driver may bring a step twice: as it starts a replica, and as it publishes.
         if step != self.step:
             self._policy.pause()
             try:

@@ -93,6 +93,7 @@ class RayNodes:
     def __init__(self, address: str) -> None:
         """Connect. Raises UserError if there is no such cluster, if Ray is not installed, and if it is open to others
         without a token."""
+        # Before the import: Ray reads its settings once for each process.
         os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", str(RAY_SECONDS))
         try:
             import ray
@@ -124,6 +125,7 @@ class RayNodes:
         context = ray.get_runtime_context()
         self.address: str = context.gcs_address
         try:
+            # Once more, of all nodes: `auto` names no address, and a head on loopback says nothing of the others.
             addresses = [node.address for node in self.alive()]
             require_token(addresses)
             if not all(map(is_loopback, addresses)):
@@ -166,6 +168,8 @@ class RayNodes:
         ]
 
     def _place(self, node: Node, **resources: Any) -> dict[str, Any]:
+        # A host that Ray put elsewhere (`soft`) would take processors of a node that has its own. The driver makes
+        # new ones itself, as it counts how often one ends, and an actor that Ray restarts would have lost its tasks.
         return {"scheduling_strategy": self._affinity(node.id, soft=False), "max_restarts": 0, **resources}
 
     def start_host(self, node: Node, cpus: int, config: dict[str, Any]) -> Any:
@@ -187,6 +191,7 @@ class RayNodes:
     def ready(self, promises: Sequence[Any], seconds: float) -> list[Any]:
         """Return the promises that are kept or broken."""
         first, rest = self._ray.wait(list(promises), num_returns=1, timeout=seconds)
+        # `wait` gives no more than it is asked for, even where more are ready; those are asked for without a wait.
         if not first or not rest:
             return list(first)
         more, _ = self._ray.wait(rest, num_returns=len(rest), timeout=0)
@@ -196,6 +201,7 @@ class RayNodes:
         """Return what was promised."""
         try:
             return self._ray.get(promise, timeout=seconds)
+        # That it took too long (GetTimeoutError) is one of these, too.
         except self._ray.exceptions.RayError as error:
             raise Lost(short_reason(str(error)) or type(error).__name__) from error
 
@@ -249,6 +255,7 @@ def lean_servers_of(labels: Mapping[str, str]) -> list[str]:
         return []
     servers = []
     for part in label.split("__"):
+        # Names of hosts have no underscore (RFC 1123), so that what separates parts is never part of one.
         host, _, port = part.rpartition("_")
         if not host or "_" in host or not re.fullmatch(r"\d{1,5}", port, re.ASCII) or not 0 < int(port) < 65536:
             raise ValueError(f"its label {LEAN_LABEL}={label!r} is not of the form HOST_PORT__HOST_PORT")
@@ -279,6 +286,7 @@ def require_answer(address: str, own: str) -> None:
         try:
             with socket.create_connection((name, int(port)), CONNECT_SECONDS):
                 return
+        # OverflowError is of a port above 65535.
         except (OSError, OverflowError) as error:
             reason = str(error)
     raise UserError(f"--cluster {address}: no Ray cluster answers there ({reason})")
@@ -289,6 +297,7 @@ def is_loopback(address: str) -> bool:
     host = address.removeprefix("ray://").strip("[]")
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    # A name: it may be resolved to any machine, so it counts as one that others reach.
     except ValueError:
         return False
 
