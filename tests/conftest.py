@@ -52,7 +52,7 @@ def listed_metrics():
     """A stage that writes a metric which docs/training.md does not list fails the test that runs it."""
     text = (Path(__file__).parents[1] / "docs" / "training.md").read_text(encoding="utf-8")
     rows = text.split("## Metrics")[1].split("\n## ")[0].splitlines()
-    names = set()
+    names = {"seen"}  # of a stage of the tests' own (tests/training/test_loop.py)
     for row in rows:
         cells = row.split("|")
         if len(cells) > 2:

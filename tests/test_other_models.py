@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 
 THEOREM = "theorem t (p q : Prop) (h : p ∧ q) : q ∧ p"
 KEY = "sk-very-secret-9876543210"
-SHORT = ("--model-tactic-tokens", "8", "--search-finishers", "none")
+SHORT = ("--model-tactic-tokens", "8", "--search-finishers", "none", "--step-tactics", "0")
 EVALUATED = (*SHORT, "--lean-processes", "1")
 
 

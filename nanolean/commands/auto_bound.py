@@ -73,6 +73,13 @@ def binding(
             levels.append(error.name)
 
 
+MATHLIB_TYPES = frozenset(
+    ["ℕ", "ℤ", "ℚ", "ℝ", "ℂ", "Real", "Complex", "NNReal", "ENNReal", "EReal", "PNat", "Cardinal", "Ordinal"]
+)
+"""Types of Mathlib that stand alone. Lean without Mathlib would bind these names too, but whoever writes `(x : ℝ)` does
+not mean all types, and must not read that it is proved. What takes arguments (`Set α`) cannot be bound anyway."""
+
+
 def why_not_bound(state: EnvState, name: str) -> str | None:
     """Return None for a name that may be bound, otherwise what to say about it, which may be nothing."""
     if "." in name or "✝" in name:
@@ -83,6 +90,8 @@ def why_not_bound(state: EnvState, name: str) -> str | None:
     if state.option(RELAXED) is False and not ONE_LETTER.fullmatch(name):
         return f"{note} it has multiple characters while the `{RELAXED}` option is set to `false`."
     # `(x : Int)` must not become something about all types: Lean has an `Int`, only this library has none.
+    if name in MATHLIB_TYPES:
+        return ""
     for namespace in (*state.namespace_chain(), *state.opened()):
         full = f"{namespace}.{name}" if namespace else name
         if full in core_names():

@@ -237,3 +237,8 @@ def test_an_undetermined_type_is_an_error():
     session = Session(MetaContext(base().env, Budget(10_000)), base(), run_block)
     with pytest.raises(ElabError):
         elab_term(session, EMPTY_CONTEXT, parse_term("fun x => x"))
+
+
+@pytest.mark.parametrize("name", ["ℝ", "Real", "ℕ", "Int"])
+def test_types_that_only_mathlib_or_the_core_has_are_not_bound(name: str) -> None:
+    assert any("nknown identifier" in error for error in errors(f"theorem t (x : {name}) : x = x := rfl"))

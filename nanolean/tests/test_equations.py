@@ -196,9 +196,6 @@ TAKEN = {
         "def f.match_1 : Nat := 3\ndef f (n : Nat) : Nat := match n with | 0 => 1 | k + 1 => k\n"
         "example : f 3 = 2 := rfl"
     ),
-    "an equation's name": (
-        "theorem f.eq_1 : True := trivial\ndef f : Nat → Nat\n  | 0 => 1\n  | n + 1 => f n\nexample : f 3 = 1 := rfl"
-    ),
     "something that only looks like a matcher": (
         "def f.match_1 (motive : Nat → Type) (x : Nat) (h : motive x) : motive x := h\n"
         "def f (n : Nat) : Nat := f.match_1 (fun _ => Nat) n n\nexample (n : Nat) : f n = n := rfl"

@@ -7,6 +7,7 @@ to it. It ends with its owner, whatever ends that; the next call of another one 
 import json
 import logging
 import os
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -42,6 +43,8 @@ class SharedLean:
         """`folder` is the project's in our home; it must be there. Raises UserError if named servers do not answer."""
         self._folder, self._options = folder, options
         self._lock = FileLock(folder / LOCK_FILE, thread_local=False)
+        # A FileLock keeps out other processes, not other threads of its own: two first calls would start two servers.
+        self._opening = threading.Lock()
         self._embedded: EmbeddedServers | None = None
         self._slots: list[FleetServer] = []
         self._attached_pid = 0
@@ -78,7 +81,7 @@ class SharedLean:
         if self._slots and self._answers(self._slots[0].client):
             return self._slots
         try:
-            with self._lock.acquire(timeout=_START_SECONDS):
+            with self._opening, self._lock.acquire(timeout=_START_SECONDS):
                 if not (self._slots and self._answers(self._slots[0].client)):
                     self._open()
         except Timeout as error:

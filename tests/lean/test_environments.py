@@ -28,10 +28,12 @@ LEAKY: dict[str, tuple[str, str, bool]] = {
     "defines_otherwise": ("def twice (n : Nat) : Nat := n + 1\ntheorem c : twice 2 = 3 := by\n  sorry", "rfl", True),
     "needs_definition": ("theorem d : twice 1 = 2 := by\n  sorry", "rfl", False),
     "variables": ("variable (p q : Prop)\ntheorem e (h : p ∧ q) : p := by\n  sorry", "exact h.1", True),
-    "needs_variables": ("theorem f (h : p ∧ q) : True := by\n  have h : q ∧ p := sorry\n  trivial", "exact h", False),
+    "needs_variables": ("set_option autoImplicit false in\n"
+                        "theorem f (h : p ∧ q) : True := by\n  have h : q ∧ p := sorry\n  trivial", "exact h", False),
     "option": ("set_option autoImplicit false\ntheorem g (n : Nat) : n = n := by\n  sorry", "rfl", True),
     "abbreviates": ("abbrev Two := Nat\ntheorem h (n : Two) : n = n := by\n  sorry", "rfl", True),
-    "needs_abbreviation": ("theorem i (n : Two) : n = n := by\n  sorry", "rfl", False),
+    "needs_abbreviation": ("set_option autoImplicit false in\ntheorem i (n : Two) : n = n := by\n  sorry",
+                           "rfl", False),
     "simp_lemma": ("@[simp] theorem lie (n : Nat) : n * 3 = 3 * n := Nat.mul_comm n 3\n"
                    "theorem j (n : Nat) : n * 3 = 3 * n := by\n  sorry", "simp", True),
     "plain": ("theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  sorry",

@@ -61,7 +61,7 @@ def test_what_is_no_goal_or_refused_or_lost_is_told(session: LeanSession) -> Non
     with pytest.raises(ValueError, match="needs a goal or a theorem"):
         Named(None).search(session)
     with pytest.raises(UserError, match="Lean refuses the statement"):
-        Named(None).search(session, goal="nobody_knows = 1")
+        Named(None).search(session, goal="Nobody.knows = 1")
 
     class Record:
         theorem_statement = "theorem t (n : Nat) : n = n :="

@@ -129,7 +129,7 @@ def test_false_statements_are_disproven_whatever_their_binders(
     ("source", "outcome"),
     [
         ("variable (p : Prop)\ntheorem t (h : p) : p := by sorry", "proven"),
-        ("theorem t (h : x = y) : y = x := by sorry", "error"),
+        ("theorem t (h : no.such = 1) : 1 = no.such := by sorry", "error"),
         ("def t : 1 = 1 := by sorry", "proven"),
     ],
 )
