@@ -33,7 +33,8 @@ BEAT_SECONDS = 1.0
 GRACE_SECONDS = 15.0
 """Time for the main thread to end in good order, before the process is ended for it."""
 RANKS_PER_SECOND = 64
-_PACKAGE = f"{os.sep}nanoproof{os.sep}"
+# The folder itself: a clone is called nanoproof too, and what is installed in its .venv is not ours.
+_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _COLLECTING = frozenset({"gather_json", "all_reduce_sum", "barrier"})
 _COLLECTIVES = os.path.join("torch", "distributed", "")
 
@@ -206,8 +207,8 @@ class RankWatch:
             ours = file == distributed.__file__
             # With nccl a collective returns at once, and the first read of its result waits.
             in_collective |= _COLLECTIVES in file or (ours and frame.f_code.co_name in _COLLECTING)
-            if _PACKAGE in file and not ours:
-                return f"{file.rpartition(_PACKAGE)[2]}:{frame.f_lineno} in {frame.f_code.co_name}", in_collective
+            if file.startswith(_PACKAGE) and not ours:
+                return f"{file.removeprefix(_PACKAGE)}:{frame.f_lineno} in {frame.f_code.co_name}", in_collective
             frame = frame.f_back
         return "", in_collective
 

@@ -114,7 +114,7 @@ def test_a_main_thread_in_a_collective_is_seen_there(store, monkeypatch):
 def test_a_main_thread_in_a_collective_of_ours_is_shown_where_it_was_called(store, monkeypatch):
     inside, leave = threading.Event(), threading.Event()
     monkeypatch.setattr(distributed.dist, "is_initialized", lambda: inside.set() or not leave.wait(20))
-    path = os.path.join("x", "nanoproof", "rl", "loop.py")
+    path = os.path.join(rank_watch._PACKAGE, "rl", "loop.py")
     scope: dict = {}
     exec(compile("def step(collective):\n    collective()", path, "exec"), scope)
     waiting = threading.Thread(target=scope["step"], args=(distributed.barrier,))
