@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nanoproof.common.config import opt, validate
+from nanoproof.common.config import check, opt, validate
 
 
 @dataclass(frozen=True)
@@ -76,3 +76,26 @@ class MonitorAddress:
 
     def __post_init__(self) -> None:
         validate(self, "monitor")
+
+
+@dataclass(frozen=True)
+class PolicyEndpointOptions:
+    """Servers that write a model's texts while it is trained: in reinforcement learning, and in rounds of self-play."""
+
+    policy_endpoint: tuple[str, ...] = opt(
+        (),
+        "vLLM servers that write the samples of a model hf:, http://HOST:PORT/v1 each: the adapters of each step or "
+        "round are loaded there. They have to see the run's directory.",
+        metavar="URL",
+        advanced=True,
+    )
+    policy_restart: str | None = opt(
+        None,
+        "For a whole model at endpoints: a command that restarts the server at URL with the model in FOLDER, which it "
+        "is to serve as NAME; run as COMMAND FOLDER URL NAME for each step or round.",
+        metavar="COMMAND",
+        advanced=True,
+    )
+
+    def __post_init__(self) -> None:
+        check(self.policy_restart is None or bool(self.policy_endpoint), "--policy-restart goes with --policy-endpoint")

@@ -345,9 +345,13 @@ def report(summary: dict[str, Any]) -> str:
     whole = summary.get("whole_proofs")
     unit = "simulations" if whole is None else "samples"
     lines = [headline(summary), f"  solved: {', '.join(shown)} {unit}", *(report_whole(whole) if whole else ())]
-    solvers = (summary.get("settings") or {}).get("search_finishers")
+    settings = summary.get("settings") or {}
+    solvers = settings.get("search_finishers")
     if solvers is not None:
         lines.append(f"  solvers besides the policy: {', '.join(solvers) or 'none'}")
+    # Small networks have them by default: a score must not be read as the network's alone.
+    if settings.get("step_tactics"):
+        lines.append(f"  steps besides the policy: {settings['step_tactics']} that a state suggests (--step-tactics)")
     if cost and whole is None:
         lines.append(
             f"  a theorem on average: {cost['simulations']:.1f} simulations, {cost['tactic_samples']:.1f} tactic "

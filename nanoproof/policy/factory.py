@@ -438,7 +438,7 @@ def _with_premises(policy: TacticPolicy | TextPolicy, premises: _Premises | None
 
 
 STEPS_OF_SMALL = 12
-"""`--step-tactics` of a small network: of 48 exercises it proves 43 with 12 or 24, and 20 without (experiments.md)."""
+"""`--step-tactics` of a small network: of 48 exercises 43 are proved with 12 or 24, 20 without, 35 by them alone."""
 
 
 def follow_network(args: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Self
 from nanoproof.actors.fleet import EARLIER_FLAGS, EARLIER_FLAGS_OF_CLUSTERS, FleetOptions
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, preset_values, validate
 from nanoproof.common.errors import UserError
-from nanoproof.common.option_groups import MonitorAddress
+from nanoproof.common.option_groups import MonitorAddress, PolicyEndpointOptions
 from nanoproof.data.theorems.theorem_sets import FIXED, parse_set_names
 from nanoproof.inference.sampling import EngineLimits
 from nanoproof.lean.solvers import AUTO
@@ -212,7 +212,7 @@ class ClusterOptions:
 
 
 @dataclass(frozen=True)
-class HubModelOptions:
+class HubModelOptions(PolicyEndpointOptions):
     """Models of transformers (hf:)."""
 
     prompt_format: str | None = opt(
@@ -230,20 +230,6 @@ class HubModelOptions:
         min=0,
         advanced=True,
     )
-    policy_endpoint: tuple[str, ...] = opt(
-        (),
-        "vLLM servers that write the samples, http://HOST:PORT/v1 each: the adapters of each step are loaded there. "
-        "They have to see the run directory.",
-        metavar="URL",
-        advanced=True,
-    )
-    policy_restart: str | None = opt(
-        None,
-        "For a whole model at endpoints: a command that restarts the server at URL with the model in FOLDER, which it "
-        "is to serve as NAME; run as COMMAND FOLDER URL NAME for each step.",
-        metavar="COMMAND",
-        advanced=True,
-    )
     shard: bool = opt(
         False,
         "Under torchrun: weights, gradients and optimizer of a model hf: over the ranks (FSDP2), beside a whole copy "
@@ -256,8 +242,8 @@ class HubModelOptions:
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         validate(self, "model")
-        check(self.policy_restart is None or bool(self.policy_endpoint), "--policy-restart goes with --policy-endpoint")
 
     def refuse_for_ours(self) -> None:
         """Raise UserError for what networks of ours do not heed, as whoever asks for it expects something of it."""

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from nanoproof.common.config import check, opt
 from nanoproof.common.errors import UserError
+from nanoproof.common.option_groups import PolicyEndpointOptions
 from nanoproof.inference.hf_loading import ADAPTER_FILE
 from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample
@@ -25,26 +25,8 @@ BATCHES = 4
 
 
 @dataclass(frozen=True)
-class RoundEndpointOptions:
+class RoundEndpointOptions(PolicyEndpointOptions):
     """Who writes the texts of rounds."""
-
-    policy_endpoint: tuple[str, ...] = opt(
-        (),
-        "vLLM servers that write proofs and conjectures of a model hf:, http://HOST:PORT/v1 each: the adapters of each "
-        "round are loaded there. They have to see --exp-dir.",
-        metavar="URL",
-        advanced=True,
-    )
-    policy_restart: str | None = opt(
-        None,
-        "For a whole model at endpoints: a command that restarts the server at URL with the model in FOLDER, which it "
-        "is to serve as NAME; run as COMMAND FOLDER URL NAME for each round.",
-        metavar="COMMAND",
-        advanced=True,
-    )
-
-    def __post_init__(self) -> None:
-        check(self.policy_restart is None or bool(self.policy_endpoint), "--policy-restart goes with --policy-endpoint")
 
     def check_model(self, spec: str, trains_whole: bool) -> None:
         """Raise UserError if the servers cannot be given the weights of a model that is trained this way."""

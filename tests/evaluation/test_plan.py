@@ -93,3 +93,10 @@ def test_a_score_says_whom_it_believes():
     here, there = "embedded NanoLean at 127.0.0.1:1", "Lean server h:8000, believed at its word (2 of 2 processes)"
     text = report({**summary, "parts": [{"lean": here}, {"lean": there}, {"lean": there}, {}]})
     assert f"\n  proofs checked by {here}; {there}" in text
+
+
+def test_a_score_says_what_was_tried_beside_the_policy():
+    summary = {"dataset": "scripted", "split": "test", "seed": 0, **summarize([], 8, 1.0)}
+    assert "steps besides" not in report({**summary, "settings": {"search_finishers": ["simp"]}})
+    text = report({**summary, "settings": {"search_finishers": ["simp"], "step_tactics": 12}})
+    assert "besides the policy: simp\n  steps besides the policy: 12 that a state suggests" in text
