@@ -98,14 +98,18 @@ def _elab_header(
 ) -> Header:
     """The header with variables of the section, and binders that nobody has written."""
     elaborator = Elaborator(session, EMPTY_CONTEXT)
-    binders = [*variables, *automatic, *signature.binders]
-    ids = [add_local(elaborator, binder) for binder in binders]
+    ids = [add_local(elaborator, binder) for binder in variables]
+    num_variables = len(variables)
+    if num_variables:
+        # Only variables tell of variables: with `variable (h : x = x)`, no theorem may make a number of `x`.
+        elaborator.force()
+        num_variables += bind_types(elaborator, variables, ids)
+    ids = [add_local(elaborator, binder) for binder in (*automatic, *signature.binders)]
     type_ = None
     if signature.type is not None:
         type_ = elaborator.elab_type(signature.type)
     elaborator.force()
-    num_variables = len(variables) + bind_types(elaborator, variables, ids)
-    bind_types(elaborator, automatic, ids[len(variables) :])
+    bind_types(elaborator, automatic, ids)
     if type_ is not None:
         assert signature.type is not None
         type_ = finish(elaborator, type_, "error", signature.type).term

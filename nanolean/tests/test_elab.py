@@ -242,3 +242,8 @@ def test_an_undetermined_type_is_an_error():
 @pytest.mark.parametrize("name", ["ℝ", "Real", "ℕ", "Int"])
 def test_types_that_only_mathlib_or_the_core_has_are_not_bound(name: str) -> None:
     assert any("nknown identifier" in error for error in errors(f"theorem t (x : {name}) : x = x := rfl"))
+
+
+def test_no_theorem_tells_the_type_of_a_section_variable() -> None:
+    assert errors("variable (h : x = x)\ntheorem t : x = x := rfl") == []
+    assert errors("variable (h : x = x)\ntheorem t : x = 3 → x = 3 := id") != []

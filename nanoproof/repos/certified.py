@@ -2,10 +2,12 @@
 
 A certificate is of a whole text, and a file may still hold theorems that nobody has proved. So from what Lean reads of
 a file, with the files that it imports, each command with an open `sorry` is left out, and then what cannot be read
-without it. A statement that is left keeps its text; what fell out with its theorem was not judged, and is counted.
+without it. A statement that is left keeps its text, and in a text without its libraries or something of its own, no name
+is bound automatically; what fell out with its theorem was not judged, and is counted.
 """
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -34,10 +36,11 @@ class _Part:
 
     text: str
     proofs: int = 0
+    left_out: bool = False
 
     def leave_out(self) -> None:
         """Leave it out; the lines of the others stay where they are."""
-        self.text, self.proofs = "\n" * self.text.count("\n"), 0
+        self.text, self.proofs, self.left_out = "\n" * self.text.count("\n"), 0, True
 
 
 def judge_project(project: Project, files: Mapping[str, LeanFile], folder: Path, checker: str) -> dict[str, Any]:
@@ -55,7 +58,9 @@ def judge_project(project: Project, files: Mapping[str, LeanFile], folder: Path,
         if not file.filled:
             continue
         total += len(file.filled)
-        parts = _readable(_parts(project, path, files), target / "text.lean")
+        own = project.file(path)
+        imported = [name for source in (own, *project.closure(own)) for name in project.external_imports(source)]
+        parts = _readable(_parts(project, path, files), target / "text.lean", bool(imported))
         left = sum(part.proofs for part in parts)
         if left:
             # A file of its own for each, side by side: `A/B.lean` and `A_B.lean` must not become one.
@@ -92,8 +97,16 @@ def _commands(file: LeanFile, counted: bool) -> list[_Part]:
     return parts
 
 
-def _readable(parts: list[_Part], scratch: Path) -> list[_Part]:
+_EXPLICIT = _Part("set_option autoImplicit false set_option relaxedAutoImplicit false ")
+"""Before a text that lacks something: a name of a library, or of what is left out, would be bound automatically, and the
+statement that is judged would be one about all types. It ends no line, so that lines stay where they are."""
+_IMPLICIT = re.compile(r"\bset_option\s+autoImplicit\s+true\b")
+
+
+def _readable(parts: list[_Part], scratch: Path, lacks_library: bool) -> list[_Part]:
     """Return the parts without those in which NanoLean finds errors or `sorry`; none if it cannot read the rest."""
+    if lacks_library or any(part.left_out for part in parts):
+        parts = _explicit(parts)
     for _ in range(MOST_ROUNDS):
         scratch.write_text("".join(part.text for part in parts), encoding="utf-8")
         lines = _faults(scratch)
@@ -104,7 +117,16 @@ def _readable(parts: list[_Part], scratch: Path) -> list[_Part]:
             return parts
         for part in _at_lines(parts, lines):
             part.leave_out()
+        parts = _explicit(parts)
     return []
+
+
+def _explicit(parts: list[_Part]) -> list[_Part]:
+    """Put `_EXPLICIT` first; what sets it aside is left out."""
+    for part in parts:
+        if _IMPLICIT.search(part.text):
+            part.leave_out()
+    return parts if parts[0] is _EXPLICIT else [_EXPLICIT, *parts]
 
 
 def _faults(file: Path) -> list[int] | None:

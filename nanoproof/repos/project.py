@@ -234,7 +234,8 @@ class Project:
             parsed = LeanFile.parse(other.written, path=other.path)
             texts[other.path] = parsed.imported()
             places |= parsed.places
-        return LeanFile.parse(own.written, before_text(texts, needed), own.path, places)
+        explicit = not provided_modules and self.lacks_library(own)
+        return LeanFile.parse(own.written, before_text(texts, needed, explicit), own.path, places)
 
     @property
     def name(self) -> str:
@@ -290,6 +291,14 @@ class Project:
     def external_imports(self, file: SourceFile) -> tuple[str, ...]:
         """Return the modules that a file imports directly and that are not the project's."""
         return tuple(module for module in file.imports if self.file_of(module) is None)
+
+    def lacks_library(self, file: SourceFile) -> bool:
+        """Tell whether a file imports, also through others, a module that is neither the project's nor Lean's `Init`."""
+        for other in (file, *self.closure(file)):
+            for module in self.external_imports(other):
+                if module.partition(".")[0] != "Init":
+                    return True
+        return False
 
     def import_paths(self, file: SourceFile) -> tuple[str, ...]:
         """Return the paths of the files that a file imports directly, so far as they are here."""
@@ -397,18 +406,32 @@ def _add_declared(found: dict[str, Provenance], file: SourceFile) -> None:
 # -- What Lean reads of a file ---------------------------------------------------------------------------------------
 
 
-def before_text(texts: Mapping[str, str], needed: Collection[SourceFile]) -> str:
-    """Join the texts of imported files by their paths, which have no header, each a section of its own."""
-    return "".join(enclosed(texts[file.path]) for file in needed)
+EXPLICIT = "set_option autoImplicit false\n"
+"""Before what a Lean without its libraries reads: their names would be bound automatically, and `(x : ENat)` become
+something about all types."""
 
 
-def whole_text(project: Project, file: SourceFile, texts: Mapping[str, str], provided: Collection[str] = ()) -> str:
+def before_text(texts: Mapping[str, str], needed: Collection[SourceFile], explicit: bool = False) -> str:
+    """Join the texts of imported files by their paths, which have no header, each a section of its own.
+
+    With `explicit`, Lean binds no name automatically in them and behind them.
+    """
+    return EXPLICIT * explicit + "".join(enclosed(texts[file.path]) for file in needed)
+
+
+def whole_text(
+    project: Project,
+    file: SourceFile,
+    texts: Mapping[str, str],
+    provided: Collection[str] = (),
+    explicit: bool = False,
+) -> str:
     """Return what Lean reads of a file: the texts of what it imports, then its own without imports.
 
     `texts` are those of all files by their paths, as they are on disk or will be; `provided` files are the server's.
     """
     needed = [other for other in project.closure(file) if other.path not in provided]
-    before = before_text({other.path: lexical.without_header(texts[other.path]) for other in needed}, needed)
+    before = before_text({other.path: lexical.without_header(texts[other.path]) for other in needed}, needed, explicit)
     return before + lexical.without_header(texts[file.path])
 
 

@@ -32,7 +32,7 @@ from nanoproof.prover.check import check_proof
 from nanoproof.prover.cli_input import SorryFiller, with_what_lacks
 from nanoproof.prover.interactive import best_line, describe_effort
 from nanoproof.prover.resting import Rest
-from nanoproof.repos.project import Project, before_text, whole_text
+from nanoproof.repos.project import Project, SourceFile, before_text, whole_text
 from nanoproof.repos.tries import LOG, PROVED, Ledger, Rung, Task, gap_key
 from nanoproof.search.render import SearchView, tree_page
 from nanoproof.search.tree_json import tree_from_json
@@ -180,11 +180,17 @@ class ProjectProver:
                 if path in self.left_alone:
                     imported.setdefault(path, without_header(file.text))
                     continue
-                parsed = LeanFile.parse(file.written, before_text(imported, needed), path, dict(places))
+                parsed = LeanFile.parse(
+                    file.written, before_text(imported, needed, self._is_explicit(file)), path, dict(places)
+                )
                 if parsed.gaps and self._is_wanted(path):
                     parsed = self._open(path, parsed, session)
                 imported[path] = parsed.imported()
                 places |= parsed.places
+
+    def _is_explicit(self, file: SourceFile) -> bool:
+        """Tell whether Lean reads a file without libraries of it, so that it must not bind their names."""
+        return self.lean == EMBEDDED_LEAN and self.project.lacks_library(file)
 
     def run(self) -> None:
         """Work on the tasks until all is done, time is up, or `stop` is called; then check all that has changed.
@@ -232,10 +238,10 @@ class ProjectProver:
                 path = file.path
                 if path in self.provided:
                     continue
-                given = whole_text(self.project, file, original, self.provided)
+                given = whole_text(self.project, file, original, self.provided, self._is_explicit(file))
                 if path not in before:
                     before[path] = session.check(given)
-                text = whole_text(self.project, file, texts, self.provided)
+                text = whole_text(self.project, file, texts, self.provided, self._is_explicit(file))
                 read = [each.path for each in (*self.project.closure(file), file) if each.path in filled]
                 proofs = sum(len(filled[each].filled) for each in read if each not in self.provided)
                 was, now = LeanFile.parse(given), LeanFile.parse(text)
@@ -261,7 +267,11 @@ class ProjectProver:
             if state is None:
                 read = LeanFile.parse(file.written, path=file.path)
             else:
-                read = replace(state.filler.file, before=before_text(imported, needed), open_before=dict(places))
+                read = replace(
+                    state.filler.file,
+                    before=before_text(imported, needed, self._is_explicit(file)),
+                    open_before=dict(places),
+                )
                 state.filler.file = read
                 for task in self.tasks:
                     if task.path == file.path and task.outcome in PROVED:

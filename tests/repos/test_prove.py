@@ -500,3 +500,22 @@ def test_the_count_of_sorries_falls_by_what_was_filled(
 ) -> None:
     before, now = CheckReport((), 3, ()), CheckReport((), after, ())
     assert FileCheck("A.lean", before, now, frozenset(), filled, gaps).fault == fault
+
+
+@pytest.mark.parametrize("header", ["import Mathlib\n", "import B\n"])
+def test_a_name_of_a_missing_library_is_not_bound(
+    header: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = {"A.lean": f"{header}theorem t (x : ENat) : x = x := by sorry\n", "B.lean": "import Mathlib\n"}
+    assert prove_here(tmp_path / "mine", tmp_path, lines=lines) == 1
+    said = capsys.readouterr().out
+    assert "Unknown identifier `ENat`" in said and "t: proved" not in said
+
+
+def test_a_certified_text_that_lacks_something_binds_no_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its statement could have become another one: it is not judged."""
+    lines = {**JUDGED, "A.lean": f"{JUDGED['A.lean']}\ntheorem auto (x : a) : x = x := by sorry\n"}
+    assert prove_here(tmp_path / "mine", tmp_path, "--checker", "true", lines=lines) == 1
+    assert "not judged, as no certificate holds them: 1 proof" in capsys.readouterr().out
