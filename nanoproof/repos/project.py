@@ -293,7 +293,7 @@ class Project:
         return tuple(module for module in file.imports if self.file_of(module) is None)
 
     def lacks_library(self, file: SourceFile) -> bool:
-        """Tell whether a file imports, also through others, a module that is neither the project's nor Lean's `Init`."""
+        """Tell whether a file imports, also through others, a module of neither the project nor Lean's `Init`."""
         for other in (file, *self.closure(file)):
             for module in self.external_imports(other):
                 if module.partition(".")[0] != "Init":
