@@ -2,7 +2,7 @@
 
 A certificate is of a whole text, and a file may still hold theorems that nobody has proved. So from what Lean reads of
 a file, with the files that it imports, each command with an open `sorry` is left out, and then what cannot be read
-without it. A statement that is left keeps its text, and in a text without its libraries or something of its own, no name
+without it. A statement that is left keeps its text, and in a text that lacks a library or a part of its own no name
 is bound automatically; what fell out with its theorem was not judged, and is counted.
 """
 
@@ -98,7 +98,7 @@ def _commands(file: LeanFile, counted: bool) -> list[_Part]:
 
 
 _EXPLICIT = _Part("set_option autoImplicit false set_option relaxedAutoImplicit false ")
-"""Before a text that lacks something: a name of a library, or of what is left out, would be bound automatically, and the
+"""Before a text that lacks something: a name of a library, or of what is left out, would be bound automatically, the
 statement that is judged would be one about all types. It ends no line, so that lines stay where they are."""
 _IMPLICIT = re.compile(r"\bset_option\s+autoImplicit\s+true\b")
 
