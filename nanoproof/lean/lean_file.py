@@ -164,8 +164,8 @@ class LeanFile:
     def checked(self) -> str:
         """Return what Lean checks: the text with the proofs, without imports, behind what comes `before` it."""
         text = without_header(self.proved())
-        if not self.before:
-            return text
+        if not STAND_IN.search(self.before):
+            return self.before + text
         return _with_axioms(self.before, [text])
 
     def assuming(self, gaps: Collection[Gap]) -> str:

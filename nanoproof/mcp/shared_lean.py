@@ -49,8 +49,8 @@ class SharedLean:
         self._slots: list[FleetServer] = []
         self._attached_pid = 0
         self.lean = EMBEDDED_LEAN
-        self.imports: list[str] = []
-        """Modules that named servers have imported."""
+        self.imports: list[str] | None = None
+        """Modules that named servers have imported; None if NanoLean reads the texts."""
         if options.lean.servers:
             fleet = open_fleet(options, dist)
             self._slots, self.lean = fleet.slots, str(fleet.lean)

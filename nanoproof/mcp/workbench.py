@@ -474,7 +474,7 @@ class Workbench:
         if not mask(whole).rstrip().endswith(mask(text).strip()):
             raise ToolProblem("bad argument", "context: it ends within a comment or a string")
         project = Project.of_file(self.root, self.root / f"{name}.lean", whole)
-        known = set(self.lean.imports)
+        known = set(self.lean.imports or ())
         for module in imports:
             if project.file_of(module) is None and module not in known and not is_library(module):
                 raise ToolProblem("bad argument", f"imports: there is no module {module} in the project")

@@ -215,9 +215,10 @@ class Project:
         only = file.relative_to(root).as_posix()
         return cls(root, tuple(_in_order(_read_with_imports(root, file, text))), only=only)
 
-    def with_imports(self, provided_modules: Collection[str] = ()) -> LeanFile:
+    def with_imports(self, provided_modules: Collection[str] | None = ()) -> LeanFile:
         """Return the one file of interest with what comes before it when Lean reads it: the files that it imports, with
-        an axiom for each of their `sorry`s. Files that `provided_modules` are, or import, are left out.
+        an axiom for each of their `sorry`s. Files that `provided_modules` are, or import, are left out; None stands for
+        NanoLean, which has no library, and then names of a library that the file imports are not bound automatically.
 
         Raises UserError where one of them cannot be read, or imports itself.
         """
@@ -234,7 +235,7 @@ class Project:
             parsed = LeanFile.parse(other.written, path=other.path)
             texts[other.path] = parsed.imported()
             places |= parsed.places
-        explicit = not provided_modules and self.lacks_library(own)
+        explicit = provided_modules is None and self.lacks_library(own)
         return LeanFile.parse(own.written, before_text(texts, needed, explicit), own.path, places)
 
     @property
@@ -283,9 +284,9 @@ class Project:
             file for file, closure in zip(self.files, self._closures) if file.path not in paths and wanted & closure
         )
 
-    def provided_by(self, modules: Collection[str]) -> frozenset[str]:
+    def provided_by(self, modules: Collection[str] | None) -> frozenset[str]:
         """Return the paths of the files that a server has already imported which imports these modules."""
-        direct = [file for module in modules if (file := self.file_of(module)) is not None]
+        direct = [file for module in modules or () if (file := self.file_of(module)) is not None]
         return frozenset(each.path for file in direct for each in (file, *self.closure(file)))
 
     def external_imports(self, file: SourceFile) -> tuple[str, ...]:
@@ -435,7 +436,7 @@ def whole_text(
     return before + lexical.without_header(texts[file.path])
 
 
-def imported_into(path: Path, file: LeanFile, provided_modules: Collection[str] = ()) -> LeanFile:
+def imported_into(path: Path, file: LeanFile, provided_modules: Collection[str] | None = ()) -> LeanFile:
     """Return a file of a project with what comes before it, as `Project.with_imports`; its own path stays unnamed."""
     read = Project.read(path).with_imports(provided_modules)
     return replace(file, before=read.before, open_before=read.open_before)

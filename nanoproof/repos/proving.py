@@ -20,7 +20,7 @@ from typing import Any
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text
 from nanoproof.common.option_groups import LeanOptions
-from nanoproof.lean.client import FleetServer, LeanFleet
+from nanoproof.lean.client import FleetServer, LeanFleet, runs_nanolean
 from nanoproof.lean.jobs import Jobs
 from nanoproof.lean.lean_file import Gap, LeanFile, OpenPlace
 from nanoproof.lean.lexical import without_header
@@ -525,11 +525,13 @@ def by_axioms(rest: Rest) -> str:
     return f", by the axiom{'s' * (len(rest.axioms) > 1)} {', '.join(rest.axioms)} of the project"
 
 
-def server_imports(options: LeanOptions) -> list[str]:
-    """Return the modules that all the servers named by options have imported; none where none is named."""
+def server_imports(options: LeanOptions) -> list[str] | None:
+    """Return the modules that all the servers named by options have imported; None if NanoLean reads the texts."""
     if not options.servers:
-        return []
+        return None
     reports = LeanFleet(options.servers, options.token).statuses()
+    if any(report.status is not None and runs_nanolean(report.status) for report in reports):
+        return None
     found = [set((report.status or {}).get("imports") or ()) for report in reports]
     return sorted(set.intersection(*found)) if found else []
 

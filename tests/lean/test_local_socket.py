@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import struct
 import threading
@@ -50,7 +51,9 @@ def test_both_ways_give_the_same_results(serve: Serve) -> None:
         with running.client().lease() as session:
             outcomes.append(results(session, session.start(THEOREM)))
             assert (socket_of(session) is None) == (running is plain)
-    assert outcomes[0] == outcomes[1]
+    # Whether its exit status is known yet when a process has said something strange is a matter of moments.
+    local, http = (re.sub(r"exit status -?\d+, ", "", str(outcome)) for outcome in outcomes)
+    assert local == http
 
 
 def test_requests_are_counted_and_listed_whichever_way_they_come(serve: Serve) -> None:

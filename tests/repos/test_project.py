@@ -100,6 +100,15 @@ def test_what_a_server_has_imported_comes_with_its_imports(tmp_path: Path) -> No
     assert Project.read(folder(tmp_path, files)).provided_by(["Mathlib", "B"]) == {"A.lean", "B.lean"}
 
 
+def test_only_without_its_libraries_names_are_not_bound(tmp_path: Path) -> None:
+    """A server with Mathlib binds what the project's own options say."""
+    files = {"A.lean": "import Mathlib\ntheorem t (x : ENat) : x = x := sorry", "B.lean": "theorem b : True := sorry"}
+    path = folder(tmp_path, files)
+    assert Project.of_file(path, path / "A.lean").with_imports(None).before == "set_option autoImplicit false\n"
+    assert Project.of_file(path, path / "A.lean").with_imports([]).before == ""
+    assert Project.of_file(path, path / "B.lean").with_imports(None).before == ""
+
+
 def test_a_file_alone_comes_with_its_imports_only(tmp_path: Path) -> None:
     files = {"lean-toolchain": "", "P/A.lean": "", "P/B.lean": "import P.A\n", "P/C.lean": "import P.B\n"}
     found = Project.read(folder(tmp_path, files) / "P" / "B.lean")
