@@ -342,8 +342,8 @@ RL that begins inside of reference proofs (--start-states); of 3,800, tools for 
 policy on a CPU by compiled code; of 500, processes by fork and calls without HTTP; of
 1,150, steps that states suggest, and similar proofs; of 2,700, values and RL for models of others; of 350, trackio,
 and what the model of a live run says at a state that is typed in; of 600 of nanolean, messages in the words of Lean
-and processes by fork; of 150 each, why `common` and `retrieval` do what they do; of 80, why `mcp` and `cluster` do; of 60,
-that no name of a missing library is bound automatically (a proof of another statement would be called one)."""
+and processes by fork; of 150 each, why `common` and `retrieval` do what they do; of 80, why `mcp` and `cluster` do;
+of 60, that no name of a missing library is bound automatically (a proof of another statement would be called one)."""
 MOST_FLAGS = {"nanoproof.rl": 109, "scripts.prover_eval": 85, "scripts.prove": 63}
 """Flags that `--help-all` explains; constants it lists by name. `--checker` of evaluations: every score has the verdict
 of an outside checker; `--engine`: the policy by compiled code or by torch; `--html`: a report as one file, to send;
