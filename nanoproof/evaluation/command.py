@@ -106,9 +106,8 @@ def add_eval_flags(parser: Parser) -> None:
 def parse_eval_args(parser: Parser, argv: Given) -> argparse.Namespace:
     """Parse, and let the benchmarks follow the Lean servers where they are not named."""
     args = parser.parse_args(argv)
-    if (args.policy == "solver-only" or getattr(args, "whole_proofs", False)) and tuple(args.search_finishers) == (
-        AUTO,
-    ):
+    no_finishers = args.policy == "solver-only" or getattr(args, "whole_proofs", False)
+    if no_finishers and tuple(args.search_finishers) == (AUTO,):
         args.search_finishers = ()  # the policy suggests them, or there is no search
     follow_lean(args, EVAL_DATA)
     return args
@@ -138,14 +137,20 @@ class EvalCommand:
         """`loaded` are networks that are there already, by the manifests of their checkpoints."""
         self._watch, self._limits = watch, limits
         self.options, self.sampling = from_args(EvalOptions, args), from_args(SamplingConfig, args)
-        search = replace(from_args(SearchConfig, args, "search_"), finisher_use="candidate")
-        warn_of_options(search)
-        self.search = search.without_solvers() if self.options.solving.disable_solvers else search
+        # At every node, not at new leaves only as in training, which keeps what solvers close out of its data.
+        self.search = replace(from_args(SearchConfig, args, "search_"), finisher_use="candidate")
+        warn_of_options(self.search)
+        if self.options.solving.disable_solvers:
+            self.search = self.search.without_solvers()
         self.fleet_options = from_args(FleetOptions, args)
         self.dist, self.fleet, self._loaded = dist, fleet, loaded
         self.lean = choose_lean(self.fleet_options.lean.project, embedded=not self.fleet_options.lean.servers)
-        self.lean_version = fleet.lean or (self.lean.version if self.lean.required else None)
-        self._served = on_main(self._ask_server) if self.options.server.server is not None else None
+        self.lean_version = fleet.lean
+        if not fleet.lean and self.lean.required:
+            self.lean_version = self.lean.version
+        self._served = None
+        if self.options.server.server is not None:
+            self._served = on_main(self._ask_server)
         self._versions = versions()
         self._count = 0
         self._models: dict[Path, dict[str, Any]] = {}
@@ -199,7 +204,10 @@ class EvalCommand:
         summaries = []
         for model in dict.fromkeys(job.target.model for job in jobs):
             mine = [(job, is_over) for job, is_over in zip(jobs, over, strict=True) if job.target.model == model]
-            with nullcontext() if all(is_over for _, is_over in mine) else self._actors(model) as pool:
+            actors: AbstractContextManager[AttemptPool | None] = self._actors(model)
+            if all(is_over for _, is_over in mine):
+                actors = nullcontext()  # nothing is loaded to read what is there
+            with actors as pool:
                 for job, is_over in mine:
                     if is_over or pool is None:
                         summary: dict[str, Any] = on_main(job.files.read_summary)
@@ -219,27 +227,37 @@ class EvalCommand:
         if not theorems:
             raise UserError(f"--datasets {target.dataset}: {options.split} holds no theorems")
         model = self._identity(target.model)
-        whole = self.whole.whole_proofs
         settings = EvalSettings(
             dataset=set_name(target.dataset),
             split=options.split,
-            num_simulations=self.whole.samples if whole else options.num_simulations,
+            num_simulations=options.num_simulations,
             seed=seed,
             search=self.search,
             policy=options.policy,
-            sampling=self.sampling if options.policy == "model" and not whole else None,
-            served_model=model if options.server.server is not None else None,
-            dtype=self._dtype(target.model) if model and model["sha256"] and options.server.server is None else None,
-            solvers=options.solvers if options.policy == "solver-only" else None,
-            model_sha256=model["sha256"] if model and options.server.server is None else None,
             lean=self.lean_version,
-            retry_timeouts=None if whole else options.retry_timeouts,
-            whole=self.whole.settings() if whole else None,
+            retry_timeouts=options.retry_timeouts,
             text_model=self._how_asked(target.model),
             premises=self._premises,
         )
+        # What does not apply stays None: a setting that decides nothing must not keep `--continue` from going on.
+        if options.policy == "solver-only":
+            settings = replace(settings, solvers=options.solvers)
+        if options.server.server is not None:
+            settings = replace(settings, served_model=model)
+        elif model is not None:
+            settings = replace(settings, model_sha256=model["sha256"])
+            if model["sha256"]:  # a model of others computes in a type of its own, which is part of how it is asked
+                settings = replace(settings, dtype=self._dtype(target.model))
+        files: EvaluationFiles
+        if self.whole.whole_proofs:
+            whole = self.whole.settings()
+            settings = replace(settings, whole=whole, num_simulations=self.whole.samples, retry_timeouts=None)
+            files = SampleFiles(target.path, theorems, settings)
+        else:
+            if options.policy == "model":
+                settings = replace(settings, sampling=self.sampling)
+            files = EvaluationFiles(target.path, theorems, settings)
         extra: dict[str, Any] = {"policy": options.policy, "model": model, "versions": self._versions}
-        files = (SampleFiles if whole else EvaluationFiles)(target.path, theorems, settings)
         extra["baseline"] = find_baseline(options, files)
         if skipped := skipped_of(target.dataset):
             extra["skipped"] = {"count": len(skipped), "notes": skipped_notes(skipped)}
@@ -249,7 +267,10 @@ class EvalCommand:
         """Describe how the model is asked where that is not the usual way; baselines are never asked."""
         if model is None and self.options.server.server is None:
             return None
-        return self.options.texts.record(None if model is None else str(model), self.whole.whole_proofs)
+        spec = None
+        if model is not None:
+            spec = str(model)
+        return self.options.texts.record(spec, self.whole.whole_proofs)
 
     def _identity(self, manifest: Path | str | None) -> dict[str, Any] | None:
         """Identify the model by file, step and a hash of its weights; that of a policy server as the server does.
@@ -264,11 +285,12 @@ class EvalCommand:
             team = team_of(manifest)
             if len(team) == 1:
                 return {"path": manifest, "step": None, "sha256": None}
+            # Not sorted: the same networks in another order share the simulations in another way.
             digests = [(self._identity(Path(member)) or {})["sha256"] for member in team]
             return {"path": manifest, "step": None, "sha256": hashlib.sha256(" ".join(digests).encode()).hexdigest()}
         if manifest not in self._models:
             contents = read_manifest(manifest)
-            digest = on_main(lambda: weights_sha256(manifest))
+            digest = on_main(lambda: weights_sha256(manifest))  # of gigabytes, on a disk that the ranks share
             weights = manifest.parent / contents["weights"]
             self._models[manifest] = {"path": str(weights), "step": contents.get("step"), "sha256": digest}
         return self._models[manifest]
@@ -316,11 +338,14 @@ class EvalCommand:
         self._watch.check()
 
     def _dtype(self, model: Path | str | None) -> str:
-        """The type that the network computes in, and whose last bits its numbers have, for the record."""
+        """Return the type that the network computes in, and whose last bits its numbers have, for the record."""
         name = str(self.dist.dtype).removeprefix("torch.")
+        # Each sums up in an order of its own, so that samples may differ: no evaluation goes on with another.
         if self._is_compiled(model):
             return f"{name}, compiled code"
-        return f"{name}, padded batches" if self._limits.batch_invariant else name
+        if self._limits.batch_invariant:
+            return f"{name}, padded batches"
+        return name
 
     def _is_compiled(self, model: Path | str | None) -> bool:
         """Tell whether compiled code computes all networks that a text or path names."""
@@ -347,6 +372,9 @@ class EvalCommand:
 
     def _policy(self, network: Network, model: Path | str | None) -> AbstractContextManager[Policy]:
         options = self.options
+        spec = None
+        if model is not None:
+            spec = str(model)
         return open_policy(
             options.policy,
             network,
@@ -355,7 +383,7 @@ class EvalCommand:
             options.server.server,
             options.server.token,
             self._limits,
-            spec=None if model is None else str(model),
+            spec=spec,
             texts=options.texts,
             dist=self.dist,
             retrieving=options.retrieving,
@@ -393,7 +421,9 @@ def repeatable(
     padded = options.cpu_dtype == "float32"
     if options.cpu_dtype == "auto":
         padded = float32_repeats(options, model, dist, limits)
-    dtype = torch.float32 if padded else torch.float64
+    dtype = torch.float64
+    if padded:
+        dtype = torch.float32
     reason = "evaluations on a CPU that repeat to the last bit"
     return replace(dist, dtype=dtype, dtype_reason=reason), replace(limits, batch_invariant=padded)
 
@@ -417,7 +447,9 @@ def float32_repeats(options: EvalOptions, model: Path | str | None, dist: DistIn
 
 def load_for(options: EvalOptions, model: Path | str | None, dist: DistInfo) -> Network:
     """Load the network of a checkpoint, where the policy needs one of ours."""
-    return None if model is None else load_network(options.policy, str(model), dist)
+    if model is None:
+        return None
+    return load_network(options.policy, str(model), dist)
 
 
 def describe_progress(job: Job) -> str:
@@ -431,13 +463,18 @@ def find_baseline(options: EvalOptions, files: EvaluationFiles) -> dict[str, Any
     It must be of the same theorems under the same Lean; raises UserError where `--baseline` names one that is not.
     """
     ours = files.settings
-    suffix = ours.dataset if ours.split == DEFAULT_SPLIT else f"{ours.dataset}_{ours.split}"
-    path = Path(options.baseline).expanduser() if options.baseline else baseline_dir("solver-only") / f"eval_{suffix}"
+    suffix = ours.dataset
+    if ours.split != DEFAULT_SPLIT:
+        suffix += f"_{ours.split}"
+    path = baseline_dir("solver-only") / f"eval_{suffix}"
+    if options.baseline:
+        path = Path(options.baseline).expanduser()
     if options.baseline is None and (options.policy == "solver-only" or not (path / SUMMARY).exists()):
         return None
     summary = read_json(path / SUMMARY)
     theirs = summary.get("settings") or {}
-    if any(theirs.get(name) != files.plain[name] for name in ("theorem_set", "lean")):
+    # Solvers prove more or less from one version of Lean to the next, so their score is none to compare with.
+    if (theirs.get("theorem_set"), theirs.get("lean")) != (files.plain["theorem_set"], files.plain["lean"]):
         if options.baseline is not None:
             raise UserError(f"--baseline {options.baseline} is of other theorems, or of another Lean version")
         return None
@@ -464,7 +501,11 @@ def opened(
         first = targets[0].model
         dist, limits = repeatable(dist, options, from_args(EngineLimits, args, "engine_"), first)
         whole = from_args(WholeProofOptions, args).whole_proofs
-        loaded = {} if options.continue_ or whole else {first: load_for(options, first, dist)}
+        loaded: dict[Path | str | None, Network] = {}
+        # Before Lean is started, which takes longer than to find that a checkpoint is damaged. A continued evaluation
+        # may be over already and need no network; whole proofs open theirs in another way.
+        if not (options.continue_ or whole):
+            loaded[first] = load_for(options, first, dist)
         with RankWatch.connect(dist) as watch, (open_lean or open_fleet)(fleet_options, dist) as fleet:
             log.info("Lean: %s", fleet.description)
             yield EvalCommand(args, dist, fleet, loaded, watch, limits)

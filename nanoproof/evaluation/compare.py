@@ -1,14 +1,22 @@
 """Two evaluations of the same theorems, side by side: which theorems changed, and whether that could be chance."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import sub
 from pathlib import Path
 from typing import Any
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.evaluation.results import RESULTS, SUMMARY, with_search_defaults
-from nanoproof.evaluation.summary import by_theorem, mcnemar_exact, paired_difference, sign_flip_test, wilson
+from nanoproof.evaluation.summary import (
+    by_theorem,
+    count_outcome,
+    mcnemar_exact,
+    paired_difference,
+    sign_flip_test,
+    wilson,
+)
 from nanoproof.lean.certificates import accepted_by
 from nanoproof.prover.attempt import Attempt
 
@@ -33,9 +41,11 @@ class Evaluated:
 
 def read_evaluation(path: Path) -> Evaluated:
     """Read the directory of an evaluation. Raises UserError if it is none, or not over."""
+    # The summary is written last.
     if not (path / SUMMARY).exists():
-        over = f"is not over (no {SUMMARY})" if (path / RESULTS).exists() else f"holds no evaluation (no {SUMMARY})"
-        raise UserError(f"{path} {over}")
+        if (path / RESULTS).exists():
+            raise UserError(f"{path} is not over (no {SUMMARY})")
+        raise UserError(f"{path} holds no evaluation (no {SUMMARY})")
     try:
         attempts = by_theorem(map(Attempt.from_json, read_jsonl(path / RESULTS)))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -52,10 +62,12 @@ def evaluations_in(path: Path) -> dict[str, Evaluated]:
         raise UserError(f"{path} is no directory")
     if (path / SUMMARY).exists() and (path / RESULTS).exists():
         return {".": read_evaluation(path)}
-    found = {str(file.parent.relative_to(path)): read_evaluation(file.parent) for file in sorted(path.rglob(RESULTS))}
-    if not found:
+    evaluations = {}
+    for file in sorted(path.rglob(RESULTS)):
+        evaluations[str(file.parent.relative_to(path))] = read_evaluation(file.parent)
+    if not evaluations:
         raise UserError(f"{path} holds no evaluation ({RESULTS} with {SUMMARY})")
-    return found
+    return evaluations
 
 
 def compare(first: Evaluated, second: Evaluated) -> dict[str, Any]:
@@ -69,13 +81,17 @@ def compare(first: Evaluated, second: Evaluated) -> dict[str, Any]:
     gained, lost, errors = [], [], []
     for key, before in first.attempts.items():
         after = second.attempts[key]
-        solved = before.outcome == "proven", after.outcome == "proven"
-        names = {(1, 1): "both", (1, 0): "only_first", (0, 1): "only_second", (0, 0): "neither"}
-        cells[names[solved]] += 1
-        if solved == (False, True):
-            gained.append(after.theorem.id)
-        elif solved == (True, False):
-            lost.append(after.theorem.id)
+        match before.outcome == "proven", after.outcome == "proven":
+            case True, True:
+                cells["both"] += 1
+            case False, False:
+                cells["neither"] += 1
+            case False, True:
+                cells["only_second"] += 1
+                gained.append(after.theorem.id)
+            case True, False:
+                cells["only_first"] += 1
+                lost.append(after.theorem.id)
         if "error" in (before.outcome, after.outcome):
             errors.append(after.theorem.id)
     total = len(first.attempts)
@@ -83,7 +99,10 @@ def compare(first: Evaluated, second: Evaluated) -> dict[str, Any]:
     return {
         "total": total,
         "cells": cells,
-        "scores": [_score(cells["both"] + cells[which], total) for which in ("only_first", "only_second")],
+        "scores": [
+            _score(cells["both"] + cells["only_first"], total),
+            _score(cells["both"] + cells["only_second"], total),
+        ],
         "p": mcnemar_exact(cells["only_first"], cells["only_second"]),
         "difference": difference,
         "low": low,
@@ -94,7 +113,7 @@ def compare(first: Evaluated, second: Evaluated) -> dict[str, Any]:
         "budgets": [first.budget, second.budget],
         "settings": _differences(first, second),
         "paths": [str(first.path), str(second.path)],
-        "accepted": [accepted_by(each.summary.get("verdicts")) for each in (first, second)],
+        "accepted": [accepted_by(first.summary.get("verdicts")), accepted_by(second.summary.get("verdicts"))],
     }
 
 
@@ -103,33 +122,38 @@ def compare_rates(first: Mapping[str, Evaluated], second: Mapping[str, Evaluated
 
     Runs on one theorem are no independent evidence, so each theorem counts once, with its rate.
     """
-    ones, others = list(first.values()), list(second.values())
-    for each in [*ones[1:], *others]:
-        _check_theorems(ones[0], each)
-    rates = [
-        {key: sum(run.attempts[key].outcome == "proven" for run in runs) / len(runs) for key in ones[0].attempts}
-        for runs in (ones, others)
-    ]
-    differences = [rates[1][key] - rates[0][key] for key in rates[0]]
+    runs, others = list(first.values()), list(second.values())
+    for run in [*runs[1:], *others]:
+        _check_theorems(runs[0], run)
+    keys = list(runs[0].attempts)
+    before, after = _solve_rates(runs, keys), _solve_rates(others, keys)
+    differences = list(map(sub, after, before))
+    total = max(1, len(keys))
     return {
-        "total": len(differences),
-        "runs": [len(ones), len(others)],
-        "means": [sum(each.values()) / max(1, len(each)) for each in rates],
-        "difference": sum(differences) / max(1, len(differences)),
+        "total": len(keys),
+        "runs": [len(runs), len(others)],
+        "means": [sum(before) / total, sum(after) / total],
+        "difference": sum(differences) / total,
         "p": sign_flip_test(differences),
     }
 
 
+def _solve_rates(runs: Sequence[Evaluated], keys: Sequence[str]) -> list[float]:
+    """Return in which part of the runs each theorem was solved."""
+    return [count_outcome((run.attempts[key] for run in runs), "proven") / len(runs) for key in keys]
+
+
 def _check_theorems(first: Evaluated, second: Evaluated) -> None:
-    only_first = [a.theorem.id for key, a in first.attempts.items() if key not in second.attempts]
-    only_second = [a.theorem.id for key, a in second.attempts.items() if key not in first.attempts]
-    if only_first or only_second:
-        texts = [
-            f"{len(names)} only in {each.path} ({', '.join(names[:3])}{', ...' if len(names) > 3 else ''})"
-            for names, each in ((only_first, first), (only_second, second))
-            if names
-        ]
-        raise UserError(f"the evaluations are not of the same theorems: {'; '.join(texts)}")
+    differences = []
+    for run, other in ((first, second), (second, first)):
+        names = [attempt.theorem.id for key, attempt in run.attempts.items() if key not in other.attempts]
+        if names:
+            examples = ", ".join(names[:3])
+            if len(names) > 3:
+                examples += ", ..."
+            differences.append(f"{len(names)} only in {run.path} ({examples})")
+    if differences:
+        raise UserError(f"the evaluations are not of the same theorems: {'; '.join(differences)}")
 
 
 def _score(solved: int, total: int) -> dict[str, float]:
@@ -138,7 +162,13 @@ def _score(solved: int, total: int) -> dict[str, float]:
 
 
 def _differences(first: Evaluated, second: Evaluated) -> dict[str, list[Any]]:
-    """The settings that are not equal, but for those that are compared on purpose."""
-    before, after = (with_search_defaults(each.summary.get("settings") or {}) for each in (first, second))
-    names = [name for name in {**before, **after} if name not in EXPECTED and before.get(name) != after.get(name)]
-    return {name: [before.get(name), after.get(name)] for name in names}
+    """Return the settings that are not equal, but for those that are compared on purpose."""
+    # Options that came later than one of the two evaluations had their defaults in it: no difference.
+    before = with_search_defaults(first.summary.get("settings") or {})
+    after = with_search_defaults(second.summary.get("settings") or {})
+    differences = {}
+    for name in {**before, **after}:
+        values = [before.get(name), after.get(name)]
+        if name not in EXPECTED and values[0] != values[1]:
+            differences[name] = values
+    return differences

@@ -31,6 +31,8 @@ RETRY_SHARE, RETRY_LEAST_SECONDS = 0.25, 60.0
 most of them may never end."""
 _LOOK_SECONDS = 0.3
 """How often a rank that has no theorem looks for those that another left."""
+# A theorem that is left to another rank goes through a queue of numbers: its index, and in the last bits how often it
+# was begun. Three bits hold `MAX_RETURNS`, after which an attempt ends in an error.
 _RETURNS_BITS = 3
 _RETURNS_MASK = (1 << _RETURNS_BITS) - 1
 
@@ -104,11 +106,15 @@ class EvaluationSource(CountedSource):
             return None
         self._look_again = time.monotonic() + _LOOK_SECONDS
         left = self._left.take()
-        return None if left is None else replace(self._task(left >> _RETURNS_BITS), returns=left & _RETURNS_MASK)
+        if left is None:
+            return None
+        return replace(self._task(left >> _RETURNS_BITS), returns=left & _RETURNS_MASK)
 
     def _task(self, index: int) -> Task:
         theorem = self._work.theorems[index]
-        trace = _LogKept() if self._work.retry_timeouts else NULL_ATTEMPT_OBSERVER
+        trace = NULL_ATTEMPT_OBSERVER
+        if self._work.retry_timeouts:
+            trace = _LogKept()
         return Task(theorem, self._work.num_simulations, index, attempt_seed(self._work.seed, theorem), trace=trace)
 
     def hand_over(self, task: Task) -> bool:
@@ -121,9 +127,12 @@ class EvaluationSource(CountedSource):
         self._keep(attempt)
         if attempt.outcome == "proven":
             self._solved.add(1)
-        tries = second_tries(task.trace.log) if isinstance(task.trace, _LogKept) else ()
-        if tries and attempt.outcome == "unproven":
-            self.given_up.append((replace(task, trace=NULL_ATTEMPT_OBSERVER), attempt, tries))
+        if isinstance(task.trace, _LogKept) and attempt.outcome == "unproven":
+            tries = second_tries(task.trace.log)
+            if tries:
+                # Without its observer: that has the whole tree, of which the tries are all that is still needed.
+                self.given_up.append((replace(task, trace=NULL_ATTEMPT_OBSERVER), attempt, tries))
+        # Last, and so that no rank ends the evaluation while the line of this attempt is not with the system.
         self._done.add(1)
 
 
@@ -152,9 +161,9 @@ class RetrySource(CountedSource):
         total: int,
         seconds: float,
     ) -> None:
-        hopeful = sorted(given_up, key=lambda one: (not one[2][0].proof, -one[2][0].prior))
         super().__init__(f"evaluation/{name}/again", total)
-        self._todo, self._keep = deque(hopeful), keep
+        # Time is short: first the theorems that only lack this one tactic, likelier tactics before others.
+        self._todo, self._keep = deque(sorted(given_up, key=_hope)), keep
         self._busy, self._deadline = False, time.monotonic() + seconds
 
     def next(self) -> Task | None:
@@ -171,16 +180,27 @@ class RetrySource(CountedSource):
 
     def finish(self, task: Task, attempt: Attempt) -> None:
         """Keep the attempt; as it was if the server failed."""
-        if attempt.outcome != "error" or attempt.lost:
-            self._keep(attempt if attempt.outcome != "error" else replace(attempt, outcome="unproven"))
+        # A server that fails now takes no verdict away: the line that is there stays the newest without an error. A
+        # proof that it lost is worth a new line, as unproven, which the theorem was before.
+        if attempt.outcome == "error" and attempt.lost:
+            self._keep(replace(attempt, outcome="unproven"))
+        elif attempt.outcome != "error":
+            self._keep(attempt)
         if attempt.outcome == "proven":
             self._solved.add(1)
         self._done.add(1)
         self._busy = False
 
 
+def _hope(given_up: tuple[Task, Attempt, tuple[SecondTry, ...]]) -> tuple[bool, float]:
+    """Return a key for sorting theorems by their best tactic that ran out of time, the most hopeful first."""
+    _, _, tries = given_up
+    return not tries[0].proof, -tries[0].prior
+
+
 def attempt_seed(seed: int, theorem: Theorem) -> int:
     """Derive the seed of the attempt at a theorem: the same for every actor and among any other theorems."""
+    # 48 bits, which JavaScript reads without rounding from a file of JSON.
     digest = hashlib.blake2b(f"{seed}/{theorem_key(theorem)}".encode(), digest_size=6).digest()
     return int.from_bytes(digest, "little")
 
@@ -201,6 +221,7 @@ def try_theorems(
     """
     started = time.monotonic()
     source, total = EvaluationSource(name, work, keep), len(work.theorems)
+    # Of an evaluation that is continued the bar begins with what was done before.
     work_off(pool, source, Progress(total, title, "theorems", show=show, initial=total - len(work.todo)))
     if work.retry_timeouts and (retries := sum(gather_json(len(source.given_up)))):
         seconds = max(RETRY_LEAST_SECONDS, RETRY_SHARE * (time.monotonic() - started))

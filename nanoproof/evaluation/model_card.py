@@ -13,7 +13,7 @@ from typing import Any
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.evaluation.results import RESULTS, SUMMARY, read_attempts
-from nanoproof.evaluation.summary import by_theorem, wilson
+from nanoproof.evaluation.summary import by_theorem, count_outcome, wilson
 from nanoproof.lean.certificates import accepted_by
 
 REPOSITORY = "nanoproof, an open theorem prover for Lean 4"
@@ -27,7 +27,7 @@ class Score:
     total: int
     errors: int
     settings: dict[str, Any]
-    baseline: tuple[int, int] | None
+    baseline: tuple[int, int] | None  # solved and total of the solver tactics alone
     revision: str
     accepted: str = ""
     """How many of the proofs which checkers accept."""
@@ -52,21 +52,23 @@ def read_score(directory: Path, sha256: str) -> Score:
     try:
         settings = dict(summary["settings"])
         solved, total, errors = int(summary["solved"]), int(summary["total"]), int(summary["errors"])
-        baseline = summary.get("baseline")
-        others = None if baseline is None else (int(baseline["solved"]), int(baseline["total"]))
+        baseline = None
+        if summary.get("baseline") is not None:
+            baseline = int(summary["baseline"]["solved"]), int(summary["baseline"]["total"])
         revision = str(summary["versions"]["nanoproof"])
         accepted = accepted_by(summary.get("verdicts"))
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{where}: {SUMMARY} is no summary of an evaluation: {error!r}") from error
     if settings.get("model_sha256") != sha256:
         raise UserError(f"{where}: it is an evaluation of other weights (SHA-256 {settings.get('model_sha256')})")
-    found = by_theorem(read_attempts(directory / RESULTS)).values()
-    counted = (sum(attempt.outcome == "proven" for attempt in found), len(found))
-    if counted != (solved, total):
+    # A card is read by people who cannot run the evaluation: a summary that was edited must not become a score.
+    attempts = by_theorem(read_attempts(directory / RESULTS)).values()
+    proven = count_outcome(attempts, "proven")
+    if (proven, len(attempts)) != (solved, total):
         raise UserError(
-            f"{where}: {RESULTS} has {counted[0]} solved of {counted[1]}, and {SUMMARY} says {solved} of {total}"
+            f"{where}: {RESULTS} has {proven} solved of {len(attempts)}, and {SUMMARY} says {solved} of {total}"
         )
-    return Score(solved, total, errors, settings, others, revision, accepted)
+    return Score(solved, total, errors, settings, baseline, revision, accepted)
 
 
 def model_card(name: str, about: dict[str, Any], scores: Sequence[Score], licence: str) -> str:
@@ -79,7 +81,9 @@ def model_card(name: str, about: dict[str, Any], scores: Sequence[Score], licenc
         "tags": ["lean4", "theorem-proving", "nanoproof"],
     }
     front = "\n".join(f"{key}: {json.dumps(value)}" for key, value in header.items())  # JSON is YAML
-    stage = f", stage `{about['stage']}`" if about.get("stage") else ""
+    stage = ""
+    if about.get("stage"):
+        stage = f", stage `{about['stage']}`"
     return f"""---
 {front}
 ---
@@ -132,7 +136,9 @@ def _scores(scores: Sequence[Score], about: dict[str, Any]) -> str:
     ]
     for score in scores:
         settings, (low, high) = score.settings, wilson(score.solved, score.total)
-        baseline = "" if score.baseline is None else f"{score.baseline[0]} of {score.baseline[1]}"
+        baseline = ""
+        if score.baseline is not None:
+            baseline = f"{score.baseline[0]} of {score.baseline[1]}"
         cells = [settings["dataset"], settings["split"], f"{score.solved} of {score.total}"]
         cells += [f"{100 * score.solved / max(1, score.total):.1f}%", f"{100 * low:.1f} to {100 * high:.1f}%"]
         cells += [score.budget, settings["seed"], settings["lean"], baseline, score.errors, score.accepted]

@@ -15,6 +15,7 @@ import gzip
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any, Literal
@@ -34,7 +35,9 @@ LEAST_BLOCKS = 4
 """From so many blocks on their deviation is told."""
 BOOTSTRAP_DRAWS = 10_000
 _DRAWS_AT_ONCE = 1_000_000
+"""Numbers drawn at a time, so that a bootstrap takes 8 MB, whatever the number of statements."""
 _MOST_SAMPLES = 10_000_000
+"""A file may number its samples as it likes, and each takes a byte of memory up to the highest number."""
 
 Verdict = Literal["absent", "none", "refused", "failed", "solved"]
 VERDICTS: tuple[Verdict, ...] = ("absent", "none", "refused", "failed", "solved")
@@ -72,20 +75,29 @@ class SampleTable:
 
     @property
     def num_samples(self) -> int:
-        """How many samples there are of all statements together."""
-        return sum(len(row) - row.count(_ABSENT) for row in self.rows.values())
+        """Return how many samples there are of all statements together."""
+        return sum(map(_num_samples, self.rows.values()))
 
     @property
     def depth(self) -> int:
-        """How many samples every statement has, counted from the first without a gap."""
-        ends = (row.find(_ABSENT) for row in self.rows.values())
-        lengths = (len(row) if end < 0 else end for row, end in zip(self.rows.values(), ends, strict=True))
-        return min(lengths, default=0)
+        """Return how many samples every statement has, counted from the first without a gap."""
+        return min((_until_gap(row) for row in self.rows.values()), default=0)
 
     @property
     def deepest(self) -> int:
-        """How many samples the statement with the most has."""
-        return max((len(row) - row.count(_ABSENT) for row in self.rows.values()), default=0)
+        """Return how many samples the statement with the most has."""
+        return max(map(_num_samples, self.rows.values()), default=0)
+
+
+def _num_samples(row: bytearray) -> int:
+    return len(row) - row.count(_ABSENT)
+
+
+def _until_gap(row: bytearray) -> int:
+    gap = row.find(_ABSENT)
+    if gap < 0:
+        return len(row)
+    return gap
 
 
 @dataclass(frozen=True)
@@ -137,19 +149,25 @@ def pass_table(table: SampleTable, budgets: Sequence[int], samples: int | None =
     depth = table.depth
     if samples is not None and samples > depth:
         raise UserError(f"--samples {samples}: {table.name} has a statement with only {depth} samples in a row")
-    used = depth if samples is None else samples
-    rows = [row if samples is None else row[:samples] for row in table.rows.values()]
-    solved = [np.frombuffer(bytes(row), dtype=np.uint8) == _SOLVED for row in rows]
-    counts = [(len(row) - row.count(_ABSENT), row.count(_SOLVED)) for row in rows]
-    fitting = sorted({k for k in budgets if 1 <= k <= used})
-    found = tuple(_pass_row(k, used, solved, counts, seed) for k in fitting)
+    # Unless the user cuts them off, the unbiased estimate takes all samples of a statement, also those beyond `used`.
+    used = samples or depth
+    solved: list[np.ndarray] = []
+    counts: list[tuple[int, int]] = []
+    for row in table.rows.values():
+        row = row[:samples]
+        solved.append(np.frombuffer(bytes(row), dtype=np.uint8) == _SOLVED)
+        counts.append((_num_samples(row), row.count(_SOLVED)))
+    pass_rows = []
+    for k in sorted(set(budgets)):
+        if 1 <= k <= used:
+            pass_rows.append(_pass_row(k, used, solved, counts, seed))
     return PassTable(
         name=table.name,
-        statements=len(rows),
+        statements=len(table.rows),
         samples=used,
         without_verdict=table.count("none"),
-        rows=found,
-        notes=tuple(_notes(table, budgets, used, samples, found)),
+        rows=tuple(pass_rows),
+        notes=tuple(_notes(table, budgets, used, samples, pass_rows)),
     )
 
 
@@ -168,13 +186,17 @@ def _pass_row(k: int, used: int, solved: Sequence[np.ndarray], counts: Sequence[
     for row in solved:
         hits += row[: blocks * k].reshape(blocks, k).any(axis=1)
     rates = (100 * hits / len(solved)).tolist()
+    deviation = None
+    if blocks >= LEAST_BLOCKS:
+        deviation = pstdev(rates)  # of the population, as the Self-play Theorem Prover prints it
+    # A statement with more samples than others has a better estimate, and still weighs as much as they do.
     chances = 100 * np.array([pass_at_k(total, right, k) for total, right in counts])
     low, high = bootstrap_interval(chances, seed)
     return PassRow(
         k=k,
         blocks=blocks,
         mean=fmean(rates),
-        deviation=pstdev(rates) if blocks >= LEAST_BLOCKS else None,
+        deviation=deviation,
         unbiased=float(chances.mean()),
         low=low,
         high=high,
@@ -190,10 +212,10 @@ def bootstrap_interval(values: np.ndarray, seed: int = 0, draws: int = BOOTSTRAP
     rng = np.random.default_rng(seed)
     size = len(values)
     step = max(1, _DRAWS_AT_ONCE // size)
-    means = [
-        values[rng.integers(size, size=(min(step, draws - start), size))].mean(axis=1)
-        for start in range(0, draws, step)
-    ]
+    means = []
+    for start in range(0, draws, step):
+        chosen = rng.integers(size, size=(min(step, draws - start), size))
+        means.append(values[chosen].mean(axis=1))
     low, high = np.percentile(np.concatenate(means), (2.5, 97.5))
     return float(low), float(high)
 
@@ -202,7 +224,7 @@ def _notes(
     table: SampleTable, budgets: Sequence[int], used: int, samples: int | None, rows: Iterable[PassRow]
 ) -> Iterator[str]:
     if (deepest := table.deepest) > used and samples is None:
-        more = sum(len(row) - row.count(_ABSENT) > used for row in table.rows.values())
+        more = sum(_num_samples(row) > used for row in table.rows.values())
         yield (
             f"{more} of {len(table.rows)} statements have more than {used} samples (up to {deepest}): in the unbiased "
             "estimate they all count, blocks end where the first statement has no more"
@@ -229,7 +251,8 @@ def read_tables(paths: Sequence[Path]) -> list[SampleTable]:
     what is missing or misshapen, and for an evaluation that is not over.
     """
     tables: dict[str, SampleTable] = {}
-    for source in [source for path in paths for source in _sources(path)]:
+    for source in chain.from_iterable(map(_sources, paths)):
+        # The numbers of a repeat's samples begin behind those of all statements before it, whatever each of them has.
         first = {name: max(map(len, table.rows.values()), default=0) for name, table in tables.items()}
         seen: set[str] = set()
         for name, statement, sample, verdict in _samples(source):
@@ -253,20 +276,31 @@ def _sources(path: Path) -> list[Path]:
         return [path.with_name(path.name + ".gz")]
     if (path / RESULTS).is_file():
         return [path / RESULTS]
-    found = sorted(path.glob(f"*/{RESULTS}"), key=lambda file: _natural(file.parent.name))
-    if not found:
+    repeats = sorted(path.glob(f"*/{RESULTS}"), key=lambda file: _natural(file.parent.name))
+    if not repeats:
         raise UserError(f"{path} holds no {RESULTS}, nor do the directories in it")
-    return found
+    return repeats
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """`run_2` before `run_10`."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+    """Return a key for sorting by which `run_2` comes before `run_10`."""
+    key = []
+    for part in re.split(r"(\d+)", name):  # the group keeps the numbers in the list
+        if part.isdigit():
+            key.append((int(part), ""))
+        else:
+            key.append((-1, part))
+    return key
 
 
 def _require_all(source: Path, seen: int) -> None:
+    # Only results of ours have settings beside them; a file of another system is taken for whole.
+    if source.name != RESULTS:
+        return
     settings = (read_object(source.parent / SETTINGS) or {}).get("settings")
-    total = settings.get("theorems") if isinstance(settings, dict) and source.name == RESULTS else None
+    if not isinstance(settings, dict):
+        return
+    total = settings.get("theorems")
     if isinstance(total, int) and seen < total:
         raise UserError(f"{source}: only {seen} of {total} theorems have samples; --continue ends that evaluation")
 
@@ -274,8 +308,10 @@ def _require_all(source: Path, seen: int) -> None:
 def _samples(source: Path) -> Iterator[tuple[str, str, int, Verdict]]:
     """Yield the group, the statement, the number and the verdict of each sample of a file."""
     numbers: dict[str, int] = {}
-    records = _read_gzip(source) if source.suffix == ".gz" else read_jsonl(source)
-    for number, record in enumerate(records, start=1):
+    read = read_jsonl
+    if source.suffix == ".gz":
+        read = _read_gzip
+    for number, record in enumerate(read(source), start=1):
         try:
             if "outcome" in record:
                 yield _of_ours(record)
@@ -287,9 +323,13 @@ def _samples(source: Path) -> Iterator[tuple[str, str, int, Verdict]]:
 
 def _of_ours(record: Mapping[str, Any]) -> tuple[str, str, int, Verdict]:
     theorem, outcome = Theorem(**record["theorem"]), record["outcome"]
-    verdict: Verdict = "solved" if outcome == "proven" else "failed"
-    if outcome == "error":
-        verdict = "refused" if record.get("stop_reason") in _REFUSALS else "none"
+    verdict: Verdict = "failed"
+    if outcome == "proven":
+        verdict = "solved"
+    elif outcome == "error" and record.get("stop_reason") in _REFUSALS:
+        verdict = "refused"
+    elif outcome == "error":
+        verdict = "none"
     return theorem.dataset or "theorems", theorem_key(theorem), _number(record.get("sample", 0)), verdict
 
 
@@ -297,9 +337,12 @@ def _of_stp(record: Mapping[str, Any], numbers: dict[str, int]) -> Iterator[tupl
     """Read a line of generated proofs; without `iter`, each of its copies is a sample that follows those before it."""
     statement = str(record.get("header") or "") + record["statement"]
     labels = record.get("label") or ["no label"]
-    verdict: Verdict = "solved" if record.get("complete") is True else "failed"
+    verdict: Verdict = "failed"
+    # What that system writes where its Lean server gave no answer.
     if record.get("system_errors") == "test failed" or "complete" not in record:
         verdict = "none"
+    elif record["complete"] is True:
+        verdict = "solved"
     if record.get("iter") is not None:
         yield str(labels[0]), statement, _number(record["iter"]), verdict
         return
@@ -309,6 +352,7 @@ def _of_stp(record: Mapping[str, Any], numbers: dict[str, int]) -> Iterator[tupl
 
 
 def _number(value: Any) -> int:
+    # True and False are integers to Python.
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST_SAMPLES:
         raise ValueError(f"not the number of a sample: {str(value)[:80]}")
     return value
@@ -337,7 +381,8 @@ def format_table(table: PassTable) -> str:
         f"{'k':>8}{'blocks':>8}{'mean over blocks':>20}{'unbiased':>10}{'95% interval':>16}",
     ]
     for row in table.rows:
-        spread = "" if row.deviation is None else f" +- {row.deviation:.1f}"
-        mean, interval = f"{row.mean:.1f}{spread}", f"{row.low:.1f} - {row.high:.1f}"
+        mean, interval = f"{row.mean:.1f}", f"{row.low:.1f} - {row.high:.1f}"
+        if row.deviation is not None:
+            mean += f" +- {row.deviation:.1f}"
         lines.append(f"{row.k:>8}{row.blocks:>8}{mean:>20}{row.unbiased:>10.1f}{interval:>16}")
     return "\n".join([*lines, *(f"  {note}" for note in table.notes)])

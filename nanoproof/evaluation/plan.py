@@ -1,6 +1,7 @@
 """The plan of an evaluation command: which checkpoints, on which benchmarks, and where the results go."""
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,7 +96,11 @@ class EvalOptions:
 
     @property
     def mode(self) -> Mode:
-        return "force" if self.force else "continue" if self.continue_ else "new"
+        if self.force:
+            return "force"
+        if self.continue_:
+            return "continue"
+        return "new"
 
 
 @dataclass(frozen=True)
@@ -121,18 +126,20 @@ def plan(options: EvalOptions, kind: str = "eval") -> list[Target]:
         models = list(_models(options))
     if options.output_dir is not None:
         out = Path(options.output_dir).expanduser()
-        several = len(datasets) > 1
-        return [
-            Target(models[0], name, out / f"{kind}_{_suffix(options, name)}" if several else out) for name in datasets
-        ]
-    return [
-        Target(model, dataset, _default_path(options, kind, model, dataset)) for model in models for dataset in datasets
-    ]
+        if len(datasets) == 1:
+            return [Target(models[0], datasets[0], out)]
+        return [Target(models[0], name, out / f"{kind}_{_suffix(options, name)}") for name in datasets]
+    targets = []
+    # Models outside: each is loaded once, and of a run's checkpoints the first shows soon how well it does.
+    for model in models:
+        for dataset in datasets:
+            targets.append(Target(model, dataset, _default_path(options, kind, model, dataset)))
+    return targets
 
 
 def _models(options: EvalOptions) -> Iterator[Path | str]:
     if options.run_dir is None:
-        models: dict[Path | str, None] = {}
+        models: dict[Path | str, None] = {}  # each once: `--model-path` may name one by its run and by its file
         for spec in options.checkpoints.model_path:
             if is_foreign(spec):
                 models[spec] = None
@@ -157,11 +164,13 @@ def bisected(count: int) -> list[int]:
     if count == 0:
         return []
     order = [count // 2, count - 1, 0]
-    gaps = [(0, count // 2), (count // 2, count - 1)]
-    while gaps:
-        middles = [(low, (low + high) // 2, high) for low, high in gaps if high - low > 1]
-        order += [middle for _, middle, _ in middles]
-        gaps = [gap for low, middle, high in middles for gap in ((low, middle), (middle, high))]
+    gaps = deque([(0, count // 2), (count // 2, count - 1)])
+    while gaps:  # breadth first: all quarters come before the first eighth
+        low, high = gaps.popleft()
+        if high - low > 1:
+            middle = (low + high) // 2
+            order.append(middle)
+            gaps += ((low, middle), (middle, high))
     return list(dict.fromkeys(order))
 
 
@@ -172,13 +181,18 @@ def _default_path(options: EvalOptions, kind: str, model: Path | str | None, dat
         return baseline_dir(options.policy) / f"{kind}_{suffix}"
     if isinstance(model, str):
         return home() / "other_models" / re.sub(r"[^\w.-]+", "_", model).strip("_")[-100:] / f"{kind}_{suffix}"
-    name = "export" if model.name == HUB_CONFIG else model.stem.removeprefix("model_")
-    return model.parent / f"{kind}_{name}_{suffix}"
+    step = model.stem.removeprefix("model_")
+    if model.name == HUB_CONFIG:
+        step = "export"
+    return model.parent / f"{kind}_{step}_{suffix}"
 
 
 def _suffix(options: EvalOptions, dataset: str) -> str:
     name = set_name(dataset)
-    return name if options.split == DEFAULT_SPLIT or is_theorem_file(dataset) else f"{name}_{options.split}"
+    # A file of theorems has no splits: `--split` says nothing about it.
+    if options.split == DEFAULT_SPLIT or is_theorem_file(dataset):
+        return name
+    return f"{name}_{options.split}"
 
 
 def baseline_dir(policy: str) -> Path:

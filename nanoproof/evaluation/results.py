@@ -28,7 +28,7 @@ from nanoproof.common.config import to_dict
 from nanoproof.common.errors import UserError
 from nanoproof.common.retired import without_retired
 from nanoproof.common.run_dir import RunLock, read_lock
-from nanoproof.evaluation.summary import plot_curve, summarize, theorem_key, theorem_set_hash
+from nanoproof.evaluation.summary import count_outcome, plot_curve, summarize, theorem_key, theorem_set_hash
 from nanoproof.lean.embedded import write_certificates
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.lean.types import Theorem
@@ -42,6 +42,7 @@ SUMMARY, SETTINGS, RESULTS, PROOFS, CURVE = "summary.json", "settings.json", "re
 TREES, MAX_TREES, MAX_TREE_NODES = "trees", 100, 20_000
 PARTS = "results_r*.jsonl"
 SILENT_SECONDS = 180.0
+"""A lock of another machine that was not renewed for so long is that of a process that is gone."""
 NO_FLAGS = {
     "theorem_set": "set of theorems",
     "theorems": "number of theorems",
@@ -90,25 +91,32 @@ class EvalSettings:
 
     def to_json(self, theorems: Sequence[Theorem]) -> dict[str, Any]:
         """Return JSON data, by the names of the flags where there are any; `theorems` are those evaluated on."""
-        return {
+        settings: dict[str, Any] = {
             "dataset": self.dataset,
             "split": self.split,
             "theorems": len(theorems),
             "theorem_set": theorem_set_hash(theorems),
             "lean": self.lean,
             "policy": self.policy,
-            **({"served_model": self.served_model} if self.served_model is not None else {}),
-            "model_sha256": self.model_sha256,
-            "dtype": self.dtype,
-            **({"num_simulations": self.num_simulations} if self.whole is None else self.whole),
-            "seed": self.seed,
-            **({RETRY_TIMEOUTS: self.retry_timeouts} if self.retry_timeouts is not None else {}),
-            **({"text_model": self.text_model} if self.text_model is not None else {}),
-            **(self.premises or {}),
-            **({"solvers": list(self.solvers)} if self.solvers is not None else {}),
-            **(to_dict(self.sampling) if self.sampling is not None else {}),
-            **({} if self.whole is not None else with_search_defaults({}, self.search)),
         }
+        # What came later than the first evaluations is left out where it does not apply: their files stay as they were.
+        if self.served_model is not None:
+            settings["served_model"] = self.served_model
+        settings |= {"model_sha256": self.model_sha256, "dtype": self.dtype}
+        settings |= self.whole or {"num_simulations": self.num_simulations}
+        settings["seed"] = self.seed
+        if self.retry_timeouts is not None:
+            settings[RETRY_TIMEOUTS] = self.retry_timeouts
+        if self.text_model is not None:
+            settings["text_model"] = self.text_model
+        settings |= self.premises or {}
+        if self.solvers is not None:
+            settings["solvers"] = list(self.solvers)
+        if self.sampling is not None:
+            settings |= to_dict(self.sampling)
+        if self.whole is None:
+            settings |= with_search_defaults({}, self.search)
+        return settings
 
 
 def with_search_defaults(settings: Mapping[str, Any], search: SearchConfig | None = None) -> dict[str, Any]:
@@ -119,9 +127,13 @@ def with_search_defaults(settings: Mapping[str, Any], search: SearchConfig | Non
     settings = without_retired(settings)
     if WHOLE in settings:
         return settings
-    sampling = {"top_p": 1.0} if "temperature" in settings else {}
-    searched = {f"search_{name}": value for name, value in to_dict(search or SearchConfig()).items()}
-    return {**sampling, **searched, **settings}
+    defaults: dict[str, Any] = {}
+    # `top_p` came later than `temperature`, which every evaluation has that samples from a model.
+    if "temperature" in settings:
+        defaults["top_p"] = 1.0
+    for name, value in to_dict(search or SearchConfig()).items():
+        defaults[f"search_{name}"] = value
+    return defaults | settings
 
 
 def refuse_earlier(path: Path) -> None:
@@ -136,7 +148,7 @@ class EvaluationFiles:
     def __init__(self, path: Path, theorems: Sequence[Theorem], settings: EvalSettings) -> None:
         self.path, self.theorems, self.settings = Path(path), theorems, settings
         self.plain = settings.to_json(theorems)
-        self._keys = [theorem_key(theorem) for theorem in theorems]
+        self._keys = list(map(theorem_key, theorems))
         self._record: dict[str, Any] = {}
 
     def check(self, mode: Mode) -> None:
@@ -148,10 +160,13 @@ class EvaluationFiles:
         if not (self.path / SETTINGS).exists():
             raise UserError(f"{self.path} holds results without {SETTINGS}, which --continue needs; --force overwrites")
         earlier = with_search_defaults(files.read_json(self.path / SETTINGS)["settings"])
-        earlier = {RETRY_TIMEOUTS: self.plain.get(RETRY_TIMEOUTS), **earlier}
-        names = [name for name in {**earlier, **self.plain} if earlier.get(name) != self.plain.get(name)]
-        if names:
-            changes = [_change(name, earlier.get(name), self.plain.get(name)) for name in names]
+        earlier.setdefault(RETRY_TIMEOUTS, self.plain.get(RETRY_TIMEOUTS))
+        changes = []
+        for name in {RETRY_TIMEOUTS: None, **earlier, **self.plain}:
+            before, now = earlier.get(name), self.plain.get(name)
+            if before != now:
+                changes.append(_change(name, before, now))
+        if changes:
             raise UserError(
                 f"--continue: the evaluation in {self.path} had other settings: {'; '.join(changes)}; "
                 "give the same, or --force to overwrite it"
@@ -167,12 +182,13 @@ class EvaluationFiles:
             self._clear()
         todo = self._missing()
         parts = self._earlier_parts()
+        # Said, not refused: an evaluation of days must survive an update of the system.
         if any(part.get("versions") != about.get("versions") for part in parts):
             log.warning("%s continues under other versions than before; its summary lists both", self.path)
         self._record = {"settings": self.plain, "parts": [*parts, {**about, "started": round(time.time(), 1)}]}
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            (self.path / SUMMARY).unlink(missing_ok=True)
+            (self.path / SUMMARY).unlink(missing_ok=True)  # first: what has a summary counts as over
             files.atomic_write_json(self.path / SETTINGS, self._record)  # before any results, which need it to go on
             self._gather()
         except OSError as error:
@@ -185,8 +201,12 @@ class EvaluationFiles:
 
     def _missing(self) -> list[int]:
         """List what has no result, or ended in an error: indices of theorems."""
-        found = self.attempts()
-        return [index for index, key in enumerate(self._keys) if key not in found or found[key].outcome == "error"]
+        attempts = self.attempts()
+        missing = []
+        for index, key in enumerate(self._keys):
+            if key not in attempts or attempts[key].outcome == "error":
+                missing.append(index)
+        return missing
 
     def read_summary(self) -> dict[str, Any]:
         """Read the summary of an evaluation that is over."""
@@ -195,32 +215,39 @@ class EvaluationFiles:
 
     def writer(self, rank: int) -> "ResultWriter":
         """Open the file that a rank writes its attempts to."""
-        return ResultWriter(self.path, RESULTS if rank == 0 else f"results_r{rank}.jsonl", self._names())
+        # A file for each rank: on a network's file system lines that several machines append get mixed up.
+        name = f"results_r{rank}.jsonl"
+        if rank == 0:
+            name = RESULTS
+        return ResultWriter(self.path, name, self._names())
 
     def attempts(self) -> dict[str, Attempt]:
         """Read the attempts by the keys of their theorems: of each the newest without an error, else the newest."""
-        known = set(self._keys)
-        found: dict[str, Attempt] = {}
+        keys = set(self._keys)
+        newest: dict[str, Attempt] = {}
         for file in result_files(self.path):
             for attempt in read_attempts(file):
                 key = theorem_key(attempt.theorem)
-                if key in known and not (attempt.outcome == "error" and key in found and found[key].outcome != "error"):
-                    found[key] = attempt
-        return found
+                earlier = newest.get(key)
+                # An error says nothing of the theorem, so it replaces no verdict.
+                hides_verdict = attempt.outcome == "error" and earlier is not None and earlier.outcome != "error"
+                if key in keys and not hides_verdict:
+                    newest[key] = attempt
+        return newest
 
     def progress(self) -> str:
         """Describe what is done, errors not counted, and what of it is solved."""
-        done = [attempt for attempt in self.attempts().values() if attempt.outcome != "error"]
-        solved = sum(attempt.outcome == "proven" for attempt in done)
-        return f"{len(done)} of {len(self.theorems)} theorems are done ({solved} solved)"
+        outcomes = Counter(attempt.outcome for attempt in self.attempts().values())
+        done = outcomes.total() - outcomes["error"]
+        return f"{done} of {len(self.theorems)} theorems are done ({outcomes['proven']} solved)"
 
     def finish(self, seconds: float, extra: dict[str, Any] | None = None) -> dict[str, Any]:
         """Put the results in order and write proofs, curve and summary. Returns the summary. One rank calls it."""
         self._gather()
-        found = self.attempts()
-        missing = [key for key in self._keys if key not in found]
+        by_key = self.attempts()
+        missing = set(self._keys) - by_key.keys()
         assert not missing, f"{len(missing)} theorems have no result"
-        attempts = [found[key] for key in self._keys]
+        attempts = [by_key[key] for key in self._keys]
         self._require_verdicts(attempts)
         with aside("the proofs"):
             self._write_proofs(attempts)
@@ -235,17 +262,20 @@ class EvaluationFiles:
         summary = {**names, **numbers, **(extra or {}), **self._record}
         with aside(CURVE):
             plot_curve(summary, self.path / CURVE)
+        # Last of all: until then a kill leaves an evaluation that `--continue` ends.
         files.atomic_write_json(self.path / SUMMARY, summary)
         return summary
 
     def _require_verdicts(self, attempts: Sequence[Attempt]) -> None:
         """Raise UserError if every attempt ended in an error: a score of nothing would look like one of 0%."""
-        if not all(attempt.outcome == "error" for attempt in attempts):
+        if count_outcome(attempts, "error") < len(attempts):
             return
         (message, count), *_ = Counter(attempt.message for attempt in attempts).most_common()
-        of_all = "" if count == len(attempts) else f" ({count} of them)"
+        errors = "errors"
+        if count < len(attempts):
+            errors = f"errors ({count} of them)"
         what = f"{self.settings.dataset} {self.settings.split} has no score"
-        raise UserError(f"{what}, as all attempts ended in errors{of_all}: {message}")
+        raise UserError(f"{what}, as all attempts ended in {errors}: {message}")
 
     def _numbers(self, attempts: Sequence[Attempt], seconds: float) -> dict[str, Any]:
         return summarize(attempts, self.settings.num_simulations, seconds)
@@ -262,21 +292,26 @@ class EvaluationFiles:
 
     def _gather(self) -> None:
         """Write the known attempts to `results.jsonl`, in the order of the theorems; other ranks' files go then."""
-        found = self.attempts()
+        attempts = self.attempts()
         self.path.mkdir(parents=True, exist_ok=True)
-        text = "".join(files.json_line(found[key].to_json()) for key in self._keys if key in found)
+        text = "".join(files.json_line(attempts[key].to_json()) for key in self._keys if key in attempts)
         files.atomic_write(self.path / RESULTS, lambda file: file.write(text.encode("utf-8")))
+        # Only now: a kill before leaves lines twice, of which one counts.
         for file in self.path.glob(PARTS):
             file.unlink()
 
     def _write_proofs(self, attempts: Sequence[Attempt]) -> None:
         names = self._names()
-        wanted = {names[theorem_key(a.theorem)]: a.source + "\n" for a in attempts if a.outcome == "proven"}
+        texts = {}
+        for attempt in attempts:
+            if attempt.outcome == "proven":
+                texts[names[theorem_key(attempt.theorem)]] = attempt.source + "\n"
         (self.path / PROOFS).mkdir(exist_ok=True)
+        # Proofs of attempts that were tried again without success, or of an evaluation that was overwritten.
         for file in (self.path / PROOFS).glob("*.lean"):
-            if file.name not in wanted:
+            if file.name not in texts:
                 file.unlink()
-        for name, text in wanted.items():
+        for name, text in texts.items():
             file = self.path / PROOFS / name
             if not file.exists() or file.read_text(encoding="utf-8") != text:
                 files.atomic_write_text(file, text)
@@ -285,13 +320,10 @@ class EvaluationFiles:
         return proof_names(self.theorems)
 
     def _clear(self) -> None:
-        for file in [
-            *(self.path / name for name in (SUMMARY, SETTINGS, CURVE, RESULTS)),
-            *self.path.glob(PARTS),
-            *self.path.glob(f"{PROOFS}/*.lean"),
-            *self.path.glob(f"{PROOFS}/*.ndjson*"),
-        ]:
-            file.unlink(missing_ok=True)
+        # Only what an evaluation writes: a directory that somebody named by mistake loses nothing else.
+        for pattern in (SUMMARY, SETTINGS, CURVE, RESULTS, PARTS, f"{PROOFS}/*.lean", f"{PROOFS}/*.ndjson*"):
+            for file in self.path.glob(pattern):
+                file.unlink(missing_ok=True)
 
 
 def read_attempts(file: Path) -> Iterator[Attempt]:
@@ -309,8 +341,7 @@ def _holds_something(path: Path) -> bool:
 
 def result_files(path: Path) -> list[Path]:
     """List the files with the results so far: that of the first rank, and those of the others."""
-    whole = path / RESULTS
-    return [*([whole] if whole.exists() else []), *sorted(path.glob(PARTS))]
+    return [*path.glob(RESULTS), *sorted(path.glob(PARTS))]
 
 
 class ResultWriter:
@@ -324,12 +355,14 @@ class ResultWriter:
         self._proofs, self._names = path / PROOFS, proofs
         self._writer = files.JsonlWriter(path / name)
         self._written: set[str] = set()
-        self._trees, self._kept = path / TREES, Counter[bool]()
+        self._trees = path / TREES
+        self._kept = Counter[bool]()
+        """How many trees were written of proofs (True) and of other attempts."""
 
     def add(self, attempt: Attempt) -> None:
         """Write an attempt, its proof if it has one, and perhaps its tree."""
         record, key, proven = attempt.to_json(), theorem_key(attempt.theorem), attempt.outcome == "proven"
-        tree = record.pop("tree", None)
+        tree = record.pop("tree", None)  # up to megabytes, in a file that is read again at every `--continue`
         self._writer.write(record)
         if proven and key not in self._written:
             self._written.add(key)
@@ -379,13 +412,20 @@ def locked(paths: Sequence[Path]) -> Iterator[None]:
 
 def proof_names(theorems: Sequence[Theorem]) -> dict[str, str]:
     """Name a file for the proof of each theorem, by its key: its id, with a hash where that is no name of its own."""
-    plain = {theorem_key(theorem): re.sub(r"[^\w.'+-]|^\.", "_", theorem.id)[:120] for theorem in theorems}
-    uses = Counter(name.lower() for name in plain.values())
     ids = {theorem_key(theorem): theorem.id for theorem in theorems}
-    return {
-        key: f"{name}.lean" if name and name == ids[key] and uses[name.lower()] == 1 else f"{name}-{key[:8]}.lean"
-        for key, name in plain.items()
-    }
+    plain: dict[str, str] = {}
+    uses = Counter[str]()
+    for key, theorem_id in ids.items():
+        # Most file systems take names of 255 bytes; endings come on top.
+        plain[key] = re.sub(r"[^\w.'+-]|^\.", "_", theorem_id)[:120]
+        uses[plain[key].lower()] += 1  # some file systems do not tell cases apart
+    names = {}
+    for key, name in plain.items():
+        is_unique = name and name == ids[key] and uses[name.lower()] == 1
+        names[key] = f"{name}.lean"
+        if not is_unique:
+            names[key] = f"{name}-{key[:8]}.lean"
+    return names
 
 
 def _change(name: str, earlier: Any, now: Any) -> str:
@@ -394,4 +434,8 @@ def _change(name: str, earlier: Any, now: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else "none" if value is None else str(value)
+    if value is None:
+        return "none"
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return str(value)

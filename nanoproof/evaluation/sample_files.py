@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import fmean
 from typing import Any, Self
 
 import numpy as np
@@ -12,13 +11,14 @@ import numpy as np
 from nanoproof.common.config import change, check, group, opt, to_dict, validate
 from nanoproof.common.files import atomic_write, json_line, read_text
 from nanoproof.evaluation.results import RESULTS, SUMMARY, EvalSettings, EvaluationFiles, read_attempts, result_files
-from nanoproof.evaluation.summary import pass_at_k, summarize, theorem_key
+from nanoproof.evaluation.summary import pass_rates, summarize, theorem_key
 from nanoproof.inference.language_model import GenerationOptions
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.whole_proof import PATIENCE
 
 _ABSENT, _ERROR, _DONE = range(3)
+"""What is there of a sample, a byte of it for each: nothing, an error, a verdict."""
 
 # -- Options ---------------------------------------------------------------------------------------------------------
 
@@ -63,18 +63,30 @@ class WholeProofOptions:
     def settings(self) -> dict[str, Any]:
         """Return what decides which proofs are sampled, by the names of the flags."""
         plain = to_dict(self)
-        return {name: plain[name] for name in plain if name not in ("theorems_at_once", "premise_names")}
+        # Neither changes a sample or its verdict. `samples_at_once` does: samples share a seed with their piece.
+        del plain["theorems_at_once"], plain["premise_names"]
+        return plain
 
     def ended_by(self, stop: tuple[str, ...]) -> Self:
         """Return these options with the texts that end a proof of a model, unless there are others already."""
-        return self if self.generation.stop else replace(self, generation=replace(self.generation, stop=stop))
+        if self.generation.stop:
+            return self
+        return replace(self, generation=replace(self.generation, stop=stop))
 
     def known_names(self) -> list[str]:
         """Read the names of theorems. Raises UserError if the file cannot be read."""
-        return [] if self.premise_names is None else read_text(Path(self.premise_names).expanduser()).split()
+        if self.premise_names is None:
+            return []
+        return read_text(Path(self.premise_names).expanduser()).split()
 
 
 # -- Results ---------------------------------------------------------------------------------------------------------
+
+
+def _state(attempt: Attempt) -> int:
+    if attempt.outcome == "error":
+        return _ERROR
+    return _DONE
 
 
 class SampleFiles(EvaluationFiles):
@@ -89,10 +101,12 @@ class SampleFiles(EvaluationFiles):
         self.samples: int = settings.whole["samples"]
         self._index = {key: index for index, key in enumerate(self._keys)}
         self._tally: dict[str, Any] = {}
+        """What became of all samples; `_proven` says how many of each theorem are proofs. `attempts` counts both."""
+        self._proven: list[int] = []
 
     @property
     def total(self) -> int:
-        """How many samples there are to be."""
+        """Return how many samples there are to be."""
         return self.samples * len(self.theorems)
 
     def records(self) -> Iterator[tuple[int, Attempt]]:
@@ -123,7 +137,7 @@ class SampleFiles(EvaluationFiles):
     def _states(self) -> bytearray:
         states = bytearray(self.total)
         for number, attempt in self.records():
-            states[number] = max(states[number], _ERROR if attempt.outcome == "error" else _DONE)
+            states[number] = max(states[number], _state(attempt))
         return states
 
     def _missing(self) -> list[int]:
@@ -141,11 +155,13 @@ class SampleFiles(EvaluationFiles):
 
     def _gather(self) -> None:
         """Write one line for each known sample to `results.jsonl`: its verdict, or the last error."""
+        # The files are read twice, since the records of millions of samples are no load for a memory: first to choose
+        # a line for each, then to copy it.
         self.path.mkdir(parents=True, exist_ok=True)
         chosen = np.full(self.total, -1, dtype=np.int64)
         states = bytearray(self.total)
         for line, (number, attempt) in enumerate(self.records()):
-            state = _ERROR if attempt.outcome == "error" else _DONE
+            state = _state(attempt)
             if state > states[number] or state == states[number] == _ERROR:
                 chosen[number], states[number] = line, state
 
@@ -164,29 +180,39 @@ class SampleFiles(EvaluationFiles):
 
         Its simulations are the samples up to the first in order that proves it.
         """
-        found: dict[str, Attempt] = {}
+        chosen: dict[str, Attempt] = {}
         counts, seconds = [Counter[str]() for _ in self.theorems], [Counter[str]() for _ in self.theorems]
         proven: list[list[int]] = [[] for _ in self.theorems]
-        tally, refusals = Counter[str](), Counter[str]()
+        outcomes, refusals = Counter[str](), Counter[str]()
+        without_verdict = 0
         for number, attempt in self.records():
-            key, index = self._keys[number % len(self.theorems)], number % len(self.theorems)
+            index = number % len(self.theorems)
+            key = self._keys[index]
             counts[index].update(attempt.counts)
             seconds[index].update(attempt.seconds)
-            known = found.get(key)
-            if known is None or (known.outcome != "proven" and attempt.outcome != "error"):
-                found[key] = replace(attempt, text="", failed_tactics=())
+            earlier = chosen.get(key)
+            if earlier is None or (earlier.outcome != "proven" and attempt.outcome != "error"):
+                chosen[key] = replace(attempt, text="", failed_tactics=())  # all that is long in a sample
+            outcomes[attempt.outcome] += 1
             if attempt.outcome == "proven":
                 proven[index].append(attempt.sample)
             elif attempt.outcome == "unproven":
                 refusals[attempt.stop_reason] += 1
-            tally[attempt.outcome] += 1
-            tally["without_verdict"] += attempt.outcome == "error" and not attempt.refused
-            tally.update({name: attempt.counts.get(name, 0) for name in ("copies", "tokens", "repairs", "cut_off")})
-        self._tally = {**tally, "refusals": dict(refusals.most_common()), "numbers": [len(each) for each in proven]}
+            elif attempt.outcome == "error" and not attempt.refused:
+                without_verdict += 1
+        sums = sum(counts, Counter[str]())
+        self._proven = list(map(len, proven))
+        self._tally = {
+            "proven": outcomes["proven"],
+            "without_verdict": without_verdict,
+            "refusals": dict(refusals.most_common()),
+        }
+        for name in ("copies", "tokens", "repairs", "cut_off"):
+            self._tally[name] = sums[name]
         merged: dict[str, Attempt] = {}
-        for key, attempt in found.items():
+        for key, attempt in chosen.items():
             index = self._index[key]
-            used = min(proven[index]) + 1 if proven[index] else self.samples
+            used = min(proven[index], default=self.samples - 1) + 1
             merged[key] = replace(
                 attempt,
                 counts={**counts[index], "simulations": used},
@@ -195,14 +221,6 @@ class SampleFiles(EvaluationFiles):
         return merged
 
     def _numbers(self, attempts: Sequence[Attempt], seconds: float) -> dict[str, Any]:
-        tally, numbers = self._tally, self._tally["numbers"]
-        sizes = sorted({2**power for power in range(self.samples.bit_length())} | {self.samples})
-        whole = {
-            "samples": self.samples,
-            "proven": tally.get("proven", 0),
-            "without_verdict": tally["without_verdict"],
-            "refusals": tally["refusals"],
-            **{name: tally[name] for name in ("copies", "tokens", "repairs", "cut_off")},
-            "pass_at": {str(k): fmean(pass_at_k(self.samples, n, k) for n in numbers) for k in sizes},
-        }
+        pass_at = pass_rates(self.samples, self._proven)
+        whole = {"samples": self.samples, **self._tally, "pass_at": pass_at}
         return {**summarize(attempts, self.samples, seconds), "whole_proofs": whole}

@@ -49,18 +49,31 @@ def read_statements(path: Path) -> list[Statement]:
     """Read the rows of a JSON list or of JSONL (`.jsonl`). Raises UserError for what is neither."""
     if not path.is_file():
         raise UserError(f"no such file of statements: {path}")
-    rows = jsonl_rows(path) if path.suffix == ".jsonl" else json_rows(path)
+    rows = json_rows(path)
+    if path.suffix == ".jsonl":
+        rows = jsonl_rows(path)
     return [_statement(row, place) for place, row in rows]
 
 
 def _statement(row: Mapping[str, Any], place: str) -> Statement:
-    text = text_field(dict(row), "formal_statement" if "statement" not in row else "statement", place)
+    # Rows of data sets have `formal_statement`, `split` and `tags`; conjectures and results have the other two names.
+    field = "formal_statement"
+    if "statement" in row:
+        field = "statement"
+    text = text_field(dict(row), field, place)
+    # The last `sorry` is where the proof goes, an earlier one may be in a comment; a conjecture has none.
     before, gap, _ = text.rpartition("sorry")
+    if gap:
+        text = before
     header, tags, split = row.get("header"), row.get("tags") or (), row.get("split")
-    labels = row.get("label") or [*([split] if split else []), *tags]
+    labels = row.get("label")
+    if not labels:
+        labels = list(tags)
+        if split:
+            labels.insert(0, split)
     if not (header is None or isinstance(header, str)) or not all(isinstance(label, str) for label in labels):
         raise UserError(f"{place}: `header` must be a text, and `split`, `tags` and `label` texts")
-    return Statement((before if gap else text).strip(), header, tuple(labels))
+    return Statement(text.strip(), header, tuple(labels))
 
 
 @dataclass(frozen=True)
@@ -76,23 +89,29 @@ def read_dataset_config(path: Path) -> list[DatasetEntry]:
 
     Raises UserError for anything else.
     """
-    found = read_json(path)
-    if not isinstance(found, list) or not found:
+    data_sets = read_json(path)
+    if not isinstance(data_sets, list) or not data_sets:
         raise UserError(f"{path} must hold a list of data sets")
     entries = []
-    for number, entry in enumerate(found, start=1):
-        file, weight = (entry.get("dataset_path"), entry.get("weight", 1)) if isinstance(entry, dict) else (None, 1)
+    for number, entry in enumerate(data_sets, start=1):
+        file, weight = None, 1
+        if isinstance(entry, dict):
+            file, weight = entry.get("dataset_path"), entry.get("weight", 1)
         if not isinstance(file, str) or isinstance(weight, bool) or not isinstance(weight, int) or weight < 1:
             raise UserError(f'{path}, entry {number}: expected {{"dataset_path": FILE, "weight": N}}')
-        beside = path.parent / file
-        entries.append(DatasetEntry(beside if beside.exists() else Path(file), weight))
+        data_set = path.parent / file
+        if not data_set.exists():
+            data_set = Path(file)
+        entries.append(DatasetEntry(data_set, weight))
     return entries
 
 
 def theorem_line(theorem: Theorem) -> str:
     """Return the line of a theorem in a file of theorems, with what a model's prompt shows of its row."""
     row = {"id": theorem.id, "source": theorem.source}
-    return json_line({**row, "as_written": theorem.as_written} if theorem.as_written else row)
+    if theorem.as_written:
+        row["as_written"] = theorem.as_written
+    return json_line(row)
 
 
 def write_theorems(path: Path, statements: Sequence[Statement]) -> dict[str, str]:
@@ -117,22 +136,26 @@ def write_theorems(path: Path, statements: Sequence[Statement]) -> dict[str, str
 def verdict_of(attempt: Attempt) -> dict[str, Any]:
     """Return the fields of a result for an attempt at a whole proof."""
     proven, reason = attempt.outcome == "proven", attempt.message
+    # A text with `sorry` or `admit` is refused before Lean reads it, by a rung that names the word.
     gap = attempt.stop_reason == "no_sorry" or "`sorry`" in reason or "`admit`" in reason
-    found: dict[str, Any] = {
+    verdict: dict[str, Any] = {
         "proof": attempt.text,
         "complete": proven,
         "pass": proven or attempt.stop_reason in _READ_BY_LEAN,
-        "sorries": [reason] if gap and not proven else [],
+        "sorries": [],
         "errors": [],
         "verified_code": attempt.source or None,
         "verify_time": attempt.seconds.get("check", 0.0),
         "invokes": list(attempt.premises),
     }
+    if gap and not proven:
+        verdict["sorries"] = [reason]
     if attempt.outcome == "error" and not attempt.refused:
-        return {**found, "system_messages": reason, "system_errors": FAILED_TEST}
-    if not (proven or found["pass"] or gap):
-        found["errors"] = [reason]
-    return found
+        # That there are `system_messages` is how readers of these files tell "no verdict".
+        return {**verdict, "system_messages": reason, "system_errors": FAILED_TEST}
+    if not (proven or verdict["pass"] or gap):
+        verdict["errors"] = [reason]
+    return verdict
 
 
 def refused_statement(reason: str) -> dict[str, Any]:
@@ -164,7 +187,7 @@ def write_generated(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
 
     def write(file: Any) -> None:
         nonlocal count
-        with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
+        with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:  # no time in it: equal records, equal bytes
             for record in records:
                 packed.write(json.dumps(record, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
                 count += 1
@@ -176,21 +199,22 @@ def write_generated(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
 def metrics_of(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Count what became of the results, and give shares in percent; zeros for none."""
     total = len(results)
-    counts = {
-        "passed": sum(result["pass"] for result in results),
-        "complete": sum(result["complete"] for result in results),
-        "has_errors": sum(bool(result["errors"]) for result in results),
-        "has_sorries": sum(bool(result["sorries"]) for result in results),
-        "has_system_errors": sum("system_messages" in result for result in results),
-    }
-    labels = dict.fromkeys(label for result in results for label in result["label"])
+    counts = {"passed": 0, "complete": 0, "has_errors": 0, "has_sorries": 0, "has_system_errors": 0}
+    of_label: dict[str, list[Mapping[str, Any]]] = {}
+    for result in results:
+        counts["passed"] += result["pass"]
+        counts["complete"] += result["complete"]
+        counts["has_errors"] += bool(result["errors"])
+        counts["has_sorries"] += bool(result["sorries"])
+        counts["has_system_errors"] += "system_messages" in result
+        for label in dict.fromkeys(result["label"]):
+            of_label.setdefault(label, []).append(result)
     by_label = {}
-    for label in labels:
-        own = [result for result in results if label in result["label"]]
+    for label, labelled in of_label.items():
         by_label[label] = {
-            "total": len(own),
-            "complete_rate": _percent(sum(result["complete"] for result in own), len(own)),
-            "pass_rate": _percent(sum(result["pass"] for result in own), len(own)),
+            "total": len(labelled),
+            "complete_rate": _percent(sum(result["complete"] for result in labelled), len(labelled)),
+            "pass_rate": _percent(sum(result["pass"] for result in labelled), len(labelled)),
         }
     return {
         "total": total,
@@ -205,4 +229,4 @@ def metrics_of(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _percent(count: int, total: int) -> float:
-    return 100 * count / total if total else 0.0
+    return 100 * count / max(1, total)

@@ -59,7 +59,9 @@ class _Item:
 
     @property
     def errors(self) -> tuple[str, ...]:
-        return () if self.work is None else self.work.errors
+        if self.work is None:
+            return ()
+        return self.work.errors
 
     @property
     def all(self) -> list[Candidate]:
@@ -67,7 +69,7 @@ class _Item:
 
 
 class _Known(NamedTuple):
-    """The verdict on a text."""
+    """The verdict on a text, and what Lean said of it where it may be repaired."""
 
     verdict: Attempt
     errors: tuple[str, ...]
@@ -105,19 +107,23 @@ class SampleSource(CountedSource):
             self.refused.setdefault(attempt.theorem.source, attempt)
             return
         candidate = Candidate(attempt.theorem, attempt.text, attempt.sample)
-        if not (self._repair and attempt.outcome != "proven"):  # the errors are not known any more
+        # A repair is asked for with Lean's errors, which no file has: an equal text gets a verdict of its own.
+        if not (self._repair and attempt.outcome != "proven"):
             self._seen.setdefault(candidate.digest, _Known(_slim(attempt), ()))
 
     def add(self, candidates: Sequence[Candidate]) -> None:
         """Take samples: to be verified, or with the verdict on an equal text."""
         for candidate in candidates:
             refusal = self.refused.get(candidate.theorem.source)
-            seen = _Known(refusal, ()) if refusal is not None else self._seen.get(candidate.digest)
+            seen = self._seen.get(candidate.digest)
+            if refusal is not None:
+                seen = _Known(refusal, ())
             if isinstance(seen, _Known):
                 self._settle(candidate, seen)
             elif seen is not None:
                 seen.copies.append(candidate)
                 if seen.deferred:
+                    # What is deferred counts as done in this stage, or the stage would never end.
                     self._done.add(1)
             else:
                 self._count += 1
@@ -131,7 +137,9 @@ class SampleSource(CountedSource):
 
     def next(self) -> Task | None:
         """Return the next text to verify."""
-        return self._task(self._ready.popleft()) if self._ready else None
+        if not self._ready:
+            return None
+        return self._task(self._ready.popleft())
 
     def _task(self, number: int, patience: float = 1.0) -> Task:
         item = self._items[number]
@@ -141,6 +149,7 @@ class SampleSource(CountedSource):
     def finish(self, task: Task, attempt: Attempt) -> None:
         """Take a verdict, for all samples that are equal to the text."""
         item = self._items.pop(task.index)
+        # A busy machine or a lost process says nothing of the text.
         if attempt.outcome == "error" and not attempt.refused:
             item.deferred = True
             self.deferred.append(item)
@@ -151,9 +160,12 @@ class SampleSource(CountedSource):
     def _judge(self, item: _Item, attempt: Attempt) -> None:
         if attempt.refused:
             self.refused[attempt.theorem.source] = attempt
-        self._seen[item.candidate.digest] = known = _Known(_slim(attempt), item.errors if self._repair else ())
+        errors: tuple[str, ...] = ()
+        if self._repair:
+            errors = item.errors
+        self._seen[item.candidate.digest] = _Known(_slim(attempt), errors)
         for candidate in item.all:
-            self._settle(candidate, _Known(attempt, known.errors))
+            self._settle(candidate, _Known(attempt, errors))
 
     def _settle(self, candidate: Candidate, known: _Known) -> None:
         """Keep a sample with its verdict, or have the model repair it."""
@@ -177,7 +189,7 @@ class AgainSource(SampleSource):
         super().__init__(f"{name}/again", first._verifier, first._keep, total)
         self._waiting = deque(first.deferred)
         self._busy, self._deadline = False, time.monotonic() + seconds
-        self._proved = first._proved
+        self._proved = first._proved  # theorems that the first stage has counted already
 
     def next(self) -> Task | None:
         """Return the next text, once the one before it is done; after the time for all this, end the rest."""
@@ -208,7 +220,10 @@ class AgainSource(SampleSource):
 
 def _slim(attempt: Attempt) -> Attempt:
     """Return what equal texts need of a verdict; most are refusals, of which there are very many."""
-    return attempt if attempt.outcome == "proven" else replace(attempt, text="-", seconds={}, counts={})
+    if attempt.outcome == "proven":
+        return attempt
+    # Not an empty text: by that `Candidate.attempt` tells a copy from a sample that was never written.
+    return replace(attempt, text="-", seconds={}, counts={})
 
 
 # -- Generation ------------------------------------------------------------------------------------------------------
@@ -264,6 +279,7 @@ class _PiecesLeft:
         batch: list[_Piece] = []
         with self._lock:
             while len(batch) < self._options.theorems_at_once and (piece := self._take_one()) is not None:
+                # One request has one number of samples, and a theorem's last piece may be smaller.
                 if batch and piece_size(piece, self._options) != piece_size(batch[0], self._options):
                     self._kept.append(piece)
                     break
@@ -277,12 +293,17 @@ class _PiecesLeft:
             return None
         turn = self._next.add(1) - 1
         self._exhausted = turn >= len(self._pieces)
-        return None if self._exhausted else self._pieces[turn]
+        if self._exhausted:
+            return None
+        return self._pieces[turn]
 
 
 def piece_size(piece: _Piece, options: WholeProofOptions) -> int:
     """Return how many samples the model is asked for."""
-    return 1 if piece.repaired else min(options.samples_at_once, options.samples - piece.first)
+    if piece.repaired:
+        return 1
+    # All of the piece, also where some are there already: a sample depends on the seed and on its place in the request.
+    return min(options.samples_at_once, options.samples - piece.first)
 
 
 class Generation(threading.Thread):
@@ -318,30 +339,24 @@ class Generation(threading.Thread):
             batch: list[_Piece] = []
             while source.repairs and len(batch) < options.samples_at_once:
                 candidate, errors = source.repairs.popleft()
-                batch.append(
-                    _Piece(
-                        self._index[candidate.theorem],
-                        candidate.sample,
-                        frozenset({candidate.sample}),
-                        candidate,
-                        errors,
-                    )
-                )
+                index, sample = self._index[candidate.theorem], candidate.sample
+                batch.append(_Piece(index, sample, frozenset({sample}), candidate, errors))
         return batch or self._left.take()
 
     def _generate(self, batch: list[_Piece]) -> None:
         """Have the samples of a batch written, and hand them on."""
         todo: list[_Piece] = []
-        known: list[Candidate] = []
+        unasked: list[Candidate] = []
         for piece in batch:
             theorem, texts = self._work.theorems[piece.theorem], self._texts(piece)
-            known += texts.values()
+            unasked += texts.values()
             missing = piece.wanted - texts.keys()
             if theorem.source in self._source.refused:
-                known += [Candidate(theorem, "", sample) for sample in missing]
+                # No proof of a statement that Lean refuses is worth the model's time: the samples get its verdict.
+                unasked += [Candidate(theorem, "", sample) for sample in missing]
             elif missing:
                 todo.append(piece)
-        self._hand_on(lambda: self._source.add(known))
+        self._hand_on(lambda: self._source.add(unasked))
         if not todo:
             return
         for piece, samples in zip(todo, self._ask(todo), strict=True):
@@ -351,9 +366,12 @@ class Generation(threading.Thread):
         """Return those samples of a piece that were written before and have no verdict."""
         if piece.repaired is not None:
             return {}
-        found, count = self._work.texts, len(self._work.theorems)
-        numbers = {sample: sample * count + piece.theorem for sample in piece.wanted}
-        return {sample: found[number] for sample, number in numbers.items() if number in found}
+        texts = {}
+        for sample in piece.wanted:
+            number = sample * len(self._work.theorems) + piece.theorem  # as in `SampleFiles`
+            if number in self._work.texts:
+                texts[sample] = self._work.texts[number]
+        return texts
 
     def _hand_on(self, work: Callable[[], None]) -> None:
         condition = self._pool.locked()
@@ -364,7 +382,9 @@ class Generation(threading.Thread):
 
     def _receive(self, piece: _Piece, samples: Sequence[TextSample] | PolicyError) -> None:
         theorem, seed = self._work.theorems[piece.theorem], self._seed(piece)
-        before = piece.repaired
+        num_tokens = repairs = 0
+        if piece.repaired is not None:
+            num_tokens, repairs = piece.repaired.num_tokens, piece.repaired.repairs + 1
         for sample in sorted(piece.wanted - self._texts(piece).keys()):
             if isinstance(samples, PolicyError):
                 self._source.fail(Candidate(theorem, "", sample, seed), samples)
@@ -375,8 +395,8 @@ class Generation(threading.Thread):
                 written_proof(theorem, written.text),
                 sample,
                 seed,
-                written.num_tokens + (before.num_tokens if before else 0),
-                before.repairs + 1 if before else 0,
+                num_tokens + written.num_tokens,
+                repairs,
                 written.finished,
             )
             self._source.add([candidate])
@@ -384,7 +404,7 @@ class Generation(threading.Thread):
     def _ask(self, batch: Sequence[_Piece]) -> list[Sequence[TextSample] | PolicyError]:
         """Ask the model; where it fails at a batch, ask for each prompt alone. Raises PolicyUnavailable."""
         options = replace(self._work.options.generation, num_samples=piece_size(batch[0], self._work.options))
-        prompts, seeds = [self._prompt(piece) for piece in batch], [self._seed(piece) for piece in batch]
+        prompts, seeds = list(map(self._prompt, batch)), list(map(self._seed, batch))
         try:
             return list(self._model.generate(prompts, options, seeds))
         except PolicyUnavailable:
@@ -392,6 +412,7 @@ class Generation(threading.Thread):
         except PolicyError as error:
             if len(batch) == 1:
                 return [error]
+            # A prompt that is too long for the model must cost its own theorem's samples only.
             return [answer for piece in batch for answer in self._ask([piece])]
 
     def _prompt(self, piece: _Piece) -> str:
@@ -403,7 +424,9 @@ class Generation(threading.Thread):
 
     def _seed(self, piece: _Piece) -> int:
         """Derive the seed of a prompt: the same whatever else is sampled, another one for each piece and round."""
-        round_number = piece.repaired.repairs + 1 if piece.repaired else 0
+        round_number = 0
+        if piece.repaired is not None:
+            round_number = piece.repaired.repairs + 1
         key = theorem_key(self._work.theorems[piece.theorem])
         text = f"{self._work.seed}/{key}/{piece.first}/{round_number}"
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=6).digest(), "little")
@@ -429,7 +452,9 @@ def sample_proofs(
     with its own model. Raises what ends the pool's wait, and UserError if the model is out of reach.
     """
     started = time.monotonic()
-    total, repair = len(work.todo), work.options.repair if work.repair is not None else 0
+    total, repair = len(work.todo), work.options.repair
+    if work.repair is None:
+        repair = 0
     source = SampleSource(name, verifier, keep, total, repair)
     for attempt in known:
         source.remember(attempt)
@@ -440,6 +465,7 @@ def sample_proofs(
     try:
         work_off(pool, source, Progress(total, title, "samples", show=show))
     finally:
+        # Under the lock, so that no thread is just handing on samples, to a source that nobody works for.
         with pool.locked():
             for thread in threads:
                 thread.ended.set()
@@ -471,11 +497,15 @@ def evaluate_whole(
     started = time.monotonic()
     if todo:
         settings, options = files.settings, work.options
-        known = files.known()
-        texts = {number: _written(attempt) for number, attempt in known if attempt.text and attempt.outcome == "error"}
+        texts = {}
+        for number, attempt in files.known():
+            if attempt.text and attempt.outcome == "error":
+                texts[number] = _written(attempt)
         work = replace(work, todo=todo, texts=texts)
         verifier = Verifier(model.name, options.proof_seconds, options.known_names())
         again = frozenset(todo)
+        # The files are read once more rather than kept: there may be millions of samples. Refusals of statements that
+        # are tried again would be the verdict on their samples.
         verdicts = (
             attempt
             for number, attempt in files.known()
@@ -488,7 +518,7 @@ def evaluate_whole(
             except BaseException:
                 pool.stop()  # no attempt that ends now can be written any more
                 raise
-        barrier()
+        barrier()  # a network's file system promises to show what others wrote once they have closed it
     summary: dict[str, Any] = on_main(lambda: files.finish(time.monotonic() - started, extra))
     return summary
 
