@@ -45,6 +45,8 @@ def assign_flex(store: MetaStore, mvar: MVar, args: Sequence[Expr], value: Expr,
     fvars = _pattern(store, args)
     if fvars is None:
         return _first_order(store, mvar, args, value, def_eq)
+    # Of a local that `?m` sees by itself a value may speak with or without the argument, so that the pattern has more
+    # than one solution. Lean takes the approximation there (`processAssignment` in Meta/ExprDefEq.lean).
     if any(fvar_id in decl.lctx for fvar_id in fvars):
         mark = store.save()
         if _first_order(store, mvar, args, value, def_eq):
@@ -69,6 +71,8 @@ def _assign_value(store: MetaStore, decl: MVarDecl, value: Expr, def_eq: DefEq) 
     if checked is None:
         return False
     type_ = infer_type(store, checked)
+    # `checkTypesAndAssign` of Meta/ExprDefEq.lean: the types are compared at default transparency whatever the caller's
+    # is, or a `rw` could not give `?m : Nat` a value whose type only unfolds to `Nat`.
     if type_ is not decl.type:
         before = store.transparency
         store.transparency = "default"
@@ -77,6 +81,7 @@ def _assign_value(store: MetaStore, decl: MVarDecl, value: Expr, def_eq: DefEq) 
                 return False
         finally:
             store.transparency = before
+        # Comparing the types may have solved `?m` itself.
         if store.is_assigned(decl.mvar_id):
             return def_eq(store, MVar(decl.mvar_id), checked)
     store.assign(decl.mvar_id, checked)
@@ -84,10 +89,12 @@ def _assign_value(store: MetaStore, decl: MVarDecl, value: Expr, def_eq: DefEq) 
 
 
 def _assign_pattern(store: MetaStore, decl: MVarDecl, fvars: list[str], value: Expr, def_eq: DefEq) -> bool:
+    # What the arguments name is bound by the `fun` that becomes the value, so the value may speak of it.
     scope = decl.lctx.add(*[store.fvars[fvar_id] for fvar_id in fvars if fvar_id not in decl.lctx])
     body = visible(store, decl.mvar_id, scope, value)
     if body is None:
         return False
+    # `?f x = g x` gives `?f := g` and not `fun x => g x`, which a goal would show.
     return _assign_value(store, decl, eta_reduce(mk_lambda(store, fvars, body)), def_eq)
 
 
@@ -118,6 +125,8 @@ def visible(store: MetaStore, mvar_id: str, scope: LocalContext, value: Expr) ->
     fvars, mvars = free_variables(value)
     hidden = [fvar_id for fvar_id in fvars if fvar_id not in scope.by_id]
     if hidden:
+        # A `let` local is no obstacle: its value may be visible where it is not (`checkFVar` of Lean's
+        # `CheckAssignment`).
         lets = [fvar_id for fvar_id in hidden if store.fvars[fvar_id].value is not None]
         if not lets:
             return None
@@ -131,6 +140,7 @@ def visible(store: MetaStore, mvar_id: str, scope: LocalContext, value: Expr) ->
         if occurs_in(store, mvar_id, other):
             return None
         other_decl = store.decls[other]
+        # What `?other` gets later might name a local that `?m` does not see (`checkMVar` of Lean's `CheckAssignment`).
         if not other_decl.lctx.subset_of(scope):
             if not _narrow(store, other_decl, scope):
                 return None
@@ -143,6 +153,7 @@ def occurs_in(store: MetaStore, mvar_id: str, other: str) -> bool:
     if other == mvar_id:
         return True
     delayed = store.delayed.get(other)
+    # A delayed `?d` becomes the value of its goal: a value that mentions it would make a circle through that goal.
     if delayed is None:
         return False
     target = store.instantiate(MVar(delayed.mvar_id))
@@ -151,6 +162,7 @@ def occurs_in(store: MetaStore, mvar_id: str, other: str) -> bool:
 
 def _narrow(store: MetaStore, decl: MVarDecl, scope: LocalContext) -> bool:
     """Give `decl` a value that sees only what `scope` sees; False if it is a goal or its type needs more."""
+    # Goals stay as they are: narrowing would take hypotheses away from whoever proves them.
     if not store.is_assignable(decl.mvar_id):
         return False
     gone = {local.fvar_id for local in decl.lctx if local.fvar_id not in scope.by_id}
@@ -176,6 +188,7 @@ def free_variables(e: Expr) -> tuple[list[str], list[str]]:
             continue
         seen.add(node)
         if isinstance(node, App):
+            # Pushed from right to left, so that ids come in the order in which a text mentions them.
             stack.append(node.arg)
             stack.append(node.fn)
         elif isinstance(node, FVar):

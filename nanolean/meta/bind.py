@@ -56,6 +56,7 @@ def lift_mvars_out(store: MetaStore, fvar_ids: Sequence[str], e: Expr) -> Expr:
     """Return an equal term whose metavariables cannot see the given locals, other than through their arguments."""
     if not e.has_mvar:
         return e
+    # The loop below asks each metavariable about each local, which no walk over terms pays for.
     store.budget.spend(2 * len(fvar_ids))
     new: dict[Expr, Expr] = {}
     for mvar_id in collect_mvars(e):
@@ -72,7 +73,10 @@ def _lifted(store: MetaStore, mvar_id: str, seen: list[str]) -> Expr:
     decl = store.decls[mvar_id]
     outer = outer_context(store, decl.lctx, seen)
     target = store.delayed.get(mvar_id)
+    # `elimMVarDeps` of Lean's MetavarContext.lean: a natural `?m` becomes `?n x`, while a goal has to stay the one that
+    # its tactics are working on and is bound by a delayed assignment.
     if target is None and store.is_assignable(mvar_id):
+        # A `let` is no argument: `?n` speaks of its value, which is put into the type here.
         args = [fvar_id for fvar_id in seen if store.fvars[fvar_id].value is None]
         type_ = _without_lets(store, seen, decl.type)
         new = store.fresh_mvar(mk_pi(store, args, type_), outer, "natural")
@@ -83,6 +87,7 @@ def _lifted(store: MetaStore, mvar_id: str, seen: list[str]) -> Expr:
     if target is None:
         store.assign_delayed(new.id, seen, mvar_id)
     else:
+        # One delay that waits for another is written as one, from the outer locals to the goal.
         store.assign_delayed(new.id, (*seen, *target.fvars), target.mvar_id)
     return mk_app(new, *[FVar(fvar_id) for fvar_id in seen])
 
@@ -91,6 +96,7 @@ def outer_context(store: MetaStore, lctx: LocalContext, hidden: Sequence[str]) -
     """Return the context without the hidden locals and without whatever depends on them."""
     gone = set(hidden)
     first = next(i for i, decl in enumerate(lctx.decls) if decl.fvar_id in gone)
+    # Nothing before the first hidden local can depend on one: contexts are in order.
     for decl in lctx.decls[first:]:
         if decl.fvar_id not in gone and depends_on(store, decl.type, decl.value, gone):
             gone.add(decl.fvar_id)

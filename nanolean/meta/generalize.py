@@ -30,6 +30,8 @@ def abstract_occurrences(mctx: MetaContext, e: Expr, targets: Sequence[Expr]) ->
     """`fun x₁ .. xₙ => e` with the occurrences of each target replaced by its variable (free variables exactly, other
     terms where they agree up to reducible unfolding)."""
     result = e
+    # From the last target, so that the first becomes the outermost binder; the types of later targets are abstracted
+    # over the earlier ones on the way.
     for index in range(len(targets) - 1, -1, -1):
         target = targets[index]
         type_ = mctx.instantiate(mctx.infer_type(target))
@@ -53,12 +55,15 @@ def kabstract(mctx: MetaContext, e: Expr, pattern: Expr, only: Container[int] | 
     pattern = mctx.instantiate(pattern)
     if isinstance(pattern, FVar) and only is None:
         return abstract(e, [pattern])
+    # As Meta/KAbstract.lean: head and number of arguments are compared before unification, so that a pattern such as
+    # `?a + 0` is not found in `5` although the two unify.
     head, count = get_app_fn(pattern), _arity(pattern)
     seen: dict[tuple[Expr, int], Expr] = {}
     places = itertools.count(1)
 
     def is_instance(node: Expr) -> bool:
         mark = mctx.save()
+        # Lean's `rw` unifies here at the transparency of instances, which is reducible where there are no type classes.
         with mctx.with_transparency("reducible"):
             if not mctx.is_def_eq(pattern, node):
                 return False
@@ -71,12 +76,14 @@ def kabstract(mctx: MetaContext, e: Expr, pattern: Expr, only: Container[int] | 
         if only is not None:
             mctx.budget.spend()
             return visit_node(node, depth)  # every instance counts, also where the same term stands twice
-        found = seen.get((node, depth))
-        if found is None:
-            found = seen[node, depth] = visit_node(node, depth)
-        return found
+        # The depth is part of the key: the same term gets another index under another number of binders.
+        abstracted = seen.get((node, depth))
+        if abstracted is None:
+            abstracted = seen[node, depth] = visit_node(node, depth)
+        return abstracted
 
     def visit_node(node: Expr, depth: int) -> Expr:
+        # A term with loose variables is none that the context could name; Lean's `kabstract` leaves it too.
         fits = not node.loose and _arity(node) == count and _same_head(get_app_fn(node), head, mctx)
         if fits and is_instance(node):
             return BVar(depth)
@@ -112,33 +119,36 @@ def _same_head(a: Expr, b: Expr, mctx: MetaContext) -> bool:
 
 def exclusion(mctx: MetaContext, earlier: Sequence[Expr], patterns: Sequence[Expr], ids: Sequence[str]) -> Expr | None:
     """`∀ .., x = p → .. → False` for the variables `ids` of the later patterns, None if the two do not overlap."""
-    found: list[tuple[Expr, Expr]] = []
+    unequal: list[tuple[Expr, Expr]] = []
     bound: dict[str, Expr] = {}
-    if not all(_overlap(a, b, found, bound) for a, b in zip(earlier, patterns)):
+    if not all(_overlap(a, b, unequal, bound) for a, b in zip(earlier, patterns)):
         return None
     prop: Expr = Const("False")
-    for variable, shape in reversed(found):
+    for variable, shape in reversed(unequal):
         for old, new in bound.items():
             shape = replace_fvar(shape, old, new)
         type_ = mctx.infer_type(variable)
         level = mctx.sort_level(type_)
         assert level is not None, "a type has a level"
         prop = Pi("a", mk_app(Const("Eq", (level,)), type_, variable, shape), prop)
+    # Only variables of the earlier patterns are bound here: the others are arguments of the equation that takes this as
+    # a condition (Lean's `eq_N` theorems have such conditions for overlapping alternatives).
     own = {i for e in earlier for i in collect_fvars(e)}
     return mctx.mk_pi([i for i in collect_fvars(prop) if i in own and i not in ids], prop)
 
 
-def _overlap(a: Expr, b: Expr, found: list[tuple[Expr, Expr]], bound: dict[str, Expr]) -> bool:
-    """Whether two patterns have a common instance; where `a` says more, `found` gets what `b` would have to be."""
+def _overlap(a: Expr, b: Expr, unequal: list[tuple[Expr, Expr]], bound: dict[str, Expr]) -> bool:
+    """Whether two patterns have a common instance; where `a` says more, `unequal` gets what `b` would have to be."""
     if isinstance(a, FVar):
         bound[a.id] = b
         return True
     if isinstance(b, FVar):
-        found.append((b, a))
+        unequal.append((b, a))
         return True
+    # The pattern `2` overlaps with `n + 1`, which by constructors are `succ (succ zero)` and `succ n`.
     a, b = literal_to_ctor(a), literal_to_ctor(b)
     a_fn, a_args = get_app_fn_args(a)
     b_fn, b_args = get_app_fn_args(b)
     if getattr(a_fn, "name", "") != getattr(b_fn, "name", "") or len(a_args) != len(b_args):
         return False
-    return all(x is y or _overlap(x, y, found, bound) for x, y in zip(a_args, b_args))
+    return all(x is y or _overlap(x, y, unequal, bound) for x, y in zip(a_args, b_args))

@@ -41,12 +41,14 @@ def infer_type(store: MetaStore, e: Expr) -> Expr:
         return NAT_TYPE
     if e.has_mvar:
         return _infer(store, e)
-    found = store.caches.infer.get(e)
-    if found is None:
-        found = _infer(store, e)
-        if not found.has_mvar:
-            store.caches.infer[e] = found
-    return found
+    # The cache outlives this problem; a term with metavariables has another type after each assignment.
+    type_ = store.caches.infer.get(e)
+    if type_ is None:
+        type_ = _infer(store, e)
+        # A local may have a type that unification still fills in (`fun x => ..` without a type).
+        if not type_.has_mvar:
+            store.caches.infer[e] = type_
+    return type_
 
 
 def _infer(store: MetaStore, e: Expr) -> Expr:
@@ -72,6 +74,8 @@ def _infer_app(store: MetaStore, e: Expr) -> Expr:
     start = 0
     for i in range(len(args)):
         if not isinstance(type_, Pi):
+            # Arguments are put in all at once where the Pis end, not one by one: instantiating for each argument is
+            # quadratic in their number, as `inferAppType` of Lean's Meta/InferType.lean knows.
             type_ = whnf(store, store.instantiate(instantiate_rev(type_, args[start:i])))
             start = i
             if not isinstance(type_, Pi):
@@ -108,6 +112,7 @@ def sort_level(store: MetaStore, type_: Expr) -> Level:
     sort = infer_type(store, type_)
     if not isinstance(sort, Sort):
         sort = whnf(store, store.instantiate(sort))
+    # `?s` in the place of a sort: as `getLevel` of Lean's Meta/InferType.lean, it is one of an unknown level.
     if isinstance(sort, MVar) and store.is_assignable(sort.id):
         new = Sort(store.fresh_level())
         store.assign(sort.id, new)
@@ -122,4 +127,5 @@ def is_prop(store: MetaStore, type_: Expr) -> bool:
     sort = infer_type(store, type_)
     if not isinstance(sort, Sort):
         sort = whnf(store, store.instantiate(sort))
+    # Only the level 0 itself counts: `imax u 0` is simplified to it when it is built.
     return isinstance(sort, Sort) and store.instantiate_level(sort.level) is ZERO

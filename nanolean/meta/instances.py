@@ -56,6 +56,8 @@ def is_class(mctx: MetaContext, type_: Expr) -> bool:
         head = get_app_fn(type_)
         if isinstance(head, Const) and head.name in GENERAL:
             return True
+        # Under binders nothing can be unfolded; `DecidablePred` and `DecidableEq`, which unfold to Pis, are told by
+        # name.
         if type_.loose:
             return isinstance(head, Const) and head.name.startswith("Decidable")
         unfolded = mctx.whnf(type_, "reducible")
@@ -66,6 +68,8 @@ def is_class(mctx: MetaContext, type_: Expr) -> bool:
 
 def synthesize(mctx: MetaContext, type_: Expr, lctx: LocalContext, depth: int = 0) -> Expr | None:
     """Find a term of a class type, None if there is none."""
+    # Depth first and without a table of answers, unlike Lean's SynthInstance.lean: bounded in depth, and each step is
+    # paid for.
     mctx.budget.spend(10)
     if depth > MAX_DEPTH:
         return None
@@ -86,9 +90,10 @@ def decidable_instance(mctx: MetaContext, prop: Expr, lctx: LocalContext | None 
     """Find a term of type `Decidable prop`, None where neither context nor library has one."""
     prop = head_beta(mctx.instantiate(prop))
     goal = mk_app(Const("Decidable"), prop)
-    found = _local(mctx, goal, lctx, depth) if lctx is not None else None
-    if found is not None:
-        return found
+    if lctx is not None:
+        from_context = _local(mctx, goal, lctx, depth)
+        if from_context is not None:
+            return from_context
     if isinstance(prop, Pi):
         return _implication(mctx, prop, lctx, depth) or _general(mctx, goal, lctx or LocalContext(), depth)
     fn, args = get_app_fn_args(prop)
@@ -101,6 +106,7 @@ def decidable_instance(mctx: MetaContext, prop: Expr, lctx: LocalContext | None 
     if key in ATOMS:
         return _call(mctx, ATOMS[key], *args)
     if key == ("Eq", 3):
+        # At default transparency, so that a type that is only another name of `Nat` has its equality decided.
         name = EQUALITIES.get(mctx.whnf(args[0], "default"))
         if name is not None:
             return _call(mctx, name, args[1], args[2])
@@ -120,17 +126,21 @@ def _implication(mctx: MetaContext, prop: Pi, lctx: LocalContext | None, depth: 
 def _call(mctx: MetaContext, name: str, *args: Expr | None) -> Expr | None:
     if name not in mctx.env:
         return None
-    given = [arg for arg in args if arg is not None]
-    return mk_app(Const(name), *given) if len(given) == len(args) else None
+    terms: list[Expr] = []
+    for arg in args:
+        if arg is None:  # an instance of a part that there is not
+            return None
+        terms.append(arg)
+    return mk_app(Const(name), *terms)
 
 
 def _local(mctx: MetaContext, goal: Expr, lctx: LocalContext, depth: int) -> Expr | None:
     """An instance from the context."""
     for decl in reversed(lctx.decls):
         if is_class(mctx, decl.type):
-            found = _apply(mctx, decl.fvar, decl.type, goal, lctx, depth)
-            if found is not None:
-                return found
+            instance = _apply(mctx, decl.fvar, decl.type, goal, lctx, depth)
+            if instance is not None:
+                return instance
     return None
 
 
@@ -142,9 +152,9 @@ def _general(mctx: MetaContext, goal: Expr, lctx: LocalContext, depth: int) -> E
         info = mctx.env.get(name)
         if info is not None:
             levels = tuple(mctx.fresh_level() for _ in info.level_params)
-            found = _apply(mctx, Const(name, levels), info.type_at(levels), goal, lctx, depth)
-            if found is not None:
-                return found
+            instance = _apply(mctx, Const(name, levels), info.type_at(levels), goal, lctx, depth)
+            if instance is not None:
+                return instance
     return None
 
 
@@ -157,12 +167,16 @@ def _apply(mctx: MetaContext, fn: Expr, type_: Expr, goal: Expr, lctx: LocalCont
         mvar = mctx.fresh_mvar(type_.type, lctx)
         mvars.append((mvar, type_.info))
         type_ = mctx.whnf(instantiate(type_.body, mvar), "reducible")
+    # Lean resolves instances without unfolding definitions: `p n` for `def p n := n = 3` has no instance.
     with mctx.with_transparency("reducible"):
         fits = mctx.is_def_eq(type_, goal)
     for mvar, info in mvars if fits else ():
         if mctx.is_assigned(mvar.id):
             continue
-        value = synthesize(mctx, mctx.decl(mvar.id).type, lctx, depth + 1) if info == "inst" else None
+        # Only arguments in `[..]` are searched for; any other has to follow from the result type.
+        value = None
+        if info == "inst":
+            value = synthesize(mctx, mctx.decl(mvar.id).type, lctx, depth + 1)
         if value is None:
             fits = False
             break

@@ -60,7 +60,9 @@ def matcher_of(env: Constants, fn: Expr) -> Matcher | None:
     if not isinstance(fn, Const) or ".match_" not in fn.name:
         return None
     info = env.get(fn.name)
-    return as_matcher(info) if info is not None else None
+    if info is None:
+        return None
+    return as_matcher(info)
 
 
 def as_matcher(info: ConstantInfo) -> Matcher | None:
@@ -77,6 +79,9 @@ def _read(type_: Expr) -> Matcher | None:
     while isinstance(type_, Pi):
         binders.append(type_)
         type_ = type_.body
+    # Lean keeps the shapes of matchers in an extension of the environment (`matcherExt`). Here they are read from the
+    # type `params → motive → targets → alternatives → motive targets`, so that a declaration that only has the name of
+    # a matcher is none.
     place = next((i for i, binder in enumerate(binders) if binder.name == "motive"), None)
     head, targets = get_app_fn_args(type_)
     if place is None or head is not BVar(len(binders) - 1 - place):
@@ -86,6 +91,7 @@ def _read(type_: Expr) -> Matcher | None:
         return None
     alternatives = binders[place + 1 + len(targets) :]
     for k, alternative in enumerate(alternatives):
+        # An alternative speaks of its own variables, never of the targets.
         if any(has_loose_bvar(alternative.type, k + i) for i in range(len(targets))):
             return None
     return Matcher(place, len(targets), tuple(_count_binders(alternative.type) for alternative in alternatives))
@@ -114,6 +120,8 @@ def reduce_matcher(
     info = store.env[fn.name]
     assert isinstance(info, DefInfo)
     first = matcher.first_alternative
+    # `reduceMatcher` of Lean's Meta/WHNF.lean: the matcher is unfolded with a variable for each alternative and reduced
+    # until one of them is at the head. So no `casesOn` of its inside is ever seen, also where it is stuck.
     marks = [_mark(store, i) for i in range(len(matcher.num_fields))]
     reduced = whnf_core(store, beta(info.value_at(fn.levels), [*args[:first], *marks]))
     head, fields = get_app_fn_args(reduced)
@@ -165,12 +173,17 @@ def _find(info: DefInfo) -> tuple[int, int] | None:
     fn, args = get_app_fn_args(body)
     if not isinstance(fn, Const) or not fn.name.endswith(".brecOn"):
         return None
+    # Structural recursion compiles to `fun xs => brecOn motive major F ys`.
     # behind the major premise there are the function given to `brecOn` and the variables that the motive is over
     step = len(args) - 1
     while step > 0 and isinstance(args[step], BVar):
         step -= 1
-    major = args[step - 1] if step > 0 else None
-    return (arity, arity - 1 - major.idx) if isinstance(major, BVar) else None
+    if step == 0:
+        return None
+    major = args[step - 1]
+    if not isinstance(major, BVar):
+        return None
+    return arity, arity - 1 - major.idx
 
 
 def unfold_by_equations(store: MetaStore, fn: Const, args: list[Expr], whnf: Whnf, whnf_core: Whnf) -> Expr | None:
@@ -181,13 +194,18 @@ def unfold_by_equations(store: MetaStore, fn: Const, args: list[Expr], whnf: Whn
     if shape is None or len(args) < shape[0]:
         return None
     arity, major = shape
+    # Smart unfolding of Lean's Meta/WHNF.lean: a recursive function unfolds only where the argument of its recursion is
+    # a constructor and all matches on the way are decided. `n + m` stays, or `whnf` would show `brecOn` and goals
+    # nobody wrote.
     if not _is_constructor(store.env, whnf(store, args[major])):
         return None
     body = body_of(store.env, fn, args[:arity])
     if body is None:
         return None
     leaf = _decide(store, body, fn.name, whnf_core)
-    return None if leaf is None else mk_app(leaf, *args[arity:])
+    if leaf is None:
+        return None
+    return mk_app(leaf, *args[arity:])
 
 
 def body_of(env: Constants, fn: Const, args: list[Expr]) -> Expr | None:
@@ -201,7 +219,9 @@ def body_of(env: Constants, fn: Const, args: list[Expr]) -> Expr | None:
             return None
         type_ = type_.body
     _, sides = get_app_fn_args(type_)
-    return instantiate_rev(sides[2], args) if len(sides) == 3 else None
+    if len(sides) != 3:  # `Eq α lhs rhs`
+        return None
+    return instantiate_rev(sides[2], args)
 
 
 def _is_constructor(env: Constants, e: Expr) -> bool:
@@ -219,6 +239,8 @@ def _decide(store: MetaStore, e: Expr, name: str, whnf_core: Whnf) -> Expr | Non
         new = reduce_matcher(store, fn, args, whnf_core)
         if new is None:
             alternatives = args[matcher.first_alternative : matcher.arity]
+            # A stuck match whose alternatives do not recurse is part of the answer; one with a recursive call in it
+            # means that the definition does not compute yet.
             return None if any(name in collect_consts(alternative) for alternative in alternatives) else e
         store.budget.spend()
         e = new

@@ -40,6 +40,7 @@ class MetaContext(MetaStore):
 
     def sort_level(self, type_: Expr) -> Level | None:
         """Return the level `u` with `type_ : Sort u`, None where `type_` is no type."""
+        # Nothing is assigned here, unlike in `infer.sort_level`: this is asked while tactics only look.
         sort = self.whnf(self.infer_type(type_))
         return sort.level if isinstance(sort, Sort) else None
 

@@ -51,7 +51,11 @@ def nat_offset(store: MetaStore, e: Expr) -> tuple[Expr | None, int]:
         if isinstance(e, Lit):
             return None, plus + e.value
         if isinstance(e, Const):
-            return (None, plus) if e.name == "Nat.zero" else (e, plus)
+            # As `isOffset` and `evalNat` of Lean's Meta/Offset.lean: `succ`, `+ literal` and closed arithmetic are
+            # read, definitions are not unfolded.
+            if e.name == "Nat.zero":
+                return None, plus
+            return e, plus
         if isinstance(e, MVar) and e.id in store.assignment:
             e = store.instantiate(e)
             continue
@@ -63,8 +67,12 @@ def nat_offset(store: MetaStore, e: Expr) -> tuple[Expr | None, int]:
         elif isinstance(e.arg, Lit) and isinstance(fn, App) and fn.fn is NAT_ADD:
             plus, e = plus + e.arg.value, fn.arg
         else:
-            value = None if e.has_fvar or e.has_mvar else eval_nat(store, e)
-            return (e, plus) if value is None else (None, plus + value)
+            if e.has_fvar or e.has_mvar:
+                return e, plus
+            value = eval_nat(store, e)
+            if value is None:
+                return e, plus
+            return None, plus + value
 
 
 def eval_nat(store: MetaStore, e: Expr) -> int | None:
@@ -74,13 +82,18 @@ def eval_nat(store: MetaStore, e: Expr) -> int | None:
         return value
     if e.fn is NAT_SUCC:
         inner = eval_nat(store, e.arg)
-        return None if inner is None else inner + 1
+        if inner is None:
+            return None
+        return inner + 1
     if not (isinstance(e.fn, App) and isinstance(e.fn.fn, Const) and e.fn.fn.name in EVALUATED):
         return None
     left = eval_nat(store, e.fn.arg)
-    right = None if left is None else eval_nat(store, e.arg)
-    if left is None or right is None:
+    if left is None:
         return None
+    right = eval_nat(store, e.arg)
+    if right is None:
+        return None
+    # `computes_literals`: the environment has checked that the constant means what Python computes for it.
     info = store.env.get(e.fn.fn.name)
     if not isinstance(info, DefInfo) or not info.computes_literals:
         return None
@@ -92,7 +105,9 @@ def compute_number(store: MetaStore, name: str, a: int, b: int) -> int | None:
     if name not in NAT_FUNCTIONS:
         return None
     value = compute(name, a, b, store.budget.spend, store.caches.max_exponent)
-    return None if isinstance(value, bool) else value
+    if isinstance(value, bool):  # of `Nat.beq` and `Nat.ble`, and a `bool` is an `int` to Python
+        return None
+    return value
 
 
 def refused_power(store: MetaStore, e: Expr) -> str:
@@ -112,7 +127,9 @@ def mk_offset(base: Expr | None, plus: int) -> Expr:
     """`base + plus` in the form that goals show: a literal, the base itself, or `Nat.add base literal`."""
     if base is None:
         return Lit(plus)
-    return base if plus == 0 else App(App(NAT_ADD, base), Lit(plus))
+    if plus == 0:
+        return base
+    return App(App(NAT_ADD, base), Lit(plus))
 
 
 UNFOLD_STEPS = 10
@@ -123,16 +140,17 @@ def whnf(store: MetaStore, e: Expr) -> Expr:
     """Weak head normal form under the store's transparency."""
     if not e.has_mvar:
         cache = store.caches.whnf[store.transparency]
-        found = cache.get(e)
-        if found is None:
-            found = cache[e] = _whnf(store, e)
-        return found
+        normal = cache.get(e)
+        if normal is None:
+            normal = cache[e] = _whnf(store, e)
+        return normal
     return _whnf(store, e)
 
 
 def _whnf(store: MetaStore, e: Expr) -> Expr:
     while True:
         e = whnf_core(store, e)
+        # Numbers first: by its definition `Nat.mul 200 300` would be counted out.
         new = fold_numbers(store, e) or unfold(store, e)
         if new is None:
             return e
@@ -152,6 +170,7 @@ def whnf_core(store: MetaStore, e: Expr) -> Expr:
         elif isinstance(e, Let):
             new = instantiate(e.body, e.value)
         elif isinstance(e, Proj):
+            # The structure is reduced at the current transparency, so that `(f x).1` is stuck where `f` may not unfold.
             new = reduce_proj(store.env, e, store.whnf)
         else:
             return e
@@ -165,21 +184,25 @@ def _app_step(store: MetaStore, e: Expr) -> Expr | None:
     """One step at the head of an application, None if there is none."""
     fn, args = get_app_fn_args(e)
     if isinstance(fn, Const):
-        new = reduce_head(store.env, fn, args, store) or reduce_matcher(store, fn, args, whnf_core)
-        return new if new is not None or store.transparency == "none" else None
+        return reduce_head(store.env, fn, args, store) or reduce_matcher(store, fn, args, whnf_core)
     if isinstance(fn, Lam):
         return beta(fn, args)
     if isinstance(fn, MVar):
         if fn.id in store.assignment or fn.id in store.delayed:
+            # A delayed `?d x` stays where its goal is still open, and is no step then.
             new = store.instantiate(e)
-            return None if new is e else new
+            if new is not e:
+                return new
         return None
     head = whnf_core(store, fn)
-    return None if head is fn else beta(head, args)
+    if head is fn:
+        return None
+    return beta(head, args)
 
 
 def fold_numbers(store: MetaStore, e: Expr) -> Expr | None:
     """Evaluate an operation on closed numbers, None for anything else, and for powers with large exponents."""
+    # At other transparencies operations on literals are computed by `eval_nat`, where offsets are read.
     if e.__class__ is not App or store.transparency != "default":
         return None
     return fold_nat(store.env, e, store.whnf, store.budget.spend, store.caches.max_exponent)
@@ -193,7 +216,9 @@ def definition(store: MetaStore, e: Expr) -> DefInfo | None:
     info = store.env.get(fn.name)
     if not isinstance(info, DefInfo) or info.irreducible or store.transparency == "none":
         return None
-    return info if store.transparency == "default" or info.reducible else None
+    if store.transparency == "reducible" and not info.reducible:
+        return None
+    return info
 
 
 def unfold(store: MetaStore, e: Expr) -> Expr | None:
@@ -203,6 +228,7 @@ def unfold(store: MetaStore, e: Expr) -> Expr | None:
     arguments is written with the definition again: `n + succ m` becomes `succ (n + m)`, `n + m` stays as it is.
     """
     info = definition(store, e)
+    # Matchers reduce in `whnf_core`, by the alternative that is taken, and never show their inside.
     if info is None or as_matcher(info) is not None:
         return None
     fn, args = get_app_fn_args(e)
@@ -210,6 +236,7 @@ def unfold(store: MetaStore, e: Expr) -> Expr | None:
     store.budget.spend(UNFOLD_STEPS)
     if fn is NAT_POW and _is_large_power(store, e, args):
         return None
+    # `n + 3` is `succ (n + 2)` in one step and not by the recursor, which would take the literal apart.
     if fn is NAT_ADD and len(args) == 2 and isinstance(args[1], Lit) and args[1].value:
         return App(NAT_SUCC, mk_offset(args[0], args[1].value - 1))
     if recursive_argument(info) is not None and unfolding_name(store.env, fn.name) is not None:
@@ -225,12 +252,14 @@ def unfold(store: MetaStore, e: Expr) -> Expr | None:
     if step is None:
         return None
     assert isinstance(recursor, App)
+    # The recursor's answer for the smaller argument is `T.rec .. m`, which nobody wrote: it is folded back into
+    # `f .. m` for goals, and so that the next step unfolds by the same rule.
     step = _refolded(step, recursor.fn, mk_app(fn, *args[:major]), args[major + 1 : arity])
     return head_beta(mk_app(step, *args[arity:]))
 
 
 def _is_large_power(store: MetaStore, e: Expr, args: list[Expr]) -> bool:
-    """Whether this is a power of numbers that `fold_numbers` refuses. Lean unfolds it then until it is out of depth."""
+    """Tell a power of numbers that `fold_numbers` refuses, which Lean then unfolds until it is out of depth."""
     if e.has_fvar or e.has_mvar or len(args) != 2:
         return False
     base, exponent = to_literal(store.whnf(args[0])), to_literal(store.whnf(args[1]))
@@ -252,7 +281,10 @@ def _find_recursion(env: Constants, info: DefInfo) -> tuple[int, int] | None:
     while isinstance(body, Lam):
         body, arity = body.body, arity + 1
     fn, args = get_app_fn_args(body)
-    rec = env.get(fn.name) if isinstance(fn, Const) else None
+    if not isinstance(fn, Const):
+        return None
+    rec = env.get(fn.name)
+    # The major premise comes last and is one of the bound variables, as in the definitions of core without `match`.
     if not isinstance(rec, RecInfo) or len(args) != rec.major_idx + 1 or not isinstance(args[-1], BVar):
         return None
     return arity, arity - 1 - args[-1].idx
@@ -272,4 +304,6 @@ def _refolded(e: Expr, recursor: Expr, before: Expr, after: list[Expr]) -> Expr:
 def head_beta(e: Expr) -> Expr:
     """Contract the redexes at the head of the term."""
     fn, args = get_app_fn_args(e)
-    return beta(fn, args) if isinstance(fn, Lam) else mk_app(fn, *args)
+    if isinstance(fn, Lam):
+        return beta(fn, args)
+    return mk_app(fn, *args)

@@ -124,8 +124,10 @@ class MetaStore:
         """The names that metavariables had in earlier steps of the proof."""
         self.show_universes = False
         """Whether texts for the user show the levels of constants."""
+        # Each entry is (table, key, value before).
         self._trail: list[tuple[dict[Any, Any], Any, Any]] = []
         self._level_depth: dict[str, int] = {}
+        # Instantiated terms, valid while the trail has the length of the mark: every assignment lengthens it.
         self._cache: dict[Expr, Expr] = {}
         self._cache_mark = -1
 
@@ -150,6 +152,7 @@ class MetaStore:
     def restore(self, mark: int) -> None:
         """Undo every declaration and assignment made since `mark`."""
         trail = self._trail
+        # An attempt that failed before it assigned anything leaves the cache of instantiated terms good.
         if len(trail) == mark:
             return
         while len(trail) > mark:
@@ -168,6 +171,7 @@ class MetaStore:
 
     def fresh_mvar(self, type_: Expr, lctx: LocalContext, kind: MVarKind = "natural", user_name: str = "") -> MVar:
         """Make a metavariable of a type, whose value may use the locals of `lctx`."""
+        # Every later step on the metavariable walks over its context.
         self.budget.spend(5 + len(lctx))
         mvar_id = f"m{next(_mvar_ids)}"
         self._set(self.decls, mvar_id, MVarDecl(mvar_id, type_, lctx, kind, user_name, self.depth))
@@ -176,11 +180,14 @@ class MetaStore:
     def fresh_level(self) -> Level:
         """Make a level metavariable."""
         name = f"u{next(_mvar_ids)}"
+        # Not on the trail: the name is never given again.
         self._level_depth[name] = self.depth
         return LMVar(name)
 
     def fresh_local(self, user_name: str, type_: Expr, value: Expr | None = None, info: str = "default") -> LocalDecl:
         """Make a local declaration, known to the store; add it to a `LocalContext` to bring it into scope there."""
+        # Never taken back by `restore`: terms that a failed attempt has made may be in caches, and their types are
+        # asked.
         decl = LocalDecl(fresh_fvar_id(), user_name, type_, value, info)
         self.fvars[decl.fvar_id] = decl
         return decl
@@ -252,13 +259,16 @@ class MetaStore:
 
     def is_hole_name(self, name: str) -> bool:
         """Return whether some metavariable of the proof, open or not, has or had that name."""
+        # A proof may have thousands of metavariables and ask this for each `?x`.
         self.budget.spend(len(self.decls))
         return name in self.hole_names or any(decl.user_name == name for decl in self.decls.values())
 
     def user_name(self, mvar_id: str) -> str:
         """Return the name under which source text knows a metavariable, empty for none."""
         decl = self.decls.get(mvar_id)
-        return "" if decl is None else decl.user_name
+        if decl is None:
+            return ""
+        return decl.user_name
 
     def instantiate_level(self, level: Level) -> Level:
         """Replace the assigned level metavariables of the level."""
@@ -282,10 +292,10 @@ class MetaStore:
     def _instantiate(self, e: Expr) -> Expr:
         if not e.has_mvar:
             return e
-        found = self._cache.get(e)
-        if found is None:
-            found = self._cache[e] = self._instantiate_node(e)
-        return found
+        value = self._cache.get(e)
+        if value is None:
+            value = self._cache[e] = self._instantiate_node(e)
+        return value
 
     def _instantiate_node(self, e: Expr) -> Expr:
         self.budget.spend()
@@ -293,7 +303,9 @@ class MetaStore:
         match e:
             case MVar(mvar_id):
                 value = self.assignment.get(mvar_id)
-                return e if value is None else go(value)
+                if value is None:
+                    return e
+                return go(value)
             case App(_, _):
                 return self._instantiate_app(e)
             case Lam(name, type_, body, info):
@@ -322,6 +334,8 @@ class MetaStore:
             delayed = self.delayed.get(fn.id)
             if delayed is not None and len(args) >= len(delayed.fvars):
                 return self._instantiate_delayed(fn, delayed, [self._instantiate(arg) for arg in args])
+            # `?f a` with `?f := fun x => v` becomes `v` at `a`: left as a redex it would show up in goals (Lean's
+            # `instantiateMVars` does it too).
             if fn.id in self.assignment:
                 return beta(self._instantiate(fn), [self._instantiate(arg) for arg in args])
         result = self._instantiate(fn)
@@ -332,6 +346,8 @@ class MetaStore:
     def _instantiate_delayed(self, fn: Expr, delayed: DelayedAssignment, args: list[Expr]) -> Expr:
         value = self._instantiate(MVar(delayed.mvar_id))
         if value.has_mvar:
+            # A metavariable that is left in the value may still be given one that mentions the locals, which would
+            # escape here (Lean's MetavarContext.lean, on delayed assignments).
             return mk_app(fn, *args)
         count = len(delayed.fvars)
         body = abstract(value, [FVar(fvar_id) for fvar_id in delayed.fvars])

@@ -47,6 +47,8 @@ def level_def_eq(store: MetaStore, a: Level, b: Level) -> bool:
         a, b = simplify(a), simplify(b)
         decided = a is b or _decide(store, a, b)
     if decided is None:
+        # `max ?u 1 = 2` has more than one solution. Lean's Meta/LevelDefEq.lean postpones it too
+        # (`postponeIsLevelDefEq`) and looks again when all else is known.
         store.postpone_level(a, b)
         return True
     return decided
@@ -64,6 +66,7 @@ def _decide(store: MetaStore, a: Level, b: Level) -> bool | None:
                 if not _occurs(x, other):
                     store.assign_level(x, other)
                     return True
+            # `?u = ?u + 1`: no level is above itself.
             if isinstance(y, Succ):
                 return False
     if isinstance(a, Succ) and isinstance(b, Succ):
@@ -75,7 +78,9 @@ def _decide(store: MetaStore, a: Level, b: Level) -> bool | None:
             if isinstance(y, Max):
                 return level_def_eq(store, y.left, ZERO) and level_def_eq(store, y.right, ZERO)
             if isinstance(y, IMax):
+                # `imax u v = 0` says that `v = 0`, for any `u`.
                 return level_def_eq(store, y.right, ZERO)
+    # Sufficient and not necessary, `max u v = max v u` is true as well: so a failure is no answer here.
     if (isinstance(a, Max) and isinstance(b, Max)) or (isinstance(a, IMax) and isinstance(b, IMax)):
         mark = store.save()
         if level_def_eq(store, a.left, b.left) and level_def_eq(store, a.right, b.right):
@@ -102,6 +107,7 @@ def solve_postponed(store: MetaStore) -> bool:
         todo = store.take_postponed_levels()
         if not all(level_def_eq(store, a, b) for a, b in todo):
             return False
+        # What is still undecided counts as solvable; the kernel has the last word on the finished term.
         if len(store.postponed_levels) >= len(todo):
             return True
     return True
@@ -116,6 +122,8 @@ def is_def_eq(store: MetaStore, a: Expr, b: Expr) -> bool:
         equal = _def_eq(store, a, b)
     except RecursionError:
         store.restore(mark)
+        # To the user both are the same: the problem is too large. A plain RecursionError would be taken for a fault of
+        # ours.
         raise BudgetExceeded("maximum recursion depth has been reached") from None
     except BudgetExceeded:
         store.restore(mark)
@@ -142,18 +150,21 @@ def _def_eq(store: MetaStore, a: Expr, b: Expr) -> bool:
         a = store.instantiate(a)
     if b.has_mvar:
         b = store.instantiate(b)
+    # Terms are shared, so equal ones up to the names of binders are found without a walk.
     if a is b or erase(a) is erase(b):
         return True
     if not (a.has_mvar or b.has_mvar):
         key = (a, b)
-        known = store.caches.equal.get((store.transparency, key))
-        if known is None:
-            known = store.caches.equal[(store.transparency, key)] = _compare(store, a, b)
-        return known
+        equal = store.caches.equal.get((store.transparency, key))
+        if equal is None:
+            equal = store.caches.equal[(store.transparency, key)] = _compare(store, a, b)
+        return equal
     return _compare(store, a, b)
 
 
 def _compare(store: MetaStore, a: Expr, b: Expr) -> bool:
+    # Cheapest first, much as in `Lean.Meta.isExprDefEqAux`: what needs no reduction, then `whnf_core` of both sides,
+    # eta, offsets, delta, congruence. Proof irrelevance comes last, unlike there: it has to infer types.
     quick = _quick(store, a, b)
     if quick is not None:
         return quick
@@ -190,6 +201,7 @@ def _quick(store: MetaStore, a: Expr, b: Expr) -> bool | None:
 def _binders(store: MetaStore, a: Lam | Pi, b: Lam | Pi) -> bool:
     if not _def_eq(store, a.type, b.type):
         return False
+    # Arrows need no local.
     if not (a.body.loose or b.body.loose):
         return _def_eq(store, a.body, b.body)
     local = store.fresh_local(a.name, a.type).fvar
@@ -213,13 +225,18 @@ def _flexible(store: MetaStore, a: Expr, b: Expr) -> bool | None:
         return None
     if left is not None and right is not None:
         if left[0] is right[0]:
+            # `?m a = ?m b` follows from `a = b` and may hold without it, for a constant `?m`: None lets other rules
+            # try.
             return _all_equal(store, left[1], right[1]) or None
+        # The one without arguments is assigned, of two alike the newer one: what was there before keeps its name in
+        # messages.
         if (left[1] and not right[1]) or (_newer(right[0], left[0]) and bool(left[1]) == bool(right[1])):
             left, right, a, b = right, left, b, a
     for side, value in ((left, b), (right, a)):
         if side is None:
             continue
         mark = store.save()
+        # Both directions: the value may be out of scope for one and not for the other.
         if assign_flex(store, side[0], side[1], value, _def_eq):
             return True
         store.restore(mark)
@@ -236,7 +253,10 @@ def _assign_reduced(store: MetaStore, side: tuple[MVar, list[Expr]] | None, valu
         return None
     reduced = whnf_core(store, value)
     if reduced is value:
-        unfolded = unfold(store, value) if side[1] else None
+        # Only for `?m a`: a plain `?m` takes any term that it may see as it is, or nothing that this unfolds to.
+        if not side[1]:
+            return None
+        unfolded = unfold(store, value)
         if unfolded is None:
             return None
         reduced = unfolded
@@ -261,6 +281,8 @@ def _eta_lambda(store: MetaStore, a: Expr, b: Expr) -> bool | None:
 
 def _offsets(store: MetaStore, a: Expr, b: Expr) -> bool | None:
     """`x + 3 = y + 2`, `x + 1 = 5`, `succ x = y + 1`."""
+    # `isDefEqOffsetNat` of Lean's Meta/Offset.lean: large literals are compared as numbers. As nested `succ`,
+    # `n + 1000 = 1001` would take a thousand levels of recursion.
     base_a, plus_a = nat_offset(store, a)
     if base_a is not None and plus_a == 0:
         return None
@@ -269,6 +291,7 @@ def _offsets(store: MetaStore, a: Expr, b: Expr) -> bool | None:
         return None
     if base_a is None and base_b is None:
         return plus_a == plus_b
+    # `2 = n + 3` is false for every `n`.
     if (base_a is None and plus_a < plus_b) or (base_b is None and plus_b < plus_a):
         return False
     common = min(plus_a, plus_b)
@@ -285,6 +308,8 @@ def _lazy_unfold(store: MetaStore, a: Expr, b: Expr) -> bool | None:
         if folded_a is None and folded_b is None:
             return None
         return _def_eq(store, folded_a or a, folded_b or b)
+    # Lazy delta reduction, as in Lean's kernel: equal heads are compared by their arguments first, which mostly decides
+    # it, and of two different definitions the one that is built on the other (greater height) unfolds.
     if info_a is not None and info_a is info_b:
         mark = store.save()
         if _congruent(store, a, b):
@@ -295,6 +320,7 @@ def _lazy_unfold(store: MetaStore, a: Expr, b: Expr) -> bool | None:
         new_a = unfold(store, a)
     if info_b is not None and (info_a is None or info_b.height >= info_a.height or new_a is None):
         new_b = unfold(store, b)
+    # The higher one was stuck on its recursion; the lower one may still move.
     if new_a is None and new_b is None and info_a is not None:
         new_a = unfold(store, a)
     if new_a is None and new_b is None:
@@ -312,6 +338,7 @@ def _congruent(store: MetaStore, a: Expr, b: Expr) -> bool:
         return False
     if isinstance(fn_a, Const) and isinstance(fn_b, Const):
         same_head = fn_a.name == fn_b.name and levels_def_eq(store, fn_a.levels, fn_b.levels)
+    # A metavariable at the head that cannot be assigned (a goal) is equal to itself only.
     elif args_a and not isinstance(fn_a, Const | MVar):
         same_head = fn_a is fn_b or _def_eq(store, fn_a, fn_b)
     else:
@@ -338,6 +365,7 @@ def _eta_structure(store: MetaStore, a: Expr, b: Expr) -> bool:
     if not isinstance(ctor, CtorInfo) or len(args) != ctor.num_params + ctor.num_fields:
         return False
     struct = store.env.get(ctor.induct)
+    # Between two constructor applications congruence has decided already; for propositions irrelevance is the rule.
     if not isinstance(struct, InductiveInfo) or not struct.is_structure or struct.is_prop or _is_ctor_app(store, a):
         return False
     if not _attempt(store, infer_type(store, a), infer_type(store, b)):
@@ -373,4 +401,5 @@ def _proof_irrelevant(store: MetaStore, a: Expr, b: Expr) -> bool:
     if isinstance(a, Sort | Pi | Lit) or isinstance(b, Sort | Pi | Lit):
         return False
     type_ = infer_type(store, a)
+    # Only after congruence has failed: equal proofs are told faster, and metavariables inside of them get values by it.
     return is_prop(store, type_) and _attempt(store, type_, infer_type(store, b))
