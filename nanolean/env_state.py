@@ -18,6 +18,9 @@ from nanolean.syntax import Binder
 
 PP_UNIVERSES = "pp.universes"
 TRACE_SIMP = "trace.Meta.Tactic.simp"
+LACKS_LIBRARY = "nanolean.lacksLibrary"
+"""Whether what is read imports a library that is not here. Its names must not be bound automatically, whatever the text
+says of `autoImplicit`: so this option cannot be taken back."""
 EXPONENTIATION = "exponentiation.threshold"
 
 

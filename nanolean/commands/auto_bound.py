@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from nanolean.elab.elaborator import Elaborator, elaborates
 from nanolean.elab.names import UnknownLevel, UnknownName
-from nanolean.env_state import EnvState
+from nanolean.env_state import LACKS_LIBRARY, EnvState
 from nanolean.kernel.expr import Expr, collect_mvars
 from nanolean.library.core_names import core_names
 from nanolean.meta.lctx import LocalContext, LocalDecl, inaccessible
@@ -73,11 +73,12 @@ def binding(
             levels.append(error.name)
 
 
-MATHLIB_TYPES = frozenset(
-    ["ℕ", "ℤ", "ℚ", "ℝ", "ℂ", "Real", "Complex", "NNReal", "ENNReal", "EReal", "PNat", "Cardinal", "Ordinal"]
-)
-"""Types of Mathlib that stand alone. Lean without Mathlib would bind these names too, but whoever writes `(x : ℝ)` does
+MATHLIB_TYPES = frozenset("ℕℤℚℝℂℍ")
+"""Types of Mathlib of one letter. Lean without Mathlib would bind these names too, but whoever writes `(x : ℝ)` does
 not mean all types, and must not read that it is proved. What takes arguments (`Set α`) cannot be bound anyway."""
+LIKE_A_CONSTANT = re.compile(r"[^.]*[A-ZΑ-ΩÀ-Þ][^.]*")
+"""Names of several letters with a capital, `ENat` or `goldenRatio`: whoever writes one means a constant of a library.
+Lean without that library binds it like any other name, and proves something about all types."""
 
 
 def why_not_bound(state: EnvState, name: str) -> str | None:
@@ -85,6 +86,8 @@ def why_not_bound(state: EnvState, name: str) -> str | None:
     if "." in name or "✝" in name:
         return ""
     note = f"\n\nNote: It is not possible to treat `{name}` as an implicitly bound variable here because"
+    if state.option(LACKS_LIBRARY):
+        return f"{note} a library is missing that may have it."
     if state.option(AUTO_IMPLICIT) is False:
         return f"{note} the `{AUTO_IMPLICIT}` option is set to `false`."
     if state.option(RELAXED) is False and not ONE_LETTER.fullmatch(name):
@@ -96,6 +99,8 @@ def why_not_bound(state: EnvState, name: str) -> str | None:
         full = f"{namespace}.{name}" if namespace else name
         if full in core_names():
             return ""
+    if LIKE_A_CONSTANT.fullmatch(name) and not ONE_LETTER.fullmatch(name):
+        return f"{note} it looks like a constant; bind it by hand if it is a variable."
     return None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nanolean.elab.session import Note
-from nanolean.env_state import EXPONENTIATION, PP_UNIVERSES, TRACE_SIMP, EnvState
+from nanolean.env_state import EXPONENTIATION, LACKS_LIBRARY, PP_UNIVERSES, TRACE_SIMP, EnvState
 from nanolean.kernel.declaration import OpaqueDecl
 from nanolean.parser.lexer import blank, header
 from nanolean.proof_errors import ElabError
@@ -92,7 +92,13 @@ class CommandResult:
         self.messages.append(Message(severity, text, pos, end))
 
 
-WORKING = {PP_UNIVERSES: bool, TRACE_SIMP: bool, f"{TRACE_SIMP}.rewrite": bool, EXPONENTIATION: int}
+WORKING = {
+    PP_UNIVERSES: bool,
+    TRACE_SIMP: bool,
+    f"{TRACE_SIMP}.rewrite": bool,
+    EXPONENTIATION: int,
+    LACKS_LIBRARY: bool,
+}
 """Options that do something, with the type of their value."""
 WITHOUT_EFFECT = {
     "maxRecDepth": int,
@@ -127,6 +133,8 @@ def run_set_option(result: CommandResult, cmd: SetOptionCmd) -> None:
     if type(cmd.value) is not kind:
         wanted = "Bool" if kind is bool else "Nat"
         raise ElabError(f"set_option value type mismatch: The option `{cmd.name}` is a `{wanted}`", cmd.pos, cmd.end)
+    if cmd.name == LACKS_LIBRARY and not cmd.value:
+        raise ElabError(f"the option `{cmd.name}` can only be set to `true`", cmd.pos, cmd.end)
     result.state = result.state.with_option(cmd.name, cmd.value)
 
 

@@ -3572,7 +3572,7 @@ theorem q (k : Same foo.s N.z) : P := hp
 /-
 2:20 error: Unknown identifier `foo.s`
 -/
----
+--- differs
 set_option autoImplicit true
 def q (x : L Foo) : P := hp
 #check @q
@@ -3603,7 +3603,7 @@ theorem t {a b : Prop} : Both a b → Either a c := fun h => .inl h.left
 /-
 3:0 info: @t : ∀ {c a b : Prop}, Both a b → Either a c
 -/
----
+--- differs
 set_option autoImplicit true
 theorem tt (r : Rel) : P := hp
 #check @tt

@@ -247,3 +247,19 @@ def test_types_that_only_mathlib_or_the_core_has_are_not_bound(name: str) -> Non
 def test_no_theorem_tells_the_type_of_a_section_variable() -> None:
     assert errors("variable (h : x = x)\ntheorem t : x = x := rfl") == []
     assert errors("variable (h : x = x)\ntheorem t : x = 3 → x = 3 := id") != []
+
+
+@pytest.mark.parametrize("name", ["ENat", "Polynomial", "goldenRatio", "Foo_bar"])
+def test_a_name_like_that_of_a_constant_is_not_bound(name: str) -> None:
+    assert any("looks like a constant" in error for error in errors(f"theorem t (x : {name}) : x = x := rfl"))
+
+
+@pytest.mark.parametrize("name", ["A", "Δ₁", "P'", "foo", "α"])
+def test_other_names_are_bound(name: str) -> None:
+    assert errors(f"theorem t (x : {name}) : x = x := rfl") == []
+
+
+def test_no_option_binds_names_of_a_missing_library() -> None:
+    lacking = "set_option nanolean.lacksLibrary true\nset_option autoImplicit true\n"
+    assert any("a library is missing" in error for error in errors(f"{lacking}theorem t (x : foo) : x = x := rfl"))
+    assert any("only be set to" in error for error in errors("set_option nanolean.lacksLibrary false"))

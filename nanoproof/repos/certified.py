@@ -7,7 +7,6 @@ is bound automatically; what fell out with its theorem was not judged, and is co
 """
 
 import json
-import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ from nanoproof.lean.declarations import enclosed, outline
 from nanoproof.lean.embedded import write_certificates
 from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.lexical import without_header
-from nanoproof.repos.project import Project
+from nanoproof.repos.project import EXPLICIT, Project
 
 FOLDER = "certified"
 """Within the folder of the report: the texts that are judged, with their certificates."""
@@ -97,10 +96,8 @@ def _commands(file: LeanFile, counted: bool) -> list[_Part]:
     return parts
 
 
-_EXPLICIT = _Part("set_option autoImplicit false set_option relaxedAutoImplicit false ")
-"""Before a text that lacks something: a name of a library, or of what is left out, would be bound automatically, the
-statement that is judged would be one about all types. It ends no line, so that lines stay where they are."""
-_IMPLICIT = re.compile(r"\bset_option\s+autoImplicit\s+true\b")
+_EXPLICIT = _Part(EXPLICIT.replace("\n", " "))
+"""Before a text that lacks something, which may be what is left out of it. It ends no line: lines stay where they are."""
 
 
 def _readable(parts: list[_Part], scratch: Path, lacks_library: bool) -> list[_Part]:
@@ -122,10 +119,7 @@ def _readable(parts: list[_Part], scratch: Path, lacks_library: bool) -> list[_P
 
 
 def _explicit(parts: list[_Part]) -> list[_Part]:
-    """Put `_EXPLICIT` first; what sets it aside is left out."""
-    for part in parts:
-        if _IMPLICIT.search(part.text):
-            part.leave_out()
+    """Put `_EXPLICIT` first, once."""
     return parts if parts[0] is _EXPLICIT else [_EXPLICIT, *parts]
 
 

@@ -407,9 +407,9 @@ def _add_declared(found: dict[str, Provenance], file: SourceFile) -> None:
 # -- What Lean reads of a file ---------------------------------------------------------------------------------------
 
 
-EXPLICIT = "set_option autoImplicit false\n"
-"""Before what a Lean without its libraries reads: their names would be bound automatically, and `(x : ENat)` become
-something about all types."""
+EXPLICIT = "set_option nanolean.lacksLibrary true\n"
+"""Before what NanoLean reads without its libraries: their names would be bound automatically, and `(x : ENat)` become
+something about all types. What the text says of `autoImplicit` does not undo it."""
 
 
 def before_text(texts: Mapping[str, str], needed: Collection[SourceFile], explicit: bool = False) -> str:

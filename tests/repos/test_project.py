@@ -7,7 +7,7 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile
-from nanoproof.repos.project import Project, SourceFile, imported_into, read_source, whole_text
+from nanoproof.repos.project import EXPLICIT, Project, SourceFile, imported_into, read_source, whole_text
 
 
 def folder(root: Path, files: dict[str, str]) -> Path:
@@ -104,7 +104,7 @@ def test_only_without_its_libraries_names_are_not_bound(tmp_path: Path) -> None:
     """A server with Mathlib binds what the project's own options say."""
     files = {"A.lean": "import Mathlib\ntheorem t (x : ENat) : x = x := sorry", "B.lean": "theorem b : True := sorry"}
     path = folder(tmp_path, files)
-    assert Project.of_file(path, path / "A.lean").with_imports(None).before == "set_option autoImplicit false\n"
+    assert Project.of_file(path, path / "A.lean").with_imports(None).before == EXPLICIT
     assert Project.of_file(path, path / "A.lean").with_imports([]).before == ""
     assert Project.of_file(path, path / "B.lean").with_imports(None).before == ""
 
