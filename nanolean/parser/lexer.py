@@ -251,6 +251,13 @@ class Cursor:
     def fail(self, expected: str) -> NoReturn:
         """Raise at the current token."""
         kind, text, start = self.kinds[self.i], self.texts[self.i], self.starts[self.i]
+        # Tokens that Lean takes in places of many kinds, so that what was expected says nothing.
+        if text.startswith('"'):
+            self.refuse("texts in quotes are")
+        if kind == BAD and text == "«":
+            self.refuse("names in «» are")
+        if kind == BAD and text == "'":
+            self.refuse("characters in quotes are")
         if kind == EOF:
             found = "unexpected end of input"
         elif kind == BAD:

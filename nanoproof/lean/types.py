@@ -1,6 +1,7 @@
 """Types shared by provers and Lean servers: theorems, errors, goals, proof states, results of tactics, sessions."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -307,6 +308,10 @@ class TacticFailed:
 TacticResult = TacticApplied | TacticFailed
 
 
+_NUMBERED = re.compile(r"(\?[mu]|_uniq)\.\d+")
+"""Matches a metavariable in a message of Lean."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckReport:
     """Lean's verdict on a whole text in a fresh environment.
@@ -330,6 +335,21 @@ class CheckReport:
     def accepted(self) -> bool:
         """True if there is neither an error nor a `sorry`."""
         return not self.errors and self.sorries == 0
+
+    def errors_beyond(self, before: "CheckReport") -> list[str]:
+        """Return the errors that Lean did not report for the text as it was `before`, one for each time more.
+
+        Metavariables count as the same whatever their numbers: a proof further up changes those in every message below.
+        """
+        known = Counter(_NUMBERED.sub(r"\1", error) for error in before.errors)
+        beyond = []
+        for error in self.errors:
+            unnumbered = _NUMBERED.sub(r"\1", error)
+            if known[unnumbered]:
+                known[unnumbered] -= 1
+            else:
+                beyond.append(error)
+        return beyond
 
 
 class LeanCalls(Protocol):

@@ -19,7 +19,7 @@ from nanoproof.common.run_dir import RunLock
 from nanoproof.lean.types import TacticApplied, TacticFailed
 from nanoproof.mcp.results import Explanation, OpenState, RefusedKind, SearchEntry
 from nanoproof.prover.attempt import Attempt
-from nanoproof.prover.console import lean_words
+from nanoproof.prover.cli_input import lean_words
 from nanoproof.repos.tries import Ledger
 from nanoproof.search.node import Kind, Node
 from nanoproof.search.tree_json import tree_from_json
@@ -49,7 +49,7 @@ class Refusals:
                 self._counts[kind] += 1
                 examples = self._examples[kind]
                 if len(examples) < _EXAMPLES:
-                    examples.append(f"{' '.join(tactic.split())}: {shortened(lean_words(result))}")
+                    examples.append(f"{' '.join(tactic.split())}: {shortened(lean_words(result.message))}")
 
     def to_json(self) -> list[dict[str, Any]]:
         """Convert to JSON data, the most frequent kind first."""
@@ -63,7 +63,7 @@ def kind_of(failure: TacticFailed) -> str:
     """Return the kind of a refusal: how Lean's message begins, up to the first thing that it quotes."""
     if failure.kind != "rejected":
         return failure.kind
-    beginning = _QUOTED.sub("", lean_words(failure)).strip(" :,")
+    beginning = _QUOTED.sub("", lean_words(failure.message)).strip(" :,")
     return beginning[:80] or "rejected"
 
 

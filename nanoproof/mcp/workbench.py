@@ -44,8 +44,7 @@ from nanoproof.mcp.searches import Refusals, Searches, shortened
 from nanoproof.mcp.shared_lean import SharedLean
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.check import check_proof
-from nanoproof.prover.cli_input import SorryFiller, parse_theorem
-from nanoproof.prover.console import lean_words
+from nanoproof.prover.cli_input import SorryFiller, lean_words, parse_theorem
 from nanoproof.prover.prover import AttemptObserver, Prover
 from nanoproof.prover.resting import SORRY_AXIOM, Rest, axioms_of_file, read_axioms
 from nanoproof.repos.patch import patch_text
@@ -530,7 +529,7 @@ def _open_sorries(places: Sequence[OpenPlace]) -> list[OpenSorry]:
 
 def _tried(tactic: str, result: TacticApplied | TacticFailed) -> TriedTactic:
     if isinstance(result, TacticFailed):
-        return TriedTactic(tactic=tactic, outcome=result.kind, goals=[], message=lean_words(result))
+        return TriedTactic(tactic=tactic, outcome=result.kind, goals=[], message=lean_words(result.message))
     if not result.branches:
         return TriedTactic(tactic=tactic, outcome="closes", goals=[], message="")
     goals = [branch.state.text for branch in result.branches]

@@ -2,7 +2,6 @@
 
 import re
 import sys
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Literal
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import home
+from nanoproof.common.terminal import shorten
 from nanoproof.lean.declarations import outline
 from nanoproof.lean.lean_file import PLACEHOLDER, Gap, LeanFile
 from nanoproof.lean.lexical import CLOSING, OPENING, find_top_level, imported_modules, mask, without_header
@@ -154,6 +154,17 @@ def read_lean_file(path: Path) -> LeanFile:
     return file
 
 
+# What servers and the REPL put around Lean's own words.
+_FRAMES = re.compile(r"^(?:(?:Could not apply tactic|REPL returned error|Lean error):\s*)+")
+_ERROR_WIDTH = 160
+"""Columns of an error that explains why something else was not tried."""
+
+
+def lean_words(message: str) -> str:
+    """Return Lean's message without the prefixes that servers add."""
+    return _FRAMES.sub("", message).strip()
+
+
 def first_error(report: CheckReport, source: str, lines_before: int = 0) -> str:
     """Describe the first error that Lean found in a text, with its position, on one line; empty if there is none.
 
@@ -217,7 +228,7 @@ class SorryFiller:
         """Check the file; raises SourceError if Lean refuses it as it is, unless `tolerant`: then its errors stay."""
         self.file = file
         self._report = session.check(file.checked())
-        self.errors = Counter(self._report.errors)
+        self._as_given = self._report
         self.first_error = first_error(self._report, file.checked(), _lines_before(file))
         if self.errors and not tolerant:
             raise SourceError(f"Lean refuses the file: {self.first_error}")
@@ -228,6 +239,11 @@ class SorryFiller:
         """The proofs in the file that rest on something open, so far as that is known."""
         if file.gaps:
             self._correct_kinds(session, file.gaps)
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """The errors of the file as it was given."""
+        return self._as_given.errors
 
     def theorem(self, gap: Gap) -> Theorem:
         """Return the theorem to prove for a `sorry`."""
@@ -253,8 +269,16 @@ class SorryFiller:
         """Say why an attempt has no proof, on one line."""
         missing = ""
         if attempt.refused:
-            missing = self._missing_before(gap)
-        return missing or self._in_words(attempt.message)
+            # Errors come first: what they leave undeclared makes most of what is said of later places.
+            missing = self._error_before(gap) or self._missing_before(gap)
+        return missing or self._in_words(lean_words(attempt.message))
+
+    def _error_before(self, gap: Gap) -> str:
+        """Describe the first error of the file as it was given if it is before the theorem of a `sorry`; else empty."""
+        lines = [line for line, _ in self._as_given.error_positions if line > 0]
+        if not lines or min(lines) - _lines_before(self.file) >= (gap.head_line or gap.line):
+            return ""
+        return f"what comes before it has errors ({shorten(self.first_error, _ERROR_WIDTH)})"
 
     def _in_words(self, message: str) -> str:
         """Write a message on one line, with the `sorry`s themselves for the names of the axioms that stand for them."""
@@ -332,7 +356,8 @@ class SorryFiller:
         """Describe the `sorry` before a theorem for which Lean refuses the file up to there; empty if there is none."""
         for other, reason in self._without_stand_in.items():
             if other.start < gap.start and other in self.file.open_gaps:
-                return f"nothing can stand in for the sorry of line {other.line}, column {other.column}: {reason}"
+                place = f"line {other.line}, column {other.column}"
+                return f"nothing can stand in for the sorry of {place}: {shorten(reason, _ERROR_WIDTH)}"
         return ""
 
     def _correct_kinds(self, session: LeanCalls, gaps: Sequence[Gap]) -> None:
@@ -354,7 +379,7 @@ class SorryFiller:
 
     def _news(self, report: CheckReport) -> list[str]:
         """Return the errors that the file did not have as it was given."""
-        return list((Counter(report.errors) - self.errors).elements())
+        return report.errors_beyond(self._as_given)
 
 
 def _lines_before(file: LeanFile) -> int:
@@ -363,4 +388,5 @@ def _lines_before(file: LeanFile) -> int:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    """Put a message on one line, without Lean's hints: several sentences on how to edit the text."""
+    return " ".join(text.partition("\n\nHint:")[0].split())

@@ -4,7 +4,6 @@
 proof, in which tactics are tried and applied; without, tactics are suggested for states (to their line with `⊢`).
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from nanoproof.common.files import atomic_write_text
 from nanoproof.common.terminal import shorten, table
 from nanoproof.lean.types import Branch, LeanError, LeanSession, TacticApplied, TacticFailed, Theorem
 from nanoproof.prover.check import check_proof
-from nanoproof.prover.cli_input import is_unfinished, parse_theorem
+from nanoproof.prover.cli_input import is_unfinished, lean_words, parse_theorem
 from nanoproof.prover.linearize import layouts
 from nanoproof.prover.proof import Step
 from nanoproof.search.policy import Policy, Suggestion
@@ -36,8 +35,6 @@ intro h                        apply a tactic of your own
 :help :quit                    these lines; the end"""
 
 _DECLARATIONS = ("theorem", "lemma", "example")
-# What servers and the REPL put around Lean's own words.
-_FRAMES = re.compile(r"^(?:(?:Could not apply tactic|REPL returned error|Lean error):\s*)+")
 _TACTIC_WIDTH = 44
 _RESULT_WIDTH = 60
 _BAR = 30
@@ -325,10 +322,5 @@ def _result(result: TacticApplied | TacticFailed) -> str:
     return shorten(f"✓ {goals}", _RESULT_WIDTH)
 
 
-def lean_words(result: TacticFailed) -> str:
-    """Return Lean's message without the prefixes that servers add."""
-    return _FRAMES.sub("", result.message).strip()
-
-
 def _message(result: TacticFailed) -> str:
-    return " ".join(lean_words(result).split())
+    return " ".join(lean_words(result.message).split())

@@ -97,7 +97,7 @@ def _commands(file: LeanFile, counted: bool) -> list[_Part]:
 
 
 _EXPLICIT = _Part(EXPLICIT.replace("\n", " "))
-"""Before a text that lacks something, which may be what is left out of it. It ends no line: lines stay where they are."""
+"""Before a text that lacks something, which may be what is left out of it. It ends no line: lines stay in place."""
 
 
 def _readable(parts: list[_Part], scratch: Path, lacks_library: bool) -> list[_Part]:

@@ -11,7 +11,6 @@ import json
 import random
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -76,7 +75,7 @@ class FileCheck:
     @property
     def fault(self) -> str:
         """What is worse than before; empty if nothing is."""
-        if news := list((Counter(self.after.errors) - Counter(self.before.errors)).elements()):
+        if news := self.after.errors_beyond(self.before):
             return f"a new error: {' '.join(news[0].split())}"
         if self.gaps is not None and self.gaps[1] != self.gaps[0] - self.filled:
             return f"{self.gaps[1]} sorries, there were {self.gaps[0]}, and {self.filled} of them have proofs"

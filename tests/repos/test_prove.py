@@ -319,6 +319,11 @@ def test_what_is_worse_than_before(after: CheckReport, fault: str) -> None:
     assert FileCheck("A.lean", CheckReport(("old",), 2, ()), after).fault == fault
 
 
+def test_the_same_error_with_another_metavariable_is_none() -> None:
+    before, after = (CheckReport((f"f has type ?m.{number}",), 1, ()) for number in (7, 123))
+    assert FileCheck("A.lean", before, after).fault == ""
+
+
 def test_new_axioms_are_worse_unless_they_are_leans_or_the_files_own() -> None:
     after = CheckReport((), 0, ("My.ax", "propext", "sorryAx", "trick"))
     assert FileCheck("A.lean", CheckReport((), 0, ()), after, frozenset({"ax"})).fault == "it rests on sorryAx, trick"
@@ -510,6 +515,19 @@ def test_a_name_of_a_missing_library_is_not_bound(
     assert prove_here(tmp_path / "mine", tmp_path, lines=lines) == 1
     said = capsys.readouterr().out
     assert "Unknown identifier `ENat`" in said and "t: proved" not in said
+
+
+def test_what_comes_behind_an_error_is_refused_for_that_error_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = 'theorem a : 1 = 1 := by sorry\nmacro "m" : tactic => `(tactic| simp)\n'
+    behind = "theorem b (x : foo y) : f x := by sorry\ntheorem c : True := by sorry\n"
+    assert prove_here(tmp_path / "mine", tmp_path, lines={"A.lean": first + behind}) == 1
+    said = capsys.readouterr().out
+    assert ":1 a: proved" in said
+    assert (
+        said.count(": what comes before it has errors (line 2, column 0: the command `macro` is not supported)\n") == 2
+    )
 
 
 def test_a_certified_text_that_lacks_something_binds_no_names(
