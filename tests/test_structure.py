@@ -367,7 +367,7 @@ WRITTEN_OUT = (
     "evaluation",
 )
 """Packages whose code says why: at least 30 comments in 1,000 lines, few dense expressions, plain names."""
-WRITTEN_OUT_NANOLEAN = ("meta",)
+WRITTEN_OUT_NANOLEAN = ("meta", "elab")
 """Those of NanoLean: what a term, a metavariable and a tactic are in Lean, and where NanoLean differs."""
 
 

@@ -6,10 +6,7 @@ import itertools
 from dataclasses import dataclass
 from typing import Literal
 
-from nanolean.elab import application as app
-from nanolean.elab import calc, match, operators, terms
-from nanolean.elab import calc as rewrite_arrow
-from nanolean.elab import terms as binders
+from nanolean.elab import application, calc, match, operators, terms
 from nanolean.elab.elaborator import Elaborator
 from nanolean.elab.session import Session
 from nanolean.kernel.expr import Expr, collect_mvars
@@ -19,7 +16,7 @@ from nanolean.printer import pp_goal
 from nanolean.proof_errors import ElabError
 from nanolean.syntax import Hole, Node, SyntheticHole, Term
 
-FORMS = (app, binders, calc, match, operators, rewrite_arrow, terms)
+FORMS = (application, calc, match, operators, terms)
 """The modules whose rules the elaborator knows."""
 
 Holes = Literal["error", "goals", "natural"]
@@ -74,10 +71,12 @@ def finish(elaborator: Elaborator, term: Expr, holes: Holes, stx: Node, known: i
     mctx = elaborator.mctx
     elaborator.force()
     elaborator.find_instances()
+    # Lean solves the equations of levels that it has put off at the end of each term too (`processPostponed`).
     if not solve_postponed(mctx):
         raise ElabError("stuck at solving universe constraint", stx.pos, stx.end)
     term = mctx.instantiate(term)
     open_goals = tuple(goal for goal in elaborator.goals if not mctx.is_assigned(goal))
+    # Reversed, so that of several places for one metavariable the first one is blamed.
     blame: dict[str, Node] = dict(reversed(elaborator.holes))
     if holes == "error" and open_goals:
         raise _unsolved(elaborator, open_goals[0], blame.get(open_goals[0], stx))

@@ -14,6 +14,7 @@ from nanolean.elab.names import UnknownName, elab_level, split_name
 from nanolean.elab.operators import (
     Done,
     access_fields,
+    explicit_fields,
     field_names,
     find_in_namespace_of,
     is_object,
@@ -22,6 +23,7 @@ from nanolean.elab.operators import (
 )
 from nanolean.kernel.declaration import CtorInfo, InductiveInfo
 from nanolean.kernel.expr import App, Const, Expr, FVar, MVar, Pi, get_app_fn, get_app_fn_args, instantiate
+from nanolean.meta.reduce import const_info
 from nanolean.proof_errors import ElabError
 from nanolean.syntax import AnonCtor, AppStx, DotIdent, Ident, LevelStx, NamedArg, ProjStx, StructLit, Term
 
@@ -41,6 +43,8 @@ def elab_application(self: Elaborator, stx: Term, expected: Expr | None) -> Expr
                 named[arg.name] = arg
             else:
                 args.append(arg)
+    # `.intro` means a constant in the namespace of the expected type (`resolveDotName` of Lean's Elab/App.lean): before
+    # that type is known it cannot even be read.
     if isinstance(fn, DotIdent) and self.known_head(expected) is None and stx is not self.forced:
         return self.wait(stx, expected)
     call = Call(self, stx, args, named, expected)
@@ -75,9 +79,12 @@ class Call:
         if isinstance(fn, Ident):
             return self._ident(fn, explicit)
         if isinstance(fn, ProjStx):
+            # What stands before a dot has no expected type, and none will come: it may not wait for one.
             self.elaborator.forced = fn.term
             base = self.elaborator.elab(fn.term)
-            fields: list[str | int] = [fn.field] if isinstance(fn.field, int) else list(fn.field.split("."))
+            fields: list[str | int] = [fn.field]
+            if isinstance(fn.field, str):
+                fields = list(fn.field.split("."))
             return self._with_fields(base, fields, explicit, fn)
         if isinstance(fn, DotIdent):
             return self.apply(self._dot_ident(fn), explicit=False)
@@ -85,12 +92,14 @@ class Call:
         return self.apply(self.elaborator.elab(fn), explicit=False)
 
     def _ident(self, fn: Ident, explicit: bool) -> Expr:
-        found = split_name(self.elaborator.session.state, self.elaborator.lctx, fn.name)
-        if found is None:
+        resolved = split_name(self.elaborator.session.state, self.elaborator.lctx, fn.name)
+        if resolved is None:
             raise UnknownName(fn.name, fn.pos + explicit, fn.end)  # the sign `@` is not blamed
-        head, fields = found
+        head, fields = resolved
         if not isinstance(head, list):
             return self._with_fields(head, list(fields), explicit, fn)
+        # Functions of classes, of which only the instance for `Nat` is here: like operators they wait until an argument
+        # is known to be a number.
         if head[0] in ("Max.max", "Min.min") and not (explicit or fields or self.named):
             waiting = self._wait_for_arguments(fn, head[0])
             if waiting is not None:
@@ -109,19 +118,21 @@ class Call:
         if not types:
             return None
         tried = AppStx(fn, tuple(done.values()), pos=self.stx.pos, end=self.stx.end)
-        type_ = self.elaborator.fresh_type() if self.expected is None else self.expected
+        type_ = self.elaborator.type_or_fresh(self.expected)
         return wait_for_operands(self.elaborator, self.stx, tried, type_, types, name)
 
     def _overloaded(self, names: list[str], fn: Ident, fields: list[str | int], explicit: bool) -> Expr:
         """Several constants have this name: the one that elaborates with the expected type."""
         fitting: list[str] = []
         refusals: list[ElabError] = []
+        # All are tried before one is taken, as `elabAppAux` of Lean's Elab/App.lean does: two that elaborate are
+        # ambiguous, and the first one that fits would be a guess.
         for name in names:
             try:
                 with self.elaborator.trial():
                     self._candidate(name, fn, fields, explicit)
                     fitting.append(name)
-                    raise ElabError("only tried")
+                    raise ElabError("only tried")  # the way out of a trial that undoes it
             except ElabError as error:
                 refusals.append(error)
         if len(fitting) > 1:
@@ -131,17 +142,21 @@ class Call:
         return self._candidate(fitting[0], fn, fields, explicit)
 
     def _candidate(self, name: str, fn: Ident, fields: list[str | int], explicit: bool) -> Expr:
+        # A call of its own: elaborating uses the lists of arguments up.
         call = Call(self.elaborator, self.stx, list(self.args), dict(self.named), self.expected)
         e = call._with_fields(call._constant(name, fn.levels), fields, explicit, fn)
-        return e if self.expected is None else self.elaborator.ensure_type(e, self.expected, self.stx)
+        if self.expected is None:
+            return e
+        return self.elaborator.ensure_type(e, self.expected, self.stx)
 
     def _constant(self, name: str, levels: tuple[LevelStx, ...] | None) -> Expr:
         info = self.elaborator.session.state.env[name]
         count = len(info.level_params)
         if levels is None:
-            return Const(name, tuple(self.mctx.fresh_level() for _ in range(count)))
+            return self.mctx.fresh_const(info)
         if len(levels) > count:
             raise ElabError(f"too many explicit universe levels for `{name}`", self.stx.pos, self.stx.end)
+        # Fewer levels than parameters may be written; unification finds the rest.
         given = [elab_level(self.elaborator.session, level) for level in levels]
         return Const(name, (*given, *[self.mctx.fresh_level() for _ in range(count - len(given))]))
 
@@ -156,7 +171,10 @@ class Call:
         name = find_in_namespace_of(self.mctx, type_, fn.name)
         if name is None:
             head = get_app_fn(type_)
-            full = f"{head.name}.{fn.name}" if isinstance(head, Const) else f".{fn.name}"
+            if isinstance(head, Const):
+                full = f"{head.name}.{fn.name}"
+            else:
+                full = f".{fn.name}"
             note = f"Note: Inferred this name from the expected resulting type of `.{fn.name}`:"
             raise ElabError(f"Unknown constant `{full}`\n\n{note}\n  {self.elaborator.show(type_)}", fn.pos, fn.end)
         return self._constant(name, None)
@@ -166,6 +184,7 @@ class Call:
             return self.apply(head, explicit)
         for i, field in enumerate(fields):
             last = i == len(fields) - 1
+            # The arguments that are written belong to the last field; what is before it gets implicit ones only.
             inner = Call(self.elaborator, self.stx, [], {}, None)
             head = inner.apply(head, explicit=False)
             # The name of the field is blamed, which is so far from the end of what is written.
@@ -175,17 +194,21 @@ class Call:
             if isinstance(field, str) and not unknown:
                 blame = Term(pos=place, end=place + len(field))
             access = access_fields(self.elaborator, head, field, blame)
-            fn = access.term if access.name is None else self._constant(access.name, None)
-            assert fn is not None
             call = self if last else inner
-            if access.name is None:
-                head = call.apply(fn, explicit) if last else fn
-            else:
+            if access.name is not None:
+                fn = self._constant(access.name, None)
                 head = call.insert_self(fn, head, access.owner, explicit and last)
+                continue
+            assert access.term is not None
+            head = access.term
+            if last:
+                head = call.apply(head, explicit)
         return head
 
     def insert_self(self, fn: Expr, value: Expr, owner: str, explicit: bool) -> Expr:
         """Apply `fn` with `value` as its first explicit argument of a type headed by `owner`."""
+        # `addLValArg` of Lean's Elab/App.lean: the object becomes the first explicit argument whose type has its head;
+        # arguments that are given by name are not counted.
         place = 0
         type_ = self.mctx.infer_type(fn)
         while isinstance(type_, Pi):
@@ -225,6 +248,7 @@ class Call:
         outer = self.elaborator.lctx
         propagated = explicit or self.expected is None
         try:
+            # The cases and their order are those of `ElabAppArgs` in Lean's Elab/App.lean.
             while True:
                 if not isinstance(type_, Pi):
                     type_ = self.mctx.whnf(self.mctx.instantiate(type_))
@@ -245,6 +269,7 @@ class Call:
                     if not propagated and not isinstance(args[0], Expr):
                         propagated = self._propagate(pi, len(args))
                     arg = self._argument(args.pop(0), pi, fn)
+                # A named argument further behind: what is before it stays open, `f (y := b)` is `fun x => f x b`.
                 elif self.named:
                     decl = self.mctx.fresh_local(pi.name, pi.type)
                     self.elaborator.lctx = self.elaborator.lctx.add(decl)
@@ -268,6 +293,7 @@ class Call:
                 arg.pos,
                 arg.end,
             )
+        # The message shows types that a waiting part may tell.
         self.elaborator.resume()
         text = (
             f"Function expected at\n  {self.elaborator.show(fn)}\nbut this term has type\n  "
@@ -281,13 +307,16 @@ class Call:
     def _show_arg(self, arg: Arg) -> str:
         if isinstance(arg, Expr):
             return self.elaborator.show(arg)
-        return arg.name if isinstance(arg, Ident) else "..."
+        if isinstance(arg, Ident):
+            return arg.name
+        return "..."
 
     def _argument(self, arg: Arg, pi: Pi, fn: Expr) -> Expr:
         if isinstance(arg, Expr):
             value, stx = arg, self.stx
         else:
             value, stx = self.elaborator.elab(arg, pi.type), arg
+        # Of a value of a structure's field Lean says `Type mismatch`, of an argument `Application type mismatch`.
         if self.blames_values:
             return self.elaborator.ensure_type(value, pi.type, stx)
         coerced = self.elaborator.coerce(value, pi.type, stx)
@@ -311,6 +340,7 @@ class Call:
         type_: Expr = pi
         skipped = 0
         while isinstance(type_, Pi) and (explicit_left or type_.info != "default"):
+            # With arguments by name it is not clear yet how many of the others are left open.
             if type_.name in self.named:
                 return True
             explicit_left -= type_.info == "default"
@@ -318,6 +348,7 @@ class Call:
             skipped += 1
         if explicit_left or isinstance(type_, Pi) or type_.loose:
             return True
+        # An expected type that is not known yet tells nothing, and would be fixed before a coercion can be found.
         if isinstance(get_app_fn(self.mctx.instantiate(self.expected)), MVar):
             return True
         self.mctx.is_def_eq(self.expected, type_)
@@ -325,6 +356,7 @@ class Call:
 
     def _finish(self, e: Expr) -> Expr:
         if self.expected is not None:
+            # It only guides: who expects the type reports a mismatch, with the whole term.
             self.mctx.is_def_eq(self.expected, self.mctx.infer_type(e))
         if self.elaborator.instances:
             self.elaborator.find_instances()
@@ -334,7 +366,6 @@ class Call:
 
     def _eliminator(self, fn: Expr, explicit: bool) -> Expr | None:
         """A recursor whose motive is left out: the motive is the expected type, abstracted over the targets."""
-
         if explicit or not isinstance(fn, Const):
             return None
         shape = eliminator_shape(self.elaborator.session.state, fn)
@@ -374,7 +405,7 @@ def elab_anonymous_constructor(self: Elaborator, stx: AnonCtor, expected: Expr |
             "Invalid `⟨...⟩` notation: The expected type of this term could not be determined", stx.pos, stx.end
         )
     head = get_app_fn(type_)
-    info = self.session.state.get(head.name) if isinstance(head, Const) else None
+    info = const_info(self.session.state.env, head)
     if info is None or info.kind != "inductive":
         raise ElabError(
             f"Invalid `⟨...⟩` notation: The expected type `{self.show(type_)}` is not an inductive type{ONE_CTOR}",
@@ -383,13 +414,16 @@ def elab_anonymous_constructor(self: Elaborator, stx: AnonCtor, expected: Expr |
         )
     ctors: tuple[str, ...] = info.ctors  # type: ignore[attr-defined]
     if len(ctors) != 1:
+        number = "no constructors"
+        if ctors:
+            number = f"more than one constructor{ONE_CTOR}"
         raise ElabError(
-            f"Invalid `⟨...⟩` notation: The expected type `{self.show(type_)}` has "
-            + (f"more than one constructor{ONE_CTOR}" if ctors else "no constructors"),
-            stx.pos,
-            stx.end,
+            f"Invalid `⟨...⟩` notation: The expected type `{self.show(type_)}` has {number}", stx.pos, stx.end
         )
-    count = _explicit_fields(self, ctors[0])
+    ctor = self.session.state.env[ctors[0]]
+    assert isinstance(ctor, CtorInfo)
+    count = explicit_fields(ctor)
+    # `⟨a, b, c⟩` is `⟨a, ⟨b, c⟩⟩`, but there is no last field to hold the rest where there is none at all.
     if len(stx.args) < count or (len(stx.args) > count == 0):
         raise ElabError(_wrong_number(ctors[0], count, len(stx.args)), stx.pos, stx.end)
     args = list(stx.args)
@@ -398,14 +432,20 @@ def elab_anonymous_constructor(self: Elaborator, stx: AnonCtor, expected: Expr |
         # Lean blames the whole for what is wrong with the part that is made up.
         args[count - 1 :] = [AnonCtor(rest, pos=stx.pos, end=stx.end)]
     call = Call(self, stx, list(args), {}, type_)
-    return call.apply(Const(ctors[0], tuple(self.mctx.fresh_level() for _ in info.level_params)), explicit=False)
+    return call.apply(self.mctx.fresh_const(ctor), explicit=False)
 
 
 def _wrong_number(ctor: str, count: int, given: int) -> str:
     """Say that `⟨...⟩` has too few parts, in Lean's words (with its `s` in the wrong place)."""
-    has = f"has {count} explicit field{'s' if count == 1 else ''}" if count else "does not have explicit fields"
+    has = f"has {count} explicit field"
+    if count == 1:
+        has += "s"
+    elif count == 0:
+        has = "does not have explicit fields"
     only = "only " if given and count else ""
-    provided = f"{given or 'none'} {'was' if given == 1 else 'were'} provided"
+    provided = f"{given or 'none'} were provided"
+    if given == 1:
+        provided = "1 was provided"
     return f"Insufficient number of fields for `⟨...⟩` constructor: Constructor `{ctor}` {has}, but {only}{provided}"
 
 
@@ -418,7 +458,7 @@ def elab_structure(self: Elaborator, stx: StructLit, expected: Expr | None) -> E
             return self.wait(stx, expected)
         raise ElabError("Invalid `{...}` notation: The expected type of this term could not be determined")
     head = get_app_fn(type_)
-    info = self.session.state.get(head.name) if isinstance(head, Const) else None
+    info = const_info(self.session.state.env, head)
     if not isinstance(info, InductiveInfo) or len(info.ctors) != 1 or info.num_indices:
         raise ElabError(f"Invalid `{{...}}` notation: The expected type `{self.show(type_)}` is not a structure")
     ctor = self.session.state.env[info.ctors[0]]
@@ -436,16 +476,4 @@ def elab_structure(self: Elaborator, stx: StructLit, expected: Expr | None) -> E
         raise ElabError("Fields missing: " + ", ".join(f"`{name}`" for name in missing))
     call = Call(self, stx, [given[name] for name in names], {}, type_)
     call.blames_values = True
-    return call.apply(Const(ctor.name, tuple(self.mctx.fresh_level() for _ in info.level_params)), explicit=False)
-
-
-def _explicit_fields(self: Elaborator, ctor_name: str) -> int:
-    ctor = self.session.state.env[ctor_name]
-    type_, count = ctor.type, 0
-    for _ in range(ctor.num_params):  # type: ignore[attr-defined]
-        assert isinstance(type_, Pi)
-        type_ = type_.body
-    while isinstance(type_, Pi):
-        count += type_.info == "default"
-        type_ = type_.body
-    return count
+    return call.apply(self.mctx.fresh_const(ctor), explicit=False)

@@ -30,7 +30,9 @@ from nanolean.syntax import BinOp, Calc, CalcStep, Term
 @elaborates(BinOp)
 def elab_operator(self: Elaborator, stx: BinOp, expected: Expr | None) -> Expr:
     """`▸` here, every other operator in `operators`."""
-    return _rewrite_arrow(self, stx, expected) if stx.op == "▸" else elab_binop(self, stx, expected)
+    if stx.op == "▸":
+        return _rewrite_arrow(self, stx, expected)
+    return elab_binop(self, stx, expected)
 
 
 def _rewrite_arrow(self: Elaborator, stx: BinOp, expected: Expr | None) -> Expr:
@@ -38,8 +40,11 @@ def _rewrite_arrow(self: Elaborator, stx: BinOp, expected: Expr | None) -> Expr:
         return self.wait(stx, expected)
     equation = self.elab(stx.lhs)
     self.resume()
-    goal = self.mctx.instantiate(expected) if expected is not None else None
-    if goal is not None:
+    goal = None
+    if expected is not None:
+        goal = self.mctx.instantiate(expected)
+        # `elabSubst` of Lean's Elab/BuiltinNotation.lean: the right side of `h` is looked for in the expected type and
+        # replaced by the left one, then the other way round; last, in the type of `e`.
         for eq in (equation, _symm(self, equation, stx)):
             lhs, rhs = _sides(self, eq, stx)
             body = kabstract(self.mctx, goal, rhs)
@@ -64,7 +69,9 @@ def _rewrite_value(self: Elaborator, stx: BinOp, equation: Expr, goal: Expr | No
             result = _cast(self, eq, body, value, stx)
             if goal is None or self.mctx.is_def_eq(goal, self.mctx.infer_type(result)):
                 return result
-    shown = self.show(goal) if goal is not None else "?"
+    shown = "?"
+    if goal is not None:
+        shown = self.show(goal)
     raise ElabError(f"invalid `▸` notation, failed to compute motive for the substitution\n  {shown}", stx.pos, stx.end)
 
 
@@ -94,6 +101,7 @@ def _cast(self: Elaborator, equation: Expr, body: Expr, value: Expr, stx: Term) 
     if level is None or target is None:
         raise ElabError("invalid `▸` notation, motive is not type correct", stx.pos, stx.end)
     proof_type = mk_app(Const("Eq", (level,)), lift(type_, 1), lift(lhs, 1), BVar(0))
+    # `Eq.rec` takes a motive over the proof too, which `▸` never uses.
     motive = Lam("x", type_, Lam("h", proof_type, lift(body, 1)))
     rec = mk_app(Const("Eq.rec", (target, level)), type_, lhs, motive, value, rhs)
     return App(rec, equation)
@@ -149,12 +157,16 @@ def elab_calc_steps(self: Elaborator, stx: Calc) -> Chain:
     chain: Chain | None = None
     for step in stx.steps:
         if step.proof is None:
+            # `calc a` begins a chain by its left side alone, with `_ = b` as the first step.
             rhs = self.elab(step.relation)
             continue
         relation = _step_relation(self, step, rhs)
         proof = self.elab_as(step.proof, mk_app(relation.rel, relation.lhs, relation.rhs))
         new = Chain(relation, proof)
-        chain = new if chain is None else join(self, chain, new, step)
+        if chain is None:
+            chain = new
+        else:
+            chain = join(self, chain, new, step)
         rhs = relation.rhs
     if chain is None:
         raise ElabError("a `calc` needs a step with a proof", stx.pos, stx.end)
@@ -186,7 +198,7 @@ def join(self: Elaborator, first: Chain, second: Chain, blame: Term | CalcStep) 
     """Join two steps into one."""
     joined = compose(self.mctx, first, second)
     if joined is None:
-        shown = " ".join(self.show(chain.relation.rel) for chain in (first, second))
+        shown = f"{self.show(first.relation.rel)} {self.show(second.relation.rel)}"
         raise ElabError(
             f"invalid 'calc' step, failed to synthesize `Trans` instance\n  Trans {shown} ?m", blame.pos, blame.end
         )
@@ -203,6 +215,8 @@ def compose(mctx: MetaContext, first: Chain, second: Chain) -> Chain | None:
         (type_,) = get_app_fn_args(first.relation.rel)[1]
         proof = mk_app(Const("Eq.trans", eq.levels), type_, a, b, c, first.proof, second.proof)
         return Chain(Relation(first.relation.rel, a, c), proof)
+    # Lean's instances `Trans Eq r r` and `Trans r Eq r`: any relation goes along an equation, by rewriting one of its
+    # sides.
     if names[0] == "Eq":
         rel = second.relation.rel
         return Chain(Relation(rel, a, c), _along(first, Lam("x", _type(first), mk_app(rel, BVar(0), c)), second.proof))
@@ -210,10 +224,10 @@ def compose(mctx: MetaContext, first: Chain, second: Chain) -> Chain | None:
         rel = first.relation.rel
         moved = _along(second, Lam("x", _type(second), mk_app(rel, a, BVar(0))), first.proof, forward=True)
         return Chain(Relation(rel, a, c), moved)
-    found = TRANS.get(names)
-    if found is None:
+    both = TRANS.get(names)
+    if both is None:
         return None
-    return Chain(Relation(Const(found[0]), a, c), mk_app(Const(found[1]), a, b, c, first.proof, second.proof))
+    return Chain(Relation(Const(both[0]), a, c), mk_app(Const(both[1]), a, b, c, first.proof, second.proof))
 
 
 def _type(equation: Chain) -> Expr:

@@ -2,7 +2,8 @@
 
 Elaborating a part that needs to know its type first (`fun` without binder types, `⟨..⟩`, `.intro`, `by`) makes a
 placeholder, a synthetic metavariable, and puts the part on a waiting list. `resume` tries the list again; at the end
-everything is forced, tactic blocks last. The rules for single forms live in `terms`, `app`, `binders`, `operators`.
+everything is forced, tactic blocks last. The rules for single forms live in `terms`, `application`,
+`operators`, `match`, `calc`.
 """
 
 from __future__ import annotations
@@ -77,15 +78,19 @@ class Elaborator:
         goals, lctx = len(self.goals), self.lctx
         try:
             implicit = self._implicit_binders(stx, expected)
-            return rule(self, stx, expected) if implicit is None else self._implicit_lambda(rule, stx, implicit)
+            if implicit is None:
+                return rule(self, stx, expected)
+            return self._implicit_lambda(rule, stx, implicit)
         except ElabError as error:
             error.at(stx.pos, stx.end)
             if not self.session.recover:
                 raise error from None
+            # Error recovery, `exceptionToSorry` of Lean's Elab/Term.lean: the part becomes a `sorry` that is no warning
+            # of its own, and the rest of the text is still checked.
             self.session.report(error)
             self.lctx = lctx
             del self.goals[goals:]
-            return self.session.synthetic_sorry(self.fresh_type() if expected is None else expected)
+            return self.session.synthetic_sorry(self.type_or_fresh(expected))
         except BudgetExceeded:
             raise
         except KernelError as error:
@@ -93,8 +98,13 @@ class Elaborator:
 
     def _implicit_binders(self, stx: Term, expected: Expr | None) -> Pi | None:
         """The expected type if it begins with `{x}` or `[x]`, which a term of this form does not see."""
-        type_ = None if expected is None or sees_implicit_binders(stx) else self.known_head(expected)
-        return type_ if isinstance(type_, Pi) and type_.info in ("implicit", "inst") else None
+        # Implicit lambdas, `useImplicitLambda` of Lean's Elab/Term.lean: `fun h => ..` proves `∀ {n}, p n → q n`.
+        if sees_implicit_binders(stx):
+            return None
+        type_ = self.known_head(expected)
+        if isinstance(type_, Pi) and type_.info in ("implicit", "inst"):
+            return type_
+        return None
 
     def _implicit_lambda(self, rule: Rule, stx: Term, type_: Expr) -> Expr:
         """`fun {x} [y] => e` for a term `e` that is written without these binders."""
@@ -103,6 +113,7 @@ class Elaborator:
             while isinstance(type_, Pi) and type_.info != "default":
                 if type_.info == "strict":
                     raise ElabError("a binder `⦃x⦄` behind `{x}` or `[x]` is not supported here; use `by`")
+                # The term was written without these binders and cannot mean one by its name.
                 decl = self.mctx.fresh_local(inaccessible(type_.name), type_.type, info=type_.info)
                 self.lctx = self.lctx.add(decl)
                 ids.append(decl.fvar_id)
@@ -122,8 +133,10 @@ class Elaborator:
         sort = self.mctx.whnf(self.mctx.infer_type(e))
         if isinstance(sort, Sort):
             return e
+        # The sort of a type that is still a metavariable, as `α` in `fun (x : _) => x`.
         if self.mctx.is_def_eq(sort, Sort(self.mctx.fresh_level())):
             return e
+        # A `Bool` in the place of a type means that it is true: `CoeSort Bool Prop` of Lean's core.
         if sort is BOOL:
             return self.bool_to_prop(e)
         raise ElabError(f"type expected, got\n  ({self.show(e)} : {self.show(sort)})", stx.pos, stx.end)
@@ -144,24 +157,31 @@ class Elaborator:
         Their sorts are named where these differ: a proof was given for a number, or the like. `behind` goes on with the
         sentence.
         """
+        # The words are those of `mkHasTypeButIsExpectedMsg` in Lean's Meta/Check.lean.
         given, wanted = f"has type\n  {self.show(type_)}", f"but is expected to have type\n  {self.show(expected)}"
         sort, wanted_sort = self.mctx.infer_type(type_), self.mctx.infer_type(expected)
         if self.mctx.is_def_eq(sort, wanted_sort):
-            return f"{given}\n{wanted}" + (f"\n{behind}" if behind else "")
-        rest = f" {behind}" if behind else ""
-        return f"{given}\nof sort `{self.show(sort)}` {wanted}\nof sort `{self.show(wanted_sort)}`{rest}"
+            text, gap = f"{given}\n{wanted}", "\n"
+        else:
+            text = f"{given}\nof sort `{self.show(sort)}` {wanted}\nof sort `{self.show(wanted_sort)}`"
+            gap = " "
+        if behind:
+            text += gap + behind
+        return text
 
     def coerce(self, e: Expr, expected: Expr, stx: Term) -> Expr | None:
         """`e` where its type agrees, its coercion between `Bool` and `Prop` where that helps, otherwise None."""
         type_ = self.mctx.infer_type(e)
         if self.mctx.is_def_eq(expected, type_):
             return e
+        # An operator that waits for the type of an operand may know it by now, and is what does not fit yet.
         if any(item.operands for item in self.waiting):
             self.resume()
             if self.mctx.is_def_eq(expected, type_):
                 return e
         if self.mctx.whnf(type_) is BOOL and self.mctx.whnf(expected) is PROP:
             return self.bool_to_prop(e)
+        # `decPropToBool` of Lean's core: a decidable proposition where a `Bool` is expected is `decide p`.
         if type_ is PROP and self.mctx.instantiate(expected) is BOOL and "Decidable.decide" in self.session.state.env:
             instance = self.fresh_instance(mk_app(Const("Decidable"), e), stx)
             return mk_app(Const("Decidable.decide"), e, instance)
@@ -199,11 +219,13 @@ class Elaborator:
     @contextmanager
     def trial(self) -> Iterator[None]:
         """Undo everything that was elaborated inside if an `ElabError` leaves the block."""
+        # The lists are not on the trail of metavariables, so they are copied.
         mark, lctx, sorries = self.mctx.save(), self.lctx, len(self.session.sorries)
         waiting, holes = list(self.waiting), list(self.holes)
         goals, named_goals = list(self.goals), dict(self.named_goals)
         instances = list(self.instances)
         try:
+            # An error must be seen here: recovered from, a failed trial would pass for a success.
             with self.session.recovering(False):
                 yield
         except ElabError:
@@ -219,9 +241,15 @@ class Elaborator:
         """Make a metavariable for a type that is not known yet."""
         return self.mctx.fresh_mvar(Sort(self.mctx.fresh_level()), self.lctx)
 
+    def type_or_fresh(self, expected: Expr | None) -> Expr:
+        """Return the expected type, or a metavariable for one where nothing is expected."""
+        if expected is None:
+            return self.fresh_type()
+        return expected
+
     def fresh_hole(self, type_: Expr | None, stx: Term) -> Expr:
         """Make a metavariable for a term that unification is to find; errors name `stx` if it does not."""
-        mvar = self.mctx.fresh_mvar(self.fresh_type() if type_ is None else type_, self.lctx)
+        mvar = self.mctx.fresh_mvar(self.type_or_fresh(type_), self.lctx)
         self.holes.append((mvar.id, stx))
         return mvar
 
@@ -244,6 +272,7 @@ class Elaborator:
                 mvar_id = head.id
             decl = self.mctx.decl(mvar_id)
             type_ = self.mctx.instantiate(decl.type)
+            # A class of an unknown type has too many instances: Lean postpones it as well (a stuck instance problem).
             if collect_mvars(type_):
                 waiting.append((mvar_id, stx))
                 continue
@@ -269,7 +298,8 @@ class Elaborator:
 
     def wait(self, stx: Term, expected: Expr | None, operands: tuple[Expr, ...] = ()) -> Expr:
         """Make a placeholder for a part that is elaborated later; an operator waits for the types of its operands."""
-        type_ = self.fresh_type() if expected is None else expected
+        type_ = self.type_or_fresh(expected)
+        # Synthetic, so that unification cannot give a value to what is still to be elaborated.
         mvar = self.mctx.fresh_mvar(type_, self.lctx, "synthetic")
         self.waiting.append(Waiting(mvar.id, stx, self.lctx, type_, operands))
         return mvar
@@ -279,7 +309,9 @@ class Elaborator:
         if expected is None:
             return None
         type_ = self.mctx.whnf(self.mctx.instantiate(expected))
-        return None if isinstance(get_app_fn(type_), MVar) else type_
+        if isinstance(get_app_fn(type_), MVar):
+            return None
+        return type_
 
     def resume(self) -> None:
         """Elaborate the waiting parts whose type is known by now, as long as that helps; tactic blocks wait on."""
@@ -297,6 +329,7 @@ class Elaborator:
         while progress:
             progress = False
             for item in list(self.waiting):
+                # Elaborating one part may have elaborated others.
                 if item in self.waiting and ready(item):
                     self.waiting.remove(item)
                     self.fill(item, self._elab_waiting(item))
@@ -318,6 +351,7 @@ class Elaborator:
     def fill(self, item: Waiting, value: Expr) -> None:
         """Give a placeholder its value."""
         value = self.mctx.instantiate(value)
+        # Elaborated against its own placeholder a part may come to mention it.
         if value.has_mvar and any(occurs_in(self.mctx, item.mvar_id, other) for other in collect_mvars(value)):
             raise ElabError("the term occurs in itself", item.stx.pos, item.stx.end)
         self.mctx.assign(item.mvar_id, value)
@@ -325,7 +359,11 @@ class Elaborator:
     def force(self) -> None:
         """Elaborate everything that waits: first what became known, then the rest as it is, tactic blocks last."""
         self.resume()
+        # `synthesizeSyntheticMVars` of Lean's Elab/SyntheticMVars.lean: one part is forced at a time, since it may tell
+        # the types of others. Tactic blocks run when unification has found all it can, or they would see goals with
+        # holes.
         while parts := [item for item in self.waiting if not isinstance(item.stx, By)]:
+            # Operators last: an operator that is forced without a type is an error.
             item = next((item for item in parts if not item.operands), parts[0])
             self.waiting.remove(item)
             self.forced = item.stx
@@ -340,6 +378,7 @@ class Elaborator:
 
 def sees_implicit_binders(stx: Term) -> bool:
     """Return whether the term is elaborated against `∀ {x}, p` as it is, without introducing the binders."""
+    # `blockImplicitLambda` of Lean's Elab/Term.lean.
     match stx:
         case By() | Hole() | SyntheticHole() | TypeAscription():
             return True

@@ -39,6 +39,7 @@ def eliminator_shape(state: EnvState, fn: Const) -> EliminatorShape | None:
         names.append(type_.name)
         explicit.append(type_.info == "default")
         type_ = type_.body
+    # `getElabElimInfo` of Lean: the result is the motive applied to the targets, all of them arguments.
     head, args = get_app_fn_args(type_)
     arity = len(names)
     if not isinstance(head, BVar) or not all(isinstance(arg, BVar) for arg in args):
@@ -66,7 +67,9 @@ def finds_motive(shape: EliminatorShape, args: Sequence[Arg], named: dict[str, N
             continue
         if not is_explicit:
             continue
-        given = args[place] if place < len(args) else None
+        given = None
+        if place < len(args):
+            given = args[place]
         if index == shape.motive and given is not None and not isinstance(given, Hole):
             return False
         if index in shape.targets and given is None:
@@ -96,7 +99,7 @@ def elab_eliminator(
     postponed: list[tuple[Expr, Arg, Expr]] = []
     values: list[Expr] = []
     for place, name in enumerate(shape.names):
-        type_ = type_ if isinstance(type_, Pi) else mctx.whnf(type_)
+        type_ = mctx.whnf_pi(type_)
         assert isinstance(type_, Pi)
         arg: Arg | None = None
         if name in given:
@@ -113,6 +116,8 @@ def elab_eliminator(
         elif place in shape.targets or isinstance(arg, Hole):
             value = _elab(self, arg, type_.type, stx)
         else:
+            # Minor premises have the motive in their types: elaborated before it is known, `fun h => ..` would have no
+            # type to read its binder from (`ElabElim` of Lean's Elab/App.lean).
             value = mctx.fresh_mvar(type_.type, self.lctx, "natural")
             postponed.append((value, arg, type_.type))
         values.append(value)
@@ -122,6 +127,7 @@ def elab_eliminator(
         raise ElabError(f"Invalid argument name `{unused.name}` for function `{fn.name}`", unused.pos, unused.end)
     extra = [arg if isinstance(arg, Expr) else self.elab(arg) for arg in left]
     body = mctx.instantiate(expected)
+    # `(Or.elim h f g) x`: the motive leads into functions of what follows.
     for value in reversed(extra):
         body = Pi("x", mctx.instantiate(mctx.infer_type(value)), kabstract(mctx, body, value))
     targets = [mctx.instantiate(values[place]) for place in shape.targets]

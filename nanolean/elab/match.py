@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,6 +63,7 @@ class MatcherCall:
 
     def apply(self, level: Level, motive: Expr, args: Sequence[Expr]) -> Expr:
         """Apply the matcher; `level` is the universe of the result."""
+        # A matcher into `Prop` has no parameter for the universe of the result.
         levels = self.levels if self.to_prop else (level, *self.levels)
         return mk_app(Const(self.name, levels), *self.params, motive, *args)
 
@@ -76,20 +76,28 @@ class MatcherMaker:
         self.mctx = session.mctx
         self.targets = list(targets)
         self.params = self._find_params(lctx)
+        # A matcher is a closed constant: it takes over what its targets' types rest on, and their universes, as
+        # parameters.
         types = [self.mctx.instantiate(self.mctx.fvars[i].type) for i in [*self.params, *self.targets]]
-        self.outer_levels: tuple[Level, ...] = tuple(
-            dict.fromkeys(
-                [LParam(name) for e in types for name in sorted(collect_level_params_of(e))]
-                + [mvar for e in types for mvar in collect_level_mvars(e)]
-            )
-        )
+        outer: list[Level] = []
+        for e in types:
+            outer += map(LParam, sorted(collect_level_params_of(e)))
+        for e in types:
+            outer += collect_level_mvars(e)
+        self.outer_levels: tuple[Level, ...] = tuple(dict.fromkeys(outer))
         self.level = LParam("_motive")
+        # `u_1`, `u_2`, .. as Lean's Meta/Closure.lean names them, whatever those of the declaration are called, so that
+        # equal matches give equal matchers.
         names = [f"u_{i + 2}" for i in range(len(self.outer_levels))]
         self.to_prop = to_prop
-        self.level_params = tuple(names) if to_prop else ("u_1", *names)
-        olds = self.outer_levels if to_prop else (self.level, *self.outer_levels)
+        self.level_params: tuple[str, ...] = tuple(names)
+        olds: tuple[Level, ...] = self.outer_levels
+        if not to_prop:
+            self.level_params, olds = ("u_1", *names), (self.level, *olds)
         self.renaming: dict[Level, Level] = {old: LParam(new) for old, new in zip(olds, self.level_params)}
-        sort = PROP if to_prop else Sort(self.level)
+        sort = PROP
+        if not to_prop:
+            sort = Sort(self.level)
         self.motive = self.mctx.fresh_local("motive", self.mctx.mk_pi(self.targets, sort))
 
     def _find_params(self, lctx: LocalContext) -> list[str]:
@@ -121,6 +129,7 @@ class MatcherMaker:
         tree.solve(goal.id, self.targets)
         redundant = tuple(i for i in range(len(rows)) if i not in tree.used)
         coverage = Coverage(tuple(", ".join(e.text() for e in examples) for examples in tree.missing), redundant)
+        # The tree is not closed, or an alternative would be lost without a word.
         if tree.missing or redundant:
             return None, coverage
         type_ = self._close(mctx.mk_pi(binders, target))
@@ -135,13 +144,17 @@ class MatcherMaker:
         """An application of the matcher with this value, which is defined if there is none yet."""
         params = tuple(FVar(fvar_id) for fvar_id in self.params)
         env = self.session.state.env
+        # Lean shares matchers between declarations too (`mkMatcherAuxDefinition`): two `match`es of one shape are then
+        # equal without unfolding.
         for info in env:
             if ".match_" in info.name and isinstance(info, DefInfo) and as_matcher(info) is not None:
                 same = info.level_params == self.level_params and alpha_eq(info.value, value)
                 if same and alpha_eq(info.type, type_):
                     return MatcherCall(params, self.outer_levels, info.name, self.to_prop)
         owner = self.session.decl_name or "_example"
-        name = next(name for i in itertools.count(1) if (name := f"{owner}.match_{i}") not in env)
+        number = 1
+        while (name := f"{owner}.match_{number}") in env:
+            number += 1
         self.session.add_auxiliary(DefDecl(name, self.level_params, type_, value))
         return MatcherCall(params, self.outer_levels, name, self.to_prop)
 
@@ -168,7 +181,7 @@ def elab_match(self: Elaborator, stx: Match, expected: Expr | None) -> Expr:
     if expected is not None and self.known_head(expected) is None and stx is not self.forced:
         return self.wait(stx, expected)
     targets = [Target(self.elab(term), name) for name, term in stx.targets]
-    return match_on(self, stx, targets, stx.alts, self.fresh_type() if expected is None else expected)
+    return match_on(self, stx, targets, stx.alts, self.type_or_fresh(expected))
 
 
 @elaborates(FunAlts)
@@ -182,16 +195,11 @@ def elab_fun_alternatives(self: Elaborator, stx: FunAlts, expected: Expr | None)
     outer, ids = self.lctx, []
     try:
         for _ in stx.alts[0].patterns:
-            type_ = type_ if isinstance(type_, Pi) else self.mctx.whnf(type_)
+            type_ = self.mctx.whnf_pi(type_)
             if not isinstance(type_, Pi):
-                raise ElabError(
-                    "Too many patterns in match alternative: the type of the function has no argument for each\n  "
-                    f"{self.show(expected)}"
-                    if expected is not None
-                    else "",
-                    stx.alts[0].pos,
-                    stx.alts[0].end,
-                )
+                assert expected is not None
+                text = "Too many patterns in match alternative: the type of the function has no argument for each"
+                raise ElabError(f"{text}\n  {self.show(expected)}", stx.alts[0].pos, stx.alts[0].end)
             decl = self.mctx.fresh_local(inaccessible("x"), type_.type, info=type_.info)
             self.lctx = self.lctx.add(decl)
             ids.append(decl.fvar_id)
@@ -221,6 +229,7 @@ class _Case:
         self.locals: list[str] = []
         for i, target in enumerate(self.targets):
             type_ = without_lets(elaborator.session, elaborator.lctx, mctx.instantiate(mctx.infer_type(target.value)))
+            # The constructors of an unknown type are unknown; Lean refuses it here as well.
             if collect_mvars(type_):
                 raise ElabError(
                     "Invalid match expression: The type of a matched term is not known:\n  "
@@ -228,6 +237,7 @@ class _Case:
                     stx.pos,
                     stx.end,
                 )
+            # Later targets may have earlier ones in their types, which then speak of the locals that stand for these.
             self.locals.append(mctx.fresh_local(f"x_{i + 1}", self._generalize(type_, i)).fvar_id)
         self.expected = mctx.instantiate(expected)
         self.motive = mctx.mk_lambda(self.locals, self._result(self._generalize(self.expected, len(self.targets))))
@@ -249,14 +259,11 @@ class _Case:
     def read(self, alt: MatchAlt) -> tuple[Row, Expr]:
         """Elaborate an alternative: return its patterns, and its right side as a function of their variables."""
         if len(alt.patterns) != len(self.targets):
-            raise ElabError(
-                f"Not enough patterns in match alternative: Expected {len(self.targets)}, but found {len(alt.patterns)}"
-                if len(alt.patterns) < len(self.targets)
-                else f"Too many patterns in match alternative: Expected {len(self.targets)}, but found "
-                f"{len(alt.patterns)}",
-                alt.pos,
-                alt.end,
-            )
+            wrong = "Too many"
+            if len(alt.patterns) < len(self.targets):
+                wrong = "Not enough"
+            numbers = f"Expected {len(self.targets)}, but found {len(alt.patterns)}"
+            raise ElabError(f"{wrong} patterns in match alternative: {numbers}", alt.pos, alt.end)
         self_, outer = self.elaborator, self.elaborator.lctx
         try:
             reader = PatternReader(self_)
@@ -274,9 +281,10 @@ class _Case:
 
     def _right_side(self, alt: MatchAlt, ids: list[str], result: Expr) -> Expr:
         self_ = self.elaborator
-        named = [target for target in self.targets if target.equation is not None]
         hyps = []
-        for target in named:
+        for target in self.targets:
+            if target.equation is None:
+                continue
             assert isinstance(result, Pi)
             name = inaccessible("h") if target.equation == "_" else target.equation
             decl = self.mctx.fresh_local(name or "", result.type)
@@ -292,6 +300,7 @@ class _Case:
         if level is None:
             raise ElabError("type expected", self.stx.pos, self.stx.end)
         self_ = self.elaborator
+        # For a proof the cases may be on propositions, whose recursors lead into `Prop` only.
         to_prop = self.mctx.is_prop(self.expected)
         maker = MatcherMaker(self_.session, self_.lctx, self.locals, to_prop)
         call, coverage = maker.make([row for row, _ in rows])
@@ -309,6 +318,7 @@ class _Case:
             )
         functions = [function for _, function in rows]
         values = [target.value for target in self.targets]
+        # The motive of `match h : e with` asks for `e = pattern`, which at the target itself is `rfl`.
         refls = [self_.mk_refl(target.value) for target in self.targets if target.equation is not None]
         return mk_app(call.apply(level, self.motive, [*values, *functions]), *refls)
 

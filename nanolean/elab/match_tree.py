@@ -48,7 +48,9 @@ class Example:
         """Return the example after a variable has been taken apart and others were renamed."""
         if self.ctor:
             return Example("", self.ctor, tuple(field.refine(fvar_id, new, renaming) for field in self.fields))
-        return new if self.fvar_id == fvar_id else Example(renaming.get(self.fvar_id, self.fvar_id))
+        if self.fvar_id == fvar_id:
+            return new
+        return Example(renaming.get(self.fvar_id, self.fvar_id))
 
 
 @dataclass(frozen=True)
@@ -97,12 +99,16 @@ class MatchTree:
     def _solve(self, goal: str, columns: list[str], rows: list[Row], examples: tuple[Example, ...]) -> None:
         self.mctx.budget.spend()
         if not rows:
+            # No row is left: either the types rule the case out, or it is missing.
             if len(self.missing) < MAX_MISSING and not self._impossible(goal, columns):
                 self.missing.append(examples)
             return
         if not columns:
+            # First match: rows behind it are for other values, or redundant.
             self._leaf(goal, rows[0])
         elif all(isinstance(row.patterns[0], VarPattern) for row in rows):
+            # The rule of variables in `Lean.Meta.Match.process`: nothing asks what the term is made of, so it is not
+            # taken apart.
             rows = [row.bind(FVar(columns[0])) for row in rows]
             self._solve(goal, columns[1:], rows, examples)
         else:
@@ -138,9 +144,11 @@ class MatchTree:
                 if self._refuted(goal, type_, column):
                     return True
                 continue
-            found = inductive_type(self.mctx, type_)
-            if found is None or (found[0].ctors and not found[0].num_indices):
+            inductive = inductive_type(self.mctx, type_)
+            # Without indices a type with constructors has elements, for all one can see.
+            if inductive is None or (inductive[0].ctors and not inductive[0].num_indices):
                 continue
+            # Only trying tells whether the indices leave a constructor.
             mark = self.mctx.save()
             try:
                 if not self._branches(goal, column):
@@ -174,6 +182,7 @@ class MatchTree:
             fields = [FVar(fvar_id) for fvar_id in branch.fields]
             value = display_ctor(ctor, major.levels, major.params, fields)
             example = Example("", branch.ctor, tuple(Example(field) for field in branch.fields))
+            # Columns whose types depend on the one that was taken apart are new locals in the branch.
             rest = [branch.renaming.get(other, other) for other in columns[1:]]
             kept = [new for row in rows if (new := _specialize(row, branch, value, column)) is not None]
             refined = tuple(old.refine(column, example, branch.renaming) for old in examples)

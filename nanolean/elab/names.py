@@ -29,34 +29,40 @@ def resolve_constant(state: EnvState, name: str) -> list[str]:
     """Return the full names of the constants that `name` may mean: the innermost namespace first, then `open`s."""
     if name.startswith(ROOT):
         full = name[len(ROOT) :]
-        return [full] if full in state.env else []
+        if full in state.env:
+            return [full]
+        return []
+    # `resolveGlobalName` of Lean's ResolveName.lean: the innermost namespace wins, and only at the root do names of
+    # opened namespaces compete. A protected name needs its last namespace written.
     for namespace in state.namespace_chain():
-        full = f"{namespace}.{name}" if namespace else name
+        full = name
+        if namespace:
+            full = f"{namespace}.{name}"
         if full in state.env and not (namespace and full in state.protected and "." not in name and full != name):
-            found = [full]
+            names = [full]
             break
     else:
-        found = []
-    if found and "." in found[0] and found[0] != name:
-        return found
+        names = []
+    if names and "." in names[0] and names[0] != name:
+        return names
     exported = EXPORTED.get(name)
     if exported is not None and exported in state.env:
-        found.append(exported)
+        names.append(exported)
     for namespace in state.opened():
         full = f"{namespace}.{name}"
-        if full in state.env and full not in found and full not in state.protected:
-            found.append(full)
-    return found
+        if full in state.env and full not in names and full not in state.protected:
+            names.append(full)
+    return names
 
 
 def constant_name(state: EnvState, name: str) -> str:
     """Return the one constant that `name` means; raises `ElabError` where there is none or more than one."""
-    found = resolve_constant(state, name)
-    if not found:
+    names = resolve_constant(state, name)
+    if not names:
         raise ElabError(f"Unknown constant `{name}`")
-    if len(found) > 1:
-        raise ElabError(f"ambiguous identifier `{name}`, possible interpretations: [{', '.join(found)}]")
-    return found[0]
+    if len(names) > 1:
+        raise ElabError(f"ambiguous identifier `{name}`, possible interpretations: [{', '.join(names)}]")
+    return names[0]
 
 
 def split_name(state: EnvState, lctx: LocalContext, name: str) -> tuple[Expr | list[str], list[str]] | None:
@@ -72,6 +78,7 @@ def split_name(state: EnvState, lctx: LocalContext, name: str) -> tuple[Expr | l
             if local is not None:
                 return FVar(local.fvar_id), parts[1:]
         constants = resolve_constant(state, prefix)
+        # With a local `h` in scope `h.left` is a field of it, whatever constant is called `h.left`.
         if constants and not (count > 1 and lctx.find(parts[0]) is not None):
             return constants, parts[count:]
     return None
@@ -94,6 +101,7 @@ class UnknownLevel(ElabError):
 
 
 MAX_OFFSET = 32
+"""Lean's option `maxUniverseOffset`: each step is a node of the level."""
 
 
 def elab_level(session: Session, stx: LevelStx) -> Level:
@@ -115,6 +123,7 @@ def elab_level(session: Session, stx: LevelStx) -> Level:
         case LevelMax(args, imax):
             levels = [elab_level(session, arg) for arg in args]
             level = levels[-1]
+            # `max u v w` associates to the right, which matters for `imax`.
             for other in reversed(levels[:-1]):
                 level = IMax(other, level) if imax else Max(other, level)
             return level
@@ -130,7 +139,7 @@ def _small(stx: LevelStx, value: int) -> int:
 
 def collect_level_mvars(e: Expr) -> list[LMVar]:
     """Collect the level metavariables of a term, each once, in the order in which they occur."""
-    found: dict[LMVar, None] = {}
+    mvars: dict[LMVar, None] = {}
     for node in subterms(e, lambda node: node.has_mvar):
         levels: tuple[Level, ...] = ()
         if isinstance(node, Sort):
@@ -138,8 +147,8 @@ def collect_level_mvars(e: Expr) -> list[LMVar]:
         elif isinstance(node, Const):
             levels = node.levels
         for level in levels:
-            _collect_mvars(level, found)
-    return list(found)
+            _collect_mvars(level, mvars)
+    return list(mvars)
 
 
 def _collect_mvars(level: Level, into: dict[LMVar, None]) -> None:

@@ -11,7 +11,7 @@ from nanolean.elab.names import ROOT
 from nanolean.kernel.declaration import CtorInfo, InductiveInfo
 from nanolean.kernel.expr import PROP, Const, Expr, MVar, Pi, Proj, Sort, get_app_fn, mk_app
 from nanolean.meta.mctx import MetaContext
-from nanolean.meta.reduce import NAT_TYPE
+from nanolean.meta.reduce import NAT_TYPE, const_info
 from nanolean.proof_errors import ElabError
 from nanolean.syntax import AppStx, BinOp, Ident, NamedArg, Num, Term, Unary
 
@@ -35,13 +35,16 @@ def access_fields(self: Elaborator, e: Expr, field: str | int, stx: Term) -> Acc
     while True:
         head = get_app_fn(type_)
         if isinstance(head, Const):
-            access = _projection(self, e, head.name, field) if isinstance(field, int) else None
-            if access is not None:
-                return access
-            if isinstance(field, str) and f"{head.name}.{field}" in self.session.state.env:
+            if isinstance(field, int):
+                access = _projection(self, e, head.name, field)
+                if access is not None:
+                    return access
+            elif f"{head.name}.{field}" in self.session.state.env:
                 return Access(f"{head.name}.{field}", head.name)
         if isinstance(type_, Pi) and isinstance(field, str) and f"Function.{field}" in self.session.state.env:
             return Access(f"Function.{field}", "Function")
+        # `h.left` for `h : p` with `def p := a ∧ b`: the type is unfolded step by step until it has the field
+        # (`resolveLValLoop` of Lean's Elab/App.lean).
         unfolded = self.mctx.unfold(type_)
         if unfolded is None:
             break
@@ -59,7 +62,9 @@ def access_fields(self: Elaborator, e: Expr, field: str | int, stx: Term) -> Acc
             stx.pos,
             stx.end,
         )
-    owner = head.name if isinstance(head, Const) else "Function"
+    owner = "Function"
+    if isinstance(head, Const):
+        owner = head.name
     raise ElabError(
         f"Invalid field `{field}`: The environment does not contain `{owner}.{field}`, so it is not possible to "
         f"project the field `{field}` from an expression\n  {self.show(e)}\nof type `{shown}`",
@@ -76,7 +81,7 @@ def is_object(mctx: MetaContext, e: Const) -> bool:
 def _no_such_place(self: Elaborator, e: Expr, type_: Expr, place: int) -> str:
     """Say why `e.1` is nothing."""
     head = get_app_fn(type_)
-    info = self.session.state.get(head.name) if isinstance(head, Const) else None
+    info = const_info(self.session.state.env, head)
     shown = self.show(e)
     if not isinstance(info, InductiveInfo) or not info.is_structure:
         return (
@@ -102,6 +107,7 @@ def _projection(self: Elaborator, e: Expr, struct: str, place: int) -> Access | 
     name = f"{struct}.{field_names(ctor)[place - 1]}"
     if name in self.session.state.env:
         return Access(name, struct)
+    # Data cannot be projected from a proof by `Proj`; the kernel refuses it.
     if info.is_prop:
         return None
     return Access(term=Proj(struct, place - 1, e))
@@ -117,6 +123,16 @@ def field_names(ctor: CtorInfo) -> list[str]:
     return names[ctor.num_params :]
 
 
+def explicit_fields(ctor: CtorInfo) -> int:
+    """Count the fields of a constructor that `⟨..⟩` and patterns name."""
+    type_, place, count = ctor.type, 0, 0
+    while isinstance(type_, Pi):
+        count += place >= ctor.num_params and type_.info == "default"
+        place += 1
+        type_ = type_.body
+    return count
+
+
 def find_in_namespace_of(mctx: MetaContext, type_: Expr, name: str) -> str | None:
     """Return the constant `T.name` for a type headed by `T`, or by something that unfolds to that."""
     current: Expr | None = type_
@@ -124,7 +140,9 @@ def find_in_namespace_of(mctx: MetaContext, type_: Expr, name: str) -> str | Non
         head = get_app_fn(current)
         if isinstance(head, Const) and f"{head.name}.{name}" in mctx.env:
             return f"{head.name}.{name}"
-        current = mctx.unfold(current) if not current.loose else None
+        if current.loose:  # the result type of a function, which nothing can unfold
+            return None
+        current = mctx.unfold(current)
     return None
 
 
@@ -144,6 +162,8 @@ CHAINED = (*NAT_OPS, "++")
 
 def elab_binop(self: Elaborator, stx: BinOp, expected: Expr | None) -> Expr:
     """Elaborate a binary operator, by its kind; one that Lean has for many types waits while the type is not known."""
+    # `binop%` of Lean's Elab/Extra.lean: the operands of a whole chain `a + b * c` are elaborated first, without an
+    # expected type, and the type of one is that of all.
     if self.known_head(expected) is None or stx.op not in CHAINED:
         leaves = _leaves(stx, _chain(stx))
         done, types = try_operands(self, leaves)
@@ -164,13 +184,17 @@ def elab_binop(self: Elaborator, stx: BinOp, expected: Expr | None) -> Expr:
         return _equality(self, stx)
     if op in ("==", "!="):
         test = mk_app(Const("Nat.beq"), _nat(self, stx, stx.lhs), _nat(self, stx, stx.rhs))
-        return test if op == "==" else mk_app(Const("not"), test)
-    if op in ("<|", "|>"):
-        fn, arg = (stx.lhs, stx.rhs) if op == "<|" else (stx.rhs, stx.lhs)
-        return self.elab(_applied(stx, fn, arg), expected)
+        if op == "!=":
+            return mk_app(Const("not"), test)
+        return test
+    if op == "<|":
+        return self.elab(_applied(stx, stx.lhs, stx.rhs), expected)
+    if op == "|>":
+        return self.elab(_applied(stx, stx.rhs, stx.lhs), expected)
     if op == "∉":
         return mk_app(Const("Not"), elab_binop(self, replace(stx, op="∈"), expected))
     if op in FUNCTIONS and FUNCTIONS[op] in self.session.state.env:
+        # By its full name: a user's `List.append` in an open namespace is not what `++` means.
         fn_stx = Ident(ROOT + FUNCTIONS[op], pos=stx.pos, end=stx.end)
         return self.elab(AppStx(fn_stx, (stx.lhs, stx.rhs), pos=stx.pos, end=stx.end), expected)
     raise ElabError(f"the operator `{op}` is not supported", stx.pos, stx.end)
@@ -205,10 +229,14 @@ def _leaves(stx: BinOp, chain: Collection[str] | None) -> list[Term]:
     """The operands of a chain, which say what type it is for: no exponents, and of `∈` only the right side."""
     if chain is None:
         return []
-    found: list[Term] = []
+    leaves: list[Term] = []
+    # `^` is `rightact%` in Lean: the exponent has a type of its own.
     for operand in {"^": (stx.lhs,), "∈": (stx.rhs,), "∉": (stx.rhs,)}.get(stx.op, (stx.lhs, stx.rhs)):
-        found += _leaves(operand, chain) if isinstance(operand, BinOp) and operand.op in chain else [operand]
-    return found
+        if isinstance(operand, BinOp) and operand.op in chain:
+            leaves += _leaves(operand, chain)
+        else:
+            leaves.append(operand)
+    return leaves
 
 
 def try_operands(self: Elaborator, leaves: Sequence[Term]) -> tuple[dict[int, Term], tuple[Expr, ...]]:
@@ -232,29 +260,43 @@ def try_operands(self: Elaborator, leaves: Sequence[Term]) -> tuple[dict[int, Te
 def _with_leaves(stx: BinOp, done: dict[int, Term]) -> BinOp:
     if not done:
         return stx
-    sides = [
-        _with_leaves(side, done) if isinstance(side, BinOp) and side.op in CHAINED else done.get(id(side), side)
-        for side in (stx.lhs, stx.rhs)
-    ]
+    sides: list[Term] = []
+    for side in (stx.lhs, stx.rhs):
+        if isinstance(side, BinOp) and side.op in CHAINED:
+            sides.append(_with_leaves(side, done))
+        else:
+            sides.append(done.get(id(side), side))
     return replace(stx, lhs=sides[0], rhs=sides[1])
 
 
 def _result_type(self: Elaborator, stx: BinOp, expected: Expr | None) -> Expr:
-    if stx.op not in CHAINED:
-        return BOOL if stx.op in ("==", "!=") else PROP
-    return self.fresh_type() if expected is None else expected
+    if stx.op in CHAINED:
+        return self.type_or_fresh(expected)
+    if stx.op in ("==", "!="):
+        return BOOL
+    return PROP
 
 
 def _class_operator(stx: BinOp) -> str:
-    return stx.op if stx.op in CLASSES else next((e.op for e in (stx.lhs, stx.rhs) if _is_arithmetic(e)), "==")
+    """The operator whose class the message names: of an equation that of the arithmetic in it."""
+    if stx.op in CLASSES:
+        return stx.op
+    for side in (stx.lhs, stx.rhs):
+        if _is_arithmetic(side):
+            return side.op
+    return "=="
 
 
 def wait_for_operands(self: Elaborator, stx: Term, tried: Term, type_: Expr, types: tuple[Expr, ...], op: str) -> Expr:
     """Make a placeholder for `tried`, which waits for one of the types; refused where `stx` must not wait."""
     if stx is not self.forced:
-        return self.wait(tried, type_, (*types, type_) if isinstance(get_app_fn(type_), MVar) else types)
+        if isinstance(get_app_fn(type_), MVar):  # the type of the result would tell as well
+            types = (*types, type_)
+        return self.wait(tried, type_, types)
     name = CLASSES.get(op, "BEq")
-    instance = f"{name} ?m ?m ?m" if name.startswith("H") else f"{name} ?m"
+    instance = f"{name} ?m"
+    if name.startswith("H"):  # `HAdd α β γ`
+        instance += " ?m ?m"
     raise ElabError(
         f"typeclass instance problem is stuck, it is often due to metavariables\n  {instance}", stx.pos, stx.end
     )
@@ -280,21 +322,32 @@ def _nat(self: Elaborator, stx: BinOp, operand: Term) -> Expr:
     if self.mctx.is_def_eq(NAT_TYPE, type_):
         return e
     shown = self.show(type_)
-    shown = f"({shown})" if " " in shown else shown
+    if " " in shown:
+        shown = f"({shown})"
     name = CLASSES.get(stx.op, "BEq")
-    instance = f"{name} {shown} {shown} ?m" if name.startswith("H") else f"{name} {shown}"
+    instance = f"{name} {shown}"
+    if name.startswith("H"):
+        instance += f" {shown} ?m"
     raise ElabError(f"failed to synthesize\n  {instance}\n(only `Nat` has `{stx.op}` here)", stx.pos, stx.end)
 
 
 def _equality(self: Elaborator, stx: BinOp) -> Expr:
     """`a = b` and `a ≠ b` at any type; the type comes from whichever side knows it."""
+    # Arithmetic is on numbers here; any other side is elaborated for what it is, as in Lean's `binrel%`.
+    left_type: Expr | None = None
+    right_type: Expr | None = None
+    if _is_arithmetic(stx.lhs):
+        left_type = NAT_TYPE
+    if _is_arithmetic(stx.rhs):
+        right_type = NAT_TYPE
     if isinstance(stx.lhs, Num) and not isinstance(stx.rhs, Num):
-        rhs = self.elab(stx.rhs, NAT_TYPE if _is_arithmetic(stx.rhs) else None)
+        rhs = self.elab(stx.rhs, right_type)
         lhs = self.elab_as(stx.lhs, self.mctx.infer_type(rhs))
     else:
-        lhs = self.elab(stx.lhs, NAT_TYPE if _is_arithmetic(stx.lhs) else None)
-        rhs = self.elab(stx.rhs, NAT_TYPE if _is_arithmetic(stx.rhs) else self.mctx.infer_type(lhs))
+        lhs = self.elab(stx.lhs, left_type)
+        rhs = self.elab(stx.rhs, right_type or self.mctx.infer_type(lhs))
     type_ = self.mctx.instantiate(self.mctx.infer_type(lhs))
+    # `b = p` for a Boolean and a proposition is one of propositions, `(b = true) = p`.
     if type_ is BOOL and self.mctx.whnf(self.mctx.infer_type(rhs)) is PROP:
         lhs, type_ = self.bool_to_prop(lhs), PROP
     rhs = self.ensure_type(rhs, type_, stx.rhs)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from nanolean.elab.elaborator import Elaborator
 from nanolean.elab.names import resolve_constant
-from nanolean.elab.operators import find_in_namespace_of
+from nanolean.elab.operators import explicit_fields, find_in_namespace_of
 from nanolean.kernel.declaration import CtorInfo, InductiveInfo
 from nanolean.kernel.expr import Const, Expr, FVar, Lit, Pi, get_app_fn_args, instantiate, mk_app
 from nanolean.meta.lctx import inaccessible
-from nanolean.meta.reduce import NAT_TYPE, head_beta, mk_offset
+from nanolean.meta.reduce import NAT_TYPE, const_info, head_beta, mk_offset
 from nanolean.proof_errors import ElabError
 from nanolean.syntax import (
     AnonCtor,
@@ -57,6 +57,7 @@ class NumPattern(Pattern):
         assert isinstance(self.expr, Lit)
         if self.expr.value == 0:
             return "Nat.zero", ()
+        # One constructor at a time: the tree of cases asks for as many as other alternatives look at.
         before = Lit(self.expr.value - 1)
         return "Nat.succ", (NumPattern(before, before),)
 
@@ -118,6 +119,8 @@ class PatternReader:
         return VarPattern(decl.fvar, decl.fvar)
 
     def _name(self, stx: Ident, type_: Expr) -> Pattern:
+        # As in Lean a name is a constructor if one of this name is in scope, and else a new variable, also where a
+        # local is called so.
         if any(self._is_ctor(name) for name in resolve_constant(self.state, stx.name)):
             return self._application(stx, (), type_)
         if "." in stx.name or stx.explicit or stx.levels is not None:
@@ -150,9 +153,10 @@ class PatternReader:
         for _ in range(stx.rhs.value):
             shape = mk_app(Const("Nat.succ"), result.shape)
             result = CtorPattern(shape, shape, "Nat.succ", (result,))
-        return (
-            CtorPattern(written, result.shape, "Nat.succ", result.fields) if isinstance(result, CtorPattern) else result
-        )
+        if not isinstance(result, CtorPattern):  # `n + 0`
+            return result
+        # The right side is elaborated with the pattern as it is written, `n + 2`, which goals then show.
+        return CtorPattern(written, result.shape, "Nat.succ", result.fields)
 
     def _check_nat(self, stx: Term, type_: Expr) -> None:
         if not self.mctx.is_def_eq(NAT_TYPE, type_):
@@ -164,10 +168,11 @@ class PatternReader:
         self, fn: Term, args: tuple[Term | NamedArg, ...], type_: Expr, whole: Term | None = None
     ) -> Pattern:
         stx = whole or fn
+        given: tuple[Term, ...] = ()
         for arg in args:
             if isinstance(arg, NamedArg):
                 raise ElabError("named arguments in patterns are not supported", arg.pos, arg.end)
-        given = tuple(arg for arg in args if not isinstance(arg, NamedArg))
+            given = (*given, arg)
         if isinstance(fn, DotIdent):
             name = find_in_namespace_of(self.mctx, self._whnf(type_), fn.name)
             if name is None:
@@ -179,6 +184,7 @@ class PatternReader:
         if not names:
             raise ElabError(CTOR_EXPECTED, fn.pos, fn.end)
         head, _ = get_app_fn_args(self._whnf(type_))
+        # Of several constructors of one short name that of the matched type is meant.
         fitting = [name for name in names if isinstance(head, Const) and name.rpartition(".")[0] == head.name]
         return self._constructor(stx, (fitting or names)[0], given, type_)
 
@@ -190,6 +196,7 @@ class PatternReader:
         head, type_args = get_app_fn_args(self._whnf(type_))
         if not isinstance(head, Const) or head.name != ctor.induct:
             raise self._mismatch(stx, type_)
+        # Indices would have to be unified with those of the pattern, as `Lean.Meta.Match` does; `cases` can.
         if len(type_args) > ctor.num_params:
             raise ElabError(f"patterns for the inductive family `{ctor.induct}` are not supported", stx.pos, stx.end)
         params = type_args[: ctor.num_params]
@@ -221,7 +228,7 @@ class PatternReader:
     def _anonymous(self, stx: AnonCtor, type_: Expr) -> Pattern:
         """`⟨p, q, r⟩`: the only constructor; too many parts go into the last one."""
         head, _ = get_app_fn_args(self._whnf(type_))
-        info = self.state.env.get(head.name) if isinstance(head, Const) else None
+        info = const_info(self.state.env, head)
         if not isinstance(info, InductiveInfo) or len(info.ctors) != 1:
             raise ElabError(
                 f"Invalid `⟨...⟩` notation: The expected type `{self.elaborator.show(type_)}` "
@@ -230,7 +237,8 @@ class PatternReader:
                 stx.end,
             )
         ctor = self.state.env[info.ctors[0]]
-        count = _explicit_fields(ctor)
+        assert isinstance(ctor, CtorInfo)
+        count = explicit_fields(ctor)
         args = stx.args
         if len(args) > count > 0:
             last = AnonCtor(args[count - 1 :], pos=args[count - 1].pos, end=stx.end)
@@ -254,20 +262,14 @@ class PatternReader:
         )
 
 
-def _explicit_fields(ctor: object) -> int:
-    assert isinstance(ctor, CtorInfo)
-    count, skipped, type_ = 0, 0, ctor.type
-    while isinstance(type_, Pi):
-        count += skipped >= ctor.num_params and type_.info == "default"
-        skipped += 1
-        type_ = type_.body
-    return count
-
-
 def pattern_variables(pattern: Pattern) -> list[str]:
     """Ids of the variables of a pattern, from left to right."""
     if isinstance(pattern, VarPattern):
         assert isinstance(pattern.expr, FVar)
         return [pattern.expr.id]
-    found = pattern.split()
-    return [] if found is None else [i for field in found[1] for i in pattern_variables(field)]
+    parts = pattern.split()
+    ids: list[str] = []
+    if parts is not None:
+        for field in parts[1]:
+            ids += pattern_variables(field)
+    return ids

@@ -78,12 +78,14 @@ class Session:
 
     def add_auxiliary(self, decl: Declaration) -> None:
         """Have the kernel check a declaration that the present one needs, such as a matcher; known from now on."""
+        # The kernel checks it at once: nothing that tactics have built is trusted, whatever is proved with it.
         self.auxiliary.append(decl)
         self.use_state(replace(self.state.with_env(self.state.env.add(decl)), memo=self.state.memo))
 
     def use_state(self, state: EnvState) -> None:
         """Go on over another environment."""
         self.state = state
+        # Caches hold what is true over one environment only.
         self.mctx.env, self.mctx.caches = state.env, state.caches
 
     def show(self, e: Expr, lctx: LocalContext, dotted: bool = True, before: str = "") -> str:
@@ -107,11 +109,16 @@ class Session:
 
     def report(self, error: ProofError) -> None:
         """Put an error on record, except where it only follows from one that is there already."""
+        # `logAt` of Lean's Log.lean drops errors that speak of a synthetic `sorry`: they come from one that is told
+        # already.
         follows = "sorry" in error.message or error.message.startswith("don't know how to synthesize")
         if isinstance(error, Aborted) or (follows and self.has_errors):
             return
         pos = error.pos or 0
-        self.notes.append(Note("error", error.message, pos, pos if error.end is None else error.end))
+        end = error.end
+        if end is None:
+            end = pos
+        self.notes.append(Note("error", error.message, pos, end))
 
     def sorry_of(self, record: SorryRecord) -> Expr:
         """Make the term of a `sorry` that somebody wrote, and put it on record.
@@ -144,16 +151,16 @@ class Session:
 
     def _open_parts(self, goal: str) -> list[str]:
         """The metavariables in the value of a goal, also those that a delayed assignment waits for."""
-        found: list[str] = []
+        still_open: list[str] = []
         todo = [goal]
         while todo:
             mvar_id = todo.pop()
-            if mvar_id in found:
+            if mvar_id in still_open:
                 continue
             if mvar_id in self.mctx.delayed:
                 todo.append(self.mctx.delayed[mvar_id].mvar_id)
             elif mvar_id in self.mctx.assignment:
                 todo += collect_mvars(self.mctx.instantiate(self.mctx.assignment[mvar_id]))
             else:
-                found.append(mvar_id)
-        return found
+                still_open.append(mvar_id)
+        return still_open

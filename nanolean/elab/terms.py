@@ -57,7 +57,7 @@ def elab_synthetic_hole(self: Elaborator, stx: SyntheticHole, expected: Expr | N
     if named and self.mctx.is_hole_name(stx.name):
         # Lean means the earlier goal, which may be open or not, and whose context may be another one.
         raise ElabError(f"the hole `?{stx.name}` has the name of an earlier goal; it needs a new one", stx.pos, stx.end)
-    type_ = self.fresh_type() if expected is None else expected
+    type_ = self.type_or_fresh(expected)
     mvar = self.mctx.fresh_mvar(type_, self.lctx, "synthetic", stx.name if named else "")
     self.goals.append(mvar.id)
     self.holes.append((mvar.id, stx))
@@ -70,9 +70,13 @@ def elab_synthetic_hole(self: Elaborator, stx: SyntheticHole, expected: Expr | N
 def elab_sort(self: Elaborator, stx: SortStx, expected: Expr | None) -> Expr:
     """`Prop`, `Type u`, `Sort u`."""
     if stx.kind == "Prop" or stx.level is None:
-        return TYPE if stx.kind == "Type" else PROP
+        if stx.kind == "Type":
+            return TYPE
+        return PROP
     level: Level = elab_level(self.session, stx.level)
-    return Sort(Succ(level) if stx.kind == "Type" else level)
+    if stx.kind == "Type":  # `Type u` is `Sort (u + 1)`
+        level = Succ(level)
+    return Sort(level)
 
 
 @elaborates(TypeAscription)
@@ -85,7 +89,7 @@ def elab_ascription(self: Elaborator, stx: TypeAscription, expected: Expr | None
 @elaborates(SorryTerm)
 def elab_sorry(self: Elaborator, stx: SorryTerm, expected: Expr | None) -> Expr:
     """`sorry`: the axiom `sorryAx`, put on record."""
-    type_ = self.fresh_type() if expected is None else expected
+    type_ = self.type_or_fresh(expected)
     return self.session.sorry_of(SorryRecord(stx.pos, stx.end, self.lctx, type_))
 
 
@@ -106,11 +110,19 @@ def elab_show(self: Elaborator, stx: Show, expected: Expr | None) -> Expr:
         return App(self.mctx.mk_lambda([decl.fvar_id], decl.fvar), value)
 
 
+def _written_type(self: Elaborator, stx: Term | None) -> Expr:
+    """The type that a `have` or `let` states; one to be found where it states none."""
+    if stx is None:
+        return self.fresh_type()
+    return self.elab_type(stx)
+
+
 @elaborates(Have)
 def elab_have(self: Elaborator, stx: Have, expected: Expr | None) -> Expr:
     """`have h : T := v; body`, as an applied function."""
-    type_ = self.fresh_type() if stx.type is None else self.elab_type(stx.type)
+    type_ = _written_type(self, stx.type)
     value = self.elab_as(stx.value, type_)
+    # A redex and no `let`: the body cannot see into a proof. The mark HAVE makes it print as `have`.
     with self.local(stx.name, type_, info=HAVE) as decl:
         body = self.elab(stx.body, expected)
         if expected is not None:
@@ -122,7 +134,7 @@ def elab_have(self: Elaborator, stx: Have, expected: Expr | None) -> Expr:
 @elaborates(Let)
 def elab_let(self: Elaborator, stx: Let, expected: Expr | None) -> Expr:
     """`let x : T := v; body`."""
-    type_ = self.fresh_type() if stx.type is None else self.elab_type(stx.type)
+    type_ = _written_type(self, stx.type)
     value = self.elab_as(stx.value, type_)
     with self.local(stx.name, type_, value) as decl:
         body = self.elab(stx.body, expected)
@@ -151,6 +163,7 @@ def elab_if(self: Elaborator, stx: If, expected: Expr | None) -> Expr:
         branches = [Fun((binder,), body, pos=body.pos, end=body.end) for body in args[1:]]
         args = (stx.condition, *branches)
         fn = Ident(f"{ROOT}dite", pos=stx.pos, end=stx.end)
+    # The library itself is read by this elaborator, from before `ite` on.
     if fn.name.removeprefix(ROOT) not in self.session.state.env:
         raise ElabError("`if` is not defined yet", stx.pos, stx.end)
     return self.elab(AppStx(fn, args, pos=stx.pos, end=stx.end), expected)
@@ -158,9 +171,11 @@ def elab_if(self: Elaborator, stx: If, expected: Expr | None) -> Expr:
 
 def binder_name(binder: Binder) -> str:
     """Return the name a binder gives to its local; `_` makes an inaccessible one."""
-    if binder.name == "_":
-        return inaccessible("inst" if binder.info == "inst" else "x")
-    return binder.name
+    if binder.name != "_":
+        return binder.name
+    if binder.info == "inst":
+        return inaccessible("inst")
+    return inaccessible("x")
 
 
 def with_binders(self: Elaborator, binders: Sequence[Binder], body: Callable[[list[str]], Expr]) -> Expr:
@@ -208,6 +223,7 @@ def elab_forall(self: Elaborator, stx: Forall, expected: Expr | None) -> Expr:
 def elab_arrow(self: Elaborator, stx: Arrow, expected: Expr | None) -> Expr:
     """Elaborate `A → B`."""
     domain = self.elab_type(stx.domain)
+    # Lean's name of the binder of an arrow, which `intro` without a name shows as `a✝`.
     return Pi(inaccessible("a"), domain, lift(self.elab_type(stx.codomain), 1))
 
 
@@ -233,6 +249,7 @@ def elab_exists(self: Elaborator, stx: Exists, expected: Expr | None) -> Expr:
 @elaborates(Fun)
 def elab_fun(self: Elaborator, stx: Fun, expected: Expr | None) -> Expr:
     """`fun x y => e`; binder types come from the expected type, so this waits where that is not known."""
+    # `fun x => e` without a type of `x`: elaborated now, `x.1` in the body would have no type to be read in.
     known = self.known_head(expected)
     untyped = any(binder.type is None for binder in stx.binders)
     if known is None and untyped and stx is not self.forced:
@@ -258,7 +275,8 @@ def _fun(self: Elaborator, stx: Fun, index: int, expected: Expr | None) -> Expr:
     pi = self.known_head(expected)
     if expected is not None and pi is not None and not isinstance(pi, Pi):
         raise _NoFunction
-    pi = pi if isinstance(pi, Pi) else None
+    if not isinstance(pi, Pi):
+        pi = None
     if binder.type is None and pi is not None:
         type_ = pi.type
     else:
@@ -266,7 +284,12 @@ def _fun(self: Elaborator, stx: Fun, index: int, expected: Expr | None) -> Expr:
         if pi is not None and not self.mctx.is_def_eq(pi.type, type_):
             types = self.two_types(type_, pi.type)
             raise ElabError(f"Type mismatch\n  {binder.name}\n{types}", binder.pos, binder.end)
-    info = pi.info if pi is not None else binder.info
+    # The expected type says how an argument is given: `fun x => e` proves `∀ {x}, ..` too.
+    info: str = binder.info
+    if pi is not None:
+        info = pi.info
     with self.local(binder_name(binder), type_, info=info) as decl:
-        rest = instantiate(pi.body, decl.fvar) if pi is not None else None
+        rest = None
+        if pi is not None:
+            rest = instantiate(pi.body, decl.fvar)
         return self.mctx.mk_lambda([decl.fvar_id], _fun(self, stx, index + 1, rest))

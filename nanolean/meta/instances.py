@@ -151,8 +151,8 @@ def _general(mctx: MetaContext, goal: Expr, lctx: LocalContext, depth: int) -> E
     for name in GENERAL[head.name]:
         info = mctx.env.get(name)
         if info is not None:
-            levels = tuple(mctx.fresh_level() for _ in info.level_params)
-            instance = _apply(mctx, Const(name, levels), info.type_at(levels), goal, lctx, depth)
+            fn = mctx.fresh_const(info)
+            instance = _apply(mctx, fn, info.type_at(fn.levels), goal, lctx, depth)
             if instance is not None:
                 return instance
     return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from nanolean.kernel.expr import Expr, Sort
+from nanolean.kernel.expr import Expr, Pi, Sort
 from nanolean.kernel.level import Level
 from nanolean.meta import bind, infer, reduce, unify
 from nanolean.meta.store import Caches, MetaStore, MVarDecl, Transparency
@@ -52,6 +52,12 @@ class MetaContext(MetaStore):
             return reduce.whnf(self, e)
         with self.with_transparency(transparency):
             return reduce.whnf(self, e)
+
+    def whnf_pi(self, type_: Expr, transparency: Transparency | None = None) -> Expr:
+        """Return the type of a function as it is, so that goals show it as it was written; any other reduced."""
+        if isinstance(type_, Pi):
+            return type_
+        return self.whnf(type_, transparency)
 
     def whnf_core(self, e: Expr) -> Expr:
         """Weak head normal form without unfolding definitions."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
-from nanolean.kernel.declaration import Constants, DefInfo, RecInfo
+from nanolean.kernel.declaration import ConstantInfo, Constants, DefInfo, RecInfo
 from nanolean.kernel.expr import (
     App,
     BVar,
@@ -42,6 +42,20 @@ NAT_TYPE = Const(NAT)
 NAT_ADD = Const("Nat.add")
 EVALUATED = NAT_FUNCTIONS.keys() - {"Nat.gcd"}
 """What Lean's `evalNat` computes at any transparency."""
+
+
+def const_name(e: Expr) -> str:
+    """Return the name of the constant that a term is, empty for any other term."""
+    if isinstance(e, Const):
+        return e.name
+    return ""
+
+
+def const_info(env: Constants, e: Expr) -> ConstantInfo | None:
+    """Return the declaration of the constant that a term is, None for any other term."""
+    if isinstance(e, Const):
+        return env.get(e.name)
+    return None
 
 
 def nat_offset(store: MetaStore, e: Expr) -> tuple[Expr | None, int]:
@@ -281,9 +295,7 @@ def _find_recursion(env: Constants, info: DefInfo) -> tuple[int, int] | None:
     while isinstance(body, Lam):
         body, arity = body.body, arity + 1
     fn, args = get_app_fn_args(body)
-    if not isinstance(fn, Const):
-        return None
-    rec = env.get(fn.name)
+    rec = const_info(env, fn)
     # The major premise comes last and is one of the bound variables, as in the definitions of core without `match`.
     if not isinstance(rec, RecInfo) or len(args) != rec.major_idx + 1 or not isinstance(args[-1], BVar):
         return None

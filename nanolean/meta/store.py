@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from nanolean.kernel.budget import Budget
-from nanolean.kernel.declaration import Constants
+from nanolean.kernel.declaration import ConstantInfo, Constants
 from nanolean.kernel.expr import (
     App,
     Const,
@@ -183,6 +183,10 @@ class MetaStore:
         # Not on the trail: the name is never given again.
         self._level_depth[name] = self.depth
         return LMVar(name)
+
+    def fresh_const(self, info: ConstantInfo) -> Const:
+        """Make the term of a constant at universe levels that unification is to find."""
+        return Const(info.name, tuple(self.fresh_level() for _ in info.level_params))
 
     def fresh_local(self, user_name: str, type_: Expr, value: Expr | None = None, info: str = "default") -> LocalDecl:
         """Make a local declaration, known to the store; add it to a `LocalContext` to bring it into scope there."""

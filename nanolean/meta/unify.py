@@ -24,7 +24,7 @@ from nanolean.kernel.expr import (
 from nanolean.kernel.level import ZERO, IMax, Level, LMVar, Max, Succ, equiv, simplify
 from nanolean.meta.assign import assign_flex
 from nanolean.meta.infer import infer_type, is_prop
-from nanolean.meta.reduce import definition, fold_numbers, mk_offset, nat_offset, unfold, whnf, whnf_core
+from nanolean.meta.reduce import const_info, definition, fold_numbers, mk_offset, nat_offset, unfold, whnf, whnf_core
 from nanolean.meta.store import MetaStore
 
 
@@ -380,7 +380,7 @@ def _eta_structure(store: MetaStore, a: Expr, b: Expr) -> bool:
 
 def _is_ctor_app(store: MetaStore, e: Expr) -> bool:
     fn, _ = get_app_fn_args(e)
-    info = store.env.get(fn.name) if isinstance(fn, Const) else None
+    info = const_info(store.env, fn)
     return info is not None and info.kind == "ctor"
 
 
@@ -390,7 +390,7 @@ def _no_fields(store: MetaStore, a: Expr, b: Expr) -> bool:
         return False
     type_ = whnf(store, infer_type(store, a))
     head, _ = get_app_fn_args(type_)
-    info = store.env.get(head.name) if isinstance(head, Const) else None
+    info = const_info(store.env, head)
     if not isinstance(info, InductiveInfo) or not info.is_structure:
         return False
     ctor = store.env.get(info.ctors[0])
