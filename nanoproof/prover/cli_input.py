@@ -13,7 +13,7 @@ from typing import Literal
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import home
 from nanoproof.common.terminal import shorten
-from nanoproof.lean.declarations import outline
+from nanoproof.lean.declarations import declarations, outline
 from nanoproof.lean.lean_file import PLACEHOLDER, Gap, LeanFile
 from nanoproof.lean.lexical import CLOSING, OPENING, find_top_level, imported_modules, mask, without_header
 from nanoproof.lean.source import ALLOWED_AXIOMS, name_examples, parse_declaration, sorries
@@ -187,13 +187,17 @@ def first_error(report: CheckReport, source: str, lines_before: int = 0) -> str:
     return f"line {line - lines_before}, column {max(0, column)}: {message}"
 
 
-_UNKNOWN = re.compile(r"[Uu]nknown (identifier|constant|namespace|attribute)|unknown tactic")
+_UNKNOWN = re.compile(r"[Uu]nknown (?:identifier|constant|namespace|attribute)(?: `(?P<name>[^`]*)`)?|unknown tactic")
 
 
 def with_what_lacks(message: str, text: str) -> str:
     """Add to what NanoLean says of a text that real Lean may know what it does not, where that can be the reason."""
-    if not _UNKNOWN.search(message):
+    unknown = _UNKNOWN.search(message)
+    if unknown is None:
         return message
+    declared = {declaration.name for declaration in declarations(text)}
+    if unknown["name"] and unknown["name"] in declared:
+        return message  # the text declares it further down, or it is the theorem itself: no library has it
     lacking = "Mathlib (no reals, sets, ...)"
     imported = [module for module in imported_modules(text) if module.partition(".")[0] not in ("Init", "Lean", "Std")]
     if imported:

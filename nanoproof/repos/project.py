@@ -37,6 +37,8 @@ MAX_BYTES = 16_000_000
 DEEPEST = 100
 """Folders below so many others are not read: Python itself recurses over folders, in a thousand of which it fails."""
 _PACKAGES = Path(".lake/packages")
+_NOT_BOUND = re.compile(r"\b(?P<name>autoImplicit|relaxedAutoImplicit)\W+(?:value\W+)?false\b")
+"""Matches the option in each form of both files: `⟨`autoImplicit, false⟩`, `autoImplicit = false`, name and value."""
 _SRC_DIR = re.compile(r"srcDir\s*:=\s*\"([^\"]*)\"")
 
 # -- Files -----------------------------------------------------------------------------------------------------------
@@ -179,6 +181,8 @@ class Project:
     """The text of `lean-toolchain` and of `lake-manifest.json`, without spaces around."""
     is_nanolean: bool = False
     only: str = ""
+    lake_options: str = ""
+    """Commands that set what Lake's file sets for the elaborator, of what decides what a statement says."""
 
     @classmethod
     def read(cls, path: Path) -> "Project":
@@ -202,7 +206,8 @@ class Project:
         if is_nanolean:
             files = [replace(f, imports=tuple(b.module for b in files[max(0, n - 1) : n])) for n, f in enumerate(files)]
         texts = [_text_of(root / name) for name in ("lean-toolchain", "lake-manifest.json")]
-        return cls(root, tuple(_in_order(files)), "\n".join(texts).strip(), is_nanolean, only)
+        toolchain = "\n".join(texts).strip()
+        return cls(root, tuple(_in_order(files)), toolchain, is_nanolean, only, _lake_options(root))
 
     @classmethod
     def of_file(cls, root: Path, file: Path, text: str | None = None) -> "Project":
@@ -213,7 +218,8 @@ class Project:
         resolved ones.
         """
         only = file.relative_to(root).as_posix()
-        return cls(root, tuple(_in_order(_read_with_imports(root, file, text))), only=only)
+        files = tuple(_in_order(_read_with_imports(root, file, text)))
+        return cls(root, files, only=only, lake_options=_lake_options(root))
 
     def with_imports(self, provided_modules: Collection[str] | None = ()) -> LeanFile:
         """Return the one file of interest with what comes before it when Lean reads it: the files that it imports, with
@@ -235,8 +241,14 @@ class Project:
             parsed = LeanFile.parse(other.written, path=other.path)
             texts[other.path] = parsed.imported()
             places |= parsed.places
-        explicit = provided_modules is None and self.lacks_library(own)
-        return LeanFile.parse(own.written, before_text(texts, needed, explicit), own.path, places)
+        opening = self.opening(own, by_nanolean=provided_modules is None)
+        return LeanFile.parse(own.written, before_text(texts, needed, opening), own.path, places)
+
+    def opening(self, file: SourceFile, by_nanolean: bool) -> str:
+        """Return the options to set before what Lean reads of a file: no server has those of Lake's file."""
+        if by_nanolean and self.lacks_library(file):
+            return self.lake_options + EXPLICIT
+        return self.lake_options
 
     @property
     def name(self) -> str:
@@ -412,12 +424,12 @@ EXPLICIT = "set_option nanolean.lacksLibrary true\n"
 something about all types. What the text says of `autoImplicit` does not undo it."""
 
 
-def before_text(texts: Mapping[str, str], needed: Collection[SourceFile], explicit: bool = False) -> str:
+def before_text(texts: Mapping[str, str], needed: Collection[SourceFile], opening: str = "") -> str:
     """Join the texts of imported files by their paths, which have no header, each a section of its own.
 
-    With `explicit`, Lean binds no name automatically in them and behind them.
+    `opening` sets options for them and for what comes behind.
     """
-    return EXPLICIT * explicit + "".join(enclosed(texts[file.path]) for file in needed)
+    return opening + "".join(enclosed(texts[file.path]) for file in needed)
 
 
 def whole_text(
@@ -425,14 +437,14 @@ def whole_text(
     file: SourceFile,
     texts: Mapping[str, str],
     provided: Collection[str] = (),
-    explicit: bool = False,
+    opening: str = "",
 ) -> str:
     """Return what Lean reads of a file: the texts of what it imports, then its own without imports.
 
     `texts` are those of all files by their paths, as they are on disk or will be; `provided` files are the server's.
     """
     needed = [other for other in project.closure(file) if other.path not in provided]
-    before = before_text({other.path: lexical.without_header(texts[other.path]) for other in needed}, needed, explicit)
+    before = before_text({other.path: lexical.without_header(texts[other.path]) for other in needed}, needed, opening)
     return before + lexical.without_header(texts[file.path])
 
 
@@ -555,6 +567,17 @@ def _source_folders(root: Path) -> list[Path]:
             folders.add(Path(os.path.realpath(root / name)))
     inside = [folder for folder in folders if folder.is_relative_to(root)]
     return sorted(inside, key=lambda folder: -len(folder.parts))
+
+
+def _lake_options(root: Path) -> str:
+    """Return commands for the options of Lake's file by which it forbids that names are bound automatically.
+
+    An option that one library of several sets counts for all: what is refused then would be another statement there.
+    """
+    lean = without_comments(_text_of(root / "lakefile.lean"))
+    toml = re.sub(r"#.*", "", _text_of(root / "lakefile.toml"))
+    names = dict.fromkeys(match["name"] for match in _NOT_BOUND.finditer(f"{lean}\n{toml}"))
+    return "".join(f"set_option {name} false\n" for name in names)
 
 
 def _tables(value: object) -> list[dict[str, object]]:

@@ -180,16 +180,15 @@ class ProjectProver:
                     imported.setdefault(path, without_header(file.text))
                     continue
                 parsed = LeanFile.parse(
-                    file.written, before_text(imported, needed, self._is_explicit(file)), path, dict(places)
+                    file.written, before_text(imported, needed, self._opening(file)), path, dict(places)
                 )
                 if parsed.gaps and self._is_wanted(path):
                     parsed = self._open(path, parsed, session)
                 imported[path] = parsed.imported()
                 places |= parsed.places
 
-    def _is_explicit(self, file: SourceFile) -> bool:
-        """Tell whether Lean reads a file without libraries of it, so that it must not bind their names."""
-        return self.lean == EMBEDDED_LEAN and self.project.lacks_library(file)
+    def _opening(self, file: SourceFile) -> str:
+        return self.project.opening(file, by_nanolean=self.lean == EMBEDDED_LEAN)
 
     def run(self) -> None:
         """Work on the tasks until all is done, time is up, or `stop` is called; then check all that has changed.
@@ -237,10 +236,10 @@ class ProjectProver:
                 path = file.path
                 if path in self.provided:
                     continue
-                given = whole_text(self.project, file, original, self.provided, self._is_explicit(file))
+                given = whole_text(self.project, file, original, self.provided, self._opening(file))
                 if path not in before:
                     before[path] = session.check(given)
-                text = whole_text(self.project, file, texts, self.provided, self._is_explicit(file))
+                text = whole_text(self.project, file, texts, self.provided, self._opening(file))
                 read = [each.path for each in (*self.project.closure(file), file) if each.path in filled]
                 proofs = sum(len(filled[each].filled) for each in read if each not in self.provided)
                 was, now = LeanFile.parse(given), LeanFile.parse(text)
@@ -268,7 +267,7 @@ class ProjectProver:
             else:
                 read = replace(
                     state.filler.file,
-                    before=before_text(imported, needed, self._is_explicit(file)),
+                    before=before_text(imported, needed, self._opening(file)),
                     open_before=dict(places),
                 )
                 state.filler.file = read

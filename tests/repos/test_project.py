@@ -109,6 +109,27 @@ def test_only_without_its_libraries_names_are_not_bound(tmp_path: Path) -> None:
     assert Project.of_file(path, path / "B.lean").with_imports(None).before == ""
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("lakefile.toml", "[leanOptions]\nautoImplicit = false"),
+        ("lakefile.toml", '[[lean_lib]]\nname = "A"\nleanOptions = [{ name = "autoImplicit", value = false }]'),
+        ("lakefile.lean", "package p where\n  leanOptions := #[⟨`autoImplicit, false⟩]"),
+        ("lakefile.lean", "package p where\n  leanOptions := #[{ name := `autoImplicit, value := false }]"),
+    ],
+)
+def test_what_lakes_file_forbids_to_bind_is_not_bound(name: str, text: str, tmp_path: Path) -> None:
+    path = folder(tmp_path, {name: text, "A.lean": "theorem t (x : α) : x = x := sorry"})
+    for server in (None, ["Mathlib"]):
+        assert Project.read(path / "A.lean").with_imports(server).before == "set_option autoImplicit false\n"
+
+
+@pytest.mark.parametrize("text", ["", "# autoImplicit = false", "[leanOptions]\nautoImplicit = true"])
+def test_without_such_options_nothing_is_set(text: str, tmp_path: Path) -> None:
+    path = folder(tmp_path, {"lakefile.toml": text, "A.lean": "theorem t (x : α) : x = x := sorry"})
+    assert Project.read(path).opening(Project.read(path).files[0], by_nanolean=True) == ""
+
+
 def test_a_file_alone_comes_with_its_imports_only(tmp_path: Path) -> None:
     files = {"lean-toolchain": "", "P/A.lean": "", "P/B.lean": "import P.A\n", "P/C.lean": "import P.B\n"}
     found = Project.read(folder(tmp_path, files) / "P" / "B.lean")
