@@ -9,6 +9,12 @@ export default defineConfig({
   base: "./",
   plugins: [react()],
   server: { proxy: { "/api": { target: monitor, changeOrigin: true } } },
-  build: { outDir: "dist", emptyOutDir: true, target: "es2022", reportCompressedSize: false },
+  build: {
+    outDir: "dist", emptyOutDir: true, target: "es2022", reportCompressedSize: false,
+    // Styles in one file, and parts that are asked for by their names alone: a file that holds the page maps these to what is
+    // inside it (nanoproof/search/render.py).
+    cssCodeSplit: false,
+    modulePreload: { polyfill: false, resolveDependencies: (_file, needed, { hostType }) => (hostType === "html" ? needed : []) },
+  },
   test: { include: ["src/**/*.test.ts"], environment: "node" },
 });

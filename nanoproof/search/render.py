@@ -112,8 +112,10 @@ def shorten(state: str) -> str:
 PAGE = Path(__file__).resolve().parents[1] / "monitor" / "static" / "page"
 """The monitor's page as it was built; one file has all of it, and shows one kind of data or another."""
 _SCRIPT = re.compile(r'<script type="module"[^>]* src="\./([^"]+)"></script>')
+_PRELOAD = re.compile(r'<link rel="modulepreload"[^>]*>')
 _STYLES = re.compile(r'<link rel="stylesheet"[^>]* href="\./([^"]+)">')
 _TITLE = re.compile(r"<title>.*?</title>")
+_IMPORT_PREFIX = "nanoproof/"
 _LOADER = """
 <script type="text/plain" id="nanoproof-data">{data}</script>
 <script type="text/plain" id="nanoproof-page">{page}</script>
@@ -125,10 +127,16 @@ _LOADER = """
       return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
     }}
     window.nanoproof = JSON.parse(await unpack("nanoproof-data"));
-    var page = document.createElement("script");
-    page.type = "module";
-    page.textContent = await unpack("nanoproof-page");
-    document.body.append(page);
+    var scripts = JSON.parse(await unpack("nanoproof-page"));
+    var names = {{ imports: {{}} }};
+    for (var name in scripts) {{
+      names.imports[name] = URL.createObjectURL(new Blob([scripts[name]], {{ type: "text/javascript" }}));
+    }}
+    var map = document.createElement("script");
+    map.type = "importmap";
+    map.textContent = JSON.stringify(names);
+    document.head.append(map);
+    await import("{first}");
   }})().catch(function (error) {{
     document.getElementById("root").textContent = "This file needs a browser of 2023 or newer. " + error;
   }});
@@ -155,22 +163,39 @@ def tree_page(searches: Iterable[SearchView]) -> str:
 def standalone_page(title: str, data: Mapping[str, Any]) -> str:
     """Render the monitor's page as one HTML file that needs no server and no network, with its `data` inside.
 
-    Script and data are compressed: about 200 kB without data. Raises UserError if the page was not built.
+    Scripts and data are compressed: about 220 kB without data. Raises UserError if the page was not built.
     """
     try:
         index = (PAGE / "index.html").read_text(encoding="utf-8")
         script, styles = _SCRIPT.search(index), _STYLES.search(index)
         if script is None or styles is None:
             raise FileNotFoundError
-        code = (PAGE / script[1]).read_text(encoding="utf-8")
         css = (PAGE / styles[1]).read_text(encoding="utf-8")
+        scripts = _scripts((PAGE / script[1]).parent)
     except OSError as error:
         raise UserError(f"{PAGE} does not hold the page: `cd web && npm ci && npm run build` makes it") from error
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    loader = _LOADER.format(data=_packed(text), page=_packed(code))
-    index = index.replace(script[0], "").replace(styles[0], f"<style>{css}</style>")
+    first = _IMPORT_PREFIX + Path(script[1]).name
+    loader = _LOADER.format(data=_packed(text), page=_packed(json.dumps(scripts)), first=first)
+    index = _PRELOAD.sub("", index.replace(script[0], "")).replace(styles[0], f"<style>{css}</style>")
     index = _TITLE.sub(lambda _: f"<title>{escape(title)}</title>", index, count=1)
     return index.replace("</body>", loader + "</body>")
+
+
+def _scripts(folder: Path) -> dict[str, str]:
+    """Return the page's scripts by the names that they have for each other.
+
+    They import each other as "./NAME", which means a file beside the importing one. Inside of one HTML file there is
+    none beside, so that they get names that an import map can give addresses to.
+    """
+    files = sorted(folder.glob("*.js"))
+    scripts: dict[str, str] = {}
+    for file in files:
+        code = file.read_text(encoding="utf-8")
+        for other in files:
+            code = code.replace(f"./{other.name}", _IMPORT_PREFIX + other.name)
+        scripts[_IMPORT_PREFIX + file.name] = code
+    return scripts
 
 
 def _packed(text: str) -> str:

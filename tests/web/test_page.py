@@ -184,7 +184,7 @@ def in_browser(with_node: None, tmp_path_factory: pytest.TempPathFactory) -> dic
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("with_node")
-def test_the_page_is_at_most_300_kilobytes_when_sent() -> None:
+def test_no_page_needs_more_than_150_kilobytes_before_it_is_on_show() -> None:
     said = subprocess.run(
         ["node", "tools/bundle_size.mjs"], cwd=WEB, timeout=60, capture_output=True, text=True, check=False
     )

@@ -150,6 +150,15 @@ describe("what learning looks like", () => {
       await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
     }));
 
+  it("an address that does not say of what asks which, and the server nothing", () =>
+    withPage(`${own.address}/#/theorem`, async ({ page }) => {
+      await page.getByText("Which theorem?").waitFor();
+      for (const [address, question] of [["theorem?id=x", "Which theorem?"], ["evaluation", "Which evaluation?"], ["tree/1", "Which search tree?"], ["tree/live/a/b", "Which search tree?"]] as const) {
+        await page.evaluate((hash) => (location.hash = hash), `#/${address}`);
+        await page.getByText(question).waitFor();
+      }
+    }));
+
   it("no attempt is of a step that the run does not have, and a proof says which of its tactics are learned", () =>
     withPage(at("rl/first_run", "theorems"), async ({ page }) => {
       await page.locator("tbody tr").first().waitFor();

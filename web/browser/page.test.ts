@@ -298,17 +298,20 @@ describe("a run that is over", () => {
 });
 
 describe("a monitor that is started anew", () => {
-  it("is found again by itself, and meanwhile the last state is shown", async () => {
+  it("is found again by itself, and meanwhile the last state is shown; then it sends what could not be had before", async () => {
     const first = await Monitor.start(["-m", "nanoproof.monitor", "--run-dir", RECORDED, "--port", "0"]);
-    const { page } = await open(browser, first.address);
+    const { page } = await open(browser, "about:blank");
     let second: Monitor | undefined;
     try {
+      await page.route("**/*_pages-*", (route) => route.abort());
+      await page.goto(first.address);
       await page.locator(".link-state", { hasText: /^stopped$/ }).waitFor();
       await first.stop();
       await page.getByText("reconnecting").waitFor();
       expect(await page.getByText("Theorems proved", { exact: true }).count()).toBe(1);
       second = await Monitor.start(["-m", "nanoproof.monitor", "--run-dir", RECORDED, "--port", first.port]);
       await page.locator(".link-state", { hasText: /^stopped$/ }).waitFor();
+      await page.unroute("**/*_pages-*");
       await openTab(page, "Theorems");
       await page.locator("tbody tr").first().waitFor();
     } finally {

@@ -4,7 +4,6 @@ import type { Runs } from "./api/types";
 import { Frame } from "./app/Frame";
 import { startTheme } from "./app/theme";
 import { fileData } from "./file/data";
-import { TreesPage } from "./file/TreesPage";
 import { RunsPage } from "./pages/runs/RunsPage";
 import { startLive } from "./state/store";
 import "./styles/base.css";
@@ -18,7 +17,7 @@ const one = (): void => {
   root.render(<Frame />);
 };
 const file = fileData();
-if (file?.kind === "trees") root.render(<TreesPage file={file} />);
+if (file?.kind === "trees") import("./pages/search_pages").then(({ TreesPage }) => root.render(<TreesPage file={file} />));
 // A monitor of a folder shows the list of its runs until one is chosen.
 else if (file || chosenRun() !== null) one();
 else ask<Runs>("runs").then((runs) => (runs.folder ? root.render(<RunsPage first={runs} />) : one()), one);

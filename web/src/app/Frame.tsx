@@ -10,6 +10,7 @@ import { Segments } from "../parts/basics";
 import { Boundary } from "../parts/states";
 import { FILE_PAGES, fileRun } from "../file/data";
 import { useLive } from "../state/store";
+import { loadAhead } from "./later";
 import { besides, PAGES, pageOf, type PageEntry } from "./pages";
 import { href, useRoute } from "./router";
 import { chooseTheme, useChoice, type Choice } from "./theme";
@@ -20,6 +21,11 @@ export function Frame() {
   const page = pageOf(route.page);
   const run = useLive((live) => live.overview?.run ?? "");
   const first = useRef(true);
+  const filled = useLive((live) => live.overview !== null);
+  const openings = useLive((live) => live.openings);
+  useEffect(() => {
+    if (filled) loadAhead(openings); // not before: it must not hold up what is asked for
+  }, [filled]);
   useEffect(() => {
     document.title = [page.title, run, "nanoproof"].filter(Boolean).join(" · ");
   }, [page, run]);

@@ -11,6 +11,7 @@ import { LeanSource } from "../../lean/LeanText";
 import { Card, Outcome, Search, Segments, Stat, Title } from "../../parts/basics";
 import { Chart } from "../../parts/Chart";
 import { DataTable, type Column } from "../../parts/DataTable";
+import { NoPage } from "../../parts/NoPage";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { Transitions } from "../theorems/AttemptDetails";
@@ -36,8 +37,13 @@ const COLUMNS: Column<EvaluationResult>[] = [
 
 /** An evaluation by its address, or by name where it is all that there is. */
 export function EvaluationPage({ name: given }: { name?: string }) {
-  const { parts: [named = ""] } = useRoute();
+  const { parts: [named] } = useRoute();
   const name = given ?? named;
+  if (!name) return <NoPage title="Evaluation" says="Which evaluation?">This address names none. <a href={href("evaluations")}>All evaluations</a></NoPage>;
+  return <OneEvaluation name={name} isAll={given !== undefined} />;
+}
+
+function OneEvaluation({ name, isAll }: { name: string; isAll: boolean }) {
   const run = chosenRun();
   const [query, change] = useQuery();
   const page = Math.max(1, Number(query.get("page")) || 1);
@@ -47,7 +53,7 @@ export function EvaluationPage({ name: given }: { name?: string }) {
   const row = answer.data?.evaluation;
   return (
     <>
-      <Title note={row && [row.split, row.step === null ? row.about : `step ${integer(row.step)}`, dateTime(row.time)].filter(Boolean).join(" · ")} tools={!given && <a className="button" href={href("evaluations")}>All evaluations</a>}>
+      <Title note={row && [row.split, row.step === null ? row.about : `step ${integer(row.step)}`, dateTime(row.time)].filter(Boolean).join(" · ")} tools={!isAll && <a className="button" href={href("evaluations")}>All evaluations</a>}>
         {row?.dataset ?? name}
       </Title>
       <Loaded of={answer} height={480}>

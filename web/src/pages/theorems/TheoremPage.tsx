@@ -5,6 +5,7 @@ import { href, useQuery, useRoute } from "../../app/router";
 import { atStep, attemptStep, count, dateTime, duration, integer } from "../../lib/format";
 import { Card, Outcome, Stat, Title } from "../../parts/basics";
 import { DataTable, type Column } from "../../parts/DataTable";
+import { NoPage } from "../../parts/NoPage";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { useLive } from "../../state/store";
@@ -28,8 +29,13 @@ const COLUMNS: Column<AttemptRow>[] = [
 
 export function TheoremPage() {
   const { query } = useRoute();
-  const dataset = query.get("dataset") ?? "";
-  const id = query.get("id") ?? "";
+  const dataset = query.get("dataset");
+  const id = query.get("id");
+  if (!dataset || !id) return <NoPage title="Theorem" says="Which theorem?">This address names none. <a href={href("theorems")}>All theorems</a></NoPage>;
+  return <OneTheorem dataset={dataset} id={id} />;
+}
+
+function OneTheorem({ dataset, id }: { dataset: string; id: string }) {
   const attempts = useLive((live) => live.overview?.attempts ?? 0);
   const answer = useResource<Theorem>("theorem", { dataset, id }, { version: attempts, atMost: REST, forget: true });
   const theorem = answer.data?.theorem;

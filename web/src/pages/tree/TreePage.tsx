@@ -4,6 +4,7 @@ import type { EvaluatedTheorem, EvaluatedTree, TreeAnswer } from "../../api/type
 import { href, useRoute } from "../../app/router";
 import { atStep, count, duration } from "../../lib/format";
 import { Outcome, Title } from "../../parts/basics";
+import { NoPage } from "../../parts/NoPage";
 import { Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
 import { Explorer } from "../../tree/Explorer";
@@ -14,9 +15,12 @@ import { TreeChoice } from "./TreeChoice";
 
 export function TreePage() {
   const { parts } = useRoute();
-  if (parts.length === 3 && parts[0] === "evaluation") return <TreeOfResult key={parts.join("/")} name={parts[1]!} index={parts[2]!} />;
-  if (parts.length === 3 && parts[0] === "live") return <LiveTreePage key={parts.join("/")} rank={parts[1]!} actor={parts[2]!} />;
-  return parts.length === 3 ? <OneTree key={parts.join("/")} name={parts} /> : <TreeChoice />;
+  if (parts.length === 0) return <TreeChoice />;
+  const key = parts.join("/");
+  if (/^evaluation\/.+\/\d+$/.test(key) && parts.length === 3) return <TreeOfResult key={key} name={parts[1]!} index={parts[2]!} />;
+  if (/^live\/\d+\/\d+$/.test(key)) return <LiveTreePage key={key} rank={parts[1]!} actor={parts[2]!} />;
+  if (/^\d+\/\d+\/\d+$/.test(key)) return <OneTree key={key} name={parts} />;
+  return <NoPage title="Search tree" says="Which search tree?">The address of one is #/tree/RANK/STEP/NUMBER. <a href={href("tree")}>All search trees</a></NoPage>;
 }
 
 function OneTree({ name }: { name: string[] }) {
