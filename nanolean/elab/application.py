@@ -307,9 +307,7 @@ class Call:
     def _show_arg(self, arg: Arg) -> str:
         if isinstance(arg, Expr):
             return self.elaborator.show(arg)
-        if isinstance(arg, Ident):
-            return arg.name
-        return "..."
+        return arg.name if isinstance(arg, Ident) else "..."
 
     def _argument(self, arg: Arg, pi: Pi, fn: Expr) -> Expr:
         if isinstance(arg, Expr):

@@ -40,9 +40,8 @@ def _rewrite_arrow(self: Elaborator, stx: BinOp, expected: Expr | None) -> Expr:
         return self.wait(stx, expected)
     equation = self.elab(stx.lhs)
     self.resume()
-    goal = None
-    if expected is not None:
-        goal = self.mctx.instantiate(expected)
+    goal = self.mctx.instantiate(expected) if expected is not None else None
+    if goal is not None:
         # `elabSubst` of Lean's Elab/BuiltinNotation.lean: the right side of `h` is looked for in the expected type and
         # replaced by the left one, then the other way round; last, in the type of `e`.
         for eq in (equation, _symm(self, equation, stx)):
@@ -69,9 +68,7 @@ def _rewrite_value(self: Elaborator, stx: BinOp, equation: Expr, goal: Expr | No
             result = _cast(self, eq, body, value, stx)
             if goal is None or self.mctx.is_def_eq(goal, self.mctx.infer_type(result)):
                 return result
-    shown = "?"
-    if goal is not None:
-        shown = self.show(goal)
+    shown = self.show(goal) if goal is not None else "?"
     raise ElabError(f"invalid `▸` notation, failed to compute motive for the substitution\n  {shown}", stx.pos, stx.end)
 
 
@@ -163,10 +160,7 @@ def elab_calc_steps(self: Elaborator, stx: Calc) -> Chain:
         relation = _step_relation(self, step, rhs)
         proof = self.elab_as(step.proof, mk_app(relation.rel, relation.lhs, relation.rhs))
         new = Chain(relation, proof)
-        if chain is None:
-            chain = new
-        else:
-            chain = join(self, chain, new, step)
+        chain = new if chain is None else join(self, chain, new, step)
         rhs = relation.rhs
     if chain is None:
         raise ElabError("a `calc` needs a step with a proof", stx.pos, stx.end)

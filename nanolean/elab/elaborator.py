@@ -309,9 +309,7 @@ class Elaborator:
         if expected is None:
             return None
         type_ = self.mctx.whnf(self.mctx.instantiate(expected))
-        if isinstance(get_app_fn(type_), MVar):
-            return None
-        return type_
+        return None if isinstance(get_app_fn(type_), MVar) else type_
 
     def resume(self) -> None:
         """Elaborate the waiting parts whose type is known by now, as long as that helps; tactic blocks wait on."""

@@ -67,9 +67,7 @@ def finds_motive(shape: EliminatorShape, args: Sequence[Arg], named: dict[str, N
             continue
         if not is_explicit:
             continue
-        given = None
-        if place < len(args):
-            given = args[place]
+        given = args[place] if place < len(args) else None
         if index == shape.motive and given is not None and not isinstance(given, Hole):
             return False
         if index in shape.targets and given is None:

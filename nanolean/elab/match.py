@@ -95,9 +95,7 @@ class MatcherMaker:
         if not to_prop:
             self.level_params, olds = ("u_1", *names), (self.level, *olds)
         self.renaming: dict[Level, Level] = {old: LParam(new) for old, new in zip(olds, self.level_params)}
-        sort = PROP
-        if not to_prop:
-            sort = Sort(self.level)
+        sort = PROP if to_prop else Sort(self.level)
         self.motive = self.mctx.fresh_local("motive", self.mctx.mk_pi(self.targets, sort))
 
     def _find_params(self, lctx: LocalContext) -> list[str]:

@@ -29,15 +29,11 @@ def resolve_constant(state: EnvState, name: str) -> list[str]:
     """Return the full names of the constants that `name` may mean: the innermost namespace first, then `open`s."""
     if name.startswith(ROOT):
         full = name[len(ROOT) :]
-        if full in state.env:
-            return [full]
-        return []
+        return [full] if full in state.env else []
     # `resolveGlobalName` of Lean's ResolveName.lean: the innermost namespace wins, and only at the root do names of
     # opened namespaces compete. A protected name needs its last namespace written.
     for namespace in state.namespace_chain():
-        full = name
-        if namespace:
-            full = f"{namespace}.{name}"
+        full = f"{namespace}.{name}" if namespace else name
         if full in state.env and not (namespace and full in state.protected and "." not in name and full != name):
             names = [full]
             break

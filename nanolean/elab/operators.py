@@ -62,9 +62,7 @@ def access_fields(self: Elaborator, e: Expr, field: str | int, stx: Term) -> Acc
             stx.pos,
             stx.end,
         )
-    owner = "Function"
-    if isinstance(head, Const):
-        owner = head.name
+    owner = head.name if isinstance(head, Const) else "Function"
     raise ElabError(
         f"Invalid field `{field}`: The environment does not contain `{owner}.{field}`, so it is not possible to "
         f"project the field `{field}` from an expression\n  {self.show(e)}\nof type `{shown}`",
@@ -334,12 +332,8 @@ def _nat(self: Elaborator, stx: BinOp, operand: Term) -> Expr:
 def _equality(self: Elaborator, stx: BinOp) -> Expr:
     """`a = b` and `a ≠ b` at any type; the type comes from whichever side knows it."""
     # Arithmetic is on numbers here; any other side is elaborated for what it is, as in Lean's `binrel%`.
-    left_type: Expr | None = None
-    right_type: Expr | None = None
-    if _is_arithmetic(stx.lhs):
-        left_type = NAT_TYPE
-    if _is_arithmetic(stx.rhs):
-        right_type = NAT_TYPE
+    left_type = NAT_TYPE if _is_arithmetic(stx.lhs) else None
+    right_type = NAT_TYPE if _is_arithmetic(stx.rhs) else None
     if isinstance(stx.lhs, Num) and not isinstance(stx.rhs, Num):
         rhs = self.elab(stx.rhs, right_type)
         lhs = self.elab_as(stx.lhs, self.mctx.infer_type(rhs))

@@ -115,9 +115,7 @@ class Session:
         if isinstance(error, Aborted) or (follows and self.has_errors):
             return
         pos = error.pos or 0
-        end = error.end
-        if end is None:
-            end = pos
+        end = pos if error.end is None else error.end
         self.notes.append(Note("error", error.message, pos, end))
 
     def sorry_of(self, record: SorryRecord) -> Expr:

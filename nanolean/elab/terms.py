@@ -70,9 +70,7 @@ def elab_synthetic_hole(self: Elaborator, stx: SyntheticHole, expected: Expr | N
 def elab_sort(self: Elaborator, stx: SortStx, expected: Expr | None) -> Expr:
     """`Prop`, `Type u`, `Sort u`."""
     if stx.kind == "Prop" or stx.level is None:
-        if stx.kind == "Type":
-            return TYPE
-        return PROP
+        return TYPE if stx.kind == "Type" else PROP
     level: Level = elab_level(self.session, stx.level)
     if stx.kind == "Type":  # `Type u` is `Sort (u + 1)`
         level = Succ(level)
@@ -289,7 +287,5 @@ def _fun(self: Elaborator, stx: Fun, index: int, expected: Expr | None) -> Expr:
     if pi is not None:
         info = pi.info
     with self.local(binder_name(binder), type_, info=info) as decl:
-        rest = None
-        if pi is not None:
-            rest = instantiate(pi.body, decl.fvar)
+        rest = instantiate(pi.body, decl.fvar) if pi is not None else None
         return self.mctx.mk_lambda([decl.fvar_id], _fun(self, stx, index + 1, rest))

@@ -25,9 +25,7 @@ def fresh_fvar_id() -> str:
 
 def inaccessible(user_name: str) -> str:
     """Mark a name so that no source text can refer to it (`n` becomes `n✝`)."""
-    if user_name.endswith(INACCESSIBLE_MARK):
-        return user_name
-    return user_name + INACCESSIBLE_MARK
+    return user_name if user_name.endswith(INACCESSIBLE_MARK) else user_name + INACCESSIBLE_MARK
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +93,6 @@ class LocalContext:
 
     def subset_of(self, other: LocalContext) -> bool:
         """Return whether every declaration here is in scope there too."""
-        # By ids, where Lean's `isSubPrefixOf` walks along both contexts: ids are unique here.
         return self is other or self.by_id.keys() <= other.by_id.keys()
 
 

@@ -203,9 +203,7 @@ def unfold_by_equations(store: MetaStore, fn: Const, args: list[Expr], whnf: Whn
     if body is None:
         return None
     leaf = _decide(store, body, fn.name, whnf_core)
-    if leaf is None:
-        return None
-    return mk_app(leaf, *args[arity:])
+    return None if leaf is None else mk_app(leaf, *args[arity:])
 
 
 def body_of(env: Constants, fn: Const, args: list[Expr]) -> Expr | None:

@@ -96,9 +96,7 @@ def eval_nat(store: MetaStore, e: Expr) -> int | None:
         return value
     if e.fn is NAT_SUCC:
         inner = eval_nat(store, e.arg)
-        if inner is None:
-            return None
-        return inner + 1
+        return None if inner is None else inner + 1
     if not (isinstance(e.fn, App) and isinstance(e.fn.fn, Const) and e.fn.fn.name in EVALUATED):
         return None
     left = eval_nat(store, e.fn.arg)
@@ -141,9 +139,7 @@ def mk_offset(base: Expr | None, plus: int) -> Expr:
     """`base + plus` in the form that goals show: a literal, the base itself, or `Nat.add base literal`."""
     if base is None:
         return Lit(plus)
-    if plus == 0:
-        return base
-    return App(App(NAT_ADD, base), Lit(plus))
+    return base if plus == 0 else App(App(NAT_ADD, base), Lit(plus))
 
 
 UNFOLD_STEPS = 10
@@ -209,9 +205,7 @@ def _app_step(store: MetaStore, e: Expr) -> Expr | None:
                 return new
         return None
     head = whnf_core(store, fn)
-    if head is fn:
-        return None
-    return beta(head, args)
+    return None if head is fn else beta(head, args)
 
 
 def fold_numbers(store: MetaStore, e: Expr) -> Expr | None:
@@ -316,6 +310,4 @@ def _refolded(e: Expr, recursor: Expr, before: Expr, after: list[Expr]) -> Expr:
 def head_beta(e: Expr) -> Expr:
     """Contract the redexes at the head of the term."""
     fn, args = get_app_fn_args(e)
-    if isinstance(fn, Lam):
-        return beta(fn, args)
-    return mk_app(fn, *args)
+    return beta(fn, args) if isinstance(fn, Lam) else mk_app(fn, *args)

@@ -270,9 +270,7 @@ class MetaStore:
     def user_name(self, mvar_id: str) -> str:
         """Return the name under which source text knows a metavariable, empty for none."""
         decl = self.decls.get(mvar_id)
-        if decl is None:
-            return ""
-        return decl.user_name
+        return "" if decl is None else decl.user_name
 
     def instantiate_level(self, level: Level) -> Level:
         """Replace the assigned level metavariables of the level."""
@@ -307,9 +305,7 @@ class MetaStore:
         match e:
             case MVar(mvar_id):
                 value = self.assignment.get(mvar_id)
-                if value is None:
-                    return e
-                return go(value)
+                return e if value is None else go(value)
             case App(_, _):
                 return self._instantiate_app(e)
             case Lam(name, type_, body, info):

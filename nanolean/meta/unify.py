@@ -201,7 +201,6 @@ def _quick(store: MetaStore, a: Expr, b: Expr) -> bool | None:
 def _binders(store: MetaStore, a: Lam | Pi, b: Lam | Pi) -> bool:
     if not _def_eq(store, a.type, b.type):
         return False
-    # Arrows need no local.
     if not (a.body.loose or b.body.loose):
         return _def_eq(store, a.body, b.body)
     local = store.fresh_local(a.name, a.type).fvar

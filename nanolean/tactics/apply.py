@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from nanolean.elab.api import elab_term
 from nanolean.elab.names import split_name
 from nanolean.kernel.expr import (
-    Const,
     Expr,
     FVar,
     MVar,
@@ -41,8 +40,10 @@ def arity(mctx: MetaContext, type_: Expr) -> tuple[int, bool]:
     """
     count, ids = 0, set()
     while True:
-        type_ = type_ if isinstance(type_, Pi) else mctx.whnf(type_, "default")
+        type_ = mctx.whnf_pi(type_, "default")
         if not isinstance(type_, Pi):
+            # `getExpectedNumArgsAux` of Lean's Meta/Tactic/Apply.lean: a result that is an argument may be a function
+            # type itself, so the goal does not tell how many arguments there are.
             head = get_app_fn(type_)
             return count, isinstance(head, MVar) or (isinstance(head, FVar) and head.id in ids)
         count += 1
@@ -56,7 +57,7 @@ def telescope(mctx: MetaContext, type_: Expr, count: int, goal: str) -> tuple[li
     lctx = mctx.decl(goal).lctx
     mvars: list[MVar] = []
     for _ in range(count):
-        type_ = type_ if isinstance(type_, Pi) else mctx.whnf(type_, "default")
+        type_ = mctx.whnf_pi(type_, "default")
         assert isinstance(type_, Pi)
         mvar = mctx.fresh_mvar(type_.type, lctx, "natural", type_.name.rstrip("✝"))
         mvars.append(mvar)
@@ -70,7 +71,11 @@ def apply_expr(ctx: TacticContext, fn: Expr, others: Sequence[str] = ()) -> list
     target = goal_target(mctx, goal)
     fn_type = mctx.instantiate(mctx.infer_type(fn))
     total, is_open = arity(mctx, fn_type)
-    start = total if is_open else max(0, total - arity(mctx, target)[0])
+    # As many arguments fewer as the goal takes itself, and one more after each failure: `apply h` for `h : a → b → c`
+    # and the goal `b → c` needs one.
+    start = total
+    if not is_open:
+        start = max(0, total - arity(mctx, target)[0])
     for count in range(start, total + 1):
         mark = mctx.save()
         mvars, result = telescope(mctx, fn_type, count, goal)
@@ -94,11 +99,13 @@ def _mismatch(ctx: TacticContext, fn: Expr, fn_type: Expr, count: int, target: E
 def _new_goals(ctx: TacticContext, goal: str, fn: Expr, mvars: list[MVar], others: Sequence[str]) -> list[str]:
     mctx = ctx.mctx
     parent = goal_tag(mctx, goal)
+    # Instances come last: unification with the goal has told what they are of.
     fill_instances(mctx, [mvar.id for mvar in mvars])
     value = mctx.instantiate(mk_app(fn, *mvars))
     mctx.assign(goal, value)
     open_ids = [mvar.id for mvar in mvars if not mctx.is_assigned(mvar.id)]
     for mvar_id in open_ids:
+        # `appendParentTag` of Lean: the only argument is the goal itself in another form and keeps its tag.
         if len(mvars) == 1:
             mctx.set_kind(mvar_id, mctx.decl(mvar_id).kind, parent)
         elif parent:
@@ -113,6 +120,7 @@ def _independent_first(mctx: MetaContext, ids: list[str]) -> list[str]:
         type_ = goal_target(mctx, mvar_id)
         if type_.has_mvar:
             used.update(collect_mvars(type_))
+    # `nonDependentFirst` of Lean: proving the others mostly determines these.
     return [i for i in ids if i not in used] + [i for i in ids if i in used]
 
 
@@ -120,9 +128,9 @@ def _left_over(mctx: MetaContext, value: Expr, known: list[str], others: Sequenc
     """Metavariables of the term that are not among its arguments."""
     if not value.has_mvar:
         return []
-    found = [i for i in others if not mctx.is_assigned(i)]
-    found += [i for i in collect_mvars(value) if i not in known and i not in found and i not in mctx.delayed]
-    return found
+    ids = [i for i in others if not mctx.is_assigned(i)]
+    ids += [i for i in collect_mvars(value) if i not in known and i not in ids and i not in mctx.delayed]
+    return ids
 
 
 @tactic(ApplyStx)
@@ -145,24 +153,26 @@ def apply_term(ctx: TacticContext, term: Term) -> list[str]:
     """Elaborate a term and apply it to the main goal; a plain name keeps its implicit arguments to be found."""
     if isinstance(term, SyntheticHole) and term.name not in ("", "_") and term.name == goal_tag(ctx.mctx, ctx.main):
         return []  # as in Lean, which takes the goal for its own proof and leaves a metavariable that nobody proves
-    named = _resolve(ctx, term) if isinstance(term, Ident) else None
-    if named is not None:
-        return apply_expr(ctx, named)
+    if isinstance(term, Ident):
+        # `elabTermForApply` of Lean: elaborated as an application a name would lose its arguments to `_`.
+        named = _resolve(ctx, term)
+        if named is not None:
+            return apply_expr(ctx, named)
     expected = ctx.target if isinstance(term, NEEDS_EXPECTED_TYPE) else None
-    found = elab_term(ctx.session, ctx.lctx, term, expected, holes="natural", ensure=False)
-    return apply_expr(ctx, found.term, found.goals)
+    elaborated = elab_term(ctx.session, ctx.lctx, term, expected, holes="natural", ensure=False)
+    return apply_expr(ctx, elaborated.term, elaborated.goals)
 
 
 def _resolve(ctx: TacticContext, term: Ident) -> Expr | None:
     """The local or the constant that a name without fields means, None for anything less simple."""
     if term.explicit or term.levels is not None:
         return None
-    found = split_name(ctx.state, ctx.lctx, term.name)
-    if found is None or found[1]:
+    resolved = split_name(ctx.state, ctx.lctx, term.name)
+    if resolved is None or resolved[1]:
         return None
-    head = found[0]
+    head = resolved[0]
     if isinstance(head, Expr):
         return head
     if len(head) != 1:
         return None
-    return Const(head[0], tuple(ctx.mctx.fresh_level() for _ in ctx.state.env[head[0]].level_params))
+    return ctx.mctx.fresh_const(ctx.state.env[head[0]])

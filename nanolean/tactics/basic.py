@@ -43,6 +43,7 @@ from nanolean.tactics.goals import (
     set_tag,
     try_clear,
     with_context,
+    written_name,
 )
 
 
@@ -67,7 +68,7 @@ def intro_tactic(ctx: TacticContext, stx: IntroStx) -> None:
     """
     goal = ctx.main
     for name in stx.names or ("_",):
-        _, goal = intro(ctx.mctx, goal, None if name == "_" else name)
+        _, goal = intro(ctx.mctx, goal, written_name(name))
     ctx.replace_main([goal])
 
 
@@ -86,6 +87,7 @@ def intros_tactic(ctx: TacticContext, stx: IntrosStx) -> None:
         intro_tactic(ctx, IntroStx(stx.names))
         return
     goal = ctx.main
+    # Only binders that are there: `intros` leaves `¬p` alone, where `intro` does not.
     while isinstance(goal_target(ctx.mctx, goal), Pi | Let):
         _, goal = intro(ctx.mctx, goal, None)
     ctx.replace_main([goal])
@@ -152,14 +154,15 @@ def refine_tactic(ctx: TacticContext, stx: RefineStx) -> None:
 def refine_main(ctx: TacticContext, term: Term, suffix: str = "refine") -> None:
     """Close the main goal with a term; goals for its `?_` take the place of the main goal."""
     goal = ctx.main
-    found = elab_term(ctx.session, ctx.lctx, term, ctx.target, holes="goals", recover=True)
-    ctx.mctx.assign(goal, found.term)
-    tag_goals(ctx, list(found.goals), goal_tag(ctx.mctx, goal), suffix)
-    ctx.replace_main(found.goals)
+    refined = elab_term(ctx.session, ctx.lctx, term, ctx.target, holes="goals", recover=True)
+    ctx.mctx.assign(goal, refined.term)
+    tag_goals(ctx, list(refined.goals), goal_tag(ctx.mctx, goal), suffix)
+    ctx.replace_main(refined.goals)
 
 
 def tag_goals(ctx: TacticContext, goals: list[str], parent: str, suffix: str) -> None:
     """Tag new goals: a single unnamed one inherits the tag; several are numbered `suffix_1`, `suffix_2`, ..."""
+    # `tagUntaggedGoals` of Lean: what the user called `?name` keeps that.
     unnamed = [goal for goal in goals if not goal_tag(ctx.mctx, goal)]
     if len(unnamed) == 1:
         set_tag(ctx.mctx, unnamed[0], parent)
@@ -182,17 +185,24 @@ def have_tactic(ctx: TacticContext, stx: HaveStx) -> None:
     ```
     """
     goal, lctx = ctx.main, ctx.lctx
-    said = len(ctx.session.notes)
-    type_ = None if stx.type is None else elab_type(ctx.session, lctx, stx.type, recover=True)
-    if isinstance(stx.value, By) and any(note.severity == "error" for note in ctx.session.notes[said:]):
+    earlier = len(ctx.session.notes)
+    type_ = stated_type(ctx, stx.type, recover=True)
+    if isinstance(stx.value, By) and any(note.severity == "error" for note in ctx.session.notes[earlier:]):
         # Lean runs the block on the goal `body`, which it does not get to where the type has errors.
         raise ctx.no_such_case("body").at(stx.value.pos, stx.value.pos + len("by"))
-    found = elab_term(ctx.session, lctx, stx.value, type_, holes="goals", recover=True)
+    proof = elab_term(ctx.session, lctx, stx.value, type_, holes="goals", recover=True)
     if type_ is None:
-        type_ = ctx.mctx.instantiate(ctx.mctx.infer_type(found.term))
-    _, new = assert_hyp(ctx.mctx, goal, local_name(stx.name), type_, found.term)
-    ctx.replace_main([new, *found.goals])
-    tag_definition_goals(ctx, new, found.goals)
+        type_ = ctx.mctx.instantiate(ctx.mctx.infer_type(proof.term))
+    _, new = assert_hyp(ctx.mctx, goal, local_name(stx.name), type_, proof.term)
+    ctx.replace_main([new, *proof.goals])
+    tag_definition_goals(ctx, new, proof.goals)
+
+
+def stated_type(ctx: TacticContext, stx: Term | None, recover: bool = False) -> Expr | None:
+    """Elaborate the type that a tactic states for a term; None where it states none."""
+    if stx is None:
+        return None
+    return elab_type(ctx.session, ctx.lctx, stx, recover=recover)
 
 
 def tag_definition_goals(ctx: TacticContext, new: str, holes: Sequence[str]) -> None:
@@ -214,6 +224,7 @@ def show_tactic(ctx: TacticContext, stx: ShowStx) -> None:
     ```
     """
     first = ctx.main
+    # `evalShow` of Lean: of several goals the first one that has this statement is meant, and it comes to the front.
     for place, goal in enumerate(ctx.goals):
         mark = ctx.mctx.save()
         try:
@@ -252,12 +263,13 @@ def change_tactic(ctx: TacticContext, stx: ChangeStx) -> None:
 
 
 def _changed(ctx: TacticContext, stx: Term, old: Expr, what: str) -> Expr:
-    found = elab_term(ctx.session, ctx.lctx, stx, ctx.mctx.infer_type(old), holes="natural")
-    if not ctx.mctx.is_def_eq(old, found.term):
-        text = f"'change' tactic failed, pattern\n  {ctx.show(found.term)}\nis not definitionally equal to {what}\n  "
+    pattern = elab_term(ctx.session, ctx.lctx, stx, ctx.mctx.infer_type(old), holes="natural")
+    if not ctx.mctx.is_def_eq(old, pattern.term):
+        text = f"'change' tactic failed, pattern\n  {ctx.show(pattern.term)}\nis not definitionally equal to {what}\n  "
         raise ctx.with_goal(text + ctx.show(old))
-    new = ctx.mctx.instantiate(found.term)
-    if any(not ctx.mctx.is_assigned(i) for i in found.natural):
+    new = ctx.mctx.instantiate(pattern.term)
+    # A hole of the pattern that unification leaves open would be a hole in the goal that nobody has to fill.
+    if any(not ctx.mctx.is_assigned(i) for i in pattern.natural):
         raise TacticError("'change' tactic failed: the pattern contains metavariables that are not determined")
     return new
 
@@ -271,20 +283,21 @@ def specialize_tactic(ctx: TacticContext, stx: SpecializeStx) -> None:
       specialize h hp
     ```
     """
-    found = elab_term(ctx.session, ctx.lctx, stx.term, None, holes="goals")
-    head = get_app_fn(found.term)
+    applied = elab_term(ctx.session, ctx.lctx, stx.term, None, holes="goals")
+    head = get_app_fn(applied.term)
     decl = ctx.lctx.get(head.id) if isinstance(head, FVar) else None
     if decl is None:
         raise TacticError(
             "'specialize' requires a term of the form `h x_1 .. x_n` where `h` appears in the local context"
         )
-    type_ = ctx.mctx.instantiate(ctx.mctx.infer_type(found.term))
-    _, goal = assert_hyp(ctx.mctx, ctx.main, decl.user_name, type_, found.term)
+    type_ = ctx.mctx.instantiate(ctx.mctx.infer_type(applied.term))
+    _, goal = assert_hyp(ctx.mctx, ctx.main, decl.user_name, type_, applied.term)
     lctx = ctx.mctx.decl(goal).lctx
+    # What still depends on the old hypothesis keeps it, under a name that the new one does not shadow.
     goal = try_clear(ctx.mctx, goal, [decl.fvar_id])
     if decl.fvar_id in ctx.mctx.decl(goal).lctx:
         goal = with_context(ctx.mctx, goal, lctx.rename(decl.fvar_id, inaccessible(decl.user_name)))
-    ctx.replace_main([goal, *found.goals])
+    ctx.replace_main([goal, *applied.goals])
 
 
 @tactic(RevertStx)
@@ -330,12 +343,13 @@ def rename_inaccessible(ctx: TacticContext, goal: str, names: list[str]) -> str:
 
 def _inaccessible_ids(lctx: LocalContext) -> list[str]:
     seen: set[str] = set()
-    found = []
+    hidden = []
     for decl in reversed(list(lctx)):
+        # A shadowed name is as unreachable as one with `✝` (`renameInaccessibleHyps` of Lean).
         if not decl.accessible or decl.user_name in seen:
-            found.append(decl.fvar_id)
+            hidden.append(decl.fvar_id)
         seen.add(decl.user_name)
-    return found[::-1]
+    return hidden[::-1]
 
 
 @tactic(SorryStx)
@@ -375,11 +389,12 @@ def calc_tactic(ctx: TacticContext, stx: CalcStx) -> None:
     elaborator, known = Elaborator(ctx.session, ctx.lctx), len(mctx.decls)
     chain = elab_calc_steps(elaborator, Calc(stx.steps, pos=stx.pos, end=stx.end))
     steps: list[str] = []
+    # Lean adds `_ = rhs := ?calc.step` where the chain ends elsewhere than the goal.
     if not mctx.is_def_eq(_statement(chain), target):
         chain, steps = _with_last_step(ctx, chain)
-    found = finish(elaborator, mctx.instantiate(chain.proof), "goals", stx, known)
-    mctx.assign(goal, found.term)
-    goals = [*found.goals, *steps]
+    finished = finish(elaborator, mctx.instantiate(chain.proof), "goals", stx, known)
+    mctx.assign(goal, finished.term)
+    goals = [*finished.goals, *steps]
     tag_goals(ctx, goals, goal_tag(mctx, goal), "calc")
     ctx.replace_main(goals)
 
@@ -398,6 +413,7 @@ def _with_last_step(ctx: TacticContext, chain: Chain) -> tuple[Chain, list[str]]
     tag = append_tag(goal_tag(mctx, ctx.main), "calc.step")
     new = new_goal(mctx, mk_app(*step), ctx.lctx, tag)
     longer = None
+    # Both ends agree and the relations do not: another step would not help.
     if not mctx.is_def_eq(step.lhs, step.rhs):
         longer = compose(mctx, chain, Chain(step, MVar(new)))
     if longer is None or not mctx.is_def_eq(_statement(longer), target):

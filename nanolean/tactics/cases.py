@@ -9,7 +9,8 @@ from nanolean.elab.api import elab_term, elab_type
 from nanolean.elab.names import constant_name
 from nanolean.kernel.expr import BVar, Const, Expr, FVar, MVar, Pi, get_app_fn_args, instantiate, mk_app
 from nanolean.meta.instances import decidable_instance
-from nanolean.meta.lctx import LocalContext, inaccessible
+from nanolean.meta.lctx import LocalContext
+from nanolean.meta.store import MVarKind
 from nanolean.proof_errors import ProofError, TacticError
 from nanolean.syntax import (
     AssumptionStx,
@@ -42,6 +43,7 @@ from nanolean.tactics.goals import (
     goal_target,
     intro,
     intro_all,
+    local_name,
     new_goal,
     revert,
     try_clear,
@@ -90,7 +92,10 @@ def by_cases_tactic(ctx: TacticContext, stx: ByCasesStx) -> None:
     if not mctx.is_prop(prop):
         raise TacticError(f"`by_cases` needs a proposition, got\n  {ctx.show(prop)}")
     target = ctx.target
-    instance = None if mctx.is_prop(target) else decidable_instance(mctx, prop)
+    # A proof may use excluded middle. Data has to compute, so there the proposition must be decidable.
+    instance = None
+    if not mctx.is_prop(target):
+        instance = decidable_instance(mctx, prop)
     if instance is None and not mctx.is_prop(target):
         raise TacticError(
             "`by_cases` is supported for goals that are propositions and for decidable conditions only, not for\n  "
@@ -98,7 +103,7 @@ def by_cases_tactic(ctx: TacticContext, stx: ByCasesStx) -> None:
         )
     negated = mk_app(Const("Not"), prop)
     decl = mctx.decl(goal)
-    name = inaccessible("h") if stx.name in (None, "_") else str(stx.name)
+    name = local_name(stx.name or "_", "h")
     sides: list[Expr] = []
     goals = []
     for tag, hyp in (("pos", prop), ("neg", negated)):
@@ -194,11 +199,12 @@ def injection_tactic(ctx: TacticContext, stx: InjectionStx) -> None:
     goal = ctx.main
     names = [*stx.names, *["_"] * (len(parts) - len(stx.names))]
     for part, name in zip(parts, names):
-        shown = binder_local_name(f"{part.name}_eq") if name == "_" else name
+        shown = local_name(name, f"{part.name}_eq")
         _, goal = assert_hyp(mctx, goal, shown, part.equation, part.proof)
     if isinstance(proof, FVar):
         goal = try_clear(mctx, goal, [proof.id])
     ctx.replace_main([goal])
+    # The new equations may be the goal: Lean's `injection` looks at its end too.
     ctx.attempt(lambda: assumption_tactic(ctx, AssumptionStx()))
 
 
@@ -218,6 +224,7 @@ def subst_vars_tactic(ctx: TacticContext, stx: SubstVarsStx) -> None:
         for decl in ctx.mctx.decl(goal).lctx:
             done = subst_hyp(ctx.mctx, goal, decl.fvar_id) if decl.value is None else None
             if done is not None:
+                # The context is another one now, so the search begins again.
                 goal, progress = done[0], True
                 break
     ctx.replace_main([goal])
@@ -239,6 +246,7 @@ def injections_tactic(ctx: TacticContext, stx: InjectionsStx) -> None:
         new = _inject(ctx, fvar_id, names)
         if new is None:
             return
+        # Equations of the fields at once, `a + 2 = b + 2` takes two steps.
         todo = new + todo
     if not ctx.attempt(lambda: assumption_tactic(ctx, AssumptionStx())):
         ctx.attempt(lambda: contradiction_tactic(ctx, ContradictionStx()))
@@ -247,7 +255,9 @@ def injections_tactic(ctx: TacticContext, stx: InjectionsStx) -> None:
 def _inject(ctx: TacticContext, fvar_id: str, names: list[str]) -> list[str] | None:
     """The ids of the equations between fields that an equation gives; None when it closes the goal."""
     mctx, goal = ctx.mctx, ctx.main
-    sides = hyp_eq(mctx, fvar_id) if fvar_id in ctx.lctx else None
+    if fvar_id not in ctx.lctx:  # an earlier step has cleared it
+        return []
+    sides = hyp_eq(mctx, fvar_id)
     if sides is None:
         return []
     equation, proof = mk_eq(*sides), FVar(fvar_id)
@@ -261,7 +271,7 @@ def _inject(ctx: TacticContext, fvar_id: str, names: list[str]) -> list[str] | N
     new = []
     for part in parts:
         name = names.pop(0) if names else "_"
-        shown = binder_local_name(f"{part.name}_eq") if name == "_" else name
+        shown = local_name(name, f"{part.name}_eq")
         field_id, goal = assert_hyp(mctx, goal, shown, part.equation, part.proof)
         new.append(field_id)
     ctx.replace_main([try_clear(mctx, goal, [fvar_id])])
@@ -291,13 +301,15 @@ def find_eliminator(ctx: TacticContext, using: Term) -> Eliminator:
         raise TacticError("only the name of a theorem is supported after `using`", using.pos, using.end)
     name = constant_name(ctx.state, using.name)
     info = ctx.state.env[name]
-    fn = Const(name, tuple(ctx.mctx.fresh_level() for _ in info.level_params))
+    fn = ctx.mctx.fresh_const(info)
     type_ = ctx.mctx.infer_type(fn)
     binders: list[Pi] = []
     while isinstance(type_, Pi):
         binders.append(type_)
         type_ = type_.body
     head, args = get_app_fn_args(type_)
+    # `getElimInfo` of Lean's Meta/Tactic/ElimInfo.lean: the result must be the motive at arguments, which are the
+    # targets.
     if not isinstance(head, BVar) or not args or not all(isinstance(arg, BVar) for arg in args):
         raise TacticError(f"Unexpected eliminator resulting type\n  {ctx.show(ctx.mctx.infer_type(fn))}")
     targets = tuple(len(binders) - 1 - arg.idx for arg in args if isinstance(arg, BVar))
@@ -341,9 +353,10 @@ def _all_targets(ctx: TacticContext, eliminator: Eliminator, given: dict[int, st
             raise TacticError(
                 f"Type mismatch: the target has type\n  {shown[0]}\nbut is expected to have type\n  {shown[1]}"
             )
-    found = [mctx.instantiate(args[place]) for place in eliminator.targets]
-    ids = [target.id for target in found if isinstance(target, FVar)]
-    if len(set(ids)) < len(found):
+    values = [mctx.instantiate(args[place]) for place in eliminator.targets]
+    ids = [target.id for target in values if isinstance(target, FVar)]
+    # The motive is a function of them, so each must be a variable of its own.
+    if len(set(ids)) < len(values):
         raise TacticError("Invalid targets: they must be different variables")
     return ids
 
@@ -372,9 +385,11 @@ def _apply(
             if not mctx.is_def_eq(type_, mctx.infer_type(args[-1])):
                 raise TacticError("the types of the targets do not fit the eliminator")
         else:
-            mvar = mctx.fresh_mvar(type_, lctx, "synthetic" if binder.info == "default" else "natural")
+            # What is written in `(..)` is a case to be proved, what is in `{..}` follows from the targets.
+            kind: MVarKind = "synthetic" if binder.info == "default" else "natural"
+            mvar = mctx.fresh_mvar(type_, lctx, kind)
             args.append(mvar)
-            if binder.info == "default":
+            if kind == "synthetic":
                 cases.append((place, mvar))
     if any(mctx.instantiate(arg).has_mvar for arg in args if arg not in [mvar for _, mvar in cases]):
         raise TacticError("the targets do not determine the arguments of the eliminator")
@@ -389,6 +404,7 @@ def _branch(ctx: TacticContext, binder: Pi, mvar: MVar, lctx: LocalContext, tag:
     type_, shape = goal_target(mctx, mvar.id), binder.type
     ids: list[str] = []
     explicit: list[bool] = []
+    # By the eliminator's own binders: further ones come from the motive and belong to the goal.
     while isinstance(shape, Pi):
         shape = shape.body
         type_ = beta_reduce(type_)
@@ -426,11 +442,14 @@ def induction_tactic(ctx: TacticContext, stx: InductionStx) -> None:
 
     Not here: a tactic between `with` and the first alternative.
     """
-    eliminator = None if stx.using is None else find_eliminator(ctx, stx.using)
-    if eliminator is None and len(stx.targets) != 1:
+    eliminator = None
+    if stx.using is not None:
+        eliminator = find_eliminator(ctx, stx.using)
+    elif len(stx.targets) != 1:
         raise TacticError("Unexpected number of targets: several need `using`")
     targets = [target_local(ctx, target) for target in stx.targets]
     extra = [ctx.hyp(name).fvar_id for name in stx.generalizing]
+    # The motive is over the target already.
     if not set(targets).isdisjoint(extra):
         raise TacticError("variable cannot be generalized because it is an index or the target of the induction")
     if eliminator is not None:
@@ -443,6 +462,7 @@ def induction_tactic(ctx: TacticContext, stx: InductionStx) -> None:
 
 def _by_recursor(ctx: TacticContext, fvar_id: str, extra: list[str]) -> list[Branch]:
     major = as_major(ctx.mctx, FVar(fvar_id))
+    # `cases` would write equations for them; an induction hypothesis about other indices would be of no use then.
     if not indices_are_variables(ctx.mctx, ctx.main, major):
         raise TacticError(
             "Invalid target: Index in target's type is not a variable (consider using the `cases` tactic instead)"

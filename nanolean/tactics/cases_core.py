@@ -7,19 +7,23 @@ from collections.abc import Sequence
 from nanolean.kernel.declaration import RecInfo
 from nanolean.kernel.expr import Const, Expr, FVar, Pi, Proj, arrow, collect_fvars, get_app_fn_args, instantiate, mk_app
 from nanolean.kernel.typecheck import TypeChecker
+from nanolean.meta.bind import mentions
 from nanolean.meta.lctx import LocalContext
 from nanolean.meta.mctx import MetaContext
+from nanolean.meta.reduce import const_info
 from nanolean.proof_errors import TacticError
 from nanolean.tactics.constructors import mk_false_elim
 from nanolean.tactics.eliminate import Branch, Major, apply_recursor, as_major
 from nanolean.tactics.eq_proof import match_eq, mk_eq, mk_eq_refl
 from nanolean.tactics.equations import Show, apply_lambda, solve_equations
-from nanolean.tactics.goals import dependents, goal_target, intro_all, mentions_any, revert, try_clear
+from nanolean.tactics.goals import dependents, goal_target, intro_all, revert, try_clear
 
 
 def cases_local(mctx: MetaContext, goal: str, fvar_id: str, show: Show) -> list[Branch]:
     """Take a local apart; the branches that are possible, with hypotheses that depended on it back in place."""
     major = as_major(mctx, FVar(fvar_id))
+    # A motive is a function of the indices, so it can be made at once only where they are variables. Otherwise `T a` is
+    # generalized to `T i` with `a = i`, as `generalizeIndices` of Lean's Meta/Tactic/Cases.lean does.
     if indices_are_variables(mctx, goal, major):
         return _cases_direct(mctx, goal, major)
     return _cases_with_equations(mctx, goal, major, show)
@@ -37,9 +41,9 @@ def indices_are_variables(mctx: MetaContext, goal: str, major: Major) -> bool:
     if len(set(ids)) != len(ids):
         return False
     wanted = set(ids)
-    if any(mentions_any(mctx, param, wanted) for param in major.params):
+    if any(mentions(mctx, param, wanted) for param in major.params):
         return False
-    return not any(mentions_any(mctx, mctx.fvars[i].type, wanted) for i in ids)
+    return not any(mentions(mctx, mctx.fvars[i].type, wanted) for i in ids)
 
 
 def index_ids(major: Major) -> list[str]:
@@ -57,6 +61,7 @@ def eliminate(
 ) -> list[Branch]:
     """Revert what depends on `own` (indices, then major premise) and `extra`, apply the recursor, introduce again."""
     lctx = mctx.decl(goal).lctx
+    # They mention what is replaced in each case, so they go into the motive and come back changed.
     others = [i for i in dependents(mctx, lctx, [*own, *extra]) if i not in own]
     names = [lctx.by_id[i].user_name for i in others]
     others, goal = revert(mctx, goal, others)
@@ -79,12 +84,14 @@ def _cases_with_equations(mctx: MetaContext, goal: str, major: Major, show: Show
     names = [lctx.by_id[i].user_name for i in others]
     others, goal = revert(mctx, goal, others)
     body = goal_target(mctx, goal)
+    # The new major premise has other indices, so the goal cannot speak of it; a proof it may, as all proofs are equal.
     if major.fvar.id in collect_fvars(body) and not mctx.is_prop(mctx.infer_type(major.fvar)):
         raise TacticError(f"Dependent elimination failed: the goal depends on `{show(goal, major.fvar)}`")
     reflexive = [_refl(mctx, index) for index in major.indices]
 
     def target(indices: Sequence[Expr], value: Expr) -> Expr:
         result = body
+        # Equations of one type only: where index types depend on other indices Lean takes `HEq`.
         for old, new in reversed(list(zip(major.indices, indices))):
             type_ = mctx.infer_type(old)
             level = mctx.sort_level(type_)
@@ -95,6 +102,7 @@ def _cases_with_equations(mctx: MetaContext, goal: str, major: Major, show: Show
     result = []
     for branch in apply_recursor(mctx, goal, major, mctx.decl(goal).lctx, target, False, reflexive):
         ids, branch.goal = intro_all(mctx, branch.goal, ["h✝"] * len(reflexive))
+        # `unifyEqs?` of Lean: the equations say which cases are possible, and what the variables are in the others.
         solved = solve_equations(mctx, branch.goal, ids, show)
         if solved is None:
             continue
@@ -127,12 +135,15 @@ def close_by_computation(mctx: MetaContext, goal: str, depth: int = 0) -> bool:
     level, type_, lhs, rhs = sides
     lctx = mctx.decl(goal).lctx
     locals_ = {decl.fvar_id: (mctx.instantiate(decl.type), decl.value) for decl in lctx}
+    # The kernel's conversion and not unification: the goal is closed, and everything may unfold.
     checker = TypeChecker(mctx.env, locals_, mctx.budget)
     if checker.is_def_eq(lhs, rhs):
         mctx.assign(goal, mk_eq_refl(level, type_, lhs))
         return True
+    # Before any case there is nothing that a condition could exclude.
     if depth > 0 and _close_by_exclusion(mctx, goal, lctx):
         return True
+    # Cases on the variable that the computation waits for decide one more match each.
     stuck = _stuck_on(checker, lhs, lctx) or _stuck_on(checker, rhs, lctx)
     if stuck is None or depth >= MAX_SPLITS:
         return False
@@ -169,10 +180,12 @@ def _stuck_on(checker: TypeChecker, e: Expr, lctx: LocalContext) -> str | None:
     while True:
         e = checker.whnf(e)
         fn, args = get_app_fn_args(e)
-        info = checker.env.get(fn.name) if isinstance(fn, Const) else None
+        info = const_info(checker.env, fn)
         if isinstance(info, RecInfo) and len(args) > info.major_idx:
             e = args[info.major_idx]
         elif isinstance(fn, Proj):
             e = fn.expr
+        elif isinstance(fn, FVar) and fn.id in lctx and not args:
+            return fn.id
         else:
-            return fn.id if isinstance(fn, FVar) and fn.id in lctx and not args else None
+            return None

@@ -7,7 +7,7 @@ from nanolean.kernel.level import ONE, ZERO
 from nanolean.meta.instances import decidable_instance
 from nanolean.meta.lctx import LocalDecl
 from nanolean.meta.mctx import MetaContext
-from nanolean.meta.reduce import nat_offset, refused_power
+from nanolean.meta.reduce import const_name, nat_offset, refused_power
 from nanolean.meta.store import Transparency
 from nanolean.proof_errors import TacticError
 from nanolean.syntax import (
@@ -49,7 +49,7 @@ def too_deep(mctx: MetaContext, instance: Expr) -> bool:
     """Return whether evaluating the instance takes a recursion that Lean may refuse."""
     for node in subterms(instance):
         fn, args = get_app_fn_args(node)
-        place = BOUNDED.get(fn.name) if isinstance(fn, Const) else None
+        place = BOUNDED.get(const_name(fn))
         if place is None or len(args) <= place or args[place].loose:
             continue
         base, bound = nat_offset(mctx, mctx.whnf(args[place], "default"))
@@ -92,6 +92,7 @@ def decide_tactic(ctx: TacticContext, stx: DecideStx) -> None:
         raise ctx.with_goal(
             f"Tactic `decide` failed: expected type must not contain metavariables\n  {ctx.show(target)}"
         )
+    # The instance of an open proposition is stuck on its variables.
     if target.has_fvar:
         raise TacticError(
             "Tactic `decide` failed: expected type must not contain free variables\n  "
@@ -113,6 +114,7 @@ def decide_tactic(ctx: TacticContext, stx: DecideStx) -> None:
         )
     if not value:
         raise TacticError(f"Tactic `decide` proved that the proposition\n  {ctx.show(target)}\nis false")
+    # The proof is `rfl : decide p = true`: nothing of this evaluation is trusted, the kernel does it again.
     ctx.close(mk_app(Const("of_decide_eq_true"), target, instance, mk_eq_refl(ONE, BOOL, BOOL_TRUE)))
 
 
@@ -148,6 +150,7 @@ def close_by_rfl(ctx: TacticContext, transparency: Transparency) -> None:
     """Close the goal by reflexivity, unfolding only what the transparency allows."""
     target = ctx.target
     relation, args = get_app_fn_args(target)
+    # Reducible definitions only: `¬p` and notation are seen through, a user's relation is not.
     if not _is_reflexive(relation, args):
         target = ctx.mctx.whnf(target, "reducible")
         relation, args = get_app_fn_args(target)
@@ -192,6 +195,7 @@ def assumption_tactic(ctx: TacticContext, stx: AssumptionStx) -> None:
     """
     target = ctx.target
     for decl in reversed(list(ctx.lctx)):
+        # The latest first, as `findLocalDeclWithType?` of Lean; it may assign metavariables of the goal.
         if ctx.mctx.is_def_eq(ctx.type_of(decl), target):
             ctx.close(decl.fvar)
             return
@@ -226,6 +230,7 @@ def contradiction_tactic(ctx: TacticContext, stx: ContradictionStx) -> None:
     ```
     """
     target = ctx.target
+    # All cheap refutations before any case analysis.
     for decl in reversed(list(ctx.lctx)):
         absurdity = refute_hyp(ctx, decl)
         if absurdity is not None:
@@ -237,8 +242,9 @@ def contradiction_tactic(ctx: TacticContext, stx: ContradictionStx) -> None:
 
 def _has_no_case(ctx: TacticContext, decl: LocalDecl) -> bool:
     """Whether the type of a hypothesis (`n < 0`) rules out every constructor; then the goal is closed."""
-    found = inductive_type(ctx.mctx, ctx.type_of(decl))
-    if found is None or not found[0].num_indices or found[0].name == "Eq":
+    inductive = inductive_type(ctx.mctx, ctx.type_of(decl))
+    # Without indices a type has all its constructors; equations have been looked at as such.
+    if inductive is None or not inductive[0].num_indices or inductive[0].name == "Eq":
         return False
     return ctx.attempt(lambda: _close_without_cases(ctx, decl))
 
@@ -256,12 +262,15 @@ def refute_hyp(ctx: TacticContext, decl: LocalDecl) -> Expr | None:
     type_ = ctx.type_of(decl)
     if not mctx.is_prop(type_):
         return None
-    found = inductive_type(mctx, type_)
-    if found is not None and not found[0].ctors:
-        return decl.fvar if found[0].name == "False" else _eliminate_empty(ctx, decl)
+    inductive = inductive_type(mctx, type_)
+    if inductive is not None and not inductive[0].ctors:
+        if inductive[0].name == "False":
+            return decl.fvar
+        return _eliminate_empty(ctx, decl)
     equation = match_eq(type_) or match_eq(mctx.whnf(type_, "reducible"))
     if equation is not None:
         return refute_clash(mctx, mk_eq(*equation), decl.fvar) or _refute_by_decide(ctx, decl, type_)
+    # Unfolded all the way: `a ≠ b` and a user's negations are functions into `False`.
     negated = mctx.whnf(type_, "default")
     if isinstance(negated, Pi) and not negated.body.loose and mctx.whnf(negated.body, "default") is Const("False"):
         proof = _proof_of(ctx, negated.type, decl.fvar_id)
@@ -282,15 +291,19 @@ def _proof_of(ctx: TacticContext, prop: Expr, without: str) -> Expr | None:
     level, type_, lhs, rhs = equation
     with mctx.with_transparency("reducible"):
         equal = mctx.is_def_eq(lhs, rhs)
-    return mk_app(Const("Eq.refl", (level,)), type_, lhs) if equal else None
+    if not equal:
+        return None
+    return mk_app(Const("Eq.refl", (level,)), type_, lhs)
 
 
 def _eliminate_empty(ctx: TacticContext, decl: LocalDecl) -> Expr | None:
-    found = inductive_type(ctx.mctx, ctx.type_of(decl))
-    assert found is not None
-    info, levels, args = found
+    inductive = inductive_type(ctx.mctx, ctx.type_of(decl))
+    assert inductive is not None
+    info, levels, args = inductive
     rec = ctx.mctx.env[info.rec_name]
-    rec_levels = (ZERO, *levels) if len(rec.level_params) > len(levels) else levels
+    rec_levels = levels
+    if len(rec.level_params) > len(levels):  # it eliminates into any sort, here into `Prop`
+        rec_levels = (ZERO, *levels)
     motive_type = rec.type_at(rec_levels)
     for arg in args[: info.num_params]:
         assert isinstance(motive_type, Pi)
@@ -326,6 +339,7 @@ def trivial_tactic(ctx: TacticContext, stx: TrivialStx) -> None:
 def trivial(ctx: TacticContext) -> None:
     """Close the main goal by `True.intro`, `decide`, `contradiction`, `rfl`, `assumption`, or part by part for `∧`."""
     before = len(ctx.goals)
+    # Macros of Lean's Init/Tactics.lean, of which the one declared last is tried first.
     attempts = (
         lambda: ctx.replace_main(apply_expr(ctx, Const("True.intro"))),
         lambda: decide_tactic(ctx, DecideStx()),
@@ -367,6 +381,7 @@ def symm_tactic(ctx: TacticContext, stx: SymmStx) -> None:
         ctx.replace_main([new])
     if goal_too:
         turned = _turn(ctx, ctx.target)
+        # The goal follows from the turned one, so the lemma is that of the turned relation.
         _, back = _turn(ctx, turned[0])
         goal = ctx.mctx.decl(ctx.main)
         new = new_goal(ctx.mctx, turned[0], goal.lctx, goal.user_name)
@@ -385,10 +400,10 @@ def _turn(ctx: TacticContext, type_: Expr) -> tuple[Expr, Expr]:
 
 
 def _constructors(ctx: TacticContext, name: str) -> list[Expr]:
-    found = inductive_type(ctx.mctx, ctx.target)
-    if found is None:
+    inductive = inductive_type(ctx.mctx, ctx.target)
+    if inductive is None:
         raise ctx.with_goal(f"Tactic `{name}` failed: target is not an inductive datatype")
-    info, levels, _ = found
+    info, levels, _ = inductive
     return [Const(ctor, levels) for ctor in info.ctors]
 
 
@@ -456,5 +471,6 @@ def exists_tactic(ctx: TacticContext, stx: ExistsStx) -> None:
     """
     hole = SyntheticHole("_", pos=stx.pos, end=stx.end)
     refine_main(ctx, AnonCtor((*stx.terms, hole), pos=stx.pos, end=stx.end))
+    # Lean's macro is `refine ⟨a, b, ?_⟩; try trivial`.
     if ctx.goals:
         ctx.attempt(lambda: trivial(ctx))

@@ -60,6 +60,7 @@ def close_main_with(ctx: TacticContext, seq: TacticSeq, blame: tuple[int, int] |
         ctx.prune()
         if ctx.goals:
             raise unsolved_goals(ctx).at(*(blame or (seq.pos, seq.end)))
+    # `closeUsingOrAdmit` of Lean: in a whole text the error is told and the goal admitted, so that the rest is checked.
     except ProofError as error:
         if not ctx.session.recover:
             raise
@@ -130,6 +131,7 @@ def and_then_tactic(ctx: TacticContext, stx: AndThenStx) -> None:
     ```
     """
     with ctx.focus():
+        # Focused: `u` is for the goals that `t` leaves, not for those that stood behind it.
         run_tactic_node(ctx, stx.first)
         on_all_goals(ctx, lambda: run_tactic_node(ctx, stx.then))
 
@@ -153,6 +155,7 @@ def on_all_goals(ctx: TacticContext, work: Callable[[], None]) -> None:
     """Do something to every goal alone. Where errors are recovered from, all goals are tried before giving up."""
     goals, left, failed = list(ctx.goals), [], False
     for goal in goals:
+        # A tactic on another goal may have determined this one.
         if ctx.mctx.is_assigned(goal):
             continue
         ctx.goals = [goal]
@@ -209,6 +212,7 @@ def first_tactic(ctx: TacticContext, stx: FirstStx) -> None:
     for place, alternative in enumerate(stx.alts):
         last = place == len(stx.alts) - 1
         try:
+            # An error in an earlier alternative means to try the next, so it must not be recovered from.
             with ctx.session.recovering(last):
                 run_seq(ctx, alternative)
             return
@@ -239,6 +243,8 @@ def repeat_tactic(ctx: TacticContext, stx: RepeatStx) -> None:
       repeat rw [Nat.add_assoc]
     ```
     """
+    # A loop where Lean has a recursive macro, `first | (t; repeat t) | skip`: Lean ends one that goes on for ever by
+    # its recursion depth, the budget ends this.
     while ctx.attempt(lambda: run_seq(ctx, stx.tactics)):
         ctx.mctx.budget.spend(REPEAT_COST)
 
@@ -271,14 +277,15 @@ def find_case(ctx: TacticContext, tag: str) -> str:
     if tag == "_":
         return ctx.main
     tags = [(goal, goal_tag(ctx.mctx, goal)) for goal in ctx.goals]
+    # `findTag?` of Lean's Elab/Tactic/BuiltinTactic.lean: exactly, then as a suffix, then as a prefix.
     tests = (
-        lambda found: found == tag,
-        lambda found: found.endswith("." + tag),
-        lambda found: found.startswith(tag + "."),
+        lambda full: full == tag,
+        lambda full: full.endswith("." + tag),
+        lambda full: full.startswith(tag + "."),
     )
     for test in tests:
-        for goal, found in tags:
-            if test(found):
+        for goal, full in tags:
+            if test(full):
                 return goal
     raise ctx.no_such_case(tag)
 
@@ -390,6 +397,7 @@ def _exhaust(ctx: TacticContext, seq: TacticSeq) -> bool:
         if ctx.attempt(lambda: run_seq(ctx, seq)):
             ctx.mctx.budget.spend(REPEAT_COST)
             progress = True
+            # Depth first, so that the goals that are left keep the order of the proof.
             todo = ctx.goals + todo
         else:
             left.append(goal)
@@ -424,6 +432,7 @@ def solve_tactic(ctx: TacticContext, stx: SolveStx) -> None:
       solve | assumption
     ```
     """
+    # The last one outside of `attempt`: its error is what the user sees, and may be recovered from.
     *others, last = stx.alts
     for alternative in others:
         if ctx.attempt(partial(close_main_with, ctx, alternative)):
@@ -441,6 +450,7 @@ def fail_if_success_tactic(ctx: TacticContext, stx: FailIfSuccessStx) -> None:
       exact Nat.zero_add n
     ```
     """
+    # Not by `attempt`, which would keep what succeeds.
     mark = ctx.save()
     try:
         run_seq(ctx, stx.tactics)

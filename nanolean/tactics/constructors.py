@@ -48,26 +48,29 @@ class CtorApp(NamedTuple):
 
 def as_ctor(mctx: MetaContext, e: Expr, reduce: bool = True) -> CtorApp | None:
     """Read the term as a constructor application (numbers too), after reduction to head normal form if `reduce`."""
-    found = _read_ctor(mctx, mctx.instantiate(e))
-    if found is None and reduce:
-        found = _read_ctor(mctx, mctx.whnf(e, "default"))
-    return found
+    app = _read_ctor(mctx, mctx.instantiate(e))
+    if app is None and reduce:
+        app = _read_ctor(mctx, mctx.whnf(e, "default"))
+    return app
 
 
 def _read_ctor(mctx: MetaContext, e: Expr) -> CtorApp | None:
+    # As numbers: `5` is `succ 4`, and `x + 2` is `succ (x + 1)`, without a term of five constructors.
     base, plus = nat_offset(mctx, e)
     if base is None or plus > 0:
-        name = "Nat.succ" if plus else "Nat.zero"
-        info = mctx.env[name]
-        assert isinstance(info, CtorInfo)
-        return CtorApp(info, (), [], [mk_offset(base, plus - 1)] if plus else [])
+        name, fields = "Nat.zero", []
+        if plus:
+            name, fields = "Nat.succ", [mk_offset(base, plus - 1)]
+        number_ctor = mctx.env[name]
+        assert isinstance(number_ctor, CtorInfo)
+        return CtorApp(number_ctor, (), [], fields)
     fn, args = get_app_fn_args(e)
     if not isinstance(fn, Const):
         return None
-    info2 = mctx.env.get(fn.name)
-    if not isinstance(info2, CtorInfo) or len(args) != info2.num_params + info2.num_fields:
+    ctor = mctx.env.get(fn.name)
+    if not isinstance(ctor, CtorInfo) or len(args) != ctor.num_params + ctor.num_fields:
         return None
-    return CtorApp(info2, fn.levels, args[: info2.num_params], args[info2.num_params :])
+    return CtorApp(ctor, fn.levels, args[: ctor.num_params], args[ctor.num_params :])
 
 
 def mk_false_elim(mctx: MetaContext, target: Expr, absurdity: Expr) -> Expr:
@@ -85,7 +88,10 @@ def refute_clash(mctx: MetaContext, equation: Expr, proof: Expr) -> Expr | None:
     level, type_, lhs, rhs = sides
     left_lit, right_lit = nat_offset(mctx, lhs), nat_offset(mctx, rhs)
     if left_lit[0] is None and right_lit[0] is None:
-        return None if left_lit[1] == right_lit[1] else _refute_numbers(left_lit[1], right_lit[1], proof)
+        if left_lit[1] == right_lit[1]:
+            return None
+        # By `Nat.beq`, which the kernel computes: by constructors it would peel off as many as the smaller number.
+        return _refute_numbers(left_lit[1], right_lit[1], proof)
     left, right = as_ctor(mctx, lhs), as_ctor(mctx, rhs)
     if left is None or right is None or left.ctor is right.ctor:
         return None
@@ -124,6 +130,8 @@ def _by_recursor(mctx: MetaContext, left: CtorApp, type_: Expr, result: Expr, ch
     rec = mctx.env[info.rec_name]
     assert isinstance(rec, RecInfo)
     level = mctx.sort_level(result)
+    # A proposition's recursor leads into `Prop` alone, and its proofs are all equal: no function tells its constructors
+    # apart.
     if level is None or not rec.large:
         return None
     head: Expr = Const(rec.name, (level, *left.levels))
@@ -166,6 +174,7 @@ def _minor(mctx: MetaContext, ctor: CtorInfo, minor_type: Expr, choose: Choose) 
         local = mctx.fresh_local(minor_type.name, minor_type.type)
         ids.append(local.fvar_id)
         minor_type = instantiate(minor_type.body, local.fvar)
+    # The other arguments of a minor premise are induction hypotheses.
     fields: Sequence[Expr] = [FVar(i) for i in ids[: ctor.num_fields]]
     return mctx.mk_lambda(ids, choose(ctor, fields))
 
@@ -192,9 +201,11 @@ def injection_equations(mctx: MetaContext, equation: Expr, proof: Expr) -> list[
     if left is None or right is None or left.ctor is not right.ctor:
         return None
     type_ = mctx.whnf(type_, "default")
-    found = []
+    equations = []
     for i, (a, b) in enumerate(zip(left.fields, right.fields)):
         field_type = mctx.instantiate(mctx.infer_type(a))
+        # The kernel needs no equation of proofs. Where the type of a field depends on others, an equation is `HEq` in
+        # Lean.
         if not _independent(left, i) or mctx.is_prop(field_type) or not mctx.is_def_eq(field_type, mctx.infer_type(b)):
             continue
         field_level = mctx.sort_level(field_type)
@@ -203,8 +214,8 @@ def injection_equations(mctx: MetaContext, equation: Expr, proof: Expr) -> list[
             continue
         step = mk_congr_arg((level, field_level), (type_, field_type), (lhs, rhs), pick, proof)
         name = _binder_name(left, i)
-        found.append(FieldEquation(name, mk_eq(field_level, field_type, a, b), step))
-    return found
+        equations.append(FieldEquation(name, mk_eq(field_level, field_type, a, b), step))
+    return equations
 
 
 def _binder_name(app: CtorApp, index: int) -> str:
@@ -222,6 +233,7 @@ def _independent(app: CtorApp, index: int) -> bool:
 
 
 def _picker(mctx: MetaContext, left: CtorApp, type_: Expr, index: int, field_type: Expr) -> Expr | None:
+    # A shorter term for what is done most.
     if type_ is NAT_TYPE and "Nat.pred" in mctx.env:
         return Const("Nat.pred")
     return field_picker(mctx, left, type_, index, field_type)

@@ -23,7 +23,7 @@ from nanolean.syntax import (
     SufficesStx,
     Term,
 )
-from nanolean.tactics.basic import tag_definition_goals
+from nanolean.tactics.basic import stated_type, tag_definition_goals
 from nanolean.tactics.cases_core import cases_local
 from nanolean.tactics.core import TacticContext, tactic
 from nanolean.tactics.eliminate import inductive_type
@@ -40,6 +40,7 @@ from nanolean.tactics.goals import (
     try_clear,
     user_of,
     with_context,
+    written_name,
 )
 from nanolean.tactics.rcases import destruct, name_locals
 from nanolean.tactics.rewrite import well_typed
@@ -56,16 +57,16 @@ def let_tactic(ctx: TacticContext, stx: LetStx) -> None:
     ```
     """
     mctx, goal, lctx = ctx.mctx, ctx.main, ctx.lctx
-    type_ = None if stx.type is None else elab_type(ctx.session, lctx, stx.type)
-    found = elab_term(ctx.session, lctx, stx.value, type_, holes="goals")
+    type_ = stated_type(ctx, stx.type)
+    value = elab_term(ctx.session, lctx, stx.value, type_, holes="goals")
     if type_ is None:
-        type_ = mctx.instantiate(mctx.infer_type(found.term))
-    local = mctx.fresh_local(local_name(stx.name), type_, found.term)
+        type_ = mctx.instantiate(mctx.infer_type(value.term))
+    local = mctx.fresh_local(local_name(stx.name), type_, value.term)
     decl = mctx.decl(goal)
     new = new_goal(mctx, decl.type, decl.lctx.add(local), decl.user_name)
     mctx.assign(goal, mctx.mk_lambda([local.fvar_id], MVar(new)))
-    ctx.replace_main([new, *found.goals])
-    tag_definition_goals(ctx, new, found.goals)
+    ctx.replace_main([new, *value.goals])
+    tag_definition_goals(ctx, new, value.goals)
 
 
 @tactic(SufficesStx)
@@ -80,11 +81,11 @@ def suffices_tactic(ctx: TacticContext, stx: SufficesStx) -> None:
     mctx, goal, lctx = ctx.mctx, ctx.main, ctx.lctx
     type_ = elab_type(ctx.session, lctx, stx.type)
     local = mctx.fresh_local(local_name(stx.name), type_)
-    found = elab_term(ctx.session, lctx.add(local), stx.value, ctx.target, holes="goals")
+    proof = elab_term(ctx.session, lctx.add(local), stx.value, ctx.target, holes="goals")
     new = new_goal(mctx, type_, lctx, goal_tag(mctx, goal))
-    mctx.assign(goal, App(mctx.mk_lambda([local.fvar_id], found.term), MVar(new)))
+    mctx.assign(goal, App(mctx.mk_lambda([local.fvar_id], proof.term), MVar(new)))
     # Lean's `suffices` refines by a term and rotates its goals to the right by one.
-    goals = [new, *found.goals]
+    goals = [new, *proof.goals]
     ctx.replace_main(goals[-1:] + goals[:-1])
 
 
@@ -103,6 +104,7 @@ def generalize_tactic(ctx: TacticContext, stx: GeneralizeStx) -> None:
     values = [elab_term(ctx.session, ctx.lctx, arg.term).term for arg in stx.args]
     locals_: list[LocalDecl] = []
     target = goal_target(mctx, goal)
+    # The last first, as Lean's `generalize`: an earlier term may contain a later one.
     for arg, value in reversed(list(zip(stx.args, values))):
         local = mctx.fresh_local(local_name(arg.name), mctx.instantiate(mctx.infer_type(value)))
         target = instantiate(kabstract(mctx, target, value), local.fvar)
@@ -115,6 +117,7 @@ def generalize_tactic(ctx: TacticContext, stx: GeneralizeStx) -> None:
             target = arrow(mk_eq(level, local.type, value, local.fvar), target, "h")
             names.insert(0, local_name(arg.equation_name, "h"))
             proofs.insert(0, mk_eq_refl(level, local.type, value))
+    # Some type in the goal may have needed the term to be what it is.
     if not _is_type_correct(ctx, target, [local.fvar_id for local in locals_]):
         raise ctx.with_goal("Tactic `generalize` failed: result is not type correct")
     new = new_goal(mctx, mctx.mk_pi([local.fvar_id for local in locals_], target), decl.lctx, decl.user_name)
@@ -144,6 +147,7 @@ def clear_tactic(ctx: TacticContext, stx: ClearStx) -> None:
     mctx, goal = ctx.mctx, ctx.main
     wanted = {ctx.hyp(name).fvar_id for name in stx.names}
     lctx = ctx.lctx
+    # Latest first, so that `clear x h` works for an `h` about `x`.
     for decl in reversed(list(ctx.lctx)):
         if decl.fvar_id not in wanted:
             continue
@@ -188,7 +192,7 @@ def intro_patterns_tactic(ctx: TacticContext, stx: IntroPatternsStx) -> None:
             assert isinstance(pattern.pattern, PatName)
             _intro_typed(ctx, pattern.pattern.name, pattern.type)
         elif isinstance(pattern, PatName):
-            _, goal = intro(ctx.mctx, ctx.main, None if pattern.name == "_" else pattern.name)
+            _, goal = intro(ctx.mctx, ctx.main, written_name(pattern.name))
             ctx.replace_main([goal])
         else:
             fvar_id, goal = intro(ctx.mctx, ctx.main, None)
@@ -198,8 +202,7 @@ def intro_patterns_tactic(ctx: TacticContext, stx: IntroPatternsStx) -> None:
 def _intro_typed(ctx: TacticContext, name: str, type_stx: Term) -> None:
     """`intro (x : T)`: the binder's type is restated as `T`."""
     mctx = ctx.mctx
-    target = ctx.target
-    target = target if isinstance(target, Pi) else mctx.whnf(target, "default")
+    target = mctx.whnf_pi(ctx.target, "default")
     if isinstance(target, Pi):
         type_ = elab_type(ctx.session, ctx.lctx, type_stx, holes="natural")
         if not mctx.is_def_eq(target.type, type_):
@@ -209,7 +212,7 @@ def _intro_typed(ctx: TacticContext, name: str, type_stx: Term) -> None:
                 f"{shown[1]}\ndue to the provided type annotation"
             )
         ctx.replace_main([change_target(mctx, ctx.main, Pi(target.name, mctx.instantiate(type_), target.body))])
-    _, goal = intro(mctx, ctx.main, None if name == "_" else name)
+    _, goal = intro(mctx, ctx.main, written_name(name))
     ctx.replace_main([goal])
 
 
@@ -226,14 +229,14 @@ def _match(ctx: TacticContext, goal: str, fvar_id: str, pattern: RcasesPattern) 
         return name_locals(ctx, goal, [fvar_id], [local_name(pattern.name)])
     assert isinstance(pattern, PatTuple)
     mctx = ctx.mctx
-    found = inductive_type(mctx, mctx.fvars[fvar_id].type)
-    if found is None or len(found[0].ctors) != 1:
+    inductive = inductive_type(mctx, mctx.fvars[fvar_id].type)
+    if inductive is None or len(inductive[0].ctors) != 1:
         shown = ctx.show_in(goal, mctx.fvars[fvar_id].type)
         raise TacticError(
             "Invalid `⟨...⟩` notation: The expected type must be an inductive type with one constructor, but it is\n"
             f"  {shown}"
         )
-    ctor = mctx.env[found[0].ctors[0]]
+    ctor = mctx.env[inductive[0].ctors[0]]
     assert isinstance(ctor, CtorInfo)
     (branch,) = cases_local(mctx, goal, fvar_id, ctx.show_in)
     fields = [i for i, explicit in zip(branch.fields, branch.explicit) if explicit]
@@ -257,18 +260,19 @@ def _match(ctx: TacticContext, goal: str, fvar_id: str, pattern: RcasesPattern) 
 def have_pattern_tactic(ctx: TacticContext, stx: HavePatternStx) -> None:
     """Take a value apart: `have ⟨x, h⟩ : T := e`. A hypothesis `e` itself stays."""
     mctx, goal, lctx = ctx.mctx, ctx.main, ctx.lctx
-    type_ = None if stx.type is None else elab_type(ctx.session, lctx, stx.type)
-    found = elab_term(ctx.session, lctx, stx.value, type_, holes="goals")
+    type_ = stated_type(ctx, stx.type)
+    value = elab_term(ctx.session, lctx, stx.value, type_, holes="goals")
     if type_ is None:
-        type_ = mctx.instantiate(mctx.infer_type(found.term))
+        type_ = mctx.instantiate(mctx.infer_type(value.term))
     if not mctx.is_prop(type_):
         target = goal_target(mctx, goal)
-        if isinstance(get_app_fn(found.term), FVar) or kabstract(mctx, target, found.term).loose:
+        # `match` keeps the equation of the value with its pattern in the goal; taking the local apart would lose it.
+        if isinstance(get_app_fn(value.term), FVar) or kabstract(mctx, target, value.term).loose:
             raise TacticError("a pattern for data that the goal may depend on is not supported; use `cases`")
-    fvar_id, goal = assert_hyp(mctx, goal, inaccessible("x"), type_, found.term)
+    fvar_id, goal = assert_hyp(mctx, goal, inaccessible("x"), type_, value.term)
     new = match_local(ctx, goal, fvar_id, stx.pattern)
-    ctx.replace_main([new, *found.goals])
-    tag_definition_goals(ctx, new, found.goals)
+    ctx.replace_main([new, *value.goals])
+    tag_definition_goals(ctx, new, value.goals)
 
 
 # -- rintro ------------------------------------------------------------------------------------------------------------
@@ -295,6 +299,7 @@ def rintro(ctx: TacticContext, goal: str, patterns: list[RcasesPattern]) -> list
     """Introduce one binder for each pattern and take it apart, in every goal that this makes."""
     goals = [goal]
     for pattern in patterns:
+        # `rintro (h | h) x`: what follows an alternative is introduced in each of its goals.
         goals = [new for goal in goals for new in _rintro_one(ctx, goal, pattern)]
     return goals
 

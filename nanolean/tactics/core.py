@@ -78,6 +78,7 @@ class TacticContext:
 
     def prune(self) -> None:
         """Drop goals that have been assigned meanwhile (by unification with another goal's metavariable)."""
+        # Nothing is copied in the usual case: this runs before each look at a goal.
         if any(self.mctx.is_assigned(goal) for goal in self.goals):
             self.goals = [goal for goal in self.goals if not self.mctx.is_assigned(goal)]
 
@@ -159,8 +160,11 @@ class TacticContext:
         """Run something; when it is refused, undo it and answer False."""
         mark = self.save()
         try:
+            # Where errors are recovered from, a tactic that is refused closes its goal by `sorry` and would count as a
+            # success (`withoutRecover` of Lean's Elab/Tactic/Basic.lean).
             with self.session.recovering(False):
                 work()
+        # A budget that is used up is no ProofError: it ends the whole step and not this attempt alone.
         except ProofError:
             self.restore(mark)
             return False
@@ -172,6 +176,7 @@ class TacticContext:
         main = self.main
         rest = self.goals[1:]
         self.goals = [main]
+        # No `finally`: who catches an error restores the goals himself.
         yield
         self.goals = self.goals + rest
 
@@ -188,7 +193,9 @@ def run_tactic_node(ctx: TacticContext, node: Tactic) -> None:
         else:
             ctx.session.watch(ctx, node, partial(fn, ctx, node))
     except ProofError as error:
+        # The innermost tactic is blamed: an error that has its place keeps it.
         raise error.at(node.pos, node.end) from None
+    # Here and not in each tactic, most of which know nothing of other goals.
     ctx.prune()
 
 
@@ -200,6 +207,7 @@ def run_seq(ctx: TacticContext, seq: TacticSeq) -> None:
 
 def hyps_and_goal(ctx: TacticContext, location: Location) -> tuple[list[str], bool]:
     """Return names of the hypotheses and whether the goal is meant; `at *` is refused by tactics that use this."""
+    # `at *` means to skip what a tactic does not apply to, which only `simp` has rules for.
     if location.wildcard:
         raise TacticError("`at *` is not supported for this tactic")
     for name in location.hyps:

@@ -85,10 +85,10 @@ def inductive_type(mctx: MetaContext, type_: Expr) -> tuple[InductiveInfo, tuple
 def as_major(mctx: MetaContext, fvar: FVar) -> Major:
     """Return the local with its inductive type; refused when its type is not inductive."""
     type_ = mctx.infer_type(fvar)
-    found = inductive_type(mctx, type_)
-    if found is None:
+    inductive = inductive_type(mctx, type_)
+    if inductive is None:
         raise TacticError("target is not an inductive datatype")
-    info, levels, args = found
+    info, levels, args = inductive
     rec = mctx.env[info.rec_name]
     assert isinstance(rec, RecInfo)
     return Major(fvar, info, rec, levels, tuple(args[: info.num_params]), tuple(args[info.num_params :]))
@@ -134,10 +134,14 @@ def apply_recursor(
     motive_level = mctx.sort_level(mctx.decl(goal).type)
     if motive_level is None:
         raise TacticError("the goal is not a type")
+    # The kernel's rule of large elimination: which constructor made a proof must not decide what data is.
     if not major.rec.large and motive_level is not ZERO:
         raise TacticError(f"can only eliminate `{major.info.name}` into propositions")
-    motive = _motive(mctx, major, target, "t" if induction else CASES_MOTIVE)
-    levels = (motive_level, *major.levels) if major.rec.large else major.levels
+    value_name = "t" if induction else CASES_MOTIVE
+    motive = _motive(mctx, major, target, value_name)
+    levels = major.levels
+    if major.rec.large:  # only then the recursor has a parameter for the universe of the motive
+        levels = (motive_level, *levels)
     head = mk_app(Const(major.rec.name, levels), *major.params, motive)
     rec_type = mctx.env[major.rec.name].type_at(levels)
     rec_type = _apply_type(rec_type, [*major.params, motive])
@@ -200,6 +204,7 @@ def _minor(
         local = mctx.fresh_local(_hyp_name(major, name, is_field), type_)
         (fields if is_field else hyps).append(local.fvar_id)
         explicit.append(minor_type.info in ("default", ""))
+        # `cases` is the same recursor, whose induction hypotheses nobody sees.
         if is_field or induction:
             lctx = lctx.add(local)
         minor_type = instantiate(minor_type.body, local.fvar)
@@ -209,12 +214,13 @@ def _minor(
     tag = append_tag(mctx.decl(goal).user_name, ctor_name.rsplit(".", 1)[-1])
     new = new_goal(mctx, target(indices, value), lctx, tag)
     minor = mctx.mk_lambda([*fields, *hyps], MVar(new))
-    shown_hyps = hyps if induction else []
-    branch = Branch(ctor_name, new, fields, shown_hyps, explicit[: len(fields) + len(shown_hyps)])
-    return branch, minor
+    if not induction:
+        hyps = []
+    return Branch(ctor_name, new, fields, hyps, explicit[: len(fields) + len(hyps)]), minor
 
 
 def _hyp_name(major: Major, name: str, is_field: bool) -> str:
+    # `induction` on `Nat` uses `Nat.rec` with `n + 1` in Lean (`induction_eliminator`), whose hypothesis has no name.
     if not is_field and major.info.name == "Nat":
         return binder_local_name("a")
     return binder_local_name(name)

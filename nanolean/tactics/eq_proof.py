@@ -73,6 +73,7 @@ def mk_refl(mctx: MetaContext, e: Expr) -> Expr:
 
 def trans(mctx: MetaContext, start: Expr, first: Step, second: Step) -> Step:
     """`start = second.expr` from `start = first.expr` and `first.expr = second.expr`."""
+    # Steps by definition cost nothing in the proof: the kernel finds them again.
     if first.proof is None:
         return second
     if second.proof is None:
@@ -95,6 +96,7 @@ def congr_args(mctx: MetaContext, fn: Expr, args: list[Expr], steps: list[Step |
     """
     left, right = fn, fn
     proof: Expr | None = None
+    # From the left: nothing while no argument has changed, then `congrArg` once, then `congr` or `congrFun` for each.
     for arg, step in zip(args, steps):
         new = arg if step is None else step.expr
         if step is None or step.proof is None:
@@ -129,6 +131,7 @@ def _congr(mctx: MetaContext, left: Expr, right: Expr, proof: Expr, arg: Expr, s
 def _congr_fun(mctx: MetaContext, left: Expr, right: Expr, proof: Expr, arg: Expr) -> Expr:
     domain = mctx.infer_type(arg)
     fn_type = mctx.whnf(mctx.infer_type(left), "default")
+    # `congrFun` is for functions whose result type depends on the argument, so it wants the family.
     family = Lam("x", domain, fn_type.body)  # type: ignore[attr-defined]
     codomain = mctx.infer_type(App(left, arg))
     levels = (level_of(mctx, domain), level_of(mctx, codomain))

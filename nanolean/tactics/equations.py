@@ -14,6 +14,7 @@ from nanolean.kernel.expr import (
     mk_app,
 )
 from nanolean.kernel.level import Level
+from nanolean.meta.bind import mentions
 from nanolean.meta.mctx import MetaContext
 from nanolean.proof_errors import TacticError
 from nanolean.tactics.constructors import injection_equations, mk_false_elim, refute_clash
@@ -23,7 +24,6 @@ from nanolean.tactics.goals import (
     dependents,
     goal_target,
     intro_all,
-    mentions_any,
     new_goal,
     revert,
     try_clear,
@@ -53,6 +53,7 @@ def subst_hyp(
     if sides is None:
         return None
     _, _, lhs, rhs = sides
+    # Lean's `subst`: for `a = b` the variable `b` goes, and `a` only if `b` is none.
     ways = [(rhs, lhs, False), (lhs, rhs, True)]
     if later_first and isinstance(lhs, FVar) and isinstance(rhs, FVar):
         ids = [decl.fvar_id for decl in mctx.decl(goal).lctx]
@@ -68,7 +69,8 @@ def _can_eliminate(mctx: MetaContext, goal: str, var: FVar, value: Expr, hyp: st
     lctx = mctx.decl(goal).lctx
     if var.id not in lctx or mctx.fvars[var.id].value is not None:
         return False
-    return not mentions_any(mctx, value, set(dependents(mctx, lctx, [var.id])))
+    # `x = x + y`, or a value whose own locals would go with `x`, cannot take its place.
+    return not mentions(mctx, value, set(dependents(mctx, lctx, [var.id])))
 
 
 def _eliminate(mctx: MetaContext, goal: str, hyp: str, var: FVar, value: Expr, symm: bool) -> tuple[str, Renaming]:
@@ -77,7 +79,10 @@ def _eliminate(mctx: MetaContext, goal: str, hyp: str, var: FVar, value: Expr, s
     assert sides is not None
     level, type_, _, _ = sides
     lctx = mctx.decl(goal).lctx
-    first = {var.id} if symm else {var.id, hyp}
+    # `Eq.rec` takes `value = var`. The other way round the hypothesis is turned, and the old one reverted.
+    first = {var.id}
+    if not symm:
+        first.add(hyp)
     others = [i for i in dependents(mctx, lctx, [var.id, hyp]) if i not in first]
     names = [lctx.by_id[i].user_name for i in others]
     others, goal = revert(mctx, goal, others)
@@ -125,6 +130,7 @@ def solve_equations(mctx: MetaContext, goal: str, equations: list[str], show: Sh
         if sides is None or hyp not in mctx.decl(goal).lctx:
             continue
         _, _, lhs, rhs = sides
+        # The order of Lean's `unifyEq?`: trivial equations, then variables, then constructors.
         if mctx.is_def_eq(lhs, rhs):
             goal = try_clear(mctx, goal, [hyp])
             continue
@@ -132,6 +138,7 @@ def solve_equations(mctx: MetaContext, goal: str, equations: list[str], show: Sh
         if done is not None:
             goal, renaming = done
             queue = [renaming.get(i, i) for i in queue]
+            # Ids from before the first step lead to those after the last.
             total = {**{old: renaming.get(now, now) for old, now in total.items()}, **_fresh(renaming, total)}
             continue
         split = _use_constructors(mctx, goal, hyp, show)

@@ -23,7 +23,7 @@ from nanolean.tactics.closing import assumption_tactic, close_by_rfl
 from nanolean.tactics.context import rintro
 from nanolean.tactics.core import TacticContext, tactic
 from nanolean.tactics.eq_proof import Step, congr_args, match_eq, mk_eq
-from nanolean.tactics.goals import append_tag, goal_tag, goal_target, intro, new_goal
+from nanolean.tactics.goals import append_tag, goal_tag, goal_target, intro, new_goal, written_name
 
 CLASS_OPERATORS = frozenset(
     ("Nat.add", "Nat.sub", "Nat.mul", "Nat.div", "Nat.mod", "Nat.pow", "Nat.le", "Nat.lt", "Nat.dvd", "List.append")
@@ -43,13 +43,12 @@ def funext_tactic(ctx: TacticContext, stx: FunextStx) -> None:
     """
     for name in stx.names:
         _apply_lemma(ctx, "funext")
-        _, goal = intro(ctx.mctx, ctx.main, None if name == "_" else name)
+        _, goal = intro(ctx.mctx, ctx.main, written_name(name))
         ctx.replace_main([goal])
 
 
 def _apply_lemma(ctx: TacticContext, name: str) -> None:
-    info = ctx.state.env[name]
-    ctx.replace_main(apply_expr(ctx, Const(name, tuple(ctx.mctx.fresh_level() for _ in info.level_params))))
+    ctx.replace_main(apply_expr(ctx, ctx.mctx.fresh_const(ctx.state.env[name])))
 
 
 @tactic(ExtStx)
@@ -88,7 +87,11 @@ def _ext_lemma(ctx: TacticContext, goal: str) -> str | None:
     if sides is None:
         return None
     type_ = ctx.mctx.whnf(sides[1], "reducible")
-    return "funext" if isinstance(type_, Pi) else "propext" if type_ is PROP else None
+    if isinstance(type_, Pi):
+        return "funext"
+    if type_ is PROP:
+        return "propext"
+    return None
 
 
 def _ext_once(
@@ -99,8 +102,10 @@ def _ext_once(
     lemma = _ext_lemma(ctx, goal)
     if lemma is None:
         sides = match_eq(ctx.target)
-        shown = ctx.show(sides[1] if sides is not None else ctx.target)
-        raise TacticError(f"No applicable extensionality theorem found for type\n  {shown}")
+        type_ = ctx.target
+        if sides is not None:
+            type_ = sides[1]
+        raise TacticError(f"No applicable extensionality theorem found for type\n  {ctx.show(type_)}")
     _apply_lemma(ctx, lemma)
     if lemma == "propext":
         return [(ctx.main, patterns)]
@@ -125,6 +130,7 @@ def congr_tactic(ctx: TacticContext, stx: CongrStx) -> None:
     ```
     """
     with ctx.focus():
+        # `congrN` of Lean tries `rfl` and assumptions before it takes a term apart, too (`closePre`).
         if _closed_at_once(ctx):
             return
         new = _congruence(ctx)
@@ -137,7 +143,9 @@ def congr_tactic(ctx: TacticContext, stx: CongrStx) -> None:
             ctx.goals = [goal]
             if _closed_at_once(ctx):
                 continue
-            parts = None if stx.depth is not None and depth >= stx.depth else _congruence(ctx)
+            parts = None
+            if stx.depth is None or depth < stx.depth:
+                parts = _congruence(ctx)
             if parts is None and not _closed_at_once(ctx, "default"):
                 done.append(goal)
             elif parts is not None:
@@ -166,8 +174,9 @@ def _congruence(ctx: TacticContext) -> list[str] | None:
     goals: list[str] = []
     type_ = mctx.infer_type(fn)
     for place, (arg, other) in enumerate(zip(args, others)):
-        type_ = type_ if isinstance(type_, Pi) else mctx.whnf(type_, "default")
+        type_ = mctx.whnf_pi(type_, "default")
         assert isinstance(type_, Pi)
+        # An argument that a later type depends on cannot be exchanged by `congr`, a proof need not be.
         open_ = is_arrow(type_) and type_.info == "default" and not mctx.is_prop(type_.type)
         same = mctx.is_proof(arg) or arg is other
         if not open_ and not same:
@@ -190,5 +199,6 @@ def _congruence(ctx: TacticContext) -> list[str] | None:
 
 def _argument_name(fn: Expr, count: int, place: int, name: str) -> str:
     """The name of an argument in the tag of its goal; what Lean reads as the operator of a class has arguments `a`."""
+    # Such a function is the field of a class in Lean, whose arguments have no names.
     operator = isinstance(fn, Const) and fn.name in CLASS_OPERATORS and count - place <= 2
     return "a" if operator or name in ("", "_") else name.rstrip("✝")

@@ -21,6 +21,7 @@ from nanolean.kernel.expr import (
     instantiate,
     mk_app,
 )
+from nanolean.meta.bind import depends_on, mentions
 from nanolean.meta.lctx import LocalContext, LocalDecl, inaccessible
 from nanolean.meta.mctx import MetaContext
 from nanolean.printer import show_goal
@@ -30,6 +31,7 @@ from nanolean.tactics.eq_proof import level_of
 
 def append_tag(parent: str, suffix: str) -> str:
     """Return the case tag of a goal that comes from the `suffix` part of a goal tagged `parent`."""
+    # A tag is typed after `case`, where no name has this mark.
     suffix = suffix.rstrip("✝")
     return f"{parent}.{suffix}" if parent else suffix
 
@@ -58,6 +60,13 @@ def set_tag(mctx: MetaContext, goal: str, tag: str) -> None:
 def local_name(written: str, own: str = "x") -> str:
     """Return the name that source text gives to a local; for `_` its own name, inaccessible."""
     return inaccessible(own) if written == "_" else written
+
+
+def written_name(name: str) -> str | None:
+    """Return a name as `intro` takes it: None for `_`."""
+    if name == "_":
+        return None
+    return name
 
 
 def binder_local_name(name: str) -> str:
@@ -108,6 +117,7 @@ def intro(mctx: MetaContext, goal: str, name: str | None) -> tuple[str, str]:
     decl = mctx.decl(goal)
     target = mctx.instantiate(decl.type)
     if not isinstance(target, Pi | Let):
+        # No definition is unfolded for a binder that beta or `let` already shows, as goals would show its body.
         target = mctx.whnf_core(target)
         if not isinstance(target, Pi | Let):
             target = mctx.whnf(target, "default")
@@ -118,6 +128,7 @@ def intro(mctx: MetaContext, goal: str, name: str | None) -> tuple[str, str]:
     else:
         reason = "There are no additional binders or `let` bindings in the goal to introduce"
         raise TacticError(f"Tactic `introN` failed: {reason}\n\n{show_goal(mctx, goal)}")
+    # The goal is `fun x => ?new`, where `?new` may use `x`: `mk_lambda` makes the delayed assignment for that.
     new = new_goal(mctx, instantiate(target.body, local.fvar), decl.lctx.add(local), decl.user_name)
     mctx.assign(goal, mctx.mk_lambda([local.fvar_id], MVar(new)))
     return local.fvar_id, new
@@ -135,24 +146,17 @@ def intro_all(mctx: MetaContext, goal: str, names: Sequence[str]) -> tuple[list[
 def dependents(mctx: MetaContext, lctx: LocalContext, roots: Iterable[str]) -> list[str]:
     """Ids of the locals in `roots` and of those that depend on them, in the order of the context."""
     wanted = set(roots)
-    found = []
+    ids = []
+    # One pass: what depends on a local comes after it.
     for decl in lctx:
         if decl.fvar_id in wanted or _mentions(mctx, decl, wanted):
             wanted.add(decl.fvar_id)
-            found.append(decl.fvar_id)
-    return found
+            ids.append(decl.fvar_id)
+    return ids
 
 
 def _mentions(mctx: MetaContext, decl: LocalDecl, ids: set[str]) -> bool:
-    if not ids:
-        return False
-    return any(part is not None and mentions_any(mctx, part, ids) for part in (decl.type, decl.value))
-
-
-def mentions_any(mctx: MetaContext, e: Expr, ids: set[str]) -> bool:
-    """Return whether one of the locals occurs in the instantiated term."""
-    e = mctx.instantiate(e)
-    return e.has_fvar and not ids.isdisjoint(collect_fvars(e))
+    return bool(ids) and depends_on(mctx, decl.type, decl.value, ids)
 
 
 def revert(mctx: MetaContext, goal: str, fvar_ids: Iterable[str]) -> tuple[list[str], str]:
@@ -162,6 +166,7 @@ def revert(mctx: MetaContext, goal: str, fvar_ids: Iterable[str]) -> tuple[list[
     if not ids:
         return [], goal
     new = new_goal(mctx, mctx.mk_pi(ids, decl.type), decl.lctx.remove(ids), decl.user_name)
+    # A `let` local becomes a `let` in the new type, which takes no argument.
     args = [FVar(fvar_id) for fvar_id in ids if mctx.fvars[fvar_id].value is None]
     mctx.assign(goal, mk_app(MVar(new), *args))
     return ids, new
@@ -171,6 +176,7 @@ def try_clear(mctx: MetaContext, goal: str, fvar_ids: Sequence[str]) -> str:
     """Remove those of the locals that nothing depends on, last one first."""
     lctx = mctx.decl(goal).lctx
     gone: list[str] = []
+    # The last one first: it may be all that an earlier one is needed for.
     for fvar_id in reversed(fvar_ids):
         if fvar_id in lctx and user_of(mctx, goal, lctx, fvar_id) is None:
             lctx = lctx.remove([fvar_id])
@@ -184,7 +190,9 @@ def user_of(mctx: MetaContext, goal: str, lctx: LocalContext, fvar_id: str) -> s
     for other in lctx:
         if other.fvar_id != fvar_id and _mentions(mctx, other, ids):
             return f"`{other.user_name}`"
-    return "the target" if mentions_any(mctx, mctx.decl(goal).type, ids) else None
+    if mentions(mctx, mctx.decl(goal).type, ids):
+        return "the target"
+    return None
 
 
 # -- hypotheses --------------------------------------------------------------------------------------------------------
@@ -195,6 +203,7 @@ def assert_hyp(mctx: MetaContext, goal: str, name: str, type_: Expr, value: Expr
     decl = mctx.decl(goal)
     local = mctx.fresh_local(name, type_)
     new = new_goal(mctx, decl.type, decl.lctx.add(local), decl.user_name)
+    # A redex: the proof is in the term once, however often the hypothesis is used.
     mctx.assign(goal, App(mctx.mk_lambda([local.fvar_id], MVar(new)), value))
     return local.fvar_id, new
 
@@ -209,6 +218,7 @@ def replace_hyp(mctx: MetaContext, goal: str, fvar_id: str, type_: Expr, proof: 
     local = mctx.fresh_local(old.user_name, type_)
     used = collect_fvars(mctx.instantiate(type_))
     decls = list(decl.lctx)
+    # `replaceLocalDecl` of Lean: in the old place, or behind the last local that the new type mentions.
     place = max(i for i, other in enumerate(decls) if other.fvar_id == fvar_id or other.fvar_id in used)
     decls.insert(place + 1, local)
     lctx = LocalContext(decls)
@@ -237,6 +247,7 @@ def retype_hyp(mctx: MetaContext, goal: str, fvar_id: str, type_: Expr) -> tuple
         return goal, {}
     place = [decl.fvar_id for decl in lctx].index(fvar_id)
     names = [decl.user_name for decl in lctx.decls[place:]]
+    # An id never changes its type (see `lctx`), so the hypothesis and all behind it are introduced again.
     old, goal = revert(mctx, goal, [decl.fvar_id for decl in lctx.decls[place:]])
     target = goal_target(mctx, goal)
     assert isinstance(target, Pi)

@@ -58,6 +58,7 @@ class Match:
             values = self.args[::-1]
             if any(value is None and has_loose_bvar(pattern, idx) for idx, value in enumerate(values)):
                 return None
+            # PROP stands where the pattern has no such variable.
             pattern = instantiate(pattern, *[PROP if value is None else value for value in values])
         if pattern.has_lparam and self.levels:
             pattern = replace_levels(pattern, lambda level: substitute(level, self.levels))
@@ -68,6 +69,7 @@ class Match:
     def match(self, pattern: Expr, e: Expr) -> bool:
         """Return whether the term is an instance of the pattern."""
         if not (pattern.loose or (pattern.has_lparam and self.open_levels)):
+            # Nothing to determine: only here the unifier is asked, the one slow step.
             return pattern is e or alpha_eq(pattern, e) or self._equal(pattern, e)
         if isinstance(pattern, App):
             return self._match_app(pattern, e)
@@ -104,6 +106,8 @@ class Match:
         if self._match_spine(head, pattern_args, fn, args):
             return True
         if isinstance(fn, Const):
+            # `a > b` against a rule about `<`: reducible definitions of the term are seen through, as Lean's
+            # discrimination trees do.
             if getattr(head, "name", None) != fn.name and getattr(self.mctx.env.get(fn.name), "reducible", False):
                 return self.match(pattern, self.mctx.whnf(e, "reducible"))
             return self._match_offset(pattern, e)
@@ -117,6 +121,7 @@ class Match:
                 return False
         elif not head.loose and head is not fn:
             return False
+        # Copies, as a part may have matched before another failed.
         before, levels = list(self.args), dict(self.levels)
         if self.match(head, fn) and all(self.match(p, a) for p, a in zip(pattern_args, args)):
             return True
@@ -128,8 +133,8 @@ class Match:
         base, plus = nat_offset(self.mctx, pattern)
         if base is None or plus == 0:
             return False
-        found, available = nat_offset(self.mctx, e)
-        return available >= plus and self.match(base, mk_offset(found, available - plus))
+        rest, available = nat_offset(self.mctx, e)
+        return available >= plus and self.match(base, mk_offset(rest, available - plus))
 
     def _match_function(self, idx: int, pattern_args: list[Expr], e: Expr) -> bool:
         """`?f x y` with distinct bound `x`, `y`: `f := fun x y => e`; else, argument by argument from the last one."""
@@ -139,6 +144,7 @@ class Match:
             for fvar_id in reversed(ids):
                 decl = self.mctx.fvars[fvar_id]
                 fn = Lam(decl.user_name, decl.type, abstract(fn, [FVar(fvar_id)]))
+            # A Miller pattern has one solution. Anything else is matched as by first-order approximation.
             self.functions = True
             return self._assign(idx, eta_reduce(fn))
         fn_, args = get_app_fn_args(e)
@@ -148,6 +154,7 @@ class Match:
         return all(self.match(p, a) for p, a in zip(pattern_args, args[split:]))
 
     def _assign(self, idx: int, e: Expr) -> bool:
+        # An argument of the rule cannot mention a variable that is bound inside of the term.
         if self.locals and e.has_fvar and not set(self.locals).isdisjoint(collect_fvars(e)):
             return False
         place = self.count - 1 - idx
@@ -161,6 +168,7 @@ class Match:
         """Find arguments and levels that occur only in the types of arguments, from those that are known."""
         if len(self.levels) == level_count and all(arg is not None for arg in self.args):
             return
+        # From the last: its type speaks of those before it, `p : Nat.Prime n` tells `n`.
         for place in range(self.count - 1, -1, -1):
             arg = self.args[place]
             type_ = types[place]

@@ -26,6 +26,7 @@ from nanolean.syntax import (
     TacticSeq,
     Term,
 )
+from nanolean.tactics.basic import stated_type
 from nanolean.tactics.cases_core import cases_local
 from nanolean.tactics.combinators import close_main_with
 from nanolean.tactics.core import TacticContext, tactic
@@ -36,6 +37,7 @@ from nanolean.tactics.goals import (
     assert_hyp,
     goal_target,
     intro,
+    local_name,
     new_goal,
     retype_hyp,
     set_tag,
@@ -48,6 +50,7 @@ def target_local(ctx: TacticContext, target: CaseTarget) -> str:
     """Return the id of a local for the target; other terms become one, with the goal generalized over it."""
     if target.name is None and isinstance(target.term, Ident):
         decl = ctx.lctx.find(target.term.name)
+        # A `let` variable has a value, over which the goal is generalized like over any other term.
         if decl is not None and decl.value is None:
             return decl.fvar_id
     return as_local(ctx, elaborate_target(ctx, target.term), target.name)
@@ -64,6 +67,7 @@ def as_local(ctx: TacticContext, value: Expr, equation_name: str | None = None) 
     type_ = mctx.instantiate(mctx.infer_type(value))
     if isinstance(value, FVar) and equation_name is None and mctx.fvars[value.id].value is None:
         return value.id
+    # The goal cannot tell one proof from another, so there is nothing to generalize.
     if mctx.is_prop(type_):
         fvar_id, goal = assert_hyp(mctx, ctx.main, inaccessible("x"), type_, value)
         ctx.replace_main([goal])
@@ -86,7 +90,7 @@ def _generalize(ctx: TacticContext, value: Expr, type_: Expr, equation_name: str
     mctx.assign(goal, mk_app(MVar(new), *args))
     fvar_id, new = intro(mctx, new, inaccessible("x"))
     if equation_name is not None:
-        _, new = intro(mctx, new, inaccessible("h") if equation_name == "_" else equation_name)
+        _, new = intro(mctx, new, local_name(equation_name, "h"))
     ctx.replace_main([new])
     return fvar_id
 
@@ -106,6 +110,7 @@ def run_alternatives(ctx: TacticContext, branches: Sequence[Branch], alts: Seque
     _check_alternatives(branches, alts)
     left: list[str] = []
     for alt, branch in _paired(branches, alts):
+        # One after the other, each alone: an error in one alternative does not keep the next from being checked.
         goal = name_branch(ctx, branch, alt)
         ctx.goals = [goal]
         if isinstance(alt.rhs, TacticSeq):
@@ -133,6 +138,7 @@ def _paired(branches: Sequence[Branch], alts: Sequence[InductionAlt]) -> list[tu
             continue
         pairs += [(alt, branch) for branch in by_name.values()]
         by_name = {}
+    # Goals and messages come in the order of the constructors, whatever the text's is.
     order = {branch.goal: place for place, branch in enumerate(branches)}
     return sorted(pairs, key=lambda pair: order[pair[1].goal])
 
@@ -226,7 +232,7 @@ def obtain_tactic(ctx: TacticContext, stx: ObtainStx) -> None:
     ```
     """
     mctx, goal, lctx = ctx.mctx, ctx.main, ctx.lctx
-    type_ = None if stx.type is None else elab_type(ctx.session, lctx, stx.type)
+    type_ = stated_type(ctx, stx.type)
     extra: list[str] = []
     if stx.value is None:
         if type_ is None:
@@ -235,21 +241,25 @@ def obtain_tactic(ctx: TacticContext, stx: ObtainStx) -> None:
         extra = [proof_goal]
         value: Expr = MVar(proof_goal)
     else:
-        found = elab_term(ctx.session, lctx, stx.value, type_, holes="goals", recover=True)
-        value, extra = found.term, list(found.goals)
+        elaborated = elab_term(ctx.session, lctx, stx.value, type_, holes="goals", recover=True)
+        value, extra = elaborated.term, list(elaborated.goals)
     if isinstance(value, FVar) and type_ is None:
         fvar_id = value.id
     else:
-        value_type = mctx.instantiate(type_ if type_ is not None else mctx.infer_type(value))
+        value_type = mctx.instantiate(type_ or mctx.infer_type(value))
         fvar_id, goal = assert_hyp(mctx, goal, inaccessible("x"), value_type, value)
     done = destruct(ctx, goal, [(fvar_id, stx.pattern or PatName("this"))])
-    ctx.replace_main([*extra, *done] if stx.value is None else [*done, *extra])
+    if stx.value is None:  # the type without a proof comes first, `?_` in a proof last
+        ctx.replace_main([*extra, *done])
+    else:
+        ctx.replace_main([*done, *extra])
 
 
 def destruct(ctx: TacticContext, goal: str, work: Work) -> list[str]:
     """Take locals apart along their patterns, one after another; answers the goals that remain."""
     while work:
         (fvar_id, pattern), work = work[0], work[1:]
+        # A `rfl` before it may have substituted it away.
         if fvar_id not in ctx.mctx.decl(goal).lctx:
             continue
         if isinstance(pattern, PatTyped):
@@ -291,10 +301,10 @@ def _ascribe(ctx: TacticContext, goal: str, fvar_id: str, pattern: PatTyped) -> 
 def _split(ctx: TacticContext, goal: str, fvar_id: str, pattern: RcasesPattern, work: Work) -> list[str]:
     """Case analysis; the alternatives of the pattern belong to the constructors in order."""
     mctx = ctx.mctx
-    found = inductive_type(mctx, mctx.fvars[fvar_id].type)
-    if found is None:
+    inductive = inductive_type(mctx, mctx.fvars[fvar_id].type)
+    if inductive is None:
         raise TacticError("rcases tactic failed: the pattern expects an inductive datatype")
-    info = found[0]
+    info = inductive[0]
     per_ctor = _patterns_for_ctors(pattern, info)
     goals: list[str] = []
     for branch in cases_local(mctx, goal, fvar_id, ctx.show_in):
@@ -311,6 +321,7 @@ def _patterns_for_ctors(pattern: RcasesPattern, info: InductiveInfo) -> list[Rca
     if count == 1:
         return [pattern]
     alts = list(pattern.alts) if isinstance(pattern, PatAlts) else [pattern]
+    # Lean's Elab/Tactic/RCases.lean: for two constructors `a | b | c` is `a | (b | c)`.
     if len(alts) > count:
         alts = [*alts[: count - 1], PatAlts(tuple(alts[count - 1 :]))]
     return [*alts, *[KEEP] * (count - len(alts))]
@@ -324,4 +335,5 @@ def _patterns_for_fields(pattern: RcasesPattern, count: int) -> list[RcasesPatte
         items = list(pattern.items)
     if len(items) > count > 0:
         items = [*items[: count - 1], PatTuple(tuple(items[count - 1 :]))]
+    # Fewer patterns than fields are no error, unlike in `match`.
     return [*items, *[KEEP] * (count - len(items))]

@@ -91,6 +91,7 @@ def rw_tactic(ctx: TacticContext, stx: RwStx) -> None:
         except ProofError as error:
             raise error.at(rule.pos, rule.end) from None
     if stx.try_rfl:
+        # `with_reducible rfl` in Lean: at default transparency `rw` would close goals by computing them.
         ctx.attempt(lambda: close_by_rfl(ctx, "reducible"))
 
 
@@ -98,6 +99,7 @@ def _rewrite_everywhere(ctx: TacticContext, stx: RwStx, rule: RwRule) -> None:
     location = stx.location
     if location.wildcard:
         raise TacticError("`rw .. at *` is not supported; name the hypotheses")
+    # Elaborated anew for each place, so that `rw [h] at h1 h2` finds other arguments in each.
     for name in location.hyps:
         _rewrite_hyp(ctx, rule, ctx.hyp(name).fvar_id, stx.occurrences)
     if location.goal:
@@ -123,13 +125,14 @@ def _rewrite_hyp(ctx: TacticContext, rule: RwRule, fvar_id: str, only: Occurrenc
 
 def rewrite_with(ctx: TacticContext, e: Expr, rule: RwRule, only: Occurrences | None = None) -> Rewritten:
     """Rewrite a term of the main goal by one rule."""
-    found = elab_term(ctx.session, ctx.lctx, rule.term, None, holes="natural")
-    name = definition_name(ctx.mctx, found.term) if isinstance(rule.term, Ident) else None
-    if name is not None:
-        return _rewrite_by_definition(ctx, e, name, rule.symm, only)
-    equation = as_equation(ctx, found.term, rule.symm)
+    elaborated = elab_term(ctx.session, ctx.lctx, rule.term, None, holes="natural")
+    if isinstance(rule.term, Ident):
+        name = definition_name(ctx.mctx, elaborated.term)
+        if name is not None:
+            return _rewrite_by_definition(ctx, e, name, rule.symm, only)
+    equation = as_equation(ctx, elaborated.term, rule.symm)
     result = rewrite(ctx, e, equation, only)
-    others = [*found.goals, *(collect_mvars(ctx.mctx.instantiate(found.term)))]
+    others = [*elaborated.goals, *(collect_mvars(ctx.mctx.instantiate(elaborated.term)))]
     goals = [*result.goals]
     goals += [i for i in dict.fromkeys(others) if i not in goals and not ctx.mctx.is_assigned(i)]
     return Rewritten(result.expr, result.proof, goals)
@@ -152,6 +155,7 @@ def as_equation(ctx: TacticContext, proof: Expr, symm: bool) -> Equation:
         equation = _sides(mctx, type_, proof)
         if equation is not None:
             break
+        # A definition may hide an equation behind more arguments, `def inj f := ∀ x y, f x = f y → x = y`.
         reduced = mctx.whnf(type_, "default")
         if reduced is type_ or not isinstance(reduced, Pi):
             kind = "proof of" if mctx.is_prop(type_) else "value of type"
@@ -188,7 +192,10 @@ def rewrite(ctx: TacticContext, e: Expr, equation: Equation, only: Occurrences |
             "Tactic `rewrite` failed: Pattern is a metavariable\n  "
             f"{ctx.show(pattern)}\nfrom equation\n  {ctx.show(pattern)} = {ctx.show(equation.rhs)}"
         )
+    # All of the next is `Lean.MVarId.rewrite` of Meta/Tactic/Rewrite.lean: abstract the instances, check that the
+    # motive makes sense, and put in the other side.
     body = kabstract(mctx, e, pattern, only)
+    # Only after the instance is known: before, the types of the missing ones had holes.
     fill_instances(mctx, list(equation.open))
     if not body.loose:
         raise ctx.with_goal(
@@ -197,6 +204,7 @@ def rewrite(ctx: TacticContext, e: Expr, equation: Equation, only: Occurrences |
         )
     result_type = mctx.instantiate(mctx.infer_type(e))
     type_ = mctx.instantiate(equation.type)
+    # `congrArg` with a motive that is not well typed would be refused by the kernel, at the end of the proof.
     _check_motive(ctx, body, type_)
     lhs, rhs = mctx.instantiate(equation.lhs), mctx.instantiate(equation.rhs)
     proof = mctx.instantiate(equation.proof)
@@ -240,17 +248,18 @@ def _mentions_in_node(mctx: MetaContext, e: Expr, local: Expr, seen: dict[Expr, 
     else:
         inner = mctx.fresh_local(e.name, e.type, e.value if isinstance(e, Let) else None).fvar
         parts = [e.type, instantiate(e.body, inner)]
-    found = [_mentions_well_typed(mctx, part, local, seen) for part in parts]
-    if None in found:
+    mentioned = [_mentions_well_typed(mctx, part, local, seen) for part in parts]
+    # None goes up: the whole is wrong where a part is.
+    if None in mentioned:
         return None
-    if isinstance(e, App) and any(found):
+    if isinstance(e, App) and any(mentioned):
         fn_type = mctx.whnf(mctx.infer_type(e.fn), "default")
         if not isinstance(fn_type, Pi):
             return None
         actual = mctx.infer_type(e.arg)
         if fn_type.type is not actual and not mctx.is_def_eq(fn_type.type, actual):
             return None
-    return any(found)
+    return any(mentioned)
 
 
 # -- definitions -------------------------------------------------------------------------------------------------------
@@ -271,8 +280,7 @@ def rewrite_by_theorem(
     ctx: TacticContext, e: Expr, name: str, symm: bool = False, only: Occurrences | None = None
 ) -> Rewritten:
     """Rewrite by a theorem; its arguments that stay open are goals. Raises `TacticError`."""
-    levels = tuple(ctx.mctx.fresh_level() for _ in ctx.mctx.env[name].level_params)
-    return rewrite(ctx, e, as_equation(ctx, Const(name, levels), symm), only)
+    return rewrite(ctx, e, as_equation(ctx, ctx.mctx.fresh_const(ctx.mctx.env[name]), symm), only)
 
 
 def _rewrite_by_definition(ctx: TacticContext, e: Expr, name: str, symm: bool, only: Occurrences | None) -> Rewritten:
@@ -285,6 +293,7 @@ def _rewrite_by_definition(ctx: TacticContext, e: Expr, name: str, symm: bool, o
         if theorem is None:
             return rewrite(ctx, e, _defining_equation(ctx, name, symm), only)
         equations = [*equation_names(ctx.mctx.env, name), theorem]
+    # `f.eq_def` last: it always fits, and shows the whole `match`.
     for equation in equations:
         mark = ctx.mctx.save()
         try:
@@ -299,9 +308,9 @@ def _defining_equation(ctx: TacticContext, name: str, symm: bool) -> Equation:
     mctx = ctx.mctx
     info = mctx.env[name]
     assert isinstance(info, DefInfo)
-    levels = tuple(mctx.fresh_level() for _ in info.level_params)
-    lhs: Expr = Const(name, levels)
-    rhs = info.value_at(levels)
+    fn = mctx.fresh_const(info)
+    lhs: Expr = fn
+    rhs = info.value_at(fn.levels)
     ids: list[str] = []
     while isinstance(rhs, Lam):
         mvar = mctx.fresh_mvar(rhs.type, ctx.lctx, "natural", rhs.name.rstrip("✝"))
@@ -309,8 +318,9 @@ def _defining_equation(ctx: TacticContext, name: str, symm: bool) -> Equation:
         lhs, rhs = App(lhs, mvar), instantiate(rhs.body, mvar)
     type_ = mctx.infer_type(lhs)
     refl = mk_eq_refl(level_of(mctx, type_), type_, lhs)
-    sides = (rhs, lhs) if symm else (lhs, rhs)
-    return Equation(type_, *sides, refl, tuple(ids))
+    if symm:
+        lhs, rhs = rhs, lhs
+    return Equation(type_, lhs, rhs, refl, tuple(ids))
 
 
 @tactic(UnfoldStx)

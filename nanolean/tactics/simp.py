@@ -57,12 +57,14 @@ def simp_trace(ctx: TacticContext, stx: Tactic | None) -> TraceRewrite | None:
 
 
 def _tell(ctx: TacticContext, stx: Tactic, rule: Rule | None, before: Expr, after: Expr) -> None:
-    if rule is not None:
-        local = ctx.lctx.get(rule.name)
-        name = ctx.show(rule.proof) if not rule.name else rule.name if local is None else local.user_name
-    else:
+    if rule is None:
         sides = match_eq(before)
         name = "eq_self" if sides is not None and sides[2] is sides[3] else "simproc"
+    elif rule.name:
+        local = ctx.lctx.get(rule.name)
+        name = rule.name if local is None else local.user_name
+    else:
+        name = ctx.show(rule.proof)
     text = f"[Meta.Tactic.simp.rewrite] {name}:1000:\n      {ctx.show(before)}\n    ==>\n      {ctx.show(after)}"
     _say(ctx, stx, "simp", text)
 
@@ -94,6 +96,7 @@ class SimpSet:
 
     def simplifier(self, ctx: TacticContext, extra: Sequence[Rule] = (), without: str | None = None) -> Simplifier:
         """Make a simplifier for the main goal; `without` is a hypothesis that may not be used (on itself)."""
+        # A hypothesis rewrites itself to `True`, and would be gone.
         rules = [rule for rule in (*self.own, *extra) if rule.name != without]
         indexes = [RuleIndex(rules), self.base] if rules else [self.base]
         return Simplifier(
@@ -117,14 +120,15 @@ class DefaultSet:
 
 def default_set(ctx: TacticContext) -> DefaultSet:
     """Everything tagged `simp`; kept with the environment."""
-    found = ctx.state.memo.get(MEMO)
-    if not isinstance(found, DefaultSet):
+    known = ctx.state.memo.get(MEMO)
+    if not isinstance(known, DefaultSet):
         infos = [ctx.state.env[name] for name in ctx.state.tagged("simp")]
+        # `@[simp] def f` means to unfold `f`, as in Lean.
         definitions = frozenset(info.name for info in infos if isinstance(info, DefInfo))
         theorems = [info for info in infos if info.name not in definitions]
-        found = DefaultSet(RuleIndex(rule for info in theorems for rule in rules_of_constant(info)), definitions)
-        ctx.state.memo[MEMO] = found
-    return found
+        known = DefaultSet(RuleIndex(rule for info in theorems for rule in rules_of_constant(info)), definitions)
+        ctx.state.memo[MEMO] = known
+    return known
 
 
 def make_set(ctx: TacticContext, only: bool, lemmas: Sequence[SimpLemma], star: bool) -> SimpSet:
@@ -153,6 +157,7 @@ def _add_lemma(ctx: TacticContext, result: SimpSet, lemma: SimpLemma) -> None:
             else:
                 _add_rules(result, make_rules(decl.fvar_id, decl.fvar, ctx.type_of(decl), (), lemma.symm), lemma)
             return
+        # `h.left` with a local `h` is a term and no name of a constant.
         field_of_local = "." in term.name and ctx.lctx.find(term.name.split(".")[0]) is not None
         if not field_of_local and _add_constant(ctx, result, lemma, term.name):
             return
@@ -174,6 +179,7 @@ def _add_constant(ctx: TacticContext, result: SimpSet, lemma: SimpLemma, written
             raise TacticError(f"`{written}` does not have the `[simp]` attribute")
         result.erased.add(info.name)
         result.unfold.discard(info.name)
+    # A definition that is a proof is a rule like a theorem; any other is unfolded.
     elif isinstance(info, DefInfo) and not ctx.mctx.is_prop(info.type):
         if lemma.symm:
             raise TacticError(f"Invalid `←` modifier: `{written}` is a declaration name to be unfolded")
@@ -198,8 +204,8 @@ def _add_proc(ctx: TacticContext, result: SimpSet, lemma: SimpLemma, written: st
 
 def _add_term(ctx: TacticContext, result: SimpSet, lemma: SimpLemma) -> None:
     mctx = ctx.mctx
-    found = elab_term(ctx.session, ctx.lctx, lemma.term, None, holes="natural")
-    proof = mctx.instantiate(found.term)
+    elaborated = elab_term(ctx.session, ctx.lctx, lemma.term, None, holes="natural")
+    proof = mctx.instantiate(elaborated.term)
     type_ = mctx.instantiate(mctx.infer_type(proof))
     if not mctx.is_prop(type_):
         raise TacticError(f"Cannot simplify with\n  {ctx.show(proof)}\nwhich is not a proof")
@@ -213,6 +219,7 @@ def _close_over(ctx: TacticContext, open_: list[str], proof: Expr, type_: Expr) 
     """Bind the metavariables that elaboration has left in a proof: they are arguments of the rule."""
     mctx = ctx.mctx
     types = {mvar_id: mctx.instantiate(mctx.decl(mvar_id).type) for mvar_id in open_}
+    # The types of some mention others, which have to be bound further out.
     open_.sort(key=lambda mvar_id: sum(other in collect_mvars(types[mvar_id]) for other in open_))
     for place in range(len(open_) - 1, -1, -1):
         mvar = MVar(open_[place])
@@ -223,11 +230,11 @@ def _close_over(ctx: TacticContext, open_: list[str], proof: Expr, type_: Expr) 
 
 
 def _add_rules(result: SimpSet, rules: Iterable[Rule], lemma: SimpLemma) -> None:
-    found = list(rules)
-    if not found:
+    new_rules = list(rules)
+    if not new_rules:
         what = "←-" if lemma.symm else ""
         raise TacticError(f"Invalid {what}simp theorem: it gives no equation to rewrite with")
-    result.own += found
+    result.own += new_rules
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
@@ -262,6 +269,7 @@ def simp_tactic(ctx: TacticContext, stx: SimpStx) -> None:
         ids, goal_too = proposition_ids(ctx), True
     else:
         ids, goal_too = [ctx.hyp(name).fvar_id for name in location.hyps], location.goal
+    # With several places it is enough that one changes, as in Lean.
     progress = False
     for fvar_id in ids:
         done = simp_hyp(ctx, rules, fvar_id)
@@ -276,11 +284,11 @@ def simp_tactic(ctx: TacticContext, stx: SimpStx) -> None:
 
 def star_rules(ctx: TacticContext) -> list[Rule]:
     """Rules from all hypotheses of the main goal that are proofs."""
-    found: list[Rule] = []
+    rules: list[Rule] = []
     for fvar_id in proposition_ids(ctx):
         decl = ctx.lctx.by_id[fvar_id]
-        found += make_rules(fvar_id, decl.fvar, ctx.type_of(decl))
-    return found
+        rules += make_rules(fvar_id, decl.fvar, ctx.type_of(decl))
+    return rules
 
 
 def simp_goal(ctx: TacticContext, rules: SimpSet) -> bool:
@@ -319,6 +327,7 @@ def simp_hyp(ctx: TacticContext, rules: SimpSet, fvar_id: str) -> bool | None:
         ctx.close(mk_false_elim(mctx, ctx.target, proof))
         return None
     if step.expr is TRUE:
+        # What says nothing any more is removed, as in Lean.
         ctx.replace_main([try_clear(mctx, ctx.main, [fvar_id])])
         return True
     _, goal = replace_hyp(mctx, ctx.main, fvar_id, step.expr, proof)
@@ -339,6 +348,7 @@ def simp_all_tactic(ctx: TacticContext, stx: SimpAllStx) -> None:
     progress = False
     for _ in range(MAX_ROUNDS):
         changed = False
+        # Each with the others as rules, which may have become simpler meanwhile: until nothing changes.
         for fvar_id in proposition_ids(ctx):
             if fvar_id not in ctx.lctx:
                 continue
@@ -349,6 +359,7 @@ def simp_all_tactic(ctx: TacticContext, stx: SimpAllStx) -> None:
         progress = progress or changed
         if not changed:
             break
+    # The goal last, when the hypotheses say all that they can.
     before = len(ctx.goals)
     progress = simp_goal(ctx, rules) or progress
     if not progress and len(ctx.goals) == before:
@@ -383,6 +394,7 @@ def ac_rfl_tactic(ctx: TacticContext, stx: AcRflStx) -> None:
 
     Differs from Lean: Lean asks a type class which operations these are.
     """
+    # Rules that permute fire towards the smaller term only, so they sort: both sides become the same sum.
     infos = [ctx.state.env[name] for name in AC_RULES if name in ctx.state.env]
     index = RuleIndex(rule for info in infos for rule in rules_of_constant(info))
     target = ctx.target
@@ -412,6 +424,7 @@ def simpa_tactic(ctx: TacticContext, stx: SimpaStx) -> None:
     if stx.using is not None:
         _use(ctx, rules, stx.using)
         return
+    # Lean's `simpa` without `using` takes a hypothesis called `this`, if there is one.
     this = ctx.lctx.find("this")
     if this is not None and simp_hyp(ctx, rules, this.fvar_id) is None:
         return
@@ -420,8 +433,8 @@ def simpa_tactic(ctx: TacticContext, stx: SimpaStx) -> None:
 
 def _use(ctx: TacticContext, rules: SimpSet, term: Term) -> None:
     mctx = ctx.mctx
-    found = elab_term(ctx.session, ctx.lctx, term, None, holes="goals")
-    value, shown = found.term, ctx.show(found.term)
+    elaborated = elab_term(ctx.session, ctx.lctx, term, None, holes="goals")
+    value, shown = elaborated.term, ctx.show(elaborated.term)
     proof: Expr = value
     if isinstance(value, FVar) and value.id in ctx.lctx:
         fvar_id = value.id
@@ -431,9 +444,10 @@ def _use(ctx: TacticContext, rules: SimpSet, term: Term) -> None:
         ctx.replace_main([goal])
     before = [decl.fvar_id for decl in ctx.lctx]
     if mctx.is_prop(mctx.fvars[fvar_id].type) and simp_hyp(ctx, rules, fvar_id) is None:
-        ctx.goals += found.goals
+        ctx.goals += elaborated.goals
         return
     new = [decl for decl in ctx.lctx if decl.fvar_id not in before]
+    # A simplified hypothesis is a new local; unchanged, it is still the old one.
     proof = new[0].fvar if new else FVar(fvar_id)
     type_, target = mctx.instantiate(mctx.infer_type(proof)), ctx.target
     if not mctx.is_def_eq(target, type_):
@@ -445,4 +459,4 @@ def _use(ctx: TacticContext, rules: SimpSet, term: Term) -> None:
         # The hypothesis became `True` and was cleared; so was the goal.
         raise TacticError("Tactic `simpa` failed: the term simplifies to `True`, which does not prove the goal")
     ctx.close(proof)
-    ctx.goals += found.goals
+    ctx.goals += elaborated.goals

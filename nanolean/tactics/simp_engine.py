@@ -60,16 +60,20 @@ def simp_condition(mctx: MetaContext, lctx: LocalContext, e: Expr, simp: Callabl
     step = simp(condition)
     if step.expr is condition:
         return None
+    # Lean's `ite_cond_eq_true` and the like are applied before the branches are looked at: only one of them is needed.
     if step.expr is TRUE or step.expr is FALSE:
-        proof = step.proof if step.proof is not None else mk_eq_refl(ONE, PROP, step.expr)
-        suffix = "true" if step.expr is TRUE else "false"
+        proof = step.proof or mk_eq_refl(ONE, PROP, step.expr)
+        suffix, branch = "false", otherwise
+        if step.expr is TRUE:
+            suffix, branch = "true", then
         lemma = mk_app(Const(f"{fn.name}_cond_eq_{suffix}", fn.levels), type_, condition, instance, then, otherwise)
-        branch = then if step.expr is TRUE else otherwise
         if fn.name == "dite":
             fact = mk_app(Const(f"of_eq_{suffix}"), condition, proof)
             branch = beta(branch, [fact])
         return Step(branch, mk_app(lemma, proof))
-    return _congruence(mctx, lctx, fn, args, step) if fn.name == "ite" else None
+    if fn.name == "dite":  # the branches take a proof of the condition as it is
+        return None
+    return _congruence(mctx, lctx, fn, args, step)
 
 
 def _congruence(mctx: MetaContext, lctx: LocalContext, fn: Const, args: list[Expr], step: Step) -> Step | None:
@@ -78,7 +82,7 @@ def _congruence(mctx: MetaContext, lctx: LocalContext, fn: Const, args: list[Exp
     new_instance = decidable_instance(mctx, step.expr, lctx)
     if new_instance is None:
         return None
-    proof = step.proof if step.proof is not None else mk_eq_refl(ONE, PROP, step.expr)
+    proof = step.proof or mk_eq_refl(ONE, PROP, step.expr)
     negated = mk_app(Const("Not"), step.expr)
     result = mk_app(fn, type_, step.expr, new_instance, then, otherwise)
     branches = [Lam("h", prop, mk_refl(mctx, branch)) for prop, branch in ((step.expr, then), (negated, otherwise))]
@@ -120,6 +124,7 @@ class Simplifier:
         self.order = TermOrder(lambda fvar_id: self.places.get(fvar_id, -1), mctx.budget.spend)
         self.depth = 0
         self.discharging = 0
+        # By depth of conditions: what could not be shown at the limit may be shown further out.
         self.caches: list[dict[Expr, Step]] = [{} for _ in range(MAX_DISCHARGE_DEPTH + 1)]
 
     def run(self, e: Expr) -> Step:
@@ -127,24 +132,27 @@ class Simplifier:
 
         Raises `TacticError` where the rules apply for too long.
         """
+        # A rule must not fix a metavariable of the goal: the term would be rewritten because of a choice nobody made.
         with self.mctx.new_depth():
             return self.simp(e)
 
     def simp(self, e: Expr) -> Step:
         """Simplify one term among others of a run."""
         cache = self.caches[self.discharging]
-        found = cache.get(e)
-        if found is None:
+        step = cache.get(e)
+        if step is None:
             self.mctx.budget.spend()
             if self.depth > MAX_DEPTH:
                 raise TacticError(LOOP)
             self.depth += 1
-            found = self._simp(e)
+            step = self._simp(e)
             self.depth -= 1
-            cache[e] = found
-        return found
+            cache[e] = step
+        return step
 
     def _simp(self, e: Expr) -> Step:
+        # `simpLoop` of Lean's Meta/Tactic/Simp/Main.lean: steps before the parts, the parts by congruence, steps after,
+        # and all again on what that gives.
         first = self._before(e)
         if first is not None:
             return trans(self.mctx, e, first, self.simp(first.expr))
@@ -189,34 +197,40 @@ class Simplifier:
                 step = None
             steps.append(step)
             changed = changed or step is not None
-        return congr_args(self.mctx, fn, args, steps) if changed else Step(e)
+        if not changed:
+            return Step(e)
+        return congr_args(self.mctx, fn, args, steps)
 
-    def _argument(self, arg: Expr) -> Step | None:
+    def _argument(self, arg: Expr) -> Step:
         return self._lambda(arg) if isinstance(arg, Lam) else self.simp(arg)
 
     def _rewritable(self, fn: Expr, args: list[Expr]) -> list[bool]:
         """Which arguments may be replaced by equal ones: no proofs, and nothing on which a later type depends."""
         type_ = self.mctx.infer_type(fn)
-        found = []
+        rewritable = []
         for arg in args:
-            type_ = type_ if isinstance(type_, Pi) else self.mctx.whnf(type_, "default")
+            type_ = self.mctx.whnf_pi(type_, "default")
             assert isinstance(type_, Pi)
-            found.append(is_arrow(type_) and type_.info != "inst" and not self.mctx.is_prop(type_.type))
+            # `mkCongrSimp?` of Lean casts arguments on which later ones depend; here they stay as they are. Instances
+            # too: there is one of each class.
+            rewritable.append(is_arrow(type_) and type_.info != "inst" and not self.mctx.is_prop(type_.type))
             type_ = instantiate(type_.body, arg)
             if isinstance(arg, Lam):
                 type_ = beta_reduce(type_)
-        return found
+        return rewritable
 
     # -- binders -----------------------------------------------------------------------------------------------------
 
     def _open(self, binder: Lam | Pi) -> tuple[FVar, Expr]:
         local = self.mctx.fresh_local(binder.name, binder.type)
+        # Bound variables are the last in the order of terms, innermost last.
         self.places[local.fvar_id] = len(self.places)
         return FVar(local.fvar_id), instantiate(binder.body, local.fvar)
 
     def _pi(self, e: Pi) -> Step:
         mctx = self.mctx
         if is_arrow(e) and mctx.is_prop(e.type):
+            # An arrow's body does not mention the premise, so any term may stand in its place.
             codomain = instantiate(e.body, TRUE)
             p_step, q_step = self.simp(e.type), self.simp(codomain)
             if p_step.expr is e.type and q_step.expr is codomain:
@@ -252,7 +266,7 @@ class Simplifier:
         """A function as an argument, by `funext`."""
         local, body = self._open(e)
         step = self._argument(body)
-        if step is None or step.expr is body:
+        if step.expr is body:
             return Step(e)
         new = self._abstract(e, local, step.expr)
         if step.proof is None:
@@ -274,6 +288,7 @@ class Simplifier:
     # -- rules -------------------------------------------------------------------------------------------------------
 
     def _rewrite(self, e: Expr) -> Step | None:
+        # Simplified targets may decide a match that was stuck before.
         decided = reduce_match(self.mctx, *get_app_fn_args(e))
         if decided is not None:
             return Step(decided)
@@ -295,39 +310,43 @@ class Simplifier:
         return None
 
     def _apply(self, rule: Rule, e: Expr) -> Step | None:
-        found = Match(self.mctx, len(rule.types), bool(rule.level_params))
-        if not found.match(rule.lhs, e):
+        match = Match(self.mctx, len(rule.types), bool(rule.level_params))
+        if not match.match(rule.lhs, e):
             return None
-        found.infer_missing(rule.types, len(rule.level_params))
-        if len(found.levels) < len(rule.level_params):
+        # Arguments that only types mention, as `α` of a rule about lists.
+        match.infer_missing(rule.types, len(rule.level_params))
+        if len(match.levels) < len(rule.level_params):
             return None
-        if rule.matches_types and not found.well_typed(rule.types):
+        if rule.matches_types and not match.well_typed(rule.types):
             return None
-        if not self._conditions(rule, found):
+        if not self._conditions(rule, match):
             return None
-        rhs, proof = found.fill(rule.rhs), found.fill(rule.proof)
+        rhs, proof = match.fill(rule.rhs), match.fill(rule.proof)
         if rhs is None or proof is None:
             return None
-        if found.functions:
+        if match.functions:
             rhs = beta_reduce(rhs)
+        # `a + b = b + a` would go on for ever; towards the smaller term it sorts, and stops.
         if rhs is e or alpha_eq(rhs, e) or (rule.permutes and not self.order.less(rhs, e)):
             return None
         return Step(rhs, self._equation(rule, e, rhs, proof))
 
-    def _conditions(self, rule: Rule, found: Match) -> bool:
+    def _conditions(self, rule: Rule, match: Match) -> bool:
         """Prove the arguments that matching has not found."""
         for place, type_ in enumerate(rule.types):
-            if found.args[place] is not None:
+            if match.args[place] is not None:
                 continue
-            inner = Match(self.mctx, place, found.open_levels)
-            inner.args, inner.levels = found.args[:place], found.levels
+            inner = Match(self.mctx, place, match.open_levels)
+            inner.args, inner.levels = match.args[:place], match.levels
             prop = inner.fill(type_)
             if prop is None:
                 return False
-            proof = self._discharge(beta_reduce(prop) if found.functions else prop)
+            if match.functions:
+                prop = beta_reduce(prop)
+            proof = self._discharge(prop)
             if proof is None:
                 return False
-            found.args[place] = proof
+            match.args[place] = proof
         return True
 
     def _discharge(self, prop: Expr) -> Expr | None:
@@ -335,6 +354,7 @@ class Simplifier:
         fn, args = get_app_fn_args(prop)
         if isinstance(fn, Const) and fn.name == "Decidable":
             return decidable_instance(self.mctx, args[0], self.lctx)
+        # `maxDischargeDepth` of Lean is 2 as well.
         if self.discharging >= MAX_DISCHARGE_DEPTH or not self.mctx.is_prop(prop):
             return None
         self.discharging += 1
@@ -342,7 +362,7 @@ class Simplifier:
         self.discharging -= 1
         if step.expr is not TRUE:
             return None
-        return mk_of_eq_true(prop, step.proof if step.proof is not None else mk_refl(self.mctx, TRUE))
+        return mk_of_eq_true(prop, step.proof or mk_refl(self.mctx, TRUE))
 
     def _equation(self, rule: Rule, e: Expr, rhs: Expr, proof: Expr) -> Expr:
         """The proof of `e = rhs` from what the rule proves."""

@@ -52,11 +52,13 @@ def reduce_arith(mctx: MetaContext, e: Expr) -> Step | None:
         return None
     if fn.name == "Nat.succ" and len(args) == 1 and isinstance(args[0], Lit):
         return Step(Lit(args[0].value + 1))
-    found = _nat_args(e)
-    if found is None:
+    numbers = _nat_args(e)
+    if numbers is None:
         return None
-    value = compute_number(mctx, fn.name, *found)
-    return None if value is None else Step(Lit(value))
+    value = compute_number(mctx, fn.name, *numbers)
+    if value is None:
+        return None
+    return Step(Lit(value))  # without a proof: the kernel computes literals too
 
 
 def _false_step(prop: Expr, refutation: Expr) -> Step:
@@ -78,6 +80,7 @@ def reduce_eq(mctx: MetaContext, e: Expr) -> Step | None:
         "Nat.add_right_cancel_iff",
         lambda a, b: mk_eq(ONE, NAT_TYPE, a, b),
     )
+    # `5 = x + 3` ends as `x = 2`, like `x + 3 = 5`.
     if step is not None and base_a is None and base_b is not None:
         turned = _turned(step.expr)
         step = turned and trans(mctx, e, step, turned)
@@ -141,11 +144,11 @@ def _cancel(
         return None
     lhs, rhs = mk_offset(base_a, plus_a - common), mk_offset(base_b, plus_b - common)
     rule = rules_of_constant(info)[0]
-    found = Match(mctx, len(rule.types), open_levels=False)
-    if lhs is rhs or not found.match(rule.lhs, relate(_plus(lhs, common), _plus(rhs, common))):
+    match = Match(mctx, len(rule.types), open_levels=False)
+    if lhs is rhs or not match.match(rule.lhs, relate(_plus(lhs, common), _plus(rhs, common))):
         return None
     result = relate(lhs, rhs)
-    equivalence = found.fill(rule.proof)
+    equivalence = match.fill(rule.proof)
     assert equivalence is not None, "the left side determines all arguments"
     return Step(result, mk_propext(e, result, equivalence))
 
@@ -163,6 +166,7 @@ def reduce_clash(mctx: MetaContext, e: Expr) -> Step | None:
     right = as_ctor(mctx, sides[3], reduce=False) if left is not None else None
     if left is None or right is None or left.ctor is right.ctor:
         return None
+    # `e = False` from `¬e`: the refutation is a function of the equation.
     local = mctx.fresh_local("h", e)
     absurdity = refute_clash(mctx, e, local.fvar)
     if absurdity is None:
@@ -181,6 +185,7 @@ def reduce_injective(mctx: MetaContext, e: Expr) -> Step | None:
         return None
     local = mctx.fresh_local("h", e)
     parts = injection_equations(mctx, e, local.fvar)
+    # A field without an equation (a proof, or of a dependent type) would be lost in the other direction.
     if parts is None or len(parts) != len(left.fields):
         return None
     result, forth = parts[-1].equation, parts[-1].proof
@@ -201,12 +206,12 @@ def reduce_injective(mctx: MetaContext, e: Expr) -> Step | None:
 
 def _conjuncts(parts: list[Expr], whole: Expr, proof: Expr) -> list[Expr]:
     """Proofs of the parts of `whole = p₁ ∧ p₂ ∧ ..`."""
-    found = []
+    proofs = []
     for part in parts[:-1]:
         rest = get_app_fn_args(whole)[1][1]
-        found.append(mk_app(Const("And.left"), part, rest, proof))
+        proofs.append(mk_app(Const("And.left"), part, rest, proof))
         whole, proof = rest, mk_app(Const("And.right"), part, rest, proof)
-    return [*found, proof]
+    return [*proofs, proof]
 
 
 PROCS: dict[str, Proc] = {

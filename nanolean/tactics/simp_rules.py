@@ -33,6 +33,7 @@ from nanolean.kernel.expr import (
 from nanolean.kernel.level import LParam
 from nanolean.tactics.eq_proof import FALSE, TRUE
 
+# The order of Lean's Meta/ACLt.lean, a recursive path order: heads by kind of term, then by name, then arguments.
 WEIGHTS = {BVar: 0, FVar: 1, MVar: 2, Sort: 3, Const: 4, Lit: 5, App: 8, Lam: 9, Pi: 10}
 
 
@@ -51,13 +52,14 @@ class TermOrder:
         """Return whether `a` is smaller than `b`."""
         if a is b:
             return False
-        found = self._known.get((a, b))
-        if found is None:
+        is_less = self._known.get((a, b))
+        if is_less is None:
             self.spend()
-            found = self._known[a, b] = self._compare(a, b)
-        return found
+            is_less = self._known[a, b] = self._compare(a, b)
+        return is_less
 
     def _compare(self, a: Expr, b: Expr) -> bool:
+        # `someChildGe` of ACLt.lean: a term is greater than its parts, so that no rule makes a term grow for ever.
         if any(child is a or self.less(a, child) for child in _children(b)):
             return True
         weight_a, weight_b = WEIGHTS.get(a.__class__, 12), WEIGHTS.get(b.__class__, 12)
@@ -83,6 +85,7 @@ class TermOrder:
         return self._lexicographic(args_a, args_b) and self._parts_less(args_a, b)
 
     def _parts_less(self, parts: list[Expr], b: Expr) -> bool:
+        # `allChildrenLt` of ACLt.lean.
         return all(self.less(part, b) for part in parts)
 
     def _lexicographic(self, left: list[Expr], right: list[Expr]) -> bool:
@@ -146,6 +149,7 @@ def make_rules(
     types: list[Expr] = []
     while isinstance(type_, Pi):
         types.append(type_.type)
+        # Arguments stay loose variables, so a rule is made once for all its uses and matched without metavariables.
         proof = App(lift(proof, 1), BVar(0))
         type_ = type_.body
     yield from _rules(name, tuple(types), proof, type_, level_params, symm)
@@ -160,6 +164,7 @@ def _rules(
     if shape == ("And", 2):
         for projection, part in (("And.left", args[0]), ("And.right", args[1])):
             half = mk_app(Const(projection), args[0], args[1], proof)
+            # Under a conjunction a quantified part would need arguments of its own.
             if isinstance(part, Pi):
                 continue
             yield from _rules(name, types, half, part, level_params, symm)
@@ -167,8 +172,12 @@ def _rules(
     kind: Kind
     if shape == ("Eq", 3) or shape == ("Iff", 2):
         kind = "eq" if head == "Eq" else "iff"
-        lhs, rhs = args[-2:] if not symm else (args[-1], args[-2])
+        lhs, rhs = args[-2:]
+        if symm:
+            lhs, rhs = rhs, lhs
         if lhs.__class__ is BVar or erase(lhs) is erase(rhs):
+            # A variable on the left matches every term, and equal sides never end: such a fact rewrites itself to
+            # `True`.
             if symm or (lhs.__class__ is BVar and rhs.__class__ is BVar):
                 return
             kind, lhs, rhs = "true", body, TRUE
@@ -193,6 +202,7 @@ def _is_permutation(lhs: Expr, rhs: Expr) -> bool:
     def same(a: Expr, b: Expr, depth: int) -> bool:
         if isinstance(a, BVar) and isinstance(b, BVar) and a.idx >= depth and b.idx >= depth:
             return forth.setdefault(a.idx - depth, b.idx) == b.idx and back.setdefault(b.idx - depth, a.idx) == a.idx
+        # One term for both sides is the same permutation only if it maps each of its variables to itself.
         if a is b:
             return a.loose <= depth or all(same(x, y, d) for x, y, d in _paired_children(a, b, depth))
         if a.__class__ is not b.__class__ or not isinstance(a, App | Lam | Pi | Proj):
@@ -225,6 +235,7 @@ def key_of(e: Expr) -> Key:
         return fn.name, count
     if isinstance(fn, FVar):
         return fn, count
+    # `p x` with an argument `p` of the rule may be anything.
     if isinstance(fn, BVar):
         return ANY
     if isinstance(fn, Pi):

@@ -30,7 +30,7 @@ from nanolean.meta.generalize import exclusion, kabstract
 from nanolean.meta.lctx import LocalContext, LocalDecl, inaccessible
 from nanolean.meta.matchers import Matcher, matcher_of, reduce_matcher
 from nanolean.meta.mctx import MetaContext
-from nanolean.meta.reduce import whnf_core
+from nanolean.meta.reduce import const_info, whnf_core
 from nanolean.proof_errors import ElabError, TacticError
 from nanolean.syntax import SplitStx
 from nanolean.tactics.cases_core import close_by_computation
@@ -66,19 +66,19 @@ def split_tactic(ctx: TacticContext, stx: SplitStx) -> None:
     if len(hyps) + goal_too != 1:
         raise TacticError("Tactic `split` failed: Select a single target to split")
     if goal_too:
-        found = find_candidate(ctx.mctx, ctx.target)
-        if found is None:
+        candidate = find_candidate(ctx.mctx, ctx.target)
+        if candidate is None:
             raise ctx.with_goal("Tactic `split` failed: Could not split an `if` or `match` expression in the goal")
-        ctx.replace_main(_split(ctx, ctx.main, found, None))
+        ctx.replace_main(_split(ctx, ctx.main, candidate, None))
         return
     decl = ctx.hyp(hyps[0])
-    found = find_candidate(ctx.mctx, ctx.type_of(decl))
-    if found is None:
+    candidate = find_candidate(ctx.mctx, ctx.type_of(decl))
+    if candidate is None:
         raise ctx.with_goal(
             "Tactic `split` failed: Could not split an `if` or `match` expression in the type\n  "
             f"{ctx.show(ctx.type_of(decl))}\nof `{decl.user_name}`"
         )
-    ctx.replace_main(_split(ctx, ctx.main, found, decl.fvar_id))
+    ctx.replace_main(_split(ctx, ctx.main, candidate, decl.fvar_id))
 
 
 def find_candidate(mctx: MetaContext, e: Expr) -> Expr | None:
@@ -95,8 +95,11 @@ def find_candidate(mctx: MetaContext, e: Expr) -> Expr | None:
             if matcher is None or len(args) != matcher.arity:
                 continue
             parts = args[matcher.num_params + 1 : matcher.first_alternative]
+        # What depends on a bound variable has a case for each of its values: `findSplit?` of Lean's
+        # Meta/Tactic/Split.lean leaves it, too.
         if any(part.loose for part in parts):
             continue
+        # A match in the condition first: as long as it is stuck, the outer one is.
         for part in parts:
             inner = find_candidate(mctx, part)
             if inner is not None:
@@ -154,6 +157,7 @@ def _decide_ifs(
     for name in ("if_pos", "dif_pos") if positive else ("if_neg", "dif_neg"):
         info = mctx.env[name]
         proof = Const(name, tuple(LParam(level) for level in info.level_params))
+        # `if_pos` at this condition and this proof, with the instance open: only `if`s on it are decided.
         type_ = beta_reduce(_instantiate_pi(info.type, condition))
         assert isinstance(type_, Pi)
         inst = mctx.fresh_local("inst", type_.type)
@@ -172,7 +176,9 @@ def _decide_ifs(
     step = simplifier.run(old)
     if step.expr is old:
         return goal
-    moved: Expr = FVar(hyp) if step.proof is None else mk_app(_mp(mctx, old), old, step.expr, step.proof, FVar(hyp))
+    moved: Expr = FVar(hyp)
+    if step.proof is not None:
+        moved = mk_app(_mp(mctx, old), old, step.expr, step.proof, moved)
     return replace_hyp(mctx, goal, hyp, step.expr, moved)[1]
 
 
@@ -220,8 +226,13 @@ class _MatchSplit:
         for i, function in enumerate(self.alternatives):
             assert isinstance(type_, Pi)
             ids, patterns = self._open(i, function)
-            found = [exclusion(mctx, other.patterns, patterns, ids) for other in branches]
-            conditions = [prop for prop in found if prop is not None]
+            conditions: list[Expr] = []
+            # Lean's splitters (`getEquationsFor` of Meta/Match/MatchEqs.lean) have the same premises: no earlier
+            # alternative applies.
+            for other in branches:
+                condition = exclusion(mctx, other.patterns, patterns, ids)
+                if condition is not None:
+                    conditions.append(condition)
             branches.append(self._branch(i, locals_, ids, patterns, conditions))
             type_ = type_.body
         self._assign(locals_, branches)
@@ -275,6 +286,7 @@ class _MatchSplit:
         xs = [x.fvar_id for x in locals_]
         variables = [x.fvar for x in locals_]
         body = instantiate(self.abstracted, self._matches(variables))
+        # The motive asks for the equations, so that each case gets `target = pattern` and the end gives `rfl` for them.
         for target, x in reversed(list(zip(self.targets, variables))):
             body = arrow(self._equation(target, x), body)
         sort = Sort(level_of(mctx, body))
@@ -321,6 +333,7 @@ class _MatchSplit:
         new = instantiate(self.abstracted, result)
         fn, args = get_app_fn_args(call)
         assert isinstance(fn, Const)
+        # Mostly the match computes at the patterns; where alternatives overlap it takes cases and the conditions.
         if reduce_matcher(mctx, fn, args, whnf_core) is not None:
             return replace_target(mctx, goal, new, None)
         lctx = mctx.decl(goal).lctx
@@ -342,6 +355,6 @@ def pattern_of(mctx: MetaContext, e: Expr) -> Pattern:
     if isinstance(e, Lit):
         return NumPattern(e, e)
     fn, args = get_app_fn_args(e)
-    ctor = mctx.env[fn.name] if isinstance(fn, Const) else None
+    ctor = const_info(mctx.env, fn)
     assert isinstance(ctor, CtorInfo), "patterns are made of constructors"
     return CtorPattern(e, e, ctor.name, tuple(pattern_of(mctx, arg) for arg in args[ctor.num_params :]))

@@ -24,7 +24,7 @@ from nanolean.kernel.expr import (
 from nanolean.kernel.reduce import beta
 from nanolean.meta.matchers import matcher_of, recursive_argument, reduce_matcher, unfolding_name
 from nanolean.meta.mctx import MetaContext
-from nanolean.meta.reduce import whnf_core
+from nanolean.meta.reduce import const_info, whnf_core
 from nanolean.syntax.notation import CLASS_OPERATIONS
 from nanolean.tactics.eliminate import beta_reduce, tidy_numbers
 
@@ -45,10 +45,10 @@ def definition_info(mctx: MetaContext, e: Expr) -> tuple[DefInfo, Const, list[Ex
 
 def unfold_by_equation(mctx: MetaContext, e: Expr) -> Expr | None:
     """Return the right side of the defining equation that the term is an instance of, None if there is none."""
-    found = definition_info(mctx, e)
-    if found is None:
+    definition = definition_info(mctx, e)
+    if definition is None:
         return None
-    info, fn, args = found
+    info, fn, args = definition
     if recursive_argument(info) is not None and unfolding_name(mctx.env, fn.name) is not None:
         with mctx.with_transparency("default"):
             new = mctx.unfold(e)
@@ -60,10 +60,11 @@ def unfold_by_equation(mctx: MetaContext, e: Expr) -> Expr | None:
     if len(args) < arity:
         return None
     head, rec_args = get_app_fn_args(body)
-    rec = mctx.env.get(head.name) if isinstance(head, Const) else None
+    rec = const_info(mctx.env, head)
     unfolded = beta(value, args)
     if not isinstance(rec, RecInfo):
         return beta_reduce(decided(mctx, unfolded))
+    # `def f := fun x => T.rec ..` may leave the argument of the recursion to eta.
     if len(rec_args) == rec.major_idx and len(args) > arity:
         place, arity = arity, arity + 1
     elif len(rec_args) == rec.major_idx + 1 and isinstance(rec_args[-1], BVar):
@@ -87,6 +88,7 @@ def reduce_match(mctx: MetaContext, fn: Expr, args: list[Expr]) -> Expr | None:
     """Return the alternative that a match selects, None if the term is no match or not decided by constructors."""
     if not isinstance(fn, Const) or matcher_of(mctx.env, fn) is None:
         return None
+    # A match is decided by constructors that stand there, not by what a definition computes to.
     with mctx.with_transparency("reducible"):
         new = reduce_matcher(mctx, fn, args, whnf_core)
     return None if new is None else tidy_numbers(new)
@@ -97,8 +99,10 @@ def _unfold_recursion(mctx: MetaContext, unfolded: Expr, rec: RecInfo, call: Exp
     head, rec_args = get_app_fn_args(unfolded)
     reduced = mctx.whnf_core(unfolded)
     stuck = get_app_fn_args(reduced)[0]
+    # The argument is no constructor: unfolding would show the recursor.
     if isinstance(stuck, Const) and stuck.name == rec.name:
         return None
+    # Recursive calls are this recursor at smaller arguments; goals show them by the name of the definition.
     prefix = mk_app(head, *rec_args[: rec.major_idx])
     fn, args = get_app_fn_args(call)
 

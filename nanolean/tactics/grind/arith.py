@@ -62,6 +62,7 @@ def add_products(state: State) -> bool:
             state.products.add(e)
             _join_to_sum(state, e)
             progress = True
+        # `x * y` where `y = a + b` is known is `x * a + x * b`.
         replaced = _with_sums(state, e)
         if replaced not in graph.root:
             graph.add(replaced, graph.generation[e])
@@ -91,7 +92,10 @@ def _with_sums(state: State, e: Expr) -> Expr:
         return mk_app(fn, _with_sums(state, args[0]), args[1])
     graph = state.graph
     root = graph.root.get(e)
-    for member in graph.members[root] if root is not None else ():
+    if root is None:
+        return e
+    for member in graph.members[root]:
+        # A member that contains the term would be put into itself, without end.
         name = graph.shapes(member).name
         if isinstance(member, Lit) or (name in ("Nat.add", "Nat.mul") and e not in subterms(member)):
             return member
@@ -105,6 +109,7 @@ def _is_nonlinear(state: State, e: Expr) -> bool:
     a, b = shape.args
     if shape.name == "Nat.pow" and not (isinstance(b, Lit) and b.value <= MAX_EXPONENT):
         return False
+    # A multiple is linear, `omega` reads it.
     if shape.name == "Nat.mul" and (isinstance(a, Lit) or isinstance(b, Lit)):
         return False
     return _monomials(e) <= MAX_MONOMIALS
@@ -162,6 +167,7 @@ def _sorted_sum(state: State, e: Expr) -> Step:
     index = RuleIndex(rule for name in RULES for rule in rules_of_constant(mctx.env[name]))
     locals_ = LocalContext(mctx.fvars[term.id] for term in state.graph.place if isinstance(term, FVar))
     try:
+        # First distributed and sorted, then the numbers in front: in one run each would undo the other.
         sorted_ = Simplifier(mctx, locals_, [index], (reduce_arith, _power)).run(e)
         return trans(mctx, e, sorted_, Simplifier(mctx, locals_, [], (_number_first,)).run(sorted_.expr))
     except TacticError:
@@ -215,6 +221,7 @@ Facts = dict[Expr, Build]
 def arithmetic_refutes(state: State) -> Expr | None:
     """Build a proof of `False` from what is known of numbers, None where there is none or nothing is new."""
     facts = dict(_facts(state))
+    # The same facts would be refused again, by the dearest step of a round.
     if not _is_arithmetic(state, facts) or state.refuted == set(facts):
         return None
     state.refuted = set(facts)
@@ -228,7 +235,8 @@ def implied_equality(state: State) -> bool:
         if (a, b) in state.asked or len(state.asked) >= MAX_QUERIES:
             continue
         state.asked.add((a, b))
-        facts = dict(_facts(state)) if facts is None else facts
+        if facts is None:
+            facts = dict(_facts(state))
         if _join_if_equal(state, facts, a, b):
             return True
     return False
@@ -237,6 +245,7 @@ def implied_equality(state: State) -> bool:
 def _join_if_equal(state: State, facts: Facts, a: Expr, b: Expr) -> bool:
     equation = mk_eq(ONE, NAT_TYPE, a, b)
     hyp = state.mctx.fresh_local("h", mk_not(equation))
+    # `a = b` follows if `a ≠ b` contradicts the facts.
     absurdity = _solve(Explainer(state.graph), {**facts, hyp.type: lambda _: hyp.fvar})
     if absurdity is None:
         return False
@@ -252,6 +261,7 @@ def _solve(ex: Explainer, facts: Facts) -> Expr | None:
     proof = solve(mctx, [(mctx.fvars[fvar_id].type, FVar(fvar_id)) for fvar_id in hyps])
     if proof is None:
         return None
+    # A proof from the graph may be long, and `omega` uses few of the facts.
     used = [fvar_id for fvar_id in collect_fvars(proof) if fvar_id in hyps]
     return mk_app(mctx.mk_lambda(used, proof), *[hyps[fvar_id](ex) for fvar_id in used])
 
@@ -261,6 +271,7 @@ def _facts(state: State) -> Iterator[tuple[Expr, Build]]:
     graph = state.graph
     for name in RELATIONS:
         for e in graph.heads.get(name, ()):
+            # True equations come with their class, below.
             if name == "Eq" and (graph.shapes(e).args[0] is not NAT_TYPE or graph.is_true(e)):
                 continue
             if graph.is_true(e):
@@ -293,6 +304,8 @@ def _wanted(state: State) -> Iterator[tuple[Expr, Expr]]:
     for head, terms in graph.heads.items():
         if head in OPERATIONS or head in RELATIONS or head == "":
             continue
+        # Equalities are asked only where congruence waits for one (as in Nelson and Oppen's combination), since each is
+        # a call of `omega`.
         apart = [e for e in terms if graph.table.get(graph.signature(e) or ()) is e]
         for i, e in enumerate(apart):
             for other in apart[:i]:
@@ -310,7 +323,9 @@ def _single_difference(state: State, a: Expr, b: Expr) -> tuple[Expr, Expr] | No
     pairs = [(x, y) for x, y in zip(left.args, right.args) if not graph.same(x, y)]
     if len(pairs) != 1 or any(x not in graph.root for x in pairs[0]):
         return None
-    return pairs[0] if state.mctx.infer_type(pairs[0][0]) is NAT_TYPE else None
+    if state.mctx.infer_type(pairs[0][0]) is not NAT_TYPE:
+        return None
+    return pairs[0]
 
 
 def _may_be_equal(state: State, a: Expr, b: Expr) -> bool:

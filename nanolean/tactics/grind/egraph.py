@@ -27,7 +27,7 @@ from nanolean.kernel.expr import (
 )
 from nanolean.kernel.level import ONE, Level
 from nanolean.meta.mctx import MetaContext
-from nanolean.meta.reduce import NAT_TYPE
+from nanolean.meta.reduce import NAT_TYPE, const_name
 from nanolean.tactics.eq_proof import (
     FALSE,
     TRUE,
@@ -73,7 +73,7 @@ class Shape(NamedTuple):
         """The name of the constant at the head, "→" for an implication, empty for anything else."""
         if isinstance(self.head, str):
             return self.head
-        return self.head.name if isinstance(self.head, Const) else ""
+        return const_name(self.head)
 
     @property
     def is_equality(self) -> bool:
@@ -98,17 +98,17 @@ class Shapes:
 
     def __call__(self, e: Expr) -> Shape:
         """The shape of a term."""
-        found = self._shapes.get(e)
-        if found is None:
-            found = self._shapes[e] = self._read(e)
-        return found
+        shape = self._shapes.get(e)
+        if shape is None:
+            shape = self._shapes[e] = self._read(e)
+        return shape
 
     def _read(self, e: Expr) -> Shape:
         if isinstance(e, App):
             fn, args = get_app_fn_args(e)
             if isinstance(fn, Const | FVar):
-                name = fn.name if isinstance(fn, Const) else ""
-                return Shape(fn, tuple(args), self._free_places(fn, args), CONDITIONS.get((name, len(args)), ()))
+                watched = CONDITIONS.get((const_name(fn), len(args)), ())
+                return Shape(fn, tuple(args), self._free_places(fn, args), watched)
             return LEAF
         sides = arrow_parts(e)
         if sides is not None and self.mctx.is_prop(sides[0]) and self.mctx.is_prop(sides[1]):
@@ -117,11 +117,12 @@ class Shapes:
 
     def _free_places(self, fn: Const | FVar, args: list[Expr]) -> tuple[int, ...]:
         """The arguments that are data or propositions and on which the types of others do not depend."""
+        # By head and number of arguments: types differ between calls, but not which places depend on which.
         key = (fn, len(args))
-        found = self._free.get(key)
-        if found is None:
-            found = self._free[key] = tuple(self._find_free(fn, args))
-        return found
+        places = self._free.get(key)
+        if places is None:
+            places = self._free[key] = tuple(self._find_free(fn, args))
+        return places
 
     def _find_free(self, fn: Const | FVar, args: list[Expr]) -> list[int]:
         type_ = self.mctx.infer_type(fn)
@@ -213,11 +214,16 @@ class EGraph:
         if not shape.args:
             return None
         root = self.root
-        head = shape.head if isinstance(shape.head, str | Const) else root.get(shape.head, shape.head)
+        head = shape.head
+        if not isinstance(head, str | Const):  # a local function is a term of the graph, and may be equal to another
+            head = root.get(head, head)
         if shape.is_equality:
             type_, a, b = shape.args
             a, b = root[a], root[b]
-            return (head, type_, a, b) if self.place[a] <= self.place[b] else (head, type_, b, a)
+            # The sides in a fixed order, so that `a = b` and `b = a` are congruent.
+            if self.place[a] > self.place[b]:
+                a, b = b, a
+            return (head, type_, a, b)
         args = list(shape.args)
         for i in shape.free:
             args[i] = root[args[i]]
@@ -248,6 +254,7 @@ class EGraph:
             self.value[e] = e
         head = shape.name or shape.head
         self.heads[head] = (*self.heads.get(head, ()), e)
+        # Uses are kept with the class and not with the term, for the next merge.
         for child in dict.fromkeys(self.root[child] for child in children):
             self.uses[child] = (*self.uses[child], e)
         self._enter(e)
@@ -266,6 +273,7 @@ class EGraph:
         signature = self.signature(e)
         if signature is None:
             return
+        # The table holds one term for each signature; a second one is congruent to it.
         other = self.table.setdefault(signature, e)
         if self.root[other] is not self.root[e]:
             self._queue.append((e, other, None))
@@ -278,21 +286,26 @@ class EGraph:
     def close(self) -> None:
         """Perform the merges that wait, and those that follow by congruence."""
         while self._queue:
+            # First come, first merged: proofs then follow the order of the facts.
             a, b, reason = self._queue.pop(0)
             if self.root[a] is not self.root[b]:
                 self._join(a, b, reason)
 
     def _join(self, a: Expr, b: Expr, reason: Reason | None) -> None:
+        # The smaller class moves: a term changes its root as often as the logarithm of the number of terms.
         backwards = len(self.members[self.root[a]]) > len(self.members[self.root[b]])
         if backwards:
             a, b = b, a
         old, new = self.root[a], self.root[b]
         moved, parents = self.members.pop(old), self.uses.pop(old)
         self.mctx.budget.spend(MERGE_STEPS * (len(moved) + len(parents)))
+        # The proof forest of Nieuwenhuis and Oliveras: an edge joins the very terms that were equated, so `a` must be a
+        # root.
         self._turn(a)
         self.edge[a] = Edge(b, reason, backwards)
         for parent in parents:
             signature = self.signature(parent)
+            # Signatures are over roots: those of the uses change, and are entered again after the merge.
             if signature is not None and self.table.get(signature) is parent:
                 del self.table[signature]
         for member in moved:
@@ -306,13 +319,15 @@ class EGraph:
     def _turn(self, e: Expr) -> None:
         """Turn the edges from `e` to the root of its tree around, so that `e` is the root."""
         last: Edge | None = None
-        at: Expr | None = e
-        while at is not None:
+        at = e
+        while True:
             edge = self.edge.pop(at, None)
             if last is not None:
                 self.edge[at] = last
-            last = None if edge is None else Edge(at, edge.reason, not edge.backwards)
-            at = None if edge is None else edge.target
+            if edge is None:
+                return
+            last = Edge(at, edge.reason, not edge.backwards)
+            at = edge.target
 
     def _note_changes(self, old: Expr, new: Expr, moved: tuple[Expr, ...], parents: tuple[Expr, ...]) -> None:
         gone, kept = self.value.pop(old, None), self.value.get(new)
@@ -326,6 +341,7 @@ class EGraph:
             self.value[new] = gone
             return
         self.clashes.append((gone, kept))
+        # A literal or constructor tells more than `x + k`.
         if split_offset(kept)[1] and not split_offset(gone)[1]:
             self.value[new] = gone
 
@@ -358,27 +374,29 @@ class Explainer:
 
     def step(self, e: Expr, target: Expr) -> Step:
         """Return the equation from a term to one that is known to be equal, as a rewriting step."""
-        return Step(target, None if e is target else self.equal(e, target))
+        if e is target:
+            return Step(target)
+        return Step(target, self.equal(e, target))
 
     # -- equations ---------------------------------------------------------------------------------------------------
 
     def type_of(self, e: Expr) -> tuple[Level, Expr]:
         """Universe level and type of a term."""
-        found = self._types.get(e)
-        if found is None:
+        known = self._types.get(e)
+        if known is None:
             type_ = self.mctx.infer_type(e)
-            found = self._types[e] = (ONE if type_ is PROP else level_of(self.mctx, type_), type_)
-        return found
+            known = self._types[e] = (ONE if type_ is PROP else level_of(self.mctx, type_), type_)
+        return known
 
     def equal(self, a: Expr, b: Expr) -> Expr:
         """Build a proof of `a = b`."""
         if a is b:
             level, type_ = self.type_of(a)
             return mk_eq_refl(level, type_, a)
-        found = self._equal.get((a, b))
-        if found is None:
-            found = self._equal[(a, b)] = self._path(a, b)
-        return found
+        proof = self._equal.get((a, b))
+        if proof is None:
+            proof = self._equal[(a, b)] = self._path(a, b)
+        return proof
 
     def _path(self, a: Expr, b: Expr) -> Expr:
         """The proof along the path from `a` to `b` in the forest."""
@@ -395,31 +413,36 @@ class Explainer:
         steps = [(e, True) for e in ups] + [(e, False) for e in reversed(downs)]
         for source, up in steps:
             to = self.graph.edge[source].target if up else source
-            one = self._edge(source, up)
-            proof = one if proof is None else mk_app(Const("Eq.trans", (level,)), type_, a, at, to, proof, one)
+            link = self._edge(source, up)
+            if proof is None:
+                proof = link
+            else:
+                proof = mk_app(Const("Eq.trans", (level,)), type_, a, at, to, proof, link)
             at = to
         assert proof is not None and at is b, "the terms are in one tree"
         return proof
 
     def _ancestors(self, e: Expr) -> dict[Expr, None]:
-        found = {e: None}
+        ancestors = {e: None}
         edge = self.graph.edge.get(e)
         while edge is not None:
-            found[edge.target] = None
+            ancestors[edge.target] = None
             edge = self.graph.edge.get(edge.target)
-        return found
+        return ancestors
 
     def _edge(self, source: Expr, up: bool) -> Expr:
         """The proof of an edge, from `source` to its target when `up`, else the other way round."""
         target, reason, backwards = self.graph.edge[source]
+        start, end = source, target
+        if not up:
+            start, end = target, source
         if reason is None:
-            return self._congruence(source, target) if up else self._congruence(target, source)
+            return self._congruence(start, end)
         proof = reason(self)
         if up != backwards:
             return proof
         level, type_ = self.type_of(source)
-        ends = (source, target) if up else (target, source)
-        return mk_app(Const("Eq.symm", (level,)), type_, ends[1], ends[0], proof)
+        return mk_app(Const("Eq.symm", (level,)), type_, end, start, proof)
 
     def _congruence(self, a: Expr, b: Expr) -> Expr:
         shapes = self.graph.shapes
@@ -427,6 +450,7 @@ class Explainer:
         if left.head == IMPLIES:
             (p, q), (p2, q2) = left.args, right.args
             step = implies_congr(self.mctx, p, q, self.step(p, p2), self.step(q, q2))
+        # Congruent with the sides exchanged, see `signature`.
         elif left.is_equality and not self._matches(left.args, right.args):
             return self._swapped(a, b, left.args, right.args)
         else:
@@ -470,29 +494,30 @@ class Explainer:
 def of_eq_true(prop: Expr, equation: Expr) -> Expr:
     """Build a proof of `prop` from `prop = True`."""
     inner = _argument(equation, "eq_true")
-    return mk_of_eq_true(prop, equation) if inner is None else inner
+    return inner or mk_of_eq_true(prop, equation)
 
 
 def of_eq_false(prop: Expr, equation: Expr) -> Expr:
     """Build a proof of `¬prop` from `prop = False`."""
     inner = _argument(equation, "eq_false")
-    return mk_app(Const("of_eq_false"), prop, equation) if inner is None else inner
+    return inner or mk_app(Const("of_eq_false"), prop, equation)
 
 
 def eq_true(prop: Expr, proof: Expr) -> Expr:
     """`prop = True` from a proof of `prop`."""
     inner = _argument(proof, "of_eq_true")
-    return mk_eq_true(prop, proof) if inner is None else inner
+    return inner or mk_eq_true(prop, proof)
 
 
 def eq_false(prop: Expr, proof: Expr) -> Expr:
     """`prop = False` from a proof of `¬prop`."""
     inner = _argument(proof, "of_eq_false")
-    return mk_eq_false(prop, proof) if inner is None else inner
+    return inner or mk_eq_false(prop, proof)
 
 
 def _argument(proof: Expr, lemma: str) -> Expr | None:
     """The last argument of a proof by a lemma with two arguments, None for other proofs."""
+    # Facts go into the graph as `p = True` and come out as `p`: without this each step would add both lemmas.
     fn, args = get_app_fn_args(proof)
     if isinstance(fn, Const) and fn.name == lemma and len(args) == 2:
         return args[1]

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from nanolean.kernel.expr import (
     App,
     BVar,
-    Const,
     Expr,
     Lit,
     get_app_fn,
@@ -17,6 +16,7 @@ from nanolean.kernel.expr import (
     replace_levels,
 )
 from nanolean.kernel.level import Level, LParam, substitute
+from nanolean.meta.reduce import const_name
 from nanolean.tactics.eq_proof import mk_eq, mk_eq_refl
 from nanolean.tactics.grind.normal import mk_plus, split_offset
 from nanolean.tactics.grind.state import State, Theorem
@@ -38,16 +38,18 @@ def instantiate_theorems(state: State) -> bool:
     before = len(state.instances)
     graph = state.graph
     limit = min(MAX_INSTANCES, before + MAX_PER_ROUND)
-    found: list[tuple[Theorem, Match, int]] = []
+    new: list[tuple[Theorem, Match, int]] = []
     for theorem in state.theorems:
         for match, generation in _matches(state, theorem):
             if len(state.instances) >= limit:
                 break
+            # Instances at equal arguments say the same; counted by class, each is made once.
             key = (theorem.key, *[graph.root.get(arg, arg) if arg is not None else None for arg in match.args])
             if generation <= MAX_GENERATION and key not in state.instances:
                 state.instances.add(key)
-                found.append((theorem, match, generation))
-    for theorem, match, generation in found:
+                new.append((theorem, match, generation))
+    # Added after all were found: a new instance would change the terms that are being walked over.
+    for theorem, match, generation in new:
         _add_instance(state, theorem, match, generation)
     return len(state.instances) > before
 
@@ -67,8 +69,9 @@ def _all_patterns(
         return
     graph = matcher.state.graph
     fn, _ = get_app_fn_args(patterns[0])
-    for e in graph.heads.get(fn.name if isinstance(fn, Const) else fn, ()):
+    for e in graph.heads.get(const_name(fn) or fn, ()):
         signature = graph.signature(e)
+        # Of congruent terms one is enough.
         if signature is None or graph.table.get(signature) is not e:
             continue
         for next_match in matcher.at_node(patterns[0], e, (), match):
@@ -94,6 +97,7 @@ class Matcher:
             return
         free = set(shape.free)
         for i, (p, arg) in enumerate(zip(pattern_args, shape.args)):
+            # Types and proofs are matched as they stand: the graph has no classes of them.
             if i not in free and not new.match(p, arg):
                 return
         todo = tuple((p, arg) for i, (p, arg) in enumerate(zip(pattern_args, shape.args)) if i in free)
@@ -117,6 +121,7 @@ class Matcher:
             if self.graph.same(pattern, e):
                 yield from self.all(rest, match)
         elif isinstance(pattern, App):
+            # Modulo equality: `f (g x)` matches `f a` where `a = g b` is known.
             for member in self.graph.members[self.graph.root[e]]:
                 yield from self.at_node(pattern, member, rest, match)
             yield from self._offset(pattern, e, rest, match)
@@ -140,7 +145,9 @@ def _subtract(value: Expr, plus: int) -> Expr | None:
     if isinstance(value, Lit):
         return Lit(value.value - plus) if value.value >= plus else None
     base, offset = split_offset(value)
-    return mk_plus(base, offset - plus) if offset > plus else None
+    if offset <= plus:
+        return None
+    return mk_plus(base, offset - plus)
 
 
 def _copy(match: Match) -> Match:
@@ -169,6 +176,7 @@ def _add_instance(state: State, theorem: Theorem, match: Match, generation: int)
             values.append(local.fvar)
             continue
         arg = match.args[place]
+        # Patterns are matched without types; an instance at a wrong one would be no term.
         if arg is None or not mctx.is_def_eq(expected, mctx.infer_type(arg)):
             return
         values.append(arg)
@@ -181,8 +189,13 @@ def _add_instance(state: State, theorem: Theorem, match: Match, generation: int)
 
 
 def _levels(theorem: Theorem, match: Match) -> tuple[Level, ...] | None:
-    found = [match.levels.get(LParam(name)) for name in theorem.level_params]
-    return None if any(level is None for level in found) else tuple(level for level in found if level is not None)
+    levels: list[Level] = []
+    for name in theorem.level_params:
+        level = match.levels.get(LParam(name))
+        if level is None:
+            return None
+        levels.append(level)
+    return tuple(levels)
 
 
 def _put_levels(e: Expr, levels: dict[Level, Level]) -> Expr:
@@ -201,6 +214,7 @@ def unfold_definitions(state: State) -> bool:
     progress = False
     for name in state.definitions:
         for e in graph.heads.get(name, ()):
+            # `f x` unfolds where `x = 0` is known, as `f 0`: congruence gives `f x = f 0`.
             for call in dict.fromkeys((_with_values(state, e), e)):
                 if call in state.unfolded or len(state.unfolded) >= MAX_UNFOLDINGS:
                     continue

@@ -34,12 +34,15 @@ def note_condition(state: State, e: Expr, shape: Shape) -> None:
 def _choose_side(state: State, e: Expr, shape: Shape, condition: Expr, holds: bool) -> None:
     type_, _, instance, then, other = shape.args
     assert isinstance(shape.head, Const)
-    lemma = Const("if_pos" if holds else "if_neg", shape.head.levels)
+    name, side = "if_neg", other
+    if holds:
+        name, side = "if_pos", then
+    lemma = Const(name, shape.head.levels)
 
     def build(ex: Explainer) -> Expr:
         return mk_app(lemma, condition, instance, _truth(ex, condition, holds), type_, then, other)
 
-    state.graph.merge(e, then if holds else other, build)
+    state.graph.merge(e, side, build)
 
 
 def _truth(ex: Explainer, prop: Expr, holds: bool) -> Expr:
@@ -71,17 +74,19 @@ MEANINGS: dict[tuple[str, Expr], tuple[str, str, Expr]] = {
 def note_boolean(state: State, e: Expr, shape: Shape) -> None:
     """Derive facts about `x` and `y` from the value of `x && y`, `x || y`, `!x`."""
     value = state.graph.value.get(state.graph.root[e])
-    meaning = None if value is None else MEANINGS.get((shape.name, value))
-    if value is None or meaning is None or (e, value) in state.instances:
+    if value is None or (e, value) in state.instances:
+        return
+    meaning = MEANINGS.get((shape.name, value))
+    if meaning is None:
         return
     state.instances.add((e, value))
     lemma, connective, part_value = meaning
     parts = [mk_eq(ONE, BOOL, arg, part_value) for arg in shape.args]
-    whole = mk_app(Const(connective), *parts) if connective else parts[0]
+    whole, transport = parts[0], Const("Eq.mp", (ZERO,))
+    if connective:
+        whole, transport = mk_app(Const(connective), *parts), Const("Iff.mp")
     equation = mk_eq(ONE, BOOL, e, value)
     proof = mk_app(Const(lemma), *shape.args)
-
-    transport = Const("Iff.mp") if connective else Const("Eq.mp", (ZERO,))
     state.add_fact(
         whole,
         lambda ex: mk_app(transport, equation, whole, proof, ex.equal(e, value)),
@@ -94,6 +99,7 @@ def note_quantifier(state: State, e: Expr) -> None:
     graph = state.graph
     if e in state.seen or graph.is_open(e) or not state.mctx.is_prop(e):
         return
+    # Once: a theorem for each merge of its class would fill the search.
     state.seen.add(e)
     if isinstance(e, Pi):
         if graph.is_true(e):
@@ -119,6 +125,7 @@ def _false_forall(state: State, e: Pi) -> None:
     mctx = state.mctx
     level = mctx.sort_level(e.type)
     assert level is not None
+    # An implication, of which `_false_implication` gets both parts.
     if mctx.is_prop(e.type):
         return
     predicate = Lam("", e.type, e.body)
@@ -137,6 +144,7 @@ def _false_exists(state: State, e: Expr) -> None:
     mctx = state.mctx
     steps: list[tuple[Expr, Expr, Expr]] = []
     inner = e
+    # All nested ones at once, so that patterns may come from below the last.
     while True:
         parts = exists_parts(inner)
         if parts is None:
@@ -207,6 +215,7 @@ def saturate(state: State) -> None:
     graph = state.graph
     while state.conflict is None:
         graph.close()
+        # Contradictions before consequences, or a branch that is closed goes on.
         if graph.clashes:
             meet(state, *graph.clashes.pop(0))
         elif graph.is_true(FALSE):
@@ -245,6 +254,7 @@ def _upwards(state: State, e: Expr, shape: Shape) -> None:
         if value is None:
             continue
         _, result = SIMPLER[shape.name, place, value]
+        # `¬p` has no other part.
         other = shape.args[1 - place] if len(shape.args) == 2 else None
         target = _target(result, other)
         if not graph.same(e, target):
@@ -302,6 +312,7 @@ def _downwards(state: State, e: Expr, shape: Shape) -> None:
             state.set_true(b, lambda ex: mk_app(Const("And.right"), a, b, ex.holds(e)))
         elif shape.name == "Not":
             state.set_false(shape.args[0], lambda ex: ex.holds(e))
+        # Propositions are terms: equivalent ones are one class, by `propext`.
         elif shape.name == "Iff":
             p, q = shape.args
             graph.merge(p, q, lambda ex: mk_propext(p, q, ex.holds(e)))
@@ -322,6 +333,7 @@ def _false_or(state: State, e: Expr, a: Expr, b: Expr) -> None:
 
 
 def _false_implication(state: State, e: Expr, p: Expr, q: Expr) -> None:
+    # `¬(p → q)` is `p ∧ ¬q`, classically.
     whole = mk_app(Const("And"), p, mk_not(q))
 
     def both(ex: Explainer) -> Expr:
@@ -345,9 +357,11 @@ def _equation(state: State, e: Expr, shape: Shape) -> None:
     elif graph.is_true(e):
         graph.merge(a, b, lambda ex: ex.holds(e))
     elif graph.is_open(e):
+        # `2 = 3` is false at sight of the classes, without a case split.
         values = differ(state, a, b)
         if values is not None:
             graph.merge(e, FALSE, lambda ex: eq_false(e, refute_equation(ex, e, values)))
+    # A `Bool` that is not one value is the other.
     elif type_ is BOOL:
         _other_bool(state, e, a, b)
 

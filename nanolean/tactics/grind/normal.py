@@ -63,6 +63,7 @@ class Normalizer:
             return self._normal(instantiate(e.body, e.value))
         if isinstance(e, Proj):
             return Proj(e.struct, e.idx, self._normal(e.expr))
+        # Reducible constants are names only, as in Lean's preprocessing (`unfoldReducible`).
         if isinstance(e, Const):
             return Lit(0) if e.name == "Nat.zero" else self._unfolded(e, []) or e
         return e
@@ -100,12 +101,14 @@ def _arithmetic(fn: Expr, args: list[Expr]) -> Expr:
         return mk_plus(args[0], 1)
     if len(args) == 2:
         a, b = args
+        # One relation of order for arithmetic and for patterns; `a < b` unfolds to it.
         if fn.name == "Nat.lt":
             return mk_app(NAT_LE, mk_plus(a, 1), b)
         if isinstance(b, Lit):
-            value = _compute(fn.name, a.value, b.value) if isinstance(a, Lit) else None
-            if value is not None:
-                return Lit(value)
+            if isinstance(a, Lit):
+                value = _compute(fn.name, a.value, b.value)
+                if value is not None:
+                    return Lit(value)
             if fn is NAT_ADD:
                 return mk_plus(a, b.value)
     return mk_app(fn, *args)
@@ -136,14 +139,19 @@ def _compute(name: str, a: int, b: int) -> int | None:
             return a + b
         case "Nat.sub":
             return max(a - b, 0)
-        case "Nat.mul":
-            return a * b if a.bit_length() + b.bit_length() <= MAX_BITS else None
-        case "Nat.pow":
-            return a**b if a.bit_length() * b <= MAX_BITS else None
+        case "Nat.mul" if a.bit_length() + b.bit_length() <= MAX_BITS:
+            return a * b
+        case "Nat.pow" if a.bit_length() * b <= MAX_BITS:
+            return a**b
+        # Lean defines `a / 0` as 0 and `a % 0` as `a`.
+        case "Nat.div" if b == 0:
+            return 0
         case "Nat.div":
-            return a // b if b else 0
+            return a // b
+        case "Nat.mod" if b == 0:
+            return a
         case "Nat.mod":
-            return a % b if b else a
+            return a % b
         case _:
             return None
 

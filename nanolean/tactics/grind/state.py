@@ -24,6 +24,7 @@ from nanolean.kernel.expr import (
 )
 from nanolean.kernel.level import ZERO, Level
 from nanolean.meta.mctx import MetaContext
+from nanolean.meta.reduce import const_name
 from nanolean.tactics.eq_proof import FALSE, TRUE
 from nanolean.tactics.grind.egraph import NOT, EGraph, Explainer, Reason, eq_false, eq_true
 from nanolean.tactics.grind.normal import Normalizer, arrow_parts, split_offset
@@ -90,11 +91,13 @@ def read_statement(mctx: MetaContext, statement: Expr) -> Statement:
 def local_theorems(mctx: MetaContext, fact: Expr, proof: Proof, generation: int) -> list[Theorem]:
     """Theorems from a quantified fact: one for each single pattern, else one for a choice of several from each end."""
     statement = read_statement(mctx, fact)
-    found: dict[tuple[Expr, ...], None] = {(pattern,): None for pattern in _single_patterns(statement)}
-    if not found:
+    # Hypotheses get all their patterns, theorems of the library one set: these are many, and each pattern costs at
+    # every term.
+    pattern_sets: dict[tuple[Expr, ...], None] = {(pattern,): None for pattern in _single_patterns(statement)}
+    if not pattern_sets:
         chosen = (_patterns(statement, order) for order in ("forward", "backward"))
-        found = dict.fromkeys(patterns for patterns in chosen if patterns)
-    return [Theorem(fact, *statement, patterns, (), proof, generation) for patterns in found]
+        pattern_sets = dict.fromkeys(patterns for patterns in chosen if patterns)
+    return [Theorem(fact, *statement, patterns, (), proof, generation) for patterns in pattern_sets]
 
 
 def global_theorem(mctx: MetaContext, info: ConstantInfo, statement: Expr) -> Theorem | None:
@@ -121,8 +124,9 @@ def _single_patterns(statement: Statement) -> Iterator[Expr]:
 def _patterns(statement: Statement, order: Order) -> tuple[Expr, ...] | None:
     """The first patterns that determine all variables together, without arithmetic where that can be."""
     places, wanted = statement.places(order), statement.wanted()
-    found = _choose(places, statement.types, wanted, NOT_PATTERNS | ARITHMETIC)
-    return found or _choose(places, statement.types, wanted, NOT_PATTERNS)
+    # A pattern `x + y` would match wherever anything is added.
+    patterns = _choose(places, statement.types, wanted, NOT_PATTERNS | ARITHMETIC)
+    return patterns or _choose(places, statement.types, wanted, NOT_PATTERNS)
 
 
 def _choose(
@@ -135,6 +139,7 @@ def _choose(
     for place in places:
         for candidate in _candidates(place, refused):
             variables = _variables(candidate, count)
+            # Greedy from the left: a pattern is taken only if it determines something new.
             if (variables - known) & wanted:
                 chosen.append(candidate)
                 known |= _with_types(variables, types)
@@ -152,11 +157,15 @@ def _candidates(e: Expr, refused: set[str]) -> Iterator[Expr]:
     if not e.loose or not isinstance(e, App):
         return
     fn, args = get_app_fn_args(e)
-    name = fn.name if isinstance(fn, Const) else ""
+    name = const_name(fn)
     if isinstance(fn, Const | FVar) and name not in refused and _is_first_order(e):
         yield e
         return
-    for arg in args[1:] if name == "Eq" else args if name != "Exists" else []:
+    if name == "Eq":  # not its type
+        args = args[1:]
+    elif name == "Exists":
+        args = []
+    for arg in args:
         yield from _candidates(arg, refused)
 
 
@@ -165,6 +174,7 @@ def _is_first_order(e: Expr) -> bool:
     if split_offset(e)[1]:
         return False
     for part in subterms(e, lambda node: node.loose > 0):
+        # Matching is of first order: congruence closure knows nothing below a binder.
         if isinstance(part, Lam | Pi) and part.loose:
             return False
         if isinstance(part, App) and isinstance(get_app_fn_args(part)[0], BVar):
@@ -179,14 +189,14 @@ def _variables(e: Expr, count: int) -> set[int]:
 
 def _with_types(places: set[int], types: tuple[Expr, ...]) -> set[int]:
     """The places together with those that occur in the types of variables there: matching finds them too."""
-    found: set[int] = set()
+    reached: set[int] = set()
     todo = sorted(places)
     while todo:
         place = todo.pop()
-        if place not in found:
-            found.add(place)
+        if place not in reached:
+            reached.add(place)
             todo += sorted(_variables(types[place], place))
-    return found
+    return reached
 
 
 Build = Callable[[Explainer], Expr]
@@ -221,6 +231,7 @@ class State:
 
     def copy(self) -> State:
         """Return an independent state with the same content."""
+        # Copies of dictionaries and no undo: a branch is left as a whole, and changes most of them.
         return State(
             self.mctx,
             self.graph.copy(),

@@ -35,16 +35,16 @@ class Lemmas:
 
 def read_lemmas(ctx: TacticContext, lemmas: Sequence[SimpLemma]) -> Lemmas:
     """Resolve the lemmas of a list; an error names the lemma that is of no use."""
-    found = Lemmas()
+    read = Lemmas()
     for lemma in lemmas:
         try:
-            _read(ctx, lemma, found)
+            _read(ctx, lemma, read)
         except (ElabError, TacticError) as error:
             raise error.at(lemma.pos, lemma.end) from None
-    return found
+    return read
 
 
-def _read(ctx: TacticContext, lemma: SimpLemma, found: Lemmas) -> None:
+def _read(ctx: TacticContext, lemma: SimpLemma, into: Lemmas) -> None:
     term = lemma.term
     if not isinstance(term, Ident) or term.explicit or term.levels is not None:
         raise TacticError("invalid `grind` parameter, identifier expected")
@@ -57,9 +57,9 @@ def _read(ctx: TacticContext, lemma: SimpLemma, found: Lemmas) -> None:
         theorem = global_theorem(ctx.mctx, info, Normalizer(ctx.mctx)(info.type))
         if theorem is None:
             raise TacticError(f"invalid E-matching theorem `{info.name}`, failed to find patterns")
-        found.theorems.append(theorem)
+        into.theorems.append(theorem)
     elif isinstance(info, DefInfo) and not lemma.symm:
-        found.definitions.append(info.name)
+        into.definitions.append(info.name)
     else:
         raise TacticError(f"invalid `grind` parameter, `{info.name}` is not a theorem, definition, or inductive type")
 
@@ -103,6 +103,7 @@ def refute(state: State, limits: Limits, depth: int = 0) -> Expr | None:
 def _refute(state: State, limits: Limits, depth: int, opened: list[Opened]) -> Expr | None:
     for rounds_left in range(MAX_ROUNDS, -1, -1):
         saturate(state)
+        # Witnesses first: what is known of them may close the branch. Products and `omega` cost most and come last.
         while state.conflict is None and state.existentials:
             opened.append(_open_witness(state, state.existentials.pop(0)))
             saturate(state)
@@ -134,6 +135,7 @@ def _open_witness(state: State, e: Expr) -> Opened:
     generation = state.graph.generation[e]
     witness = state.mctx.fresh_local("w", type_)
     hyp = state.mctx.fresh_local("h", beta_app(predicate, witness.fvar))
+    # `∃ h : p, q`: the witness is a proof, and `p` a fact.
     if state.mctx.is_prop(type_):
         state.add_fact(type_, lambda ex: witness.fvar, generation)
     else:
@@ -170,6 +172,7 @@ def _split(state: State, limits: Limits, depth: int) -> Expr | None:
         proof = refute(branch, limits, depth + 1)
         if proof is None:
             return None
+        # The case was not needed: one branch closes both.
         if hyp.fvar_id not in collect_fvars(proof):
             return proof
         proofs.append(state.mctx.mk_lambda([hyp.fvar_id], proof))
@@ -183,16 +186,17 @@ def _choose(state: State) -> Expr | None:
     """
     graph = state.graph
     best: tuple[int, int] | None = None
-    found: Expr | None = None
+    choice: Expr | None = None
     for name in ("Or", "And", "Iff", IMPLIES, "ite"):
         for e in graph.heads.get(name, ()):
             if not _needs_cases(state, e, name):
                 continue
             part = next((part for part in _parts(graph.shapes(e)) if graph.is_open(part)), None)
+            # What the user wrote before what instances brought, so that the search stays near the goal.
             key = (graph.generation[e], graph.place[e])
             if part is not None and (best is None or key < best):
-                best, found = key, part
-    return found
+                best, choice = key, part
+    return choice
 
 
 def _needs_cases(state: State, e: Expr, name: str) -> bool:
@@ -254,6 +258,7 @@ def _introduce(mctx: MetaContext, goal: str) -> str:
 def _bounded(mctx: MetaContext, work: Callable[[], Expr | None]) -> Expr | None:
     """Run a search on a budget of its own, paid from the one there is; None where that does not suffice."""
     budget = mctx.budget
+    # The same answer whatever ran before in the step, and no failed `grind` takes more than its share.
     mctx.budget = Budget(min(budget.left, STEPS))
     granted = mctx.budget.left
     try:
@@ -282,6 +287,7 @@ def _prove(ctx: TacticContext, lemmas: Lemmas) -> Expr | None:
     absurdity = refute(state, Limits())
     if absurdity is None or target is FALSE:
         return absurdity
+    # The hypotheses contradict each other, whatever the goal.
     if negation.fvar_id not in collect_fvars(absurdity):
         return mk_false_elim(mctx, target, absurdity)
     return mk_app(Const("Classical.byContradiction"), target, mctx.mk_lambda([negation.fvar_id], absurdity))

@@ -24,6 +24,7 @@ def meet(state: State, a: Expr, b: Expr) -> None:
         state.conflict = lambda ex: _refute(ex, a, b, ex.equal(a, b))
         return
     equation, hyp = _with_proof(state.mctx, a, b)
+    # With a hypothetical proof, to see which fields give equations; the real one is built if it is needed.
     for place, part in enumerate(injection_equations(state.mctx, equation, hyp) or ()):
         sides = match_eq(part.equation)
         assert sides is not None
@@ -111,6 +112,7 @@ def differ(state: State, a: Expr, b: Expr) -> tuple[Expr, Expr] | None:
     """Values in the classes of two terms that can never be equal, None where there are none."""
     graph = state.graph
     left, right = graph.value.get(graph.root[a]), graph.value.get(graph.root[b])
+    # `True` and `False` are no constructors, and an equation of propositions is decided as one.
     if left is None or right is None or {left, right} <= {TRUE, FALSE}:
         return None
     return (left, right) if clash(state.mctx, left, right) else None
@@ -137,6 +139,7 @@ def _refute(ex: Explainer, a: Expr, b: Expr, proof: Expr) -> Expr:
     left, right = _read_number(a), _read_number(b)
     if left is not None and right is not None:
         common = min(left[1], right[1])
+        # `x + 5 = 3` becomes `x + 2 = 0`, a clash of constructors.
         if common and (left[0] is not None or right[0] is not None):
             a, b = _minus(left, common), _minus(right, common)
             proof = _cancel(a, b, common, proof)

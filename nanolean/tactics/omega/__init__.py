@@ -31,6 +31,7 @@ NOTHING = (
 
 def describe(ctx: TacticContext, problem: Problem) -> str:
     """List the constraints of a problem as they were given, with a letter for each atom."""
+    # As Lean lists them: only what was given, before anything was eliminated.
     given = Problem(problem.atoms, ctx.mctx.budget)
     for leaf in problem.given:
         given.add(leaf)
@@ -63,8 +64,13 @@ def _argument(text: str) -> str:
 def _show_interval(names: dict[int, str], key: Key, interval: Interval) -> str:
     text = ""
     for i, a in key:
-        sign = (" + " if a > 0 else " - ") if text else ("" if a > 0 else "- ")
-        text += sign + (names[i] if abs(a) == 1 else f"{abs(a)}*{names[i]}")
+        if text:
+            text += " + " if a > 0 else " - "
+        elif a < 0:
+            text = "- "
+        if abs(a) != 1:
+            text += f"{abs(a)}*"
+        text += names[i]
     if interval.low is None:
         assert interval.high is not None, "an interval has a bound"
         return f"{text} ≤ {interval.high.value}"
@@ -127,6 +133,7 @@ def false_or_by_contra(mctx: MetaContext, goal: str) -> str:
             break
         _, goal = intro(mctx, goal, None)
     decl = mctx.decl(goal)
+    # An undecidable goal is dropped, as in Lean: only the hypotheses may then contradict each other.
     instance = decidable_instance(mctx, target, decl.lctx) if mctx.is_prop(target) else None
     if instance is None:
         new = new_goal(mctx, FALSE, decl.lctx, decl.user_name)

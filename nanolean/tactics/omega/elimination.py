@@ -81,6 +81,8 @@ def combine(a: Constraint, times_a: int, b: Constraint, times_b: int) -> Constra
 
 def add_reasons(a: Why, times_a: int, b: Why, times_b: int) -> Why:
     """Return the reason for the sum of two forms."""
+    # A rounded constraint holds for its form times a scale, so sums are brought to a common one, with the gcd taken
+    # out: coefficients would grow with each step.
     scale = a.scale * b.scale
     times_a, times_b = times_a * b.scale, times_b * a.scale
     parts = {leaf: times_a * times for leaf, times in a.parts.items()}
@@ -137,12 +139,14 @@ class Problem:
                 raise Refutation(why.parts)
             return
         divisor = gcd(*(a for _, a in items))
+        # `2x + 4y ≥ 3` is `x + 2y ≥ 2` for whole numbers: this rounding is what Fourier-Motzkin alone does not have.
         if divisor > 1:
             items = [(i, a // divisor) for i, a in items]
             constant, rest = divmod(constant, divisor)
             why = Why(why.parts, why.scale * divisor)
             if rest:
                 why = Why({Rounded({0: constant, **dict(items)}, why): 1}, 1)
+        # One key for a form and its negation, so that lower and upper bounds meet in one interval.
         if items[0][1] > 0:
             self._narrow(tuple(items), Bound(-constant, why), None)
         else:
@@ -171,6 +175,7 @@ class Problem:
             self.points = [key for key in self.points if self.intervals.get(key, Interval()).is_point]
             if not self.points:
                 return
+            # An equation with the smallest coefficient, as Lean (`selectEquality`).
             key = min(self.points, key=lambda point: (min(abs(a) for _, a in point), len(point)))
             up, down = constraints_of(key, self.intervals.pop(key))
             solved = min(key, key=lambda item: abs(item[1]))[0]
@@ -192,6 +197,7 @@ class Problem:
         if not factor:
             return constraint
         self.budget.spend(1 + (len(constraint.form) + len(constraint.why.parts)) // 8)
+        # Multipliers must be positive, so the half of the equation with the other sign is added.
         opposite = equation.down if factor * equation.up.form[equation.solved] > 0 else equation.up
         return combine(constraint, 1, opposite, abs(factor))
 
@@ -241,6 +247,7 @@ class Problem:
                     if bounded is not None:
                         count[place] += 1
                         count[place + 2] = max(count[place + 2], abs(a))
+        # Bounded on one side only an atom can be as large as needed: its constraints go without a trace.
         one_sided = [i for i, (lower, upper, _, _) in counts.items() if not (lower and upper)]
         return one_sided or [min(counts, key=lambda i: (*_cost(counts[i]), i))]
 

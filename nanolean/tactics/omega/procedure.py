@@ -8,11 +8,11 @@ from typing import NamedTuple
 from nanolean.kernel.expr import Const, Expr, Lit, collect_fvars, get_app_fn_args, mk_app
 from nanolean.kernel.level import ONE
 from nanolean.meta.mctx import MetaContext
-from nanolean.meta.reduce import NAT_TYPE
+from nanolean.meta.reduce import NAT_TYPE, const_name
 from nanolean.tactics.eq_proof import FALSE, match_eq, mk_eq
 from nanolean.tactics.omega.elimination import Problem
 from nanolean.tactics.omega.proofs import BY_COMPUTATION, refutation_proof
-from nanolean.tactics.omega.propositions import Both, Either, Proved, Relation, is_linear_fact, open_fact
+from nanolean.tactics.omega.propositions import Both, Either, Proved, Relation, apply_lemma, is_linear_fact, open_fact
 from nanolean.tactics.omega.sums import Atoms, Fact, Refutation, add_forms, ground_value, scale_form
 
 MIN = Const("Min.min")
@@ -23,29 +23,30 @@ Known = Relation | Either
 def facts_about(mctx: MetaContext, atom: Expr) -> Iterator[Known]:
     """Yield what is known about an atom by the operation that it is made with."""
     fn, args = get_app_fn_args(atom)
-    match fn.name if isinstance(fn, Const) else "", args:
+    # The facts that `omega` of Lean adds for each atom (`analyzeAtom` of Elab/Tactic/Omega/OmegaM.lean).
+    match const_name(fn), args:
         case "Nat.sub", [a, b]:
-            total = _apply("Nat.add", atom, b)
-            cases = _apply("Nat.le", total, a), _apply("Nat.le", atom, Lit(0))
-            yield Either(*cases, _apply("Omega.sub_cases", a, b))
-            yield Relation("le", a, total, _apply("Omega.sub_le_add", a, b))
-            yield Relation("le", atom, a, _apply("Nat.sub_le", a, b))
+            total = apply_lemma("Nat.add", atom, b)
+            cases = apply_lemma("Nat.le", total, a), apply_lemma("Nat.le", atom, Lit(0))
+            yield Either(*cases, apply_lemma("Omega.sub_cases", a, b))
+            yield Relation("le", a, total, apply_lemma("Omega.sub_le_add", a, b))
+            yield Relation("le", atom, a, apply_lemma("Nat.sub_le", a, b))
         case "Nat.div" | "Nat.mod", [a, b]:
             yield from _division_facts(mctx, a, b)
         case "Nat.pow", [a, b]:
             smaller = _predecessor(b)
             if smaller is not None and ground_value(mctx, a) is not None:
-                product = _apply("Nat.mul", mk_app(fn, a, smaller), a)
-                yield Relation("eq", atom, product, _apply("Nat.pow_succ", a, smaller))
+                product = apply_lemma("Nat.mul", mk_app(fn, a, smaller), a)
+                yield Relation("eq", atom, product, apply_lemma("Nat.pow_succ", a, smaller))
         case "Min.min" | "Max.max", [a, b]:
-            proof = _apply("Nat.min_def" if fn is MIN else "Nat.max_def", a, b)
+            proof = apply_lemma("Nat.min_def" if fn is MIN else "Nat.max_def", a, b)
             equation = match_eq(mctx.infer_type(proof))
             assert equation is not None, "the definition is an equation"
             yield Relation("eq", atom, equation[3], proof)
         case "ite", [type_, condition, _, a, b] if type_ is NAT_TYPE:
-            positive = _apply("And", condition, mk_eq(ONE, NAT_TYPE, atom, a))
-            negative = _apply("And", _apply("Not", condition), mk_eq(ONE, NAT_TYPE, atom, b))
-            yield Either(positive, negative, _apply("Omega.ite_cases", *args[1:]))
+            positive = apply_lemma("And", condition, mk_eq(ONE, NAT_TYPE, atom, a))
+            negative = apply_lemma("And", apply_lemma("Not", condition), mk_eq(ONE, NAT_TYPE, atom, b))
+            yield Either(positive, negative, apply_lemma("Omega.ite_cases", *args[1:]))
 
 
 def _division_facts(mctx: MetaContext, a: Expr, b: Expr) -> Iterator[Known]:
@@ -53,17 +54,13 @@ def _division_facts(mctx: MetaContext, a: Expr, b: Expr) -> Iterator[Known]:
     divisor = ground_value(mctx, b)
     if divisor is None:
         return
-    quotient, remainder = _apply("Nat.div", a, b), _apply("Nat.mod", a, b)
-    total = _apply("Nat.add", _apply("Nat.mul", b, quotient), remainder)
-    yield Relation("eq", total, a, _apply("Nat.div_add_mod", a, b))
+    quotient, remainder = apply_lemma("Nat.div", a, b), apply_lemma("Nat.mod", a, b)
+    total = apply_lemma("Nat.add", apply_lemma("Nat.mul", b, quotient), remainder)
+    yield Relation("eq", total, a, apply_lemma("Nat.div_add_mod", a, b))
     if divisor == 0:
-        yield Relation("eq", quotient, Lit(0), _apply("Nat.div_zero", a))
+        yield Relation("eq", quotient, Lit(0), apply_lemma("Nat.div_zero", a))
     else:
-        yield Relation("lt", remainder, b, _apply("Omega.mod_lt", a, b, BY_COMPUTATION))
-
-
-def _apply(name: str, *args: Expr) -> Expr:
-    return mk_app(Const(name), *args)
+        yield Relation("lt", remainder, b, apply_lemma("Omega.mod_lt", a, b, BY_COMPUTATION))
 
 
 def _predecessor(e: Expr) -> Expr | None:
@@ -101,6 +98,7 @@ class Branch:
                 case Both(parts):
                     todo += parts[::-1]
                 case Either() as choice:
+                    # A side that says nothing of numbers can never be refuted, so its case would stay open.
                     if all(is_linear_fact(self.atoms.mctx, side) for side in (choice.left, choice.right)):
                         self.choices.append(choice)
                 case Relation() as relation:
@@ -115,13 +113,16 @@ class Branch:
                 self.choices.append(item)
                 continue
             left, right = self.atoms.read(item.left), self.atoms.read(item.right)
+            # Facts about an atom bring atoms of their own, each of which is known once.
             new = [i for i in sorted({**left.form, **right.form}) if i and i not in self.known]
             for i in new:
                 self.known.add(i)
                 atom = self.atoms.read(self.atoms.terms[i])
+                # Atoms are natural numbers.
                 self.problem.add(Fact("nonneg", self.atoms.read(Lit(0)), atom, None, atom.form))
                 todo += facts_about(self.atoms.mctx, atom.term)
             form = add_forms(right.form, left.form, -1)
+            # `a < b` of whole numbers is `a + 1 ≤ b`.
             if item.relation == "lt":
                 form = add_forms(form, {0: 1}, -1)
             self.problem.add(Fact(item.relation, left, right, item.proof, form))
@@ -157,12 +158,13 @@ class Prover:
 
     def refute(self, branch: Branch) -> Expr | None:
         """Build a proof that the branch is contradictory, with case distinctions where needed; else None."""
-        found = self.refute_at_once(branch)
-        if found is not None:
-            return found
+        proof = self.refute_at_once(branch)
+        if proof is not None:
+            return proof
         if not branch.choices:
             self.failed = self.failed or branch.problem
             return None
+        # A case that contradicts the rest at once is no split: only the other side goes on. Lean splits the first one.
         for choice in branch.choices:
             for side in (0, 1):
                 case = self._refute_case(branch, choice, side, self.refute_at_once)
@@ -190,8 +192,10 @@ class Prover:
         if case.assumption not in collect_fvars(case.proof):
             return case.proof
         other = self._refute_case(branch, choice, 1 - side, self.refute)
-        if other is None or other.assumption not in collect_fvars(other.proof):
-            return None if other is None else other.proof
+        if other is None:
+            return None
+        if other.assumption not in collect_fvars(other.proof):
+            return other.proof
         cases = [self.mctx.mk_lambda([done.assumption], done.proof) for done in (case, other)]
         if side == 1:
             cases.reverse()
@@ -201,6 +205,7 @@ class Prover:
         """Build such a proof without case distinctions; None if there is none."""
         try:
             branch.problem.solve_equations()
+            # A copy: elimination forgets constraints, and the cases need all of them. Solved equations are kept.
             branch.problem.clone().run()
         except Refutation as refutation:
             return refutation_proof(self.atoms, refutation.parts)

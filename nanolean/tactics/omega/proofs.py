@@ -84,6 +84,8 @@ class Builder:
         """Build the proof of `False`."""
         sums = self._survey()
         self._list_atoms(sums)
+        # A linear form is coded as one number, its coefficients as digits in a base that no sum of them reaches. The
+        # kernel adds and compares such numbers with its literals, and not term by term.
         self._base = Lit(self._needed_base())
         total = self._add_up(self.parts)
         m = -negative_constant(self.parts) - 1
@@ -98,6 +100,7 @@ class Builder:
     def _survey(self) -> list[Sum]:
         """Collect the sums that occur, and what is claimed on the way."""
         sums: list[Sum] = []
+        # Reasons of reasons too: a rounded constraint rests on a sum, which may hold rounded ones.
         todo = list(self.parts)
         seen = set(todo)
         while todo:
@@ -127,6 +130,7 @@ class Builder:
         while todo:
             part = todo.pop()
             if part.atom:
+                # Only atoms that take part: each costs a digit in every code.
                 self._places.setdefault(part.atom, len(self._places) + 1)
             for inner in part.parts:
                 if inner not in seen:
@@ -140,6 +144,7 @@ class Builder:
 
     def _needed_base(self) -> int:
         """A base that is larger than every sum of coefficients that is compared."""
+        # Otherwise a sum would carry into the next digit, and forms that differ could have one code.
         needed = _weight(self.parts) - negative_constant(self.parts) + 1
         for claims in self.claims.values():
             for claim in claims:
@@ -161,10 +166,10 @@ class Builder:
         return mk_app(Const(f"Omega.{name}"), self._lists[1 if tail else 0], self._base, *args)
 
     def _code(self, of: Sum) -> Code:
-        found = self._codes.get(of)
-        if found is None:
-            found = self._codes[of] = self._make_code(of)
-        return found
+        code = self._codes.get(of)
+        if code is None:
+            code = self._codes[of] = self._make_code(of)
+        return code
 
     def _make_code(self, of: Sum) -> Code:
         if of.kind == "number":
@@ -187,6 +192,7 @@ class Builder:
 
     def _atom_code(self, atom: int) -> Code:
         place, term = self._places[atom], self.atoms.terms[atom]
+        # The proof has a lemma for each place before the atom.
         self.atoms.mctx.budget.spend(4 * place)
         proof = mk_app(Const("Omega.head"), self._base, term, self._lists[place + 1])
         code: Expr = ONE_LIT
@@ -216,10 +222,10 @@ class Builder:
         return Inequality(self._lemma("le_add", *args), low, high, weight)
 
     def _leaf(self, leaf: Leaf) -> Inequality:
-        found = self._leaves.get(leaf)
-        if found is None:
-            found = self._leaves[leaf] = self._make_leaf(leaf)
-        return found
+        inequality = self._leaves.get(leaf)
+        if inequality is None:
+            inequality = self._leaves[leaf] = self._make_leaf(leaf)
+        return inequality
 
     def _make_leaf(self, leaf: Leaf) -> Inequality:
         if isinstance(leaf, Rounded):

@@ -11,7 +11,7 @@ from typing import Literal
 
 from nanolean.kernel.expr import BVar, Const, Expr, Lam, Lit, Pi, get_app_fn_args, lift, mk_app
 from nanolean.meta.mctx import MetaContext
-from nanolean.meta.reduce import NAT_TYPE
+from nanolean.meta.reduce import NAT_TYPE, const_name
 
 NOT = Const("Not")
 AND = Const("And")
@@ -63,14 +63,16 @@ def _negation(prop: Expr) -> Expr:
     return mk_app(NOT, prop)
 
 
-def _apply(name: str, *args: Expr) -> Expr:
+def apply_lemma(name: str, *args: Expr) -> Expr:
+    """Apply a constant without universe parameters."""
     return mk_app(Const(name), *args)
 
 
 def _head(mctx: MetaContext, prop: Expr) -> tuple[Expr, str, list[Expr]]:
+    # Sees through `≠`, `>` and `≥`, as `whnfR` in Lean's `omega`.
     prop = mctx.whnf(mctx.instantiate(prop), "reducible")
     fn, args = get_app_fn_args(prop)
-    return prop, fn.name if isinstance(fn, Const) else "", args
+    return prop, const_name(fn), args
 
 
 def _is_implication(mctx: MetaContext, prop: Expr) -> bool:
@@ -87,20 +89,21 @@ def open_fact(mctx: MetaContext, fact: Proved) -> Opened:
         case "Eq", 3 if args[0] is NAT_TYPE:
             return Relation("eq", args[1], args[2], proof)
         case "And", 2:
-            left, right = (_apply(f"And.{side}", *args, proof) for side in ("left", "right"))
+            left, right = (apply_lemma(f"And.{side}", *args, proof) for side in ("left", "right"))
             return Both((Proved(args[0], left), Proved(args[1], right)))
         case "Or", 2:
             return Either(args[0], args[1], proof)
         case "Iff", 2:
             neither = mk_app(AND, _negation(args[0]), _negation(args[1]))
-            return Either(mk_app(AND, *args), neither, _apply("Omega.cases_of_iff", *args, proof))
+            return Either(mk_app(AND, *args), neither, apply_lemma("Omega.cases_of_iff", *args, proof))
         case "Nat.dvd", 2:
-            remainder = _apply("Nat.mod", args[1], args[0])
-            return Relation("eq", remainder, ZERO_LIT, _apply("Nat.mod_eq_zero_of_dvd", *args, proof))
+            remainder = apply_lemma("Nat.mod", args[1], args[0])
+            return Relation("eq", remainder, ZERO_LIT, apply_lemma("Nat.mod_eq_zero_of_dvd", *args, proof))
+        # Negations are pushed inwards until a relation is met.
         case "Not", 1:
             return open_negation(mctx, args[0], proof)
     if isinstance(prop, Pi) and _is_implication(mctx, prop):
-        return Either(_negation(prop.type), prop.body, _apply("Omega.or_of_imp", prop.type, prop.body, proof))
+        return Either(_negation(prop.type), prop.body, apply_lemma("Omega.or_of_imp", prop.type, prop.body, proof))
     return None
 
 
@@ -110,33 +113,34 @@ def open_negation(mctx: MetaContext, negated: Expr, proof: Expr) -> Opened:
     match name, len(args):
         case "Nat.le" | "Nat.lt", 2:
             opposite, lemma = NEGATED[name]
-            return Relation(RELATIONS[opposite], args[1], args[0], _apply(lemma, *args, proof))
+            return Relation(RELATIONS[opposite], args[1], args[0], apply_lemma(lemma, *args, proof))
+        # `a ≠ b` is `a < b ∨ b < a`: inequalities have no negated equations.
         case "Eq", 3 if args[0] is NAT_TYPE:
-            less, greater = _apply("Nat.lt", args[1], args[2]), _apply("Nat.lt", args[2], args[1])
-            return Either(less, greater, _apply("Omega.cases_of_ne", args[1], args[2], proof))
+            less, greater = apply_lemma("Nat.lt", args[1], args[2]), apply_lemma("Nat.lt", args[2], args[1])
+            return Either(less, greater, apply_lemma("Omega.cases_of_ne", args[1], args[2], proof))
         case "Not", 1:
-            return Proved(args[0], _apply("Classical.byContradiction", args[0], proof))
+            return Proved(args[0], apply_lemma("Classical.byContradiction", args[0], proof))
         case "And", 2:
-            return Either(_negation(args[0]), _negation(args[1]), _apply("Omega.not_and", *args, proof))
+            return Either(_negation(args[0]), _negation(args[1]), apply_lemma("Omega.not_and", *args, proof))
         case "Or", 2:
             return Both((_neither(args, 0, proof), _neither(args, 1, proof)))
         case "Iff", 2:
             p, q = args
             cases = mk_app(AND, p, _negation(q)), mk_app(AND, _negation(p), q)
-            return Either(*cases, _apply("Omega.cases_of_not_iff", p, q, proof))
+            return Either(*cases, apply_lemma("Omega.cases_of_not_iff", p, q, proof))
         case "Nat.dvd", 2:
-            remainder = _apply("Nat.mod", args[1], args[0])
-            return Relation("lt", ZERO_LIT, remainder, _apply("Omega.mod_pos_of_not_dvd", *args, proof))
+            remainder = apply_lemma("Nat.mod", args[1], args[0])
+            return Relation("lt", ZERO_LIT, remainder, apply_lemma("Omega.mod_pos_of_not_dvd", *args, proof))
     if isinstance(prop, Pi) and _is_implication(mctx, prop):
         both = mk_app(AND, prop.type, _negation(prop.body))
-        return Proved(both, _apply("Omega.and_not_of_not_imp", prop.type, prop.body, proof))
+        return Proved(both, apply_lemma("Omega.and_not_of_not_imp", prop.type, prop.body, proof))
     return None
 
 
 def _neither(args: list[Expr], side: int, proof: Expr) -> Proved:
     """`¬p` (or `¬q`) from a proof of `¬(p ∨ q)`."""
     name = ("Or.inl", "Or.inr")[side]
-    injected = _apply(name, *args, BVar(0))
+    injected = apply_lemma(name, *args, BVar(0))
     return Proved(_negation(args[side]), Lam("h", args[side], mk_app(lift(proof, 1), injected)))
 
 

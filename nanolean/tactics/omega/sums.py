@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from nanolean.kernel.expr import App, Const, Expr, Lit, get_app_fn_args, mk_app
 from nanolean.meta.mctx import MetaContext
-from nanolean.meta.reduce import NAT_ADD, compute_number
+from nanolean.meta.reduce import NAT_ADD, compute_number, const_name
 
 Form = dict[int, int]
 """A linear form with integer coefficients; coefficients that are 0 are left out, but for the constant they may stay."""
@@ -61,11 +61,15 @@ def ground_value(mctx: MetaContext, e: Expr) -> int | None:
     if e.fn.fn.name not in GROUND:
         return None
     left = ground_value(mctx, e.fn.arg)
-    right = None if left is None else ground_value(mctx, e.arg)
-    if left is None or right is None:
+    if left is None:
+        return None
+    right = ground_value(mctx, e.arg)
+    if right is None:
         return None
     value = compute_number(mctx, e.fn.fn.name, left, right)
-    return value if value is not None and value.bit_length() <= MAX_NUMBER_BITS else None
+    if value is None or value.bit_length() > MAX_NUMBER_BITS:
+        return None
+    return value
 
 
 class Atoms:
@@ -79,16 +83,18 @@ class Atoms:
 
     def index(self, term: Expr) -> int:
         """Return the number of an atom; terms that are equal up to reducible definitions are one atom."""
-        found = self._index.get(term)
-        if found is None:
-            found = self._find_equal(term)
-            if found == len(self.terms):
+        number = self._index.get(term)
+        if number is None:
+            number = self._find_equal(term)
+            if number == len(self.terms):
                 self.terms.append(term)
-            self._index[term] = found
-        return found
+            self._index[term] = number
+        return number
 
     def _find_equal(self, term: Expr) -> int:
         if isinstance(term, App) and not term.has_mvar:
+            # Lean's `omega` compares atoms up to `isDefEq` too; constants and variables are equal only if they are the
+            # same.
             with self.mctx.with_transparency("reducible"):
                 for i, other in enumerate(self.terms):
                     if isinstance(other, App) and not other.has_mvar and self.mctx.is_def_eq(term, other):
@@ -97,18 +103,18 @@ class Atoms:
 
     def read(self, term: Expr) -> Sum:
         """Read the term as a sum."""
-        found = self._sums.get(term)
-        if found is None:
+        result = self._sums.get(term)
+        if result is None:
             self.mctx.budget.spend(4)
-            found = self._sums[term] = self._read(term)
-        return found
+            result = self._sums[term] = self._read(term)
+        return result
 
     def _read(self, term: Expr) -> Sum:
         value = ground_value(self.mctx, term)
         if value is not None:
             return Sum(term, "number", {0: value}, value)
         fn, args = get_app_fn_args(term)
-        name = fn.name if isinstance(fn, Const) else ""
+        name = const_name(fn)
         if name == "Nat.succ" and len(args) == 1:
             part = self.read(args[0])
             return Sum(term, "succ", add_forms(part.form, {0: 1}), part.weight + 1, (part,))
@@ -116,6 +122,7 @@ class Atoms:
             left, right = self.read(args[0]), self.read(args[1])
             form = add_forms(left.form, right.form)
             return Sum(term, "add", form, left.weight + right.weight, (left, right))
+        # A product is linear if one factor is a number; any other is an atom, `x * y` one unknown.
         if name == "Nat.mul" and len(args) == 2:
             for kind, (number, other) in (("left", args), ("right", args[::-1])):
                 times = ground_value(self.mctx, number)
@@ -135,7 +142,8 @@ class Atoms:
                 part = self.read(Lit(times))
             else:
                 part = self.read(self.terms[i])
-                part = part if times == 1 else self.multiple(times, part)
+                if times != 1:
+                    part = self.multiple(times, part)
             result = part if result is None else self.add(result, part)
         return result or self.read(Lit(0))
 
