@@ -9,11 +9,14 @@ import sys
 import sysconfig
 import tarfile
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from packaging.requirements import Requirement
 
+TORCH = version("torch").partition("+")[0]
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = "from setuptools import build_meta as b; print(b.build_sdist('out')); print(b.build_wheel('out'))"
 PAGE = {"index.html": "<!doctype html><title>built</title>", "assets/index-12345678.js": "1"}
@@ -60,8 +63,9 @@ print(json.dumps({
 
 
 class Wheel(NamedTuple):
-    """A wheel's files, where they are unpacked, and those of the source distribution beside it."""
+    """A wheel, its files, where they are unpacked, and those of the source distribution beside it."""
 
+    file: Path
     names: set[str]
     site: Path
     source: set[str]
@@ -85,7 +89,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Wheel:
     with zipfile.ZipFile(built) as archive:
         archive.extractall(site)
     with tarfile.open(*(copy / "out").glob("*.tar.gz")) as sources:
-        return Wheel(set(archive.namelist()), site, {name.partition("/")[2] for name in sources.getnames()})
+        return Wheel(built, set(archive.namelist()), site, {name.partition("/")[2] for name in sources.getnames()})
 
 
 def run(wheel: Wheel, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -148,6 +152,21 @@ def test_it_checks_and_proves(wheel: Wheel, tmp_path: Path, nanoproof_home: str)
     done = run(wheel, tmp_path, "-m", "nanolean", "check", "mine.lean", "mine.proved.lean")
     assert done.returncode == 1
     assert done.stdout.count("sorry") == 2 and "2 files: 2 theorems; 1 file not proved" in done.stdout
+
+
+@pytest.mark.parametrize("extra", ["cpu", "gpu"])
+def test_a_torch_that_is_there_stays_also_a_build_without_cuda(wheel: Wheel, tmp_path: Path, extra: str) -> None:
+    """The extras name no build, and no marker can: what pip takes by itself has CUDA's packages (docs/commands.md)."""
+    report = tmp_path / "report.json"
+    words = ["install", "--dry-run", "--no-index", "--quiet", "--report", str(report), f"{wheel.file}[{extra}]"]
+    done = subprocess.run([sys.executable, "-m", "pip", *words], capture_output=True, text=True, timeout=100)
+    if "No module named pip" in done.stderr:
+        pytest.skip("there is no pip")
+    assert done.returncode == 0, done.stderr
+    assert [item["metadata"]["name"] for item in json.loads(report.read_text())["install"]] == ["nanoproof"]
+    metadata = (next(wheel.site.glob("*.dist-info")) / "METADATA").read_text()
+    (torch,) = (line for line in metadata.splitlines() if "torch" in line and f'extra == "{extra}"' in line)
+    assert Requirement(torch.removeprefix("Requires-Dist: ")).specifier.contains(f"{TORCH}+cpu")
 
 
 @pytest.mark.parametrize(

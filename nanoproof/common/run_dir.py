@@ -48,6 +48,11 @@ def home() -> Path:
     return Path(os.environ.get("NANOPROOF_HOME") or Path.home() / ".nanoproof").expanduser()
 
 
+def baseline_dir(policy: str) -> Path:
+    """Return the directory for evaluations of a policy without a checkpoint."""
+    return home() / "baselines" / policy
+
+
 REPO_PREFIX = "repo:"
 """How data sets are named that `python -m nanoproof.repos trace` made of a repository."""
 _REPO_NAME = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*")

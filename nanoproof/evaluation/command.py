@@ -23,12 +23,12 @@ from nanoproof.common.distributed import DistInfo, StopSignal, cleanup, gather_j
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.common.rank_watch import RankWatch
-from nanoproof.common.run_dir import setup_logging, team_of, versions
+from nanoproof.common.run_dir import baseline_dir, setup_logging, team_of, versions
 from nanoproof.data.sources.catalog import EVAL_DATA
 from nanoproof.data.theorems.theorem_sets import list_theorems, set_name, skipped_notes, skipped_of
 from nanoproof.data.theorems.whitelists import choose_lean
 from nanoproof.evaluation.evaluate import evaluate
-from nanoproof.evaluation.plan import DEFAULT_SPLIT, EvalOptions, Target, baseline_dir
+from nanoproof.evaluation.plan import DEFAULT_SPLIT, EvalOptions, Target
 from nanoproof.evaluation.results import SUMMARY, EvalSettings, EvaluationFiles, locked, refuse_earlier
 from nanoproof.evaluation.sample_files import SampleFiles, WholeProofOptions
 from nanoproof.evaluation.whole_proofs import WholeWork, evaluate_whole

@@ -10,7 +10,7 @@ from typing import Literal
 from nanoproof.common.config import change, check, group, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import CheckpointsOption, PolicyServerOptions
-from nanoproof.common.run_dir import HUB_CONFIG, home, resolve_model_path, resolve_run_dir, team_of
+from nanoproof.common.run_dir import HUB_CONFIG, baseline_dir, home, resolve_model_path, resolve_run_dir, team_of
 from nanoproof.data.theorems.theorem_sets import is_theorem_file, parse_set_names, set_name
 from nanoproof.evaluation.results import Mode
 from nanoproof.inference.open_model import is_foreign
@@ -193,8 +193,3 @@ def _suffix(options: EvalOptions, dataset: str) -> str:
     if options.split == DEFAULT_SPLIT or is_theorem_file(dataset):
         return name
     return f"{name}_{options.split}"
-
-
-def baseline_dir(policy: str) -> Path:
-    """Return the directory for evaluations of a policy without a checkpoint."""
-    return home() / "baselines" / policy

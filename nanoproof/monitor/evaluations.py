@@ -203,17 +203,21 @@ class EvaluationStore:
             if row["over"]:
                 found.setdefault(benchmark_of(row), []).append(_to_point(row))
         names = _benchmark_names(found)
-        self._benchmarks = [
-            {
+        self._benchmarks = []
+        for key, points in sorted(found.items()):
+            settings = self._settings(points[-1]["name"])
+            benchmark: schema.Benchmark = {
                 "name": names[key],
                 "dataset": key[0],
                 "split": key[1],
                 "simulations": key[2],
                 "total": key[3],
+                "theorem_set": tail.as_text(settings.get("theorem_set")),
+                "lean": tail.as_text(settings.get("lean")),
                 "points": sorted(points, key=_step_and_time)[-MAX_POINTS:],
+                "solvers": None,
             }
-            for key, points in sorted(found.items())
-        ]
+            self._benchmarks.append(benchmark)
         return self._benchmarks
 
     def evaluation(self, name: str, outcome: str | None, q: str, page: int, size: int) -> schema.Evaluation:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.monitor.attempts import AttemptStore, TheoremTable
+from nanoproof.monitor.baselines import SolverBaselines
 from nanoproof.monitor.evaluations import EvaluationStore, evaluation_state
 from nanoproof.monitor.identity import (
     UNBOUNDED_STEPS,
@@ -58,6 +59,7 @@ class RunReader:
         self.theorems = TheoremTable(self.attempts)
         self.metrics, self.events, self.calibration = MetricStore(), EventStore(), CalibrationSums()
         self.ranks, self.evaluations = RankStore(self.path), EvaluationStore(self.path)
+        self.solvers = SolverBaselines(self.path)
         self.samples = LineFiles(self.path, "samples_r*", self.calibration.add)
         self.train_samples = LineFiles(self.path, "train_samples")
         self.timeline = TimelineReader(self.path)
@@ -304,7 +306,7 @@ class RunReader:
             "stage": self._stage(words),
             "rounds": is_selfplay(self.path),
             "resume": resume_command(self.path, words, as_dict(meta.get("decisions"))),
-            "benchmarks": self.evaluations.benchmarks(),
+            "benchmarks": self.solvers.beside(self.evaluations.benchmarks()),
             "best": {"step": best["step"], "solved": best["solved"]} if known else None,
             "checkpoints": list(self.events.checkpoints),
             "events": list(self.events.newest)[: -_MAX_EVENTS - 1 : -1],

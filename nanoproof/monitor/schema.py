@@ -238,6 +238,17 @@ class EvaluationPoint(TypedDict):
     simulations: int
 
 
+class SolverScore(TypedDict):
+    """What solver tactics alone prove of the theorems of a benchmark, with its 95% interval."""
+
+    solved: int
+    total: int
+    low: float
+    high: float
+    where: str
+    """The folder of the evaluation."""
+
+
 class Benchmark(TypedDict):
     """The scores on one benchmark with one budget, by step."""
 
@@ -247,7 +258,11 @@ class Benchmark(TypedDict):
     split: str
     simulations: int
     total: int
+    theorem_set: str
+    """A hash of the theorems of its newest evaluation; empty where that does not tell."""
+    lean: str
     points: list[EvaluationPoint]
+    solvers: SolverScore | None
 
 
 class Best(TypedDict):

@@ -11,6 +11,7 @@ from nanoproof.evaluation.results import MAX_TREE_NODES, MAX_TREES, ResultWriter
 from nanoproof.evaluation.summary import theorem_key
 from nanoproof.lean.types import Theorem
 from nanoproof.monitor import tail
+from nanoproof.monitor.baselines import SolverBaselines
 from nanoproof.monitor.evaluations import Results
 from nanoproof.monitor.tail import parse_object
 from nanoproof.prover.attempt import Attempt
@@ -211,3 +212,29 @@ def test_an_evaluation_keeps_trees_apart_from_its_results_and_shows_each_with_it
         "refused": {},
     }
     assert asker.ask(f"{place}{MAX_TREES}/tree").status_code == asker.ask(f"{place}999/tree").status_code == 404
+
+
+def solver_only(path: Path, theorem_set: str, lean: str = "nanolean", policy: str = "solver-only") -> None:
+    """An evaluation of eight simulations each: one theorem of four solved within two of them, two in all."""
+    path.mkdir(parents=True)
+    settings = {"policy": policy, "theorem_set": theorem_set, "lean": lean, "num_simulations": 8}
+    summary = {"solved": 2, "total": 4, "solved_at": {"1": 0, "2": 1, "4": 1, "8": 2}, "settings": settings}
+    (path / "summary.json").write_text(json.dumps(summary))
+
+
+def test_solver_tactics_alone_stand_beside_a_benchmark_of_the_same_theorems_and_budget(tmp_path: Path) -> None:
+    run, other_set = tmp_path / "quick" / "rl", tmp_path / "quick" / "eval_others"
+    run.mkdir(parents=True)
+    solver_only(other_set / "eval_demo_test", "another set")
+    solver_only(tmp_path / "quick" / "eval_model" / "eval_demo", "the set", policy="model")
+
+    def score(simulations: int) -> tuple[int, int] | None:
+        benchmark: Any = {"theorem_set": "the set", "lean": "nanolean", "simulations": simulations}
+        (found,) = SolverBaselines(run).beside([benchmark])
+        return found["solvers"] and (found["solvers"]["solved"], found["solvers"]["total"])
+
+    assert score(8) is None
+    solver_only(tmp_path / "quick" / "eval_newer_lean" / "eval_demo", "the set", "v4.9.0")
+    assert score(8) is None
+    solver_only(tmp_path / "quick" / "eval_solver_only" / "eval_demo", "the set")
+    assert [score(2), score(8), score(16)] == [(1, 4), (2, 4), None]

@@ -598,6 +598,16 @@ export interface EvaluationPoint {
   simulations: number;
 }
 
+/** What solver tactics alone prove of the theorems of a benchmark, with its 95% interval. */
+export interface SolverScore {
+  solved: number;
+  total: number;
+  low: number;
+  high: number;
+  /** The folder of the evaluation. */
+  where: string;
+}
+
 /** The scores on one benchmark with one budget, by step. */
 export interface Benchmark {
   /** Such as nanolean/valid; with simulations and theorems where others differ in nothing else. */
@@ -606,7 +616,11 @@ export interface Benchmark {
   split: string;
   simulations: number;
   total: number;
+  /** A hash of the theorems of its newest evaluation; empty where that does not tell. */
+  theorem_set: string;
+  lean: string;
   points: EvaluationPoint[];
+  solvers: SolverScore | null;
 }
 
 /** The best checkpoint so far. */

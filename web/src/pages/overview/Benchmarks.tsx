@@ -4,11 +4,12 @@ import { useMemo } from "react";
 import type { Benchmark } from "../../api/types";
 import { href } from "../../app/router";
 import { integer, percent, rate, signed } from "../../lib/format";
+import { CopyButton } from "../../parts/basics";
 import { Chart } from "../../parts/Chart";
 import type { Line } from "../../parts/chart_data";
 
 export function SolveRateChart({ benchmarks }: { benchmarks: Benchmark[] }) {
-  const lines = useMemo(() => benchmarks.map(lineOf), [benchmarks]);
+  const lines = useMemo(() => benchmarks.flatMap((benchmark) => [lineOf(benchmark), ...solverLine(benchmark)]), [benchmarks]);
   return <Chart label="Solve rate by step" lines={lines} y={percent} level={(value) => percent(value, 0)} range={[0, null]} shape="points" height={220} />;
 }
 
@@ -22,6 +23,15 @@ export function lineOf(benchmark: Benchmark): Line {
     low: points.map((point) => point.low),
     high: points.map((point) => point.high),
   };
+}
+
+/** What solver tactics alone prove, from the first to the last step: they do not learn. */
+export function solverLine({ name, points, solvers }: Benchmark): Line[] {
+  const steps = points.flatMap((point) => point.step ?? []);
+  if (!solvers || steps.length === 0) return [];
+  const share = solvers.solved / solvers.total;
+  const x = steps.length === 1 ? steps : [Math.min(...steps), Math.max(...steps)];
+  return [{ name: `${name}, solvers alone`, x, y: x.map(() => share) }];
 }
 
 /** One benchmark below the other, so that nothing is cut at any width. */
@@ -43,12 +53,33 @@ export function Scores({ benchmarks }: { benchmarks: Benchmark[] }) {
             <Whiskers low={last.low} high={last.high} value={solved} />
             <div className="line small muted">
               <span>{percent(last.low)} to {percent(last.high)}</span>
-              <span className="figure">{benchmark.points.length > 1 ? `${signed(gain, (value) => (100 * value).toFixed(1))} points since the first` : "the first score"}</span>
+              <span className="figure">{benchmark.points.length > 1 ? `${signed(gain, (value) => (100 * value).toFixed(1))} points since the first, ${rate(first.solved, first.total)}` : "the first score"}</span>
             </div>
+            <Solvers of={benchmark} />
           </li>
         );
       })}
     </ul>
+  );
+}
+
+/** What solver tactics prove of the same theorems without a network; how to find out where nobody did. */
+function Solvers({ of: { dataset, split, simulations, total, lean, solvers } }: { of: Benchmark }) {
+  if (solvers) {
+    return (
+      <div className="line small muted" title={solvers.where}>
+        <span>solver tactics alone, without a network</span>
+        <span className="figure">{rate(solvers.solved, solvers.total)}, {integer(solvers.solved)} of {integer(solvers.total)}</span>
+      </div>
+    );
+  }
+  const command = `python -m scripts.prover_eval --policy solver-only --datasets ${dataset}${split ? ` --split ${split}` : ""} --max-theorems ${total} --num-simulations ${simulations}`;
+  return (
+    <details className="small muted">
+      <summary>No score of solver tactics alone on these theorems</summary>
+      <p>This makes one{lean === "nanolean" ? "" : ", with the run's Lean servers (--lean-servers)"}; it appears here:</p>
+      <div className="command"><code>{command}</code><CopyButton text={command} /></div>
+    </details>
   );
 }
 
