@@ -338,7 +338,6 @@ class Call:
         type_: Expr = pi
         skipped = 0
         while isinstance(type_, Pi) and (explicit_left or type_.info != "default"):
-            # With arguments by name it is not clear yet how many of the others are left open.
             if type_.name in self.named:
                 return True
             explicit_left -= type_.info == "default"

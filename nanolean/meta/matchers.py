@@ -174,7 +174,7 @@ def _find(info: DefInfo) -> tuple[int, int] | None:
     if not isinstance(fn, Const) or not fn.name.endswith(".brecOn"):
         return None
     # Structural recursion compiles to `fun xs => brecOn motive major F ys`.
-    # behind the major premise there are the function given to `brecOn` and the variables that the motive is over
+    # Behind the major premise there are the function given to `brecOn` and the variables that the motive is over
     step = len(args) - 1
     while step > 0 and isinstance(args[step], BVar):
         step -= 1

@@ -171,7 +171,6 @@ class MetaStore:
 
     def fresh_mvar(self, type_: Expr, lctx: LocalContext, kind: MVarKind = "natural", user_name: str = "") -> MVar:
         """Make a metavariable of a type, whose value may use the locals of `lctx`."""
-        # Every later step on the metavariable walks over its context.
         self.budget.spend(5 + len(lctx))
         mvar_id = f"m{next(_mvar_ids)}"
         self._set(self.decls, mvar_id, MVarDecl(mvar_id, type_, lctx, kind, user_name, self.depth))
@@ -346,8 +345,8 @@ class MetaStore:
     def _instantiate_delayed(self, fn: Expr, delayed: DelayedAssignment, args: list[Expr]) -> Expr:
         value = self._instantiate(MVar(delayed.mvar_id))
         if value.has_mvar:
-            # A metavariable that is left in the value may still be given one that mentions the locals, which would
-            # escape here (Lean's MetavarContext.lean, on delayed assignments).
+            # A metavariable that is left may still get a value that mentions the locals, which would escape here
+            # (Lean's MetavarContext.lean, on delayed assignments).
             return mk_app(fn, *args)
         count = len(delayed.fvars)
         body = abstract(value, [FVar(fvar_id) for fvar_id in delayed.fvars])

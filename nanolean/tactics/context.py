@@ -104,7 +104,7 @@ def generalize_tactic(ctx: TacticContext, stx: GeneralizeStx) -> None:
     values = [elab_term(ctx.session, ctx.lctx, arg.term).term for arg in stx.args]
     locals_: list[LocalDecl] = []
     target = goal_target(mctx, goal)
-    # The last first, as Lean's `generalize`: an earlier term may contain a later one.
+    # From the last, so that a term may contain one before it: `generalize a = x, f a = y`.
     for arg, value in reversed(list(zip(stx.args, values))):
         local = mctx.fresh_local(local_name(arg.name), mctx.instantiate(mctx.infer_type(value)))
         target = instantiate(kabstract(mctx, target, value), local.fvar)

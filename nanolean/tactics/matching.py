@@ -69,7 +69,6 @@ class Match:
     def match(self, pattern: Expr, e: Expr) -> bool:
         """Return whether the term is an instance of the pattern."""
         if not (pattern.loose or (pattern.has_lparam and self.open_levels)):
-            # Nothing to determine: only here the unifier is asked, the one slow step.
             return pattern is e or alpha_eq(pattern, e) or self._equal(pattern, e)
         if isinstance(pattern, App):
             return self._match_app(pattern, e)

@@ -221,7 +221,7 @@ Facts = dict[Expr, Build]
 def arithmetic_refutes(state: State) -> Expr | None:
     """Build a proof of `False` from what is known of numbers, None where there is none or nothing is new."""
     facts = dict(_facts(state))
-    # The same facts would be refused again, by the dearest step of a round.
+    # `omega` begins from nothing each time: the same facts would be refused again.
     if not _is_arithmetic(state, facts) or state.refuted == set(facts):
         return None
     state.refuted = set(facts)

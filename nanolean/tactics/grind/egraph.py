@@ -286,7 +286,6 @@ class EGraph:
     def close(self) -> None:
         """Perform the merges that wait, and those that follow by congruence."""
         while self._queue:
-            # First come, first merged: proofs then follow the order of the facts.
             a, b, reason = self._queue.pop(0)
             if self.root[a] is not self.root[b]:
                 self._join(a, b, reason)

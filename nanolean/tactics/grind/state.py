@@ -91,8 +91,7 @@ def read_statement(mctx: MetaContext, statement: Expr) -> Statement:
 def local_theorems(mctx: MetaContext, fact: Expr, proof: Proof, generation: int) -> list[Theorem]:
     """Theorems from a quantified fact: one for each single pattern, else one for a choice of several from each end."""
     statement = read_statement(mctx, fact)
-    # Hypotheses get all their patterns, theorems of the library one set: these are many, and each pattern costs at
-    # every term.
+    # One theorem for each single pattern: whichever of its terms turns up first triggers the fact.
     pattern_sets: dict[tuple[Expr, ...], None] = {(pattern,): None for pattern in _single_patterns(statement)}
     if not pattern_sets:
         chosen = (_patterns(statement, order) for order in ("forward", "backward"))

@@ -103,7 +103,7 @@ def refute(state: State, limits: Limits, depth: int = 0) -> Expr | None:
 def _refute(state: State, limits: Limits, depth: int, opened: list[Opened]) -> Expr | None:
     for rounds_left in range(MAX_ROUNDS, -1, -1):
         saturate(state)
-        # Witnesses first: what is known of them may close the branch. Products and `omega` cost most and come last.
+        # Witnesses first, as what is known of them may close the branch; `omega` last, which reads all facts anew.
         while state.conflict is None and state.existentials:
             opened.append(_open_witness(state, state.existentials.pop(0)))
             saturate(state)
@@ -258,7 +258,7 @@ def _introduce(mctx: MetaContext, goal: str) -> str:
 def _bounded(mctx: MetaContext, work: Callable[[], Expr | None]) -> Expr | None:
     """Run a search on a budget of its own, paid from the one there is; None where that does not suffice."""
     budget = mctx.budget
-    # The same answer whatever ran before in the step, and no failed `grind` takes more than its share.
+    # A failed `grind` must not use up what the tactics after it need.
     mctx.budget = Budget(min(budget.left, STEPS))
     granted = mctx.budget.left
     try:
