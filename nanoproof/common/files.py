@@ -244,6 +244,50 @@ def read_jsonl(path: Path) -> Iterator[Any]:
                 raise UserError(f"{path}, line {number}: not valid JSON: {error}") from error
 
 
+_CHUNK = 1 << 20
+"""Characters of a list that are read at a time: LeanDojo's data sets have files of hundreds of megabytes."""
+_SPACE = re.compile(r"\s*")
+
+
+def json_items(path: Path) -> Iterator[Any]:
+    """Yield the items of the JSON list in a file, one in memory at a time. Raises UserError if it is damaged."""
+    decoder = json.JSONDecoder()
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            text, place, state = "", 0, "start"  # then: first item, item, after an item
+            while True:
+                # `text` is what was read and not yielded yet, from `place` on.
+                place = _SPACE.match(text, place).end()  # type: ignore[union-attr]
+                mark = text[place : place + 1]
+                if mark == "[" and state == "start":
+                    place, state = place + 1, "first"
+                    continue
+                if mark == "]" and state in ("first", "after"):
+                    return
+                if mark == "," and state == "after":
+                    place, state = place + 1, "item"
+                    continue
+                if mark and state in ("first", "item"):
+                    with suppress(ValueError):  # it may not be complete yet
+                        item, end = decoder.raw_decode(text, place)
+                        if end < len(text):  # a number at the end may go on
+                            yield item
+                            place, state = end, "after"
+                            continue
+                elif mark:
+                    raise UserError(f"{path} is not a list of JSON near {text[place : place + 60]!r}")
+                # At least as much as there is: an item that is begun anew with each chunk takes linear time so.
+                more = file.read(max(_CHUNK, len(text) - place))
+                if not more:
+                    near = text[place : place + 60]
+                    raise UserError(f"{path} is not a list of JSON: it ends too early, or is damaged near {near!r}")
+                text, place = text[place:] + more, 0
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}") from error
+
+
 def read_text(path: Path) -> str:
     """Read a UTF-8 text file; raises UserError if it cannot be read, or is not UTF-8."""
     try:

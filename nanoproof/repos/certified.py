@@ -58,8 +58,11 @@ def judge_project(project: Project, files: Mapping[str, LeanFile], folder: Path,
             continue
         total += len(file.filled)
         own = project.file(path)
-        imported = [name for source in (own, *project.closure(own)) for name in project.external_imports(source)]
-        parts = _readable(_parts(project, path, files), target / "text.lean", bool(imported))
+        # Also `Init` counts here, which `Project.lacks_library` lets pass: NanoLean has a part of it only.
+        lacks_library = False
+        for source in (own, *project.closure(own)):
+            lacks_library = lacks_library or bool(project.external_imports(source))
+        parts = _readable(_parts(project, path, files), target / "text.lean", lacks_library)
         left = sum(part.proofs for part in parts)
         if left:
             # A file of its own for each, side by side: `A/B.lean` and `A_B.lean` must not become one.
@@ -87,7 +90,9 @@ def _parts(project: Project, path: str, files: Mapping[str, LeanFile]) -> list[_
 def _commands(file: LeanFile, counted: bool) -> list[_Part]:
     read = outline(file.text)
     first, *commands = file.pieces()
-    parts = [_Part(without_header(first)), *(_Part(command) for command in commands)]
+    # The first piece is what stands before the first command, so that command number n is part number n + 1. Lean takes
+    # imports at the beginning of a text only, and here other files may come before this one.
+    parts = [_Part(without_header(first)), *map(_Part, commands)]
     if counted:
         for gap, _ in file.filled:
             parts[read.command_at(gap.start) + 1].proofs += 1
@@ -114,7 +119,9 @@ def _readable(parts: list[_Part], scratch: Path, lacks_library: bool) -> list[_P
             return parts
         for part in _at_lines(parts, lines):
             part.leave_out()
+        # What was just left out may have declared a name that a later statement has: see `_EXPLICIT`.
         parts = _explicit(parts)
+    # A text that still has errors gets no certificate at all: one of a part of it would be of another text.
     return []
 
 
@@ -130,6 +137,7 @@ def _faults(file: Path) -> list[int] | None:
         messages = json.loads(said)["files"][0]["messages"]
     except (OSError, subprocess.TimeoutExpired, ValueError, LookupError):
         return None
+    # A `sorry` is no error to Lean, but what rests on it must not stand in a certificate.
     return [message["line"] for message in messages if message["severity"] in ("error", "sorry")]
 
 

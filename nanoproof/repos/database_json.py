@@ -43,7 +43,11 @@ UNKNOWN_PROOF = "imported without its proof"
 
 def list_of(state: State) -> str:
     """Return the name of the list with the theorems of a state."""
-    return next((name for name, listed in LISTS.items() if listed == state), "sorry_theorems_unproved")
+    for name, listed in LISTS.items():
+        if listed == state:
+            return name
+    # `conditional`: LeanDojo-v2 has no such state, and a reader of its file must not take it for proved.
+    return "sorry_theorems_unproved"
 
 
 # -- Records as JSON -------------------------------------------------------------------------------------------------
@@ -65,23 +69,26 @@ def theorem_json(theorem: TracedTheorem, url: str, commit: str, rating: float | 
         "end": position_text(theorem.end),
         "url": url,
         "commit": commit,
-        "traced_tactics": [tactic_json(each) for each in theorem.tactics],
+        "traced_tactics": list(map(tactic_json, theorem.tactics)),
         "difficulty_rating": rating,
     }
 
 
 def tactic_json(tactic: TracedTactic) -> dict[str, Any]:
     """Return a tactic as the file has it; a premise whose place is not known is at (0, 0)."""
+    # LeanDojo-v2 reads a position in any case. Lines count from 1, so that no premise is at this one, and `read_tactic`
+    # takes it for a place that is not known.
     nowhere = Position(0, 0)
-    premises = [
-        {
-            "full_name": each.full_name,
-            "def_path": each.path,
-            "def_pos": position_text(each.start or nowhere),
-            "def_end_pos": position_text(each.end or each.start or nowhere),
+    premises = []
+    for premise in tactic.premises:
+        start = premise.start or nowhere
+        record = {
+            "full_name": premise.full_name,
+            "def_path": premise.path,
+            "def_pos": position_text(start),
+            "def_end_pos": position_text(premise.end or start),
         }
-        for each in tactic.premises
-    ]
+        premises.append(record)
     return {
         "tactic": tactic.tactic,
         "annotated_tactic": [tactic.marked, premises],
@@ -106,7 +113,7 @@ def premise_file_json(file: TracedFile) -> dict[str, Any]:
     return {
         "path": file.path,
         "imports": list(file.imports),
-        "premises": [premise_json(each) for each in file.premises],
+        "premises": list(map(premise_json, file.premises)),
     }
 
 
@@ -119,8 +126,10 @@ def export_database(store: Store, names: Sequence[str], path: Path) -> None:
 
     def write(file: IO[bytes]) -> None:
         file.write(b'{\n"repositories": [')
-        for number, repository in enumerate(repositories):
-            file.write(b",\n" if number else b"\n")
+        separator = b"\n"
+        for repository in repositories:
+            file.write(separator)
+            separator = b",\n"
             _write_repository(store, repository, file)
         file.write(b"\n]\n}\n")
 
@@ -129,30 +138,41 @@ def export_database(store: Store, names: Sequence[str], path: Path) -> None:
 
 def _write_repository(store: Store, repository: Repository, file: IO[bytes]) -> None:
     head = _dump({**head_json(repository), **counts_json(store.counts(repository))})
+    # Without the brace that ends it: the lists, which may not fit into memory, are further fields of this object.
     file.write(head[:-1])
     for name in LISTS:
-        states = [state for state in STATES if list_of(state) == name]
-        stored = (each for state in states for each in store.theorems(repository, state))
-        _write_list(file, name, (_stored_json(each, repository) for each in stored))
+        _write_list(file, name, _stored_of_list(store, repository, name))
     _write_list(file, "premise_files", map(premise_file_json, store.files(repository, theorems=False)))
-    traced = (each.path for each in store.files(repository, theorems=False) if each.error is None)
+    traced = (source.path for source in store.files(repository, theorems=False) if source.error is None)
     _write_list(file, "files_traced", traced)
     file.write(b', "pr_url": ' + _dump(repository.pr_url) + b"}")
 
 
+def _stored_of_list(store: Store, repository: Repository, name: str) -> Iterator[dict[str, Any]]:
+    for state in STATES:
+        if list_of(state) == name:
+            for stored in store.theorems(repository, state):
+                yield _stored_json(stored, repository)
+
+
 def head_json(repository: Repository) -> dict[str, Any]:
     """Return what the file says of a repository before its counts; `name` is the last two parts of its address."""
+    metadata = {**repository.metadata, "date_processed": repository.date}
+    # A file that called a repository otherwise gets that name back: `read_head` keeps it among the metadata.
+    name = metadata.pop("name", None) or _default_name(repository.url)
     return {
         "url": repository.url,
-        "name": repository.metadata.get("name") or "/".join(repository.url.rstrip("/").split("/")[-2:]),
+        "name": name,
         "commit": repository.commit,
         "lean_version": repository.lean_version,
         "lean_dojo_version": repository.tool,
-        "metadata": {
-            **{key: value for key, value in repository.metadata.items() if key != "name"},
-            "date_processed": repository.date,
-        },
+        "metadata": metadata,
     }
+
+
+def _default_name(url: str) -> str:
+    """Return LeanDojo-v2's name for a repository: `owner/name`."""
+    return "/".join(url.rstrip("/").split("/")[-2:])
 
 
 def counts_json(counts: Mapping[str, int]) -> dict[str, int]:
@@ -170,13 +190,15 @@ def counts_json(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _stored_json(stored: StoredTheorem, repository: Repository) -> dict[str, Any]:
+    # LeanAgent rates by the proof in the file: one that we found does not make an open theorem easier.
     rating = difficulty(stored.num_tactics, stored.state != "proved")
-    found = theorem_json(stored.theorem, repository.url, repository.commit, rating)
+    record = theorem_json(stored.theorem, repository.url, repository.commit, rating)
     if stored.proof is not None and stored.how != UNKNOWN_PROOF:
-        found |= {"proof": stored.proof, "proof_found_by": stored.how, "proof_time": stored.time}
+        record |= {"proof": stored.proof, "proof_found_by": stored.how, "proof_time": stored.time}
     if stored.rests_on:
-        found |= {"rests_on": [asdict(each) for each in stored.rests_on], "sorries": stored.theorem.sorries}
-    return found
+        # `sorries` beside it tells whether the file's proof rests on these, or ours: see `_import_repository`.
+        record |= {"rests_on": list(map(asdict, stored.rests_on)), "sorries": stored.theorem.sorries}
+    return record
 
 
 def _write_list(file: IO[bytes], name: str, items: Iterable[Any]) -> None:
@@ -208,34 +230,36 @@ def import_database(store: Store, path: Path, name: str | None = None) -> list[R
     Repositories that are there (by address and commit) get the files and theorems that they lack. Raises UserError that
     names the repository and the field where the shape is wrong.
     """
-    found = []
+    repositories = []
     records = read_database(path)
     if name is not None and len(records) != 1:
         raise UserError(f"--name names one repository; {path} holds {len(records)}")
     with store.all_or_nothing():
         for number, record in enumerate(records):
             try:
-                found.append(_import_repository(store, record, name))
+                repositories.append(_import_repository(store, record, name))
             except ShapeError as error:
                 raise UserError(f"{path}, repository {number}: {error}") from None
-    return found
+    return repositories
 
 
 def read_head(record: Any) -> Repository:
     """Read what the file says of a repository itself. Raises ShapeError."""
     if not isinstance(record, dict):
         raise ShapeError(f"expected an object, got {record!r:.60}")
-    texts = [record.get(key) for key in ("url", "name", "commit", "lean_version", "lean_dojo_version")]
-    metadata = record.get("metadata")
+    url, commit, metadata = record.get("url"), record.get("commit"), record.get("metadata")
     if not isinstance(metadata, dict) or "date_processed" not in metadata:
         raise ShapeError("metadata: expected an object with date_processed")
-    if not isinstance(texts[0], str) or not isinstance(texts[2], str):
+    if not isinstance(url, str) or not isinstance(commit, str):
         raise ShapeError("url and commit: expected texts")
-    url, full_name, commit, version, tool = (str(text or "") for text in texts)
-    rest = {key: value for key, value in metadata.items() if key != "date_processed"}
-    named = {"name": full_name} if full_name != "/".join(url.rstrip("/").split("/")[-2:]) else {}
-    date = str(metadata["date_processed"] or "")
-    return Repository("", url, commit, version, tool, date, None, record.get("pr_url"), {**rest, **named})
+    rest = dict(metadata)
+    date = str(rest.pop("date_processed") or "")
+    full_name = str(record.get("name") or "")
+    # Our names are the store's own; a name that the address does not tell is kept for the next export.
+    if full_name != _default_name(url):
+        rest["name"] = full_name
+    version, tool = str(record.get("lean_version") or ""), str(record.get("lean_dojo_version") or "")
+    return Repository("", url, commit, version, tool, date, None, record.get("pr_url"), rest)
 
 
 def _import_repository(store: Store, record: Any, name: str | None) -> Repository:
@@ -246,20 +270,25 @@ def _import_repository(store: Store, record: Any, name: str | None) -> Repositor
     )
     traced = set(_list(record, "files_traced"))
     for file in map(read_corpus_line, _list(record, "premise_files")):
-        error = None if file.path in traced else "it is not among the traced files"
-        store.put_premises(repository, replace(file, error=error))
+        if file.path not in traced:
+            file = replace(file, error="it is not among the traced files")
+        store.put_premises(repository, file)
         traced.discard(file.path)
+    # Files without any premise are in the list of traced files only.
     for path in sorted(traced):
         store.put_premises(repository, TracedFile(path, (), (), ()))
     for key, state in LISTS.items():
-        for each in _list(record, key):
-            theorem, resting = read_theorem(each), _resting(each)
-            complete = state == "proved" or (bool(resting) and each.get("sorries") == 0)
-            sorries = 0 if complete else max(1, open_places(theorem))
-            theorem = replace(theorem, sorries=sorries, rests_on=resting if complete else ())
+        for theorem_record in _list(record, key):
+            theorem, resting = read_theorem(theorem_record), _resting(theorem_record)
+            # In the list of open theorems, with `rests_on` and no `sorry`: complete in its file, if others hold.
+            if state == "proved" or (resting and theorem_record.get("sorries") == 0):
+                theorem = replace(theorem, sorries=0, rests_on=resting)
+            else:
+                # The list says that it is open, also where no tactic shows a `sorry` (a term, or tactics left out).
+                theorem = replace(theorem, sorries=max(1, open_places(theorem)), rests_on=())
             store.add_theorems(repository, [theorem])
-            if state == "sorry_proved" or (resting and not complete):
-                _record(store, repository, theorem, each)
+            if state == "sorry_proved" or (resting and theorem.sorries):
+                _record(store, repository, theorem, theorem_record)
     return repository
 
 
@@ -273,12 +302,15 @@ def _resting(record: Mapping[str, Any]) -> tuple[OpenPlace, ...]:
 
 def _record(store: Store, repository: Repository, theorem: TracedTheorem, record: Mapping[str, Any]) -> None:
     """Record the proof of an imported theorem that was proved, unless the store has one."""
-    same = [each for each in store.find_theorems(repository, theorem.full_name) if each.theorem.id == theorem.id]
-    if same and same[0].state == "sorry":
-        known = isinstance(record.get("proof"), str)
-        how = str(record.get("proof_found_by") or "imported") if known else UNKNOWN_PROOF
-        when = record.get("proof_time")
-        store.record_proof(same[0].id, record["proof"] if known else "", how, when, _resting(record))
+    # LeanDojo-v2 says that a theorem was proved and not how: `UNKNOWN_PROOF` marks the empty proof as none to show.
+    proof, how = "", UNKNOWN_PROOF
+    if isinstance(record.get("proof"), str):
+        proof, how = record["proof"], str(record.get("proof_found_by") or "imported")
+    for stored in store.find_theorems(repository, theorem.full_name):
+        if stored.theorem.id == theorem.id:
+            if stored.state == "sorry":
+                store.record_proof(stored.id, proof, how, record.get("proof_time"), _resting(record))
+            return
 
 
 def _list(record: Mapping[str, Any], name: str) -> Iterator[Any]:

@@ -11,6 +11,7 @@ of the percentiles.
 
 import math
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar, get_args
@@ -43,6 +44,7 @@ def percentile(values: Sequence[float], percent: float) -> float:
     """Return a percentile of sorted values, linear between neighbours. Raises ValueError without values."""
     if not values:
         raise ValueError("there is no percentile of no values")
+    # Linear interpolation, as LeanAgent's thresholds are computed.
     place = (len(values) - 1) * percent / 100
     low = math.floor(place)
     high = min(low + 1, len(values) - 1)
@@ -78,9 +80,11 @@ class Thresholds:
         known = sorted(length for length in lengths if length > 0)
         if not known:
             return None
+        # Shown beside the others because LeanAgent speaks of e^n. They are no e^easy: between two lengths the
+        # percentile is linear in whatever it is of.
         rated = [difficulty(length, False) or 0.0 for length in known]
-        easy, medium = (percentile(known, percent) for percent in PERCENTILES)
-        return cls(easy, medium, *(percentile(rated, percent) for percent in PERCENTILES))
+        low, high = PERCENTILES
+        return cls(percentile(known, low), percentile(known, high), percentile(rated, low), percentile(rated, high))
 
     def category(self, num_tactics: int) -> Category:
         """Return the category of a proof without `sorry` that has tactics."""
@@ -101,15 +105,21 @@ class Curriculum(Generic[T]):
     """Over all repositories."""
 
     def __post_init__(self) -> None:
-        counts = {name: sum(len(parts[name]) for parts in self.categories.values()) for name in CATEGORIES}
+        counts: Counter[Category] = Counter(dict.fromkeys(CATEGORIES, 0))
+        for parts in self.categories.values():
+            for name in CATEGORIES:
+                counts[name] += len(parts[name])
         object.__setattr__(self, "counts", counts)
 
     @classmethod
     def of(cls, repositories: Mapping[str, Sequence[Item[T]]]) -> "Curriculum[T]":
         """Sort theorems into categories, and repositories by their Easy ones, most first; equal ones stay in order."""
-        every = [item for items in repositories.values() for item in items]
-        thresholds = Thresholds.of(item.num_tactics for item in every if not item.has_sorry)
+        lengths = []
+        for items in repositories.values():
+            lengths += [item.num_tactics for item in items if not item.has_sorry]
+        thresholds = Thresholds.of(lengths)
         categories = {name: _sorted_out(items, thresholds) for name, items in repositories.items()}
+        # `sorted` is stable: of equally many Easy ones the repository that was added first comes first.
         order = sorted(repositories, key=lambda name: -len(categories[name]["Easy"]))
         return cls(tuple(order), categories, thresholds)
 
@@ -125,34 +135,42 @@ class Curriculum(Generic[T]):
         total = sum(self.counts.values())
         shares = [f"{name} {count:,} ({100 * count / max(total, 1):.1f}%)" for name, count in self.counts.items()]
         yield f"{total:,} theorems: {', '.join(shares)}"
-        if self.thresholds is not None:
-            found = self.thresholds
+        limits = self.thresholds
+        if limits is not None:
             yield (
-                f"thresholds: Easy up to {found.easy_difficulty:.6g} (e^n of n <= {found.easy:.4g} tactics), "
-                f"Medium up to {found.medium_difficulty:.6g} (n <= {found.medium:.4g})"
+                f"thresholds: Easy up to {limits.easy_difficulty:.6g} (e^n of n <= {limits.easy:.4g} tactics), "
+                f"Medium up to {limits.medium_difficulty:.6g} (n <= {limits.medium:.4g})"
             )
 
 
 def _sorted_out(items: Sequence[Item[T]], thresholds: Thresholds | None) -> dict[Category, list[Item[T]]]:
-    found: dict[Category, list[Item[T]]] = {category: [] for category in CATEGORIES}
-    unknown = [item for item in items if not item.has_sorry and item.num_tactics == 0]
+    parts: dict[Category, list[Item[T]]] = {category: [] for category in CATEGORIES}
+    unknown = []
     for item in items:
         if item.has_sorry:
-            found["Hard (No proof)"].append(item)
+            parts["Hard (No proof)"].append(item)
         elif item.num_tactics:
-            assert thresholds is not None
-            found[thresholds.category(item.num_tactics)].append(item)
+            assert thresholds is not None, "there are thresholds where a proof has tactics"
+            parts[thresholds.category(item.num_tactics)].append(item)
+        else:
+            unknown.append(item)
+    # LeanAgent's thirds go by the order in the file, and what does not divide is Hard.
     third = len(unknown) // 3
-    found["Easy"] += unknown[:third]
-    found["Medium"] += unknown[third : 2 * third]
-    found["Hard"] += unknown[2 * third :]
-    return found
+    parts["Easy"] += unknown[:third]
+    parts["Medium"] += unknown[third : 2 * third]
+    parts["Hard"] += unknown[2 * third :]
+    return parts
 
 
 def _rank(item: Item[T]) -> float:
-    return math.inf if item.has_sorry else item.num_tactics
+    # Not by the difficulty, which is the same for all proofs of 710 tactics and more.
+    if item.has_sorry:
+        return math.inf
+    return item.num_tactics
 
 
 def _shown(item: Item[T]) -> str:
     rating = item.difficulty
-    return f"{item.what} ({'term' if rating is None else f'{rating:.6g}'})"
+    if rating is None:
+        return f"{item.what} (term)"
+    return f"{item.what} ({rating:.6g})"

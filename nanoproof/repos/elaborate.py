@@ -13,7 +13,7 @@ from typing import Any, Self
 from nanoproof.lean.check_command import CheckCommand
 from nanoproof.lean.client import LeanFleet
 from nanoproof.lean.lean_file import LeanFile, OpenPlace
-from nanoproof.lean.lexical import header, mask, without_header
+from nanoproof.lean.lexical import blank, header, mask, without_header
 from nanoproof.lean.session import HttpLeanSession
 from nanoproof.lean.types import (
     CheckReport,
@@ -25,14 +25,17 @@ from nanoproof.lean.types import (
     TheoremRejected,
 )
 from nanoproof.prover.resting import SORRY_AXIOM, UNKNOWN_PLACE, read_axioms
-from nanoproof.repos.project import Project, SourceFile, before_text
+from nanoproof.repos.project import Project, before_text
+from nanoproof.repos.source_file import SourceFile
 from nanoproof.repos.trees import Ran, dedent, nest, split_goals
 
 NANOLEAN_MODULES = ("Init", "Std", "Lean")
 FILES_PER_LEASE = 40
 """After so many files NanoLean's environments are given up, which bounds the memory that they take."""
 STEPS_AT_ONCE = 200
+"""Tactics in a request. The server forgets the proof states of a file with the last of them."""
 _LOSSES = 3
+"""How often a process may end at a file: memory runs out, or a tactic takes the process with it."""
 _OPEN = re.compile(r"(?<![\w'])(?:sorry|admit|sorryAx)(?![\w'])")
 """A text without one of these words, and without imports that hold one, leaves nothing open."""
 
@@ -101,6 +104,8 @@ class Elaborator:
         losses = 0
         resting: dict[str, tuple[OpenPlace, ...]] | None = None
         done: dict[tuple[int, int], dict[str, Any]] = {}  # by the number of the tactic, and whether it is its head
+        # A process that ends takes the file's proof states with it: the next one elaborates the file again, and goes on
+        # behind the tactic at which the last one ended. Numbers of tactics are the same in each round, as the text is.
         while True:
             try:
                 answer = self._elaborate(file)
@@ -114,11 +119,13 @@ class Elaborator:
                     break
             except (ProcessLost, ServerTimeout) as error:
                 losses += 1
+                # Twice at the file itself, before any tactic: a third time would take as long, half an hour by default.
                 if (losses > 1 and not done) or losses > _LOSSES:
                     raise FileFailed(f"Lean does not come to an end with it: {error}", may_pass=True) from error
             finally:
                 self._files += 1
             self.release()
+        # Real Lean shares nothing between files, and other clients of its server wait for the process.
         if not self._nanolean or self._files >= FILES_PER_LEASE:
             self.release()
         return _elaborated(tactics, done, answer, resting)
@@ -129,6 +136,7 @@ class Elaborator:
         if not self._nanolean:
             return self._run_text(file.text, header=True, allTactics=True)
         imported = self._project.closure(file)
+        # One environment for each beginning of the list: files in order of dependency have long ones in common.
         for count in range(1, len(imported) + 1):
             self._environment(imported[:count])
         answer = self._run_text(
@@ -152,10 +160,15 @@ class Elaborator:
             self._envs[_key(files)] = _env_of(answer)
 
     def _env(self, files: Sequence[SourceFile]) -> int | None:
-        return self._envs[_key(files)] if files else None
+        if not files:
+            return None
+        return self._envs[_key(files)]
 
     def _from_nothing(self, before: Sequence[SourceFile]) -> dict[str, bool]:
-        return {"prelude": True} if self._project.is_nanolean and not before else {}
+        # The library of NanoLean itself: its first file must not find that library declared already.
+        if self._project.is_nanolean and not before:
+            return {"prelude": True}
+        return {}
 
     def _run_text(self, text: str, env: int | None = None, **asked: bool) -> dict[str, Any]:
         if self._session is None:
@@ -167,8 +180,9 @@ class Elaborator:
             raise FileFailed(str(error)) from error
 
     def _check_imports(self, file: SourceFile) -> None:
-        if missing := [each for each in self._project.external_imports(file) if each not in NANOLEAN_MODULES]:
-            raise FileFailed(f"it imports {missing[0]}, which NanoLean does not have (trace it with --lean-servers)")
+        for module in self._project.external_imports(file):
+            if module not in NANOLEAN_MODULES:
+                raise FileFailed(f"it imports {module}, which NanoLean does not have (trace it with --lean-servers)")
 
     # -- What is open --------------------------------------------------------------------------------------------------
 
@@ -178,22 +192,27 @@ class Elaborator:
         If the file cannot be read so, its own text still says whether a theorem rests on some `sorry`.
         """
         imported = self._project.closure(file)
-        if self._project.is_nanolean or not any(_OPEN.search(mask(each.text)) for each in (*imported, file)):
+        if self._project.is_nanolean or not any(_OPEN.search(mask(source.text)) for source in (*imported, file)):
             return {}
         texts: dict[str, str] = {}
+        raw: dict[str, str] = {}
         places: dict[str, OpenPlace] = {}
+        before = before_raw = ""
         try:
-            for each in imported:
-                parsed = LeanFile.parse(each.written, path=each.path)
-                texts[each.path] = parsed.imported()
+            for source in imported:
+                parsed = LeanFile.parse(source.written, path=source.path)
+                texts[source.path] = parsed.imported()
+                raw[source.path] = without_header(source.text)
                 places |= parsed.places
-            before = before_text(texts, imported) if self._nanolean else ""  # real Lean reads the imports itself
+            if self._nanolean:  # real Lean reads the imports itself
+                before, before_raw = before_text(texts, imported), before_text(raw, imported)
             own = LeanFile.parse(file.written, before, file.path, places)
         except SourceError:
             return None
-        raw = before_text({each.path: without_header(each.text) for each in imported}, imported)
         axioms_of: dict[str, tuple[str, ...]] = {}
-        for text in (own.assuming(own.gaps), (raw if self._nanolean else "") + without_header(file.text)):
+        # First with an axiom for each `sorry`, by whose name a place is known. Where Lean has errors in that, what it
+        # says is completed from the text as it is, which tells only that `sorryAx` is used.
+        for text in (own.assuming(own.gaps), before_raw + without_header(file.text)):
             report = self._report(file, text)
             if report is not None:
                 axioms_of = {**dict(report.axioms_of), **axioms_of}
@@ -201,17 +220,23 @@ class Elaborator:
                     break
         resting: dict[str, tuple[OpenPlace, ...]] = {}
         for name, axioms in axioms_of.items():
-            known = read_axioms(axioms, own, None, {}).places
-            unknown = (OpenPlace(UNKNOWN_PLACE, "", 0),) if SORRY_AXIOM in axioms else ()
-            resting[name.replace("«", "").replace("»", "")] = known + unknown
+            open_places = read_axioms(axioms, own, None, {}).places
+            if SORRY_AXIOM in axioms:
+                open_places = (*open_places, OpenPlace(UNKNOWN_PLACE, "", 0))
+            # `#print axioms` writes «» where a name needs them, declarations are listed without.
+            resting[name.replace("«", "").replace("»", "")] = open_places
         return resting or None
 
     def _report(self, file: SourceFile, text: str) -> CheckReport | None:
         """Ask for the axioms of each theorem of a text, which follows the header of the file; None if none come."""
-        heads = "" if self._nanolean else "\n".join(match["words"] for match in header(mask(file.text)))
+        heads = ""
+        options: dict[str, bool] = {}
+        if not self._nanolean:
+            heads = "\n".join(match["words"] for match in header(mask(file.text)))
+            options["header"] = True
         command = CheckCommand.build(text, heads)
         try:
-            return command.read_answer(self._run_text(command.text, **({} if self._nanolean else {"header": True})))
+            return command.read_answer(self._run_text(command.text, **options))
         except (FileFailed, ProtocolError):
             return None
 
@@ -223,14 +248,19 @@ class Elaborator:
         That one counts as done.
         """
         assert self._session is not None
-        todo = [((n, 0), ran.proof_state, ran.text) for n, ran in enumerate(tactics)]
-        todo += [((n, 1), ran.proof_state, ran.head) for n, ran in enumerate(tactics) if ran.head]
-        todo = [each for each in todo if each[0] not in done]
-        for start in range(0, len(todo), STEPS_AT_ONCE):
-            part = todo[start : start + STEPS_AT_ONCE]
-            last = start + STEPS_AT_ONCE >= len(todo)
-            answers = self._session.run_steps([each[1:] for each in part], self._tactic_seconds, forget=last)
-            for (key, _, _), answer in zip(part, answers):
+        keys: list[tuple[int, int]] = []
+        steps: list[tuple[int, str]] = []
+        for is_head in (0, 1):
+            for number, ran in enumerate(tactics):
+                text = (ran.text, ran.head)[is_head]
+                if text and (number, is_head) not in done:
+                    keys.append((number, is_head))
+                    steps.append((ran.proof_state, text))
+        for start in range(0, len(steps), STEPS_AT_ONCE):
+            end = start + STEPS_AT_ONCE
+            answers = self._session.run_steps(steps[start:end], self._tactic_seconds, forget=end >= len(steps))
+            # An `error` is no refusal but the end of the process: what comes behind it has not run.
+            for key, answer in zip(keys[start:end], answers):
                 done[key] = answer
                 if "error" in answer:
                     return False
@@ -246,7 +276,7 @@ def _body(file: SourceFile) -> str:
     text = file.text
     for match in header(mask(text)):
         start, end = match.span("words")
-        text = text[:start] + "".join("\n" if char == "\n" else " " for char in text[start:end]) + text[end:]
+        text = text[:start] + blank(text[start:end]) + text[end:]
     return text
 
 
@@ -265,35 +295,39 @@ def _require_no_errors(answer: Mapping[str, Any], nanolean: bool) -> None:
 
 def _errors(answer: Mapping[str, Any]) -> list[str]:
     """List the errors of an answer, each with line (from 1) and column (from 0) in front."""
+    # The REPL answers so to what it could not read at all, as a file whose import fails.
     if "message" in answer and "env" not in answer:
         return [str(answer["message"])[:500]]
-    found = []
+    errors = []
     for message in answer.get("messages") or ():
         if message.get("severity") == "error":
             place, text = message.get("pos") or {}, " ".join(str(message.get("data")).split())
-            found.append(f"{place.get('line', 0)}:{place.get('column', 0)}: {text[:300]}")
-    return found
+            errors.append(f"{place.get('line', 0)}:{place.get('column', 0)}: {text[:300]}")
+    return errors
 
 
 def _tactics(answer: Mapping[str, Any], file: SourceFile) -> list[Ran]:
     """Read the tactics of an answer, sorted by their places; those inside of others are linked to them."""
-    found = []
+    tactics = []
     text = file.text
     try:
-        for each in answer.get("tactics") or ():
-            start = file.places.offset(each["pos"]["line"], each["pos"]["column"])
-            end = file.places.offset(each["endPos"]["line"], each["endPos"]["column"])
-            number, constants = each.get("proofState"), each.get("usedConstants")
-            goals = split_goals(each["goals"])
+        for record in answer.get("tactics") or ():
+            start = file.places.offset(record["pos"]["line"], record["pos"]["column"])
+            end = file.places.offset(record["endPos"]["line"], record["endPos"]["column"])
+            number, constants = record.get("proofState"), record.get("usedConstants")
+            goals = split_goals(record["goals"])
+            # What runs where no goal is left (behind `all_goals`, `<;>`) says nothing that could be learned.
             if start < end and goals and isinstance(number, int):
                 column = start - text.rfind("\n", 0, start) - 1
-                names = None if constants is None else tuple(map(str, constants))
-                found.append(Ran(start, end, dedent(text[start:end], column), number, goals, names))
+                if constants is not None:
+                    constants = tuple(map(str, constants))
+                tactics.append(Ran(start, end, dedent(text[start:end], column), number, goals, constants))
     except (KeyError, TypeError) as error:
         raise ProtocolError(f"not a list of tactics as the REPL gives it: {error!r}") from error
-    found.sort(key=lambda ran: (ran.start, -ran.end))
-    nest(found, text)
-    return found
+    # A tactic before those inside of it that begin where it does.
+    tactics.sort(key=lambda ran: (ran.start, -ran.end))
+    nest(tactics, text)
+    return tactics
 
 
 def _elaborated(
@@ -309,8 +343,11 @@ def _elaborated(
         if ran.after is None:
             result.exceptions.append(ran)
     listed = answer.get("constants")
+    # NanoLean alone is asked for them: the REPL of real Lean does not know the question.
     if isinstance(listed, list):
-        result.constants = {str(each["name"]): tuple(map(str, each["usedConstants"])) for each in listed}
+        result.constants = {}
+        for declared in listed:
+            result.constants[str(declared["name"])] = tuple(map(str, declared["usedConstants"]))
     return result
 
 

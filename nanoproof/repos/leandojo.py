@@ -16,7 +16,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from graphlib import CycleError, TopologicalSorter
@@ -24,13 +24,14 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write_json, parse_json, read_json
+from nanoproof.common.files import atomic_write_json, json_items, parse_json, read_json
 from nanoproof.repos.splits import (
     SPLITS,
     STRATEGIES,
     HoldOut,
     LeanDojoSplits,
     MergeKey,
+    Split,
     Splits,
     StableSplits,
     exported_tactics,
@@ -51,10 +52,9 @@ from nanoproof.repos.traced_files import (
 CORPUS, TRACED_FILES, METADATA = "corpus.jsonl", "traced_files.jsonl", "metadata.json"
 MARK = re.compile(r"<a>(.*?)</a>", re.DOTALL)
 LEAN_ITSELF = re.compile(r"(?:\./)?\.lake/packages/lean4/")
+"""Where LeanDojo has Lean's own files: theorems of Lean are premises, and none to prove."""
 HELD_OUT = "held_out_premises"
 """Name of the setting that keeps which premises are held out."""
-_CHUNK = 1 << 20
-_SPACE = re.compile(r"\s*")
 
 
 class Source(Protocol):
@@ -87,7 +87,7 @@ class StoredSource:
 
     def theorems(self) -> Iterator[TracedTheorem]:
         """Yield its theorems, one file in memory at a time."""
-        return (each.theorem for each in self.store.theorems(self.about))
+        return (stored.theorem for stored in self.store.theorems(self.about))
 
     def files(self) -> Iterator[TracedFile]:
         """Yield its files without theorems, one in memory at a time."""
@@ -123,26 +123,34 @@ def export(sources: Sequence[Source], out: Path, drawing: str = "stable", held_o
         held_out = held_out or HoldOut.choose(theorem for _, theorem in _merged(sources))
         splits = StableSplits(held_out)
     out.parent.mkdir(parents=True, exist_ok=True)
+    # Beside its place, so that moving it there is a rename on one disk.
     temporary = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".tmp", dir=out.parent))
     try:
-        temporary.chmod(0o755)
+        temporary.chmod(0o755)  # `mkdtemp` makes folders for their owner alone
         counts = _write_theorems(sources, temporary, splits)
         files, premises = _write_corpus(sources, temporary)
         atomic_write_json(temporary / METADATA, _metadata(sources, splits))
         _replace(out, temporary)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-    return Exported(counts, None if drawing == "leandojo" else held_out, files, premises)
+    if drawing == "leandojo":
+        held_out = None
+    return Exported(counts, held_out, files, premises)
 
 
 def export_stored(
     store: Store, names: Sequence[str], out: Path, drawing: str = "stable", redraw: bool = False
 ) -> Exported:
     """Export repositories of the store, which keeps the premises held out; `redraw` chooses them anew."""
-    kept = None if redraw else store.setting(HELD_OUT)
+    kept = store.setting(HELD_OUT)
+    held_out = None
+    if kept and not redraw:
+        held_out = HoldOut.parse(kept)
     sources = [StoredSource(store, store.repository(name)) for name in dict.fromkeys(names)]
-    done = export(sources, out, drawing, HoldOut.parse(kept) if kept else None)
-    if done.held_out is not None and kept is None:
+    done = export(sources, out, drawing, held_out)
+    # After the export, so that one that fails leaves nothing chosen. Another process may have chosen first; what it
+    # keeps holds from the next export on.
+    if done.held_out is not None and held_out is None:
         store.set_once(HELD_OUT, str(done.held_out), replace=redraw)
     return done
 
@@ -150,22 +158,23 @@ def export_stored(
 def _check_replaceable(out: Path) -> None:
     """Raise UserError unless a folder is missing, empty, or holds an earlier export."""
     if out.is_dir():
-        found = {each.name for each in out.iterdir()}
-        if found and not {CORPUS, METADATA} <= found:
+        names = {entry.name for entry in out.iterdir()}
+        if names and not {CORPUS, METADATA} <= names:
             raise UserError(f"--out {out}: there are other files in it; name a new folder, or one of an earlier export")
     elif out.exists() or out.is_symlink():
         raise UserError(f"--out {out}: there is a file of that name; name a folder")
 
 
-def _replace(out: Path, made: Path) -> None:
+def _replace(out: Path, finished: Path) -> None:
     """Put a finished folder in the place of an earlier one."""
     if out.exists():
+        # A folder with files in it cannot be renamed over: between the two renames there is none, but never a mixture.
         aside = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".old", dir=out.parent))
         out.rename(aside / out.name)
-        made.rename(out)
+        finished.rename(out)
         shutil.rmtree(aside, ignore_errors=True)
     else:
-        made.rename(out)
+        finished.rename(out)
 
 
 def _merged(sources: Sequence[Source]) -> Iterator[tuple[Repository, TracedTheorem]]:
@@ -177,6 +186,7 @@ def _merged(sources: Sequence[Source]) -> Iterator[tuple[Repository, TracedTheor
         for theorem in source.theorems():
             if LEAN_ITSELF.match(theorem.path):
                 continue
+            # Within a repository a name and place occur once; its keys need no memory.
             if len(sources) > 1:
                 key = merge_key(theorem)
                 if key in seen:
@@ -188,29 +198,36 @@ def _merged(sources: Sequence[Source]) -> Iterator[tuple[Repository, TracedTheor
 def _moment(date: str) -> datetime:
     """Read an ISO date; one without a zone is taken as UTC, and none is before all others."""
     try:
-        found = datetime.fromisoformat(date)
+        moment = datetime.fromisoformat(date)
     except ValueError:
         return datetime.min.replace(tzinfo=UTC)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    if moment.tzinfo is None:  # LeanDojo writes the local time of some machine; Python does not compare the two kinds
+        moment = moment.replace(tzinfo=UTC)
+    return moment
 
 
 def _write_theorems(sources: Sequence[Source], folder: Path, splits: Splits) -> dict[str, dict[str, int]]:
     counts: dict[str, dict[str, int]] = {strategy: dict.fromkeys(SPLITS, 0) for strategy in STRATEGIES}
     with ExitStack() as stack:
-        files: dict[tuple[str, str], IO[str]] = {}
+        files: dict[tuple[str, Split], IO[str]] = {}
         for strategy in STRATEGIES:
             (folder / strategy).mkdir()
-            for each in SPLITS:
-                path = folder / strategy / f"{each}.json"
-                files[strategy, each] = stack.enter_context(open(path, "w", encoding="utf-8"))
-        split: str
+            for split in SPLITS:
+                path = folder / strategy / f"{split}.json"
+                files[strategy, split] = stack.enter_context(open(path, "w", encoding="utf-8"))
+                files[strategy, split].write("[")
+        # A JSON list in each, written theorem by theorem: Mathlib's do not fit into memory together.
         for about, theorem in _merged(sources):
             line = json.dumps(theorem_record(theorem, about.url, about.commit), ensure_ascii=False)
             for strategy, split in zip(STRATEGIES, splits.assign(theorem), strict=True):
-                files[strategy, split].write(f"{',' if counts[strategy][split] else '['}\n{line}")
+                if counts[strategy][split]:
+                    files[strategy, split].write(",")
+                files[strategy, split].write(f"\n{line}")
                 counts[strategy][split] += 1
         for (strategy, split), file in files.items():
-            file.write("\n]\n" if counts[strategy][split] else "[]\n")
+            if counts[strategy][split]:
+                file.write("\n")
+            file.write("]\n")
     return counts
 
 
@@ -224,7 +241,7 @@ def theorem_record(theorem: TracedTheorem, url: str, commit: str) -> dict[str, A
         "theorem_statement": theorem.statement or None,
         "start": list(theorem.start),
         "end": list(theorem.end),
-        "traced_tactics": [tactic_record(each) for each in exported_tactics(theorem)],
+        "traced_tactics": list(map(tactic_record, exported_tactics(theorem))),
     }
 
 
@@ -241,18 +258,19 @@ def tactic_record(tactic: TracedTactic) -> dict[str, Any]:
 
 def _known_marks(tactic: TracedTactic) -> tuple[str, list[dict[str, Any]]]:
     """Return the marked text and the premise of each mark, without those whose place is not known."""
+    # LeanDojo's readers take mark number n to be of premise number n, and look a premise up by its place.
     kept: list[dict[str, Any]] = []
     waiting = iter(tactic.premises)
 
-    def mark(found: re.Match[str]) -> str:
+    def marked_or_plain(mark: re.Match[str]) -> str:
         premise = next(waiting, None)
         if premise is None or premise.start is None:
-            return found[1]
+            return mark[1]
         place = {"def_path": premise.path, "def_pos": list(premise.start)}
         kept.append({"full_name": premise.full_name, **place, "def_end_pos": list(premise.end or premise.start)})
-        return found[0]
+        return mark[0]
 
-    return MARK.sub(mark, tactic.marked), kept
+    return MARK.sub(marked_or_plain, tactic.marked), kept
 
 
 def _write_corpus(sources: Sequence[Source], folder: Path) -> tuple[int, int]:
@@ -265,6 +283,7 @@ def _write_corpus(sources: Sequence[Source], folder: Path) -> tuple[int, int]:
     traced: dict[str, None] = {}
     offsets: dict[str, tuple[int, int]] = {}
     premises = 0
+    # The order is known when the last import is: until then premises, most of the data set, wait on the disk.
     with tempfile.TemporaryFile(dir=folder) as unordered, open(folder / CORPUS, "wb") as corpus:
         for number, source in enumerate(sources):
             for file in source.files():
@@ -275,17 +294,18 @@ def _write_corpus(sources: Sequence[Source], folder: Path) -> tuple[int, int]:
                 imports[file.path] = file.imports
                 premises += len(file.premises)
                 start = unordered.tell()
-                unordered.write(
-                    json.dumps([premise_record(each) for each in file.premises], ensure_ascii=False).encode()
-                )
+                records = list(map(premise_record, file.premises))
+                unordered.write(json.dumps(records, ensure_ascii=False).encode())
                 offsets[file.path] = (start, unordered.tell() - start)
         for path in dependency_order(imports):
-            unordered.seek(offsets[path][0])
-            there = [each for each in dict.fromkeys(imports[path]) if each in imports]
-            head = json.dumps({"path": path, "imports": there}, ensure_ascii=False)[:-1].encode()
-            corpus.write(head + b', "premises": ' + unordered.read(offsets[path][1]) + b"}\n")
+            start, length = offsets[path]
+            unordered.seek(start)
+            present = [name for name in dict.fromkeys(imports[path]) if name in imports]
+            head = json.dumps({"path": path, "imports": present}, ensure_ascii=False)[:-1].encode()
+            corpus.write(head + b', "premises": ' + unordered.read(length) + b"}\n")
     with open(folder / TRACED_FILES, "w", encoding="utf-8") as file_list:
-        file_list.writelines(json.dumps({"traced_file_path": path}, ensure_ascii=False) + "\n" for path in traced)
+        for path in traced:
+            file_list.write(json.dumps({"traced_file_path": path}, ensure_ascii=False) + "\n")
     return len(imports), premises
 
 
@@ -297,7 +317,9 @@ def premise_record(premise: Premise) -> dict[str, Any]:
 
 def dependency_order(imports: Mapping[str, Sequence[str]]) -> list[str]:
     """Order files so that each comes after those that it imports. Raises UserError if they go in a circle."""
-    graph = {path: [each for each in listed if each in imports] for path, listed in imports.items()}
+    graph = {}
+    for path, imported in imports.items():
+        graph[path] = [name for name in imported if name in imports]
     try:
         return list(TopologicalSorter(graph).static_order())
     except CycleError as error:
@@ -305,26 +327,34 @@ def dependency_order(imports: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _metadata(sources: Sequence[Source], splits: Splits) -> dict[str, Any]:
-    about = [source.about for source in sources]
-    counted = [source.counts() for source in sources]
-    single = {"from_repo": {"url": about[0].url, "commit": about[0].commit}} if len(about) == 1 else {}
-    totals = {name: sum(counts[key] for counts in counted) for name, key in _TOTALS.items()}
-    totals["num_sorry_theorems_unproved"] += sum(counts.get("conditional", 0) for counts in counted)
+    totals = dict.fromkeys(_TOTALS, 0)
+    traced = 0
+    repositories = []
+    for source in sources:
+        counts, about = source.counts(), source.about
+        for name, key in _TOTALS.items():
+            totals[name] += counts[key]
+        # LeanDojo-v2 has no word for what is proved if others hold; nobody shall count that as proved.
+        totals["num_sorry_theorems_unproved"] += counts.get("conditional", 0)
+        traced += counts["files"] - counts["failed"]
+        record = {"url": about.url, "name": about.name, "commit": about.commit, "lean_version": about.lean_version}
+        record["lean_dojo_version"] = about.tool
+        repositories.append({**record, "metadata": {**about.metadata, "date_processed": about.date}})
+    single: dict[str, Any] = {}
+    tool = tool_version()
+    if len(sources) == 1:  # `from_repo` is what LeanDojo's own reader asks for; of several it has none
+        about = sources[0].about
+        single["from_repo"] = {"url": about.url, "commit": about.commit}
+        tool = about.tool
     return {
         "creation_time": datetime.now().isoformat(sep=" "),
         **single,
-        "leandojo_version": about[0].tool if len(about) == 1 else tool_version(),
+        "leandojo_version": tool,
         **splits.describe(),
-        "repositories": [
-            {
-                **{"url": each.url, "name": each.name, "commit": each.commit, "lean_version": each.lean_version},
-                **{"lean_dojo_version": each.tool, "metadata": {**each.metadata, "date_processed": each.date}},
-            }
-            for each in about
-        ],
+        "repositories": repositories,
         **totals,
         "num_sorry_theorems": totals["num_sorry_theorems_proved"] + totals["num_sorry_theorems_unproved"],
-        "num_files_traced": sum(counts["files"] - counts["failed"] for counts in counted),
+        "num_files_traced": traced,
     }
 
 
@@ -343,7 +373,15 @@ _TOTALS = {
 
 def is_data_set(folder: Path) -> bool:
     """Tell whether a folder holds LeanDojo's data set, or one strategy's splits of it."""
-    return any((each / "train.json").is_file() for each in (folder, *(folder / name for name in STRATEGIES)))
+    return _split_folder(folder) is not None
+
+
+def _split_folder(folder: Path) -> Path | None:
+    # All strategies have the same theorems, so that reading the first is reading all of them.
+    for base in (*map(folder.joinpath, STRATEGIES), folder):
+        if (base / "train.json").is_file():
+            return base
+    return None
 
 
 def import_folder(store: Store, folder: Path, name: str | None = None) -> list[Repository]:
@@ -352,18 +390,24 @@ def import_folder(store: Store, folder: Path, name: str | None = None) -> list[R
     The theorems of each address and commit become a repository (or are added to the one that is there); `name` is
     for data of a single one. Files and premises are those of the first. Raises UserError with the file and the field.
     """
-    metadata = read_json(folder / METADATA) if (folder / METADATA).exists() else {}
-    metadata = metadata if isinstance(metadata, dict) else {}
-    base = next(each for each in (*(folder / name for name in STRATEGIES), folder) if (each / "train.json").is_file())
-    found: dict[tuple[str, str], Repository] = {}
+    metadata = None
+    if (folder / METADATA).exists():
+        metadata = read_json(folder / METADATA)
+    if not isinstance(metadata, dict):
+        metadata = {}
+    base = _split_folder(folder)
+    assert base is not None, "callers ask is_data_set"
+    repositories: dict[tuple[str, str], Repository] = {}
 
     def repository(url: str, commit: str) -> Repository:
-        if (url, commit) not in found:
-            chosen = name if not found else None
-            about = _about(metadata, url, commit)
-            present = store.find_repository(url, commit)
-            found[url, commit] = present or store.add_repository(url, commit, chosen, **about)
-        return found[url, commit]
+        known = repositories.get((url, commit)) or store.find_repository(url, commit)
+        if known is None:
+            chosen = None
+            if not repositories:  # further ones are called after their addresses: the name is of one
+                chosen = name
+            known = store.add_repository(url, commit, chosen, **_about(metadata, url, commit))
+        repositories[url, commit] = known
+        return known
 
     with store.all_or_nothing():
         origin = metadata.get("from_repo")
@@ -380,86 +424,62 @@ def import_folder(store: Store, folder: Path, name: str | None = None) -> list[R
                 except ShapeError as error:
                     raise UserError(f"{path}, theorem {number}: {error}") from None
                 store.add_theorems(owner, [theorem])
-        if not found:
+        if not repositories:
             raise UserError(f"{folder} holds no theorems")
         if (folder / CORPUS).exists():
-            _read_corpus(store, next(iter(found.values())), folder)
-    return list(found.values())
+            _import_corpus(store, next(iter(repositories.values())), folder)
+    return list(repositories.values())
 
 
 def _about(metadata: Mapping[str, Any], url: str, commit: str) -> dict[str, Any]:
     """Return what the metadata say of a repository, as arguments of `Store.add_repository`."""
     listed = metadata.get("repositories")
-    for each in listed if isinstance(listed, list) else []:
-        if isinstance(each, dict) and (each.get("url"), each.get("commit")) == (url, commit):
-            extra = each.get("metadata") or {}
-            date = extra.get("date_processed")
-            rest = {key: value for key, value in extra.items() if key != "date_processed"}
-            versions = {"lean_version": str(each.get("lean_version") or ""), "tool": each.get("lean_dojo_version")}
+    if not isinstance(listed, list):
+        listed = []
+    for record in listed:
+        if isinstance(record, dict) and (record.get("url"), record.get("commit")) == (url, commit):
+            rest = dict(record.get("metadata") or {})
+            date = rest.pop("date_processed", None)
+            versions = {"lean_version": str(record.get("lean_version") or ""), "tool": record.get("lean_dojo_version")}
             return {**versions, "date": date, "metadata": rest}
-    version = metadata.get("leandojo_version")
-    return {"tool": f"LeanDojo {version}" if version else "LeanDojo", "date": metadata.get("creation_time")}
+    # LeanDojo Benchmark 4 lists no repositories; what it says is of the one that it was made of.
+    tool = "LeanDojo"
+    if version := metadata.get("leandojo_version"):
+        tool += f" {version}"
+    return {"tool": tool, "date": metadata.get("creation_time")}
 
 
-def _read_corpus(store: Store, repository: Repository, folder: Path) -> None:
-    path = folder / CORPUS
+def _import_corpus(store: Store, repository: Repository, folder: Path) -> None:
     traced: set[str] | None = None
     if (folder / TRACED_FILES).exists():
-        traced = {_text(line, "traced_file_path") for line in _lines(folder / TRACED_FILES)}
-    for number, line in enumerate(_lines(path), start=1):
+        traced = set()
+        for _, record in _lines(folder / TRACED_FILES):
+            traced.add(_text(record, "traced_file_path"))
+    for file in read_corpus(folder / CORPUS):
+        if traced is not None and file.path not in traced:
+            file = replace(file, error="it is not among the traced files")
+        store.put_premises(repository, file)
+
+
+def read_corpus(path: Path) -> Iterator[TracedFile]:
+    """Yield the files of `corpus.jsonl`, without theorems. Raises UserError with the line for another shape."""
+    for number, record in _lines(path):
         try:
-            file = read_corpus_line(line)
+            yield read_corpus_line(record)
         except ShapeError as error:
             raise UserError(f"{path}, line {number}: {error}") from None
-        error_text = None if traced is None or file.path in traced else "it is not among the traced files"
-        store.put_premises(repository, TracedFile(file.path, file.imports, file.premises, (), error_text))
 
 
-def _lines(path: Path) -> Iterator[Any]:
-    with open(path, encoding="utf-8") as lines:
+def _lines(path: Path) -> Iterator[tuple[int, Any]]:
+    # Not `read_jsonl`, which leaves out a last line without a line feed as one of a killed writer: such a file of
+    # somebody else is whole.
+    with open(path, "rb") as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
                 try:
-                    yield parse_json(line)
+                    yield number, parse_json(line)
                 except ValueError as error:
                     raise UserError(f"{path}, line {number}: not valid JSON: {error}") from None
-
-
-def json_items(path: Path) -> Iterator[Any]:
-    """Yield the items of the JSON list in a file, one in memory at a time. Raises UserError if it is damaged."""
-    decoder = json.JSONDecoder()
-    try:
-        with open(path, encoding="utf-8-sig") as file:
-            text, place, state = "", 0, "start"  # then: first item, item, after an item
-            while True:
-                place = _SPACE.match(text, place).end()  # type: ignore[union-attr]
-                mark = text[place : place + 1]
-                if mark == "[" and state == "start":
-                    place, state = place + 1, "first"
-                    continue
-                if mark == "]" and state in ("first", "after"):
-                    return
-                if mark == "," and state == "after":
-                    place, state = place + 1, "item"
-                    continue
-                if mark and state in ("first", "item"):
-                    with suppress(ValueError):  # it may not be complete yet
-                        item, end = decoder.raw_decode(text, place)
-                        if end < len(text):  # a number at the end may go on
-                            yield item
-                            place, state = end, "after"
-                            continue
-                elif mark:
-                    raise UserError(f"{path} is not a list of JSON near {text[place : place + 60]!r}")
-                more = file.read(max(_CHUNK, len(text) - place))
-                if not more:
-                    near = text[place : place + 60]
-                    raise UserError(f"{path} is not a list of JSON: it ends too early, or is damaged near {near!r}")
-                text, place = text[place:] + more, 0
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}") from error
 
 
 class ShapeError(ValueError):
@@ -468,29 +488,38 @@ class ShapeError(ValueError):
 
 def read_theorem(record: Any) -> TracedTheorem:
     """Read a theorem of LeanDojo's JSON, as theirs or as the database has it. Raises ShapeError."""
-    tactics = tuple(read_tactic(each) for each in record.get("traced_tactics") or ()) if _object(record) else ()
+    _require_object(record)
+    tactics = tuple(map(read_tactic, record.get("traced_tactics") or ()))
     statement = record.get("theorem_statement")
-    names = dict.fromkeys(premise.full_name for tactic in tactics for premise in tactic.premises)
-    found = TracedTheorem(
+    if not isinstance(statement, str):  # LeanDojo Benchmark 4 has none
+        statement = ""
+    # What the statement and term-style parts use is not told: the tactics are all that is known here.
+    names: dict[str, None] = {}
+    for tactic in tactics:
+        names |= dict.fromkeys(premise.full_name for premise in tactic.premises)
+    theorem = TracedTheorem(
         *(_text(record, "full_name"), _text(record, "file_path"), position(record, "start"), position(record, "end")),
-        *(statement if isinstance(statement, str) else "", tactics, tuple(names)),
+        *(statement, tactics, tuple(names)),
     )
-    return replace(found, sorries=open_places(found))
+    return replace(theorem, sorries=open_places(theorem))
 
 
 def read_tactic(record: Any) -> TracedTactic:
     """Read a tactic of LeanDojo's JSON. Raises ShapeError."""
-    texts = [_text(record, name) for name in ("tactic", "state_before", "state_after")]
-    marked = record.get("annotated_tactic") or [texts[0], []]
+    tactic, before, after = (_text(record, name) for name in ("tactic", "state_before", "state_after"))
+    marked = record.get("annotated_tactic") or [tactic, []]
     if not (isinstance(marked, list | tuple) and len(marked) == 2 and isinstance(marked[0], str)):
         raise ShapeError("annotated_tactic: expected a text and a list of premises")
     premises = []
-    for each in marked[1] or ():
-        end = position(each, "def_end_pos") if _object(each) and each.get("def_end_pos") else None
-        start = position(each, "def_pos")
-        place = (None, None) if start == (0, 0) else (start, end)
-        premises.append(Provenance(_text(each, "full_name"), _text(each, "def_path"), *place))
-    return TracedTactic(texts[0], texts[1], texts[2], marked[0], tuple(premises))
+    for premise in marked[1] or ():
+        start: Position | None = position(premise, "def_pos")
+        end = None
+        if premise.get("def_end_pos"):
+            end = position(premise, "def_end_pos")
+        if start == (0, 0):  # lines count from 1: it stands for a place that is not known (see `tactic_json`)
+            start = end = None
+        premises.append(Provenance(_text(premise, "full_name"), _text(premise, "def_path"), start, end))
+    return TracedTactic(tactic, before, after, marked[0], tuple(premises))
 
 
 def read_corpus_line(record: Any) -> TracedFile:
@@ -500,36 +529,41 @@ def read_corpus_line(record: Any) -> TracedFile:
     """
     path = _text(record, "path")
     imports = record.get("imports") or []
-    if not (isinstance(imports, list) and all(isinstance(each, str) for each in imports)):
+    if not (isinstance(imports, list) and all(isinstance(name, str) for name in imports)):
         raise ShapeError("imports: expected a list of paths")
     premises = []
-    for each in record.get("premises") or ():
-        if _object(each) and each.get("full_name") is not None:
-            place = position(each, "start"), position(each, "end")
-            kind = each.get("kind") or ""
-            premises.append(Premise(_text(each, "full_name"), _text(each, "code"), *place, str(kind)))
+    for premise in record.get("premises") or ():
+        _require_object(premise)
+        if premise.get("full_name") is not None:
+            place = position(premise, "start"), position(premise, "end")
+            kind = str(premise.get("kind") or "")
+            premises.append(Premise(_text(premise, "full_name"), _text(premise, "code"), *place, kind))
     return TracedFile(path, tuple(imports), tuple(premises), ())
 
 
 def position(record: Any, name: str) -> Position:
     """Read a place: `[line, column]`, or a text such as `(line, column)` or `Pos(line, column)`. Raises ShapeError."""
-    value = record.get(name) if _object(record) else None
+    _require_object(record)
+    value = record.get(name)
     if isinstance(value, str):
+        # What Python prints for LeanDojo's `Pos`, by `str` and by `repr`.
         numbers = re.fullmatch(r"\s*(?:Pos)?\(\s*(?:line_nb=)?(\d+)\s*,\s*(?:column_nb=)?(\d+)\s*\)\s*", value)
-        value = list(map(int, numbers.groups())) if numbers else value
-    if isinstance(value, list | tuple) and len(value) == 2 and all(type(each) is int for each in value):
+        if numbers:
+            value = list(map(int, numbers.groups()))
+    # `type`, as true and false are numbers to `isinstance`.
+    if isinstance(value, list | tuple) and len(value) == 2 and set(map(type, value)) == {int}:
         return Position(*value)
     raise ShapeError(f"{name}: expected a place such as [12, 1], got {value!r:.60}")
 
 
-def _object(record: Any) -> bool:
+def _require_object(record: Any) -> None:
     if not isinstance(record, dict):
         raise ShapeError(f"expected an object, got {record!r:.60}")
-    return True
 
 
 def _text(record: Any, name: str) -> str:
-    value = record.get(name) if _object(record) else None
+    _require_object(record)
+    value = record.get(name)
     if not isinstance(value, str):
         raise ShapeError(f"{name}: expected a text, got {value!r:.60}")
     return value

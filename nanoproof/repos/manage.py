@@ -45,6 +45,7 @@ SCHEMES = ("https://", "http://", "ssh://", "file://", "git@")
 _AT_COMMIT = re.compile(r"(\w+://[^/]*/.+|git@[^:]+:.+|(?!\w+://|git@).+)@([\w.+][\w.+/-]*)")
 """An address (where an `@` before the host is no commit's) or a folder, and a commit, a branch or a tag."""
 CLONE_SECONDS = 3600.0
+"""Mathlib's history takes minutes on a good line."""
 DATABASE, LEANTREE = "dynamic_database.json", "leantree.jsonl"
 SHOWN = 20
 
@@ -92,14 +93,15 @@ def add_repository(
         repository = _referred(store, Path(url), commit, name)
     if trace is not None:
         assert repository.source is not None
+        folder = repository_folder(store, repository.name) / "trace"
         seen = set()
-        for file in trace(
-            Path(repository.source), repository_folder(store, repository.name) / "trace", options or AddOptions()
-        ):
+        for file in trace(Path(repository.source), folder, options or AddOptions()):
             store.put_file(repository, file)
             seen.add(file.path)
-        for path in [file.path for file in store.files(repository, theorems=False) if file.path not in seen]:
-            store.remove_file(repository, path)
+        # At the end: after a trace that fails, what was known of the files that it did not come to is there still.
+        for file in store.files(repository, theorems=False):
+            if file.path not in seen:
+                store.remove_file(repository, file.path)
     return repository
 
 
@@ -107,8 +109,10 @@ def split_target(target: str) -> tuple[str, str]:
     """Split `PATH_OR_URL@commit`; the commit is empty if none is named. A folder with `@` in its name is a folder."""
     if not target.startswith(SCHEMES) and Path(target).expanduser().exists():
         return target, ""
-    found = _AT_COMMIT.fullmatch(target)
-    return (found[1], found[2]) if found else (target, "")
+    match = _AT_COMMIT.fullmatch(target)
+    if match is None:
+        return target, ""
+    return match[1], match[2]
 
 
 def repository_folder(store: Store, name: str) -> Path:
@@ -129,38 +133,45 @@ def _referred(store: Store, folder: Path, commit: str, name: str | None) -> Repo
             "which is cloned"
         )
     version = _toolchain(folder)
-    present = next((each for each in store.repositories() if each.source == each.url == str(folder)), None)
-    if present is None:
-        return store.add_repository(str(folder), here, name, version, folder)
-    if name not in (None, present.name):
-        raise UserError(f"{folder} is in the store already, as {present.name}")
-    changed = replace(present, commit=here, lean_version=version, date=now())
-    store.update_repository(changed)
-    return changed
+    for present in store.repositories():
+        # A folder is one repository, whatever commit it is at: it moves on, where an address at a commit does not. One
+        # that was cloned has an address for its url, and is none of these.
+        if present.source == present.url == str(folder):
+            if name not in (None, present.name):
+                raise UserError(f"{folder} is in the store already, as {present.name}")
+            changed = replace(present, commit=here, lean_version=version, date=now())
+            store.update_repository(changed)
+            return changed
+    return store.add_repository(str(folder), here, name, version, folder)
 
 
 def _cloned(store: Store, url: str, commit: str, name: str | None) -> Repository:
     """Clone an address, unless that was done, and add it."""
     url = url.rstrip("/").removesuffix(".git")
-    present = [each for each in store.repositories() if each.url == url and commit and each.commit.startswith(commit)]
-    if present and present[0].source and Path(present[0].source).is_dir():
-        return present[0]
+    for present in store.repositories():
+        # Without a commit its newest one is meant, and a branch or a tag may have moved: those are cloned again.
+        if present.url == url and commit and present.commit.startswith(commit):
+            if present.source and Path(present.source).is_dir():
+                return present
+            break
+    # To a folder beside its place first: a clone that was killed would be taken for a whole one.
     store.path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=".clone-", dir=store.path.parent))
     try:
         cloned = temporary / "source"
         clone(url, commit, cloned)
         here, version = head(cloned), _toolchain(cloned)
-        added = store.find_repository(url, here)
-        taken = {each.name for each in store.repositories()}
-        chosen = added.name if added else name or free_name(url, here, taken)
-        place = repository_folder(store, chosen) / "source"
-        repository = added or store.add_repository(url, here, chosen, version, place)
+        repository = store.find_repository(url, here)
+        if repository is None:
+            chosen = name or free_name(url, here, [other.name for other in store.repositories()])
+            source = repository_folder(store, chosen) / "source"
+            repository = store.add_repository(url, here, chosen, version, source)
+        place = repository_folder(store, repository.name) / "source"
         place.parent.mkdir(parents=True, exist_ok=True)
         if place.exists():
             remove_tree(place)
         cloned.rename(place)
-        if repository.source != str(place):
+        if repository.source != str(place):  # it was imported from a data set, and had no files
             repository = replace(repository, source=str(place), lean_version=version)
             store.update_repository(repository)
         return repository
@@ -170,13 +181,15 @@ def _cloned(store: Store, url: str, commit: str, name: str | None) -> Repository
 
 def clone(url: str, commit: str, folder: Path) -> None:
     """Clone an address into a new folder, at a commit or, if that is empty, at its default branch. Raises UserError."""
-    depth = [] if commit else ["--depth=1"]
+    target, depth = url, ["--depth=1"]
+    if commit:  # servers give a single commit only where they are set up for it: the whole history is sure to have it
+        target, depth = f"{url} at {commit}", []
     try:
         git("clone", "--quiet", *depth, "--", url, str(folder), seconds=CLONE_SECONDS)
         if commit:
             git("checkout", "--quiet", "--detach", commit, "--", at=folder, seconds=CLONE_SECONDS)
     except GitError as error:
-        raise UserError(f"cannot clone {url}{f' at {commit}' if commit else ''}: {error}") from error
+        raise UserError(f"cannot clone {target}: {error}") from error
 
 
 def head(folder: Path) -> str:
@@ -201,24 +214,27 @@ def _toolchain(folder: Path) -> str:
 
 def curriculum(store: Store) -> Curriculum[str]:
     """Return in which order to learn from the repositories of the store, and the category of each theorem."""
-    return Curriculum.of(
-        {
-            each.name: [Item(name, tactics, has_sorry) for _, name, tactics, has_sorry in store.lengths(each)]
-            for each in store.repositories()
-        }
-    )
+    items = {}
+    for repository in store.repositories():
+        lengths = store.lengths(repository)
+        items[repository.name] = [Item(name, tactics, has_sorry) for _, name, tactics, has_sorry in lengths]
+    return Curriculum.of(items)
 
 
 def _list(args: argparse.Namespace) -> int:
+    learning: Curriculum[str] | None = None
+    rows = []
     with Store(args.store) as store:
-        known = {each.name: each for each in store.repositories()}
-        order: Sequence[str] = list(known)
-        extra: dict[str, dict[str, int]] = {name: {} for name in known}
+        repositories = {repository.name: repository for repository in store.repositories()}
+        order: Sequence[str] = list(repositories)
         if args.by == "difficulty":
-            found = curriculum(store)
-            order = found.order
-            extra = {name: {part: len(found.categories[name][part]) for part in CATEGORIES} for name in known}
-        rows = [{**_plain(known[name]), **store.counts(name), **extra[name]} for name in order]
+            learning = curriculum(store)
+            order = learning.order
+        for name in order:
+            row: dict[str, Any] = {**asdict(repositories[name]), **store.counts(name)}
+            if learning is not None:
+                row |= _shares(learning, name)
+            rows.append(row)
     if args.json:
         print_lines(json.dumps(row, ensure_ascii=False) for row in rows)
         return 0
@@ -226,9 +242,14 @@ def _list(args: argparse.Namespace) -> int:
         print("no repositories yet: python -m nanoproof.repos add PATH_OR_URL")
         return 0
     names = ["name", "commit", "lean_version", "files", "premises", "theorems", "proved", "sorry_proved", "sorry"]
-    names += ["conditional"] if any("conditional" in row for row in rows) else []
-    names += CATEGORIES if args.by == "difficulty" else []
-    cells = [[row[name][:10] if name == "commit" else row.get(name, 0) for name in names] for row in rows]
+    if any("conditional" in row for row in rows):
+        names.append("conditional")
+    if learning is not None:
+        names += CATEGORIES
+    cells = []
+    for row in rows:
+        row["commit"] = row["commit"][:10]
+        cells.append([row.get(name, 0) for name in names])
     titles = {
         "conditional": "if others hold",
         "sorry_proved": "ours",
@@ -237,13 +258,14 @@ def _list(args: argparse.Namespace) -> int:
         "Hard (No proof)": "no proof",
     }
     print_lines(table([titles.get(name, name) for name in names], cells))
-    if args.by == "difficulty" and found.thresholds is not None:
-        print_lines(["", list(found.summary())[-1]])
+    if learning is not None and learning.thresholds is not None:
+        print_lines(["", list(learning.summary())[-1]])
     return 0
 
 
-def _plain(repository: Repository) -> dict[str, Any]:
-    return asdict(repository)
+def _shares(learning: Curriculum[str], name: str) -> dict[str, int]:
+    """Count the theorems of a repository by category."""
+    return {category: len(learning.categories[name][category]) for category in CATEGORIES}
 
 
 def _show(args: argparse.Namespace) -> int:
@@ -252,38 +274,46 @@ def _show(args: argparse.Namespace) -> int:
     with Store(args.store) as store:
         repository = store.repository(args.name)
         counts = store.counts(repository)
-        ours = [_open_line(each) for each in store.theorems(repository, "sorry_proved", tactics=False)]
-        still = [_open_line(each) for each in store.theorems(repository, "sorry", tactics=False)]
-        resting = [_open_line(each) for each in store.theorems(repository, "conditional", tactics=False)]
+        ours = list(map(_open_line, store.theorems(repository, "sorry_proved", tactics=False)))
+        still = list(map(_open_line, store.theorems(repository, "sorry", tactics=False)))
+        resting = list(map(_open_line, store.theorems(repository, "conditional", tactics=False)))
         failed = [f"  {file.path}: {file.error}" for file in store.files(repository, theorems=False) if file.error]
         if args.json:
             parts = {"open": still, "ours": ours, "conditional": resting, "not_traced": failed}
-            print(json.dumps({**_plain(repository), "counts": counts, **parts}, ensure_ascii=False))
+            print(json.dumps({**asdict(repository), "counts": counts, **parts}, ensure_ascii=False))
             return 0
-        found = curriculum(store)
-        place = f"{found.order.index(repository.name) + 1} of {len(found.order)}"
-        shares = {part: len(found.categories[repository.name][part]) for part in CATEGORIES}
+        learning = curriculum(store)
+    place = f"{learning.order.index(repository.name) + 1} of {len(learning.order)}"
+    shares = [f"{count:,} {category}" for category, count in _shares(learning, repository.name).items()]
+    if_others = ""
+    if resting:
+        if_others = f", {len(resting):,} proved if others hold"
     lines = [
         f"{repository.name}  {repository.url}  {repository.commit or 'no commit'}",
         f"  Lean {repository.lean_version or 'unknown'}, by {repository.tool}, {repository.date}",
         f"  files in {repository.source or 'no folder (imported)'}",
         f"  {counts['files']:,} files ({counts['failed']} not traced), {counts['premises']:,} premises",
         f"  {counts['theorems']:,} theorems: {counts['proved']:,} proved, {counts['sorry_proved']:,} proved by us, "
-        f"{counts['sorry']:,} open" + (f", {len(resting):,} proved if others hold" if resting else ""),
-        f"  {', '.join(f'{count:,} {part}' for part, count in shares.items())}; in the order of learning {place}",
+        f"{counts['sorry']:,} open{if_others}",
+        f"  {', '.join(shares)}; in the order of learning {place}",
     ]
     shown = (("open", still), ("proved by us", ours), ("proved if others hold", resting), ("not traced", failed))
     for title, part in shown:
-        more = [f"  ... and {len(part) - args.max:,} more (--max N)"] if len(part) > args.max else []
-        lines += [f"{title}:", *part[: args.max], *more] if part else []
+        if part:
+            lines += [f"{title}:", *part[: args.max]]
+        if len(part) > args.max:
+            lines.append(f"  ... and {len(part) - args.max:,} more (--max N)")
     print_lines(lines)
     return 0
 
 
 def _open_line(stored: StoredTheorem) -> str:
-    proof = f"  {shorten(stored.proof, 60)} ({stored.how})" if stored.proof is not None else ""
-    condition = f"  {Rest(stored.rests_on).condition(stored.theorem.path)}" if stored.rests_on else ""
-    return f"  {stored.theorem.full_name}  {stored.theorem.path}:{stored.theorem.start.line}{condition}{proof}"
+    line = f"  {stored.theorem.full_name}  {stored.theorem.path}:{stored.theorem.start.line}"
+    if stored.rests_on:
+        line += f"  {Rest(stored.rests_on).condition(stored.theorem.path)}"
+    if stored.proof is not None:
+        line += f"  {shorten(stored.proof, 60)} ({stored.how})"
+    return line
 
 
 # -- export and import -----------------------------------------------------------------------------------------------
@@ -299,7 +329,10 @@ def _export(args: argparse.Namespace) -> int:
             print(f"{len(set(args.names))} repositories in {args.out / DATABASE}")
         else:
             files, left_out = export_leantree(store, args.names, args.out / LEANTREE)
-            print(f"{files} files in {args.out / LEANTREE}" + (f"; {left_out} proofs are no tree" if left_out else ""))
+            line = f"{files} files in {args.out / LEANTREE}"
+            if left_out:
+                line += f"; {left_out} proofs are no tree"
+            print(line)
         if args.push is not None:
             repositories = [store.repository(name) for name in dict.fromkeys(args.names)]
             print_lines([_pushed(args.push, args.out, args.format, repositories, args.private)])
@@ -310,6 +343,7 @@ def _pushed(target: str, out: Path, kind: str, repositories: Sequence[Repository
     """Push an exported data set with a card; returns a line on it. Raises UserError."""
     files = {"database": [DATABASE], "leantree": [LEANTREE]}.get(kind)
     if files is None:
+        # By name: the folder may hold other things, which nobody asked to publish.
         files = [CORPUS, TRACED_FILES, METADATA, *(f"{name}/*" for name in STRATEGIES)]
     try:
         atomic_write_text(out / "README.md", data_card(target, kind, repositories))
@@ -331,16 +365,20 @@ def data_card(target: str, kind: str, repositories: Sequence[Repository]) -> str
     lines.append("The licence of each part is that of its repository.")
     lines += ["", "| repository | commit | Lean | traced |", "|---|---|---|---|"]
     for repository in repositories:
-        cells = (repository.url, repository.commit[:12], repository.lean_version, repository.date[:10])
-        lines.append("| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |")
+        cells = [repository.url, repository.commit[:12], repository.lean_version, repository.date[:10]]
+        # An address is any text: a bar or a line feed in it would begin another cell or end the table.
+        plain = [" ".join(cell.split()).replace("|", "\\|") for cell in cells]
+        lines.append(f"| {' | '.join(plain)} |")
     return "\n".join([*lines, ""])
 
 
 def _exported_lines(done: Exported, out: Path) -> Iterator[str]:
     for strategy in STRATEGIES:
-        counts = done.theorems[strategy]
-        yield f"{strategy}: {', '.join(f'{count:,} {split}' for split, count in counts.items())}"
-    if done.held_out is None and not any(done.theorems["novel_premises"][split] for split in ("val", "test")):
+        counts = [f"{count:,} {split}" for split, count in done.theorems[strategy].items()]
+        yield f"{strategy}: {', '.join(counts)}"
+    by_premises = done.theorems["novel_premises"]
+    # LeanDojo's drawing has no premises held out by name, and others for validation and test all the same.
+    if done.held_out is None and by_premises["val"] + by_premises["test"] == 0:
         yield "no tactic names a premise, so that novel_premises has nothing but training"
     yield f"{done.premises:,} premises of {done.files:,} files, in {out}"
 
@@ -365,12 +403,16 @@ def export_leantree(store: Store, names: Sequence[str], path: Path) -> tuple[int
                         files += 1
                 continue
             for file in store.files(repository):
-                theorems = [leantree_theorem(each) for each in file.theorems if each.tactics]
+                theorems = []
+                for theorem in file.theorems:
+                    if theorem.tactics:
+                        tree = leantree_theorem(theorem)
+                        theorems.append(tree)
+                        left_out += sum("error" in block for block in tree["by_blocks"])
                 if theorems:
                     record = {"path": file.path, "imports": list(file.imports), "theorems": theorems}
                     out.write(json_line(record).encode("utf-8"))
                     files += 1
-                    left_out += sum("error" in block for each in theorems for block in each["by_blocks"])
 
     atomic_write(path, write)
     return files, left_out
@@ -384,35 +426,40 @@ def leantree_theorem(theorem: TracedTheorem) -> dict[str, Any]:
     as an offset, and are zero.
     """
     span = {"start": 0, "finish": 0}
-    found: dict[str, Any] = {"span": span, "name": theorem.full_name, "context": []}
+    record: dict[str, Any] = {"span": span, "name": theorem.full_name, "context": [], "by_blocks": []}
     steps = list(exported_tactics(theorem))
-    children: dict[int, list[int]] = {}
-    for number, step in enumerate(steps):
-        later = {each.state_before: index for index, each in reversed([*enumerate(steps)][number + 1 :])}
+    # From the last step on, so that `later` has the first tactic behind each step that begins with a state, and the
+    # children of a node have their sizes (nodes) and depths (longest line) before it.
+    later: dict[str, int] = {}
+    nodes: dict[int, dict[str, Any]] = {}
+    unknown: str | None = None
+    for number in reversed(range(len(steps))):
+        step = steps[number]
         goals = [part for part in re.split(r"\n\s*\n", step.state_after) if part.strip() and part != "no goals"]
-        whole = later.get(step.state_after)
-        parts = [whole] if whole is not None and goals else [later.get(goal) for goal in goals]
-        if None in parts or "⊢" not in step.state_before:
-            return {**found, "by_blocks": [{"error": f"what follows {shorten(step.tactic, 40)} is not known"}]}
-        children[number] = [part for part in parts if part is not None]
-    size, depth = dict.fromkeys(children, 1), dict.fromkeys(children, 1)
-    for number in reversed(children):
-        size[number] += sum(size[child] for child in children[number])
-        depth[number] += max((depth[child] for child in children[number]), default=0)
-    nodes = [
-        {
+        if goals and step.state_after in later:  # one tactic goes on with all of them, as `all_goals` does
+            goals = [step.state_after]
+        if not later.keys() >= set(goals) or "⊢" not in step.state_before:
+            unknown = step.tactic
+        children = [later[goal] for goal in goals if goal in later]
+        below = [nodes[child] for child in children]
+        nodes[number] = {
             "id": number,
-            "state": {"goals": parse_state(step.state_before).to_wire()},
+            "state": {"goals": []},
             "tactic": {
-                **{"tactic_string": step.tactic, "span": None, "parent": number, "children": children[number]},
+                **{"tactic_string": step.tactic, "span": None, "parent": number, "children": children},
                 "tactic_depends_on": list(dict.fromkeys(premise.full_name for premise in step.premises)),
             },
-            "proof_size": size[number],
-            "proof_depth": depth[number],
+            "proof_size": 1 + sum(node["proof_size"] for node in below),
+            "proof_depth": 1 + max((node["proof_depth"] for node in below), default=0),
         }
-        for number, step in enumerate(steps)
-    ]
-    return {**found, "by_blocks": [{"tree": {"root_id": 0, "nodes": nodes}, "span": span}] if nodes else []}
+        later[step.state_before] = number
+    if unknown is not None:
+        record["by_blocks"] = [{"error": f"what follows {shorten(unknown, 40)} is not known"}]
+    elif steps:
+        for number, step in enumerate(steps):  # now that each is known to be a state
+            nodes[number]["state"]["goals"] = parse_state(step.state_before).to_wire()
+        record["by_blocks"] = [{"tree": {"root_id": 0, "nodes": [*reversed(nodes.values())]}, "span": span}]
+    return record
 
 
 def _import(args: argparse.Namespace) -> int:
@@ -423,18 +470,20 @@ def _import(args: argparse.Namespace) -> int:
         path = path / DATABASE
     with Store(args.store) as store:
         if path.is_file():
-            found = import_database(store, path, args.name)
+            repositories = import_database(store, path, args.name)
         elif is_data_set(path):
-            found = import_folder(store, path, args.name)
+            repositories = import_folder(store, path, args.name)
         else:
             raise UserError(f"{path} holds neither random/train.json nor {DATABASE}")
-        print_lines(_summary(store, each) for each in found)
+        print_lines(_summary(store, repository) for repository in repositories)
     return 0
 
 
 def _summary(store: Store, repository: Repository) -> str:
     counts = store.counts(repository)
-    failed = f" ({counts['failed']} not traced)" if counts["failed"] else ""
+    failed = ""
+    if counts["failed"]:
+        failed = f" ({counts['failed']} not traced)"
     return (
         f"{repository.name}: {counts['files']:,} files{failed}, {counts['premises']:,} premises, "
         f"{counts['theorems']:,} theorems, {counts['sorry']:,} open and {counts['sorry_proved']:,} proved by us"
@@ -443,20 +492,24 @@ def _summary(store: Store, repository: Repository) -> str:
 
 def _add(args: argparse.Namespace) -> int:
     options = from_args(AddOptions, args)
+    trace = None
+    if args.trace:
+        trace = trace_files
     with Store(args.store) as store:
-        repository = add_repository(store, args.target, args.name, options, trace_files if args.trace else None)
+        repository = add_repository(store, args.target, args.name, options, trace)
         print(_summary(store, repository))
         return int(store.counts(repository)["failed"] > 0)
 
 
 def _remove(args: argparse.Namespace) -> int:
     with Store(args.store) as store:
-        for name in args.names:
+        for name in args.names:  # a wrong name among them removes nothing
             store.repository(name)
         for name in args.names:
             repository = store.repository(name)
             print(f"removed {_summary(store, repository)}")
             store.remove_repository(name)
+            # A folder of the user's, which is referred to where it is, stays.
             clone = repository_folder(store, name) / "source"
             if repository.source == str(clone):
                 remove_tree(clone)

@@ -17,8 +17,10 @@ from nanoproof.common.files import atomic_write_text, read_regular
 from nanoproof.common.git import GitError, blob_id, git, repository_top
 
 _PLAIN_NAME = re.compile(r'[^\x00-\x1f\x7f-\x9f"\\\ud800-\udfff]+')
+"""What git writes as it is, with `core.quotePath` off."""
 _ESCAPES = {"\n": "\\n", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 _PLAIN_FILES = ("100644", "100755")
+"""Git's modes of files, not executable and executable; a symbolic link is 120000, a submodule 160000."""
 CHANGED = "it was changed meanwhile"
 _IDENTITY = {"user.name": "nanoproof", "user.email": "nanoproof@localhost"}
 
@@ -37,7 +39,7 @@ def unified_diff(path: str, old: str, new: str) -> str:
     pieces = [f"diff --git {_name('a/' + path)} {_name('b/' + path)}\n"]
     lines = list(difflib.unified_diff(_lines(old), _lines(new), n=3))
     pieces += [f"--- {_name('a/' + path)}{_tab(path)}\n", f"+++ {_name('b/' + path)}{_tab(path)}\n"]
-    for line in lines[2:]:
+    for line in lines[2:]:  # behind difflib's own two lines, which do not quote names
         pieces.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
     return "".join(pieces)
 
@@ -47,7 +49,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _name(path: str) -> str:
-    """A path as git writes it in a diff: in quotes if a character needs an escape, which are those of its bytes."""
+    """Write a path as git does in a diff: in quotes if a character needs an escape, which are those of its bytes."""
     if _PLAIN_NAME.fullmatch(path):
         return path
     pieces = []
@@ -62,8 +64,10 @@ def _name(path: str) -> str:
 
 
 def _tab(path: str) -> str:
-    """What ends a name with a space in it, as otherwise a date could follow."""
-    return "\t" if " " in path and _PLAIN_NAME.fullmatch(path) else ""
+    """Return what ends a name with a space in it, as otherwise a date could follow."""
+    if " " in path and _PLAIN_NAME.fullmatch(path):
+        return "\t"
+    return ""
 
 
 # -- Files and git ---------------------------------------------------------------------------------------------------
@@ -76,8 +80,10 @@ def patch_text(root: Path, old: Mapping[str, str], new: Mapping[str, str]) -> st
 
 
 def _prefix(root: Path, top: Path) -> str:
-    """The path of a folder within its repository, with a `/` behind it; empty if it is the top."""
-    return "" if root == top else f"{root.relative_to(top).as_posix()}/"
+    """Return the path of a folder within its repository, with a `/` behind it; empty if it is the top."""
+    if root == top:
+        return ""
+    return f"{root.relative_to(top).as_posix()}/"
 
 
 @dataclass(frozen=True)
@@ -127,6 +133,8 @@ def require_branch(root: Path, branch: str, data: Mapping[str, bytes]) -> Base:
             elsewhere[path] = f"it belongs to another repository, {owner}"
             continue
         mode, name = entries.get(whole, ("", ""))
+        # By the names of blobs, which are hashes of contents: with `core.autocrlf` the commit has line feeds where the
+        # working tree has carriage returns too.
         if mode not in _PLAIN_FILES or name not in (blob_id(content, name), blob_id(_with_line_feeds(content), name)):
             raise UserError(f"{option}: {path} has changes that are not committed; commit them, or use --patch")
         files[path] = mode, name
@@ -163,7 +171,9 @@ def _owner(file: Path, top: Path, path: bytes, submodules: set[bytes]) -> str | 
         if (folder := b"/".join(parts[:length])) in submodules:
             return os.fsdecode(folder)
     nearest = repository_top(file.parent)
-    return None if nearest in (top, None) else str(nearest)
+    if nearest in (top, None):
+        return None
+    return str(nearest)
 
 
 def _with_line_feeds(content: bytes) -> bytes:
@@ -188,11 +198,10 @@ def write_branch(root: Path, base: Base, old: Mapping[str, bytes], new: Mapping[
             content = _with_line_feeds(content)
         blob = git("hash-object", "-w", "--stdin", at=top, stdin=content).decode().strip()
         changes.append(f"{mode} {blob}\t".encode() + os.fsencode(prefix + path) + b"\0")
-    lines = [
-        f"NOT on the branch, {reason}: {path} (its proofs are in the patch)"
-        for path, reason in base.elsewhere.items()
-        if path in new
-    ]
+    lines = []
+    for path, reason in base.elsewhere.items():
+        if path in new:
+            lines.append(f"NOT on the branch, {reason}: {path} (its proofs are in the patch)")
     if not changes:
         return [f"branch {base.branch} is not made: no proof is for a file of {top}", *lines]
     with tempfile.TemporaryDirectory() as folder:
@@ -200,12 +209,14 @@ def write_branch(root: Path, base: Base, old: Mapping[str, bytes], new: Mapping[
         git("read-tree", base.commit, at=top, env=env)
         git("update-index", "-z", "--index-info", at=top, env=env, stdin=b"".join(changes))
         tree = git("write-tree", at=top, env=env).decode().strip()
+    # Git refuses a commit by nobody, as on a machine for computing where no name was ever set.
     identity = []
     for name, value in _IDENTITY.items():
         if not _configured(top, name):
             identity += ["-c", f"{name}={value}"]
-    made = git(*identity, "commit-tree", tree, "-p", base.commit, "-F", "-", at=top, stdin=message.encode())
-    commit = made.decode().strip()
+    committed = git(*identity, "commit-tree", tree, "-p", base.commit, "-F", "-", at=top, stdin=message.encode())
+    commit = committed.decode().strip()
+    # With an empty old value git makes the branch only if there is none by now.
     git("update-ref", "-m", "nanoproof: proofs", f"refs/heads/{base.branch}", commit, "", at=top)
     lines.insert(0, f"branch {base.branch}: commit {commit[:12]}")
     head = git("rev-parse", "--verify", "HEAD^{commit}", at=top).decode().strip()

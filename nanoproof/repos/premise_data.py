@@ -9,9 +9,10 @@ nanolean               the library of the embedded prover: premises alone
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_jsonl, read_object
+from nanoproof.common.files import json_items, read_object
 from nanoproof.common.run_dir import repo_name, trace_folder
 from nanoproof.data.nanolean import held_out_library
 from nanoproof.repos import leandojo
@@ -54,7 +55,10 @@ def read_source(spec: str) -> RetrievalSource:
         return RetrievalSource(spec, Corpus(library_files()), {})
     if (name := repo_name(spec)) is not None:
         files = list(read_trace(trace_folder(name)))
-        return _split(spec, files, [each for file in files for each in file.theorems], None)
+        theorems: list[TracedTheorem] = []
+        for file in files:
+            theorems += file.theorems
+        return _split(spec, files, theorems, None)
     if spec.startswith(STORE_PREFIX):
         return _stored(spec)
     folder = Path(spec).expanduser()
@@ -74,10 +78,11 @@ def library_files() -> list[TracedFile]:
     if folder is None:
         raise UserError(f"{LIBRARY}: NanoLean is not installed")
     held_out = held_out_library()
-    return [
-        replace(file, premises=tuple(each for each in file.premises if each.full_name not in held_out))
-        for file in folder_files(folder)
-    ]
+    files = []
+    for file in folder_files(folder):
+        premises = [premise for premise in file.premises if premise.full_name not in held_out]
+        files.append(replace(file, premises=tuple(premises)))
+    return files
 
 
 def folder_files(root: Path) -> list[TracedFile]:
@@ -94,15 +99,16 @@ def _split(
 ) -> RetrievalSource:
     """Make a source whose theorems are split as an export would split them."""
     splits = StableSplits(held_out or HoldOut.choose(theorems))
-    found: dict[tuple[str, Split], list[TracedTheorem]] = {(s, p): [] for s in STRATEGIES for p in SPLITS}
+    by_split: dict[tuple[str, Split], list[TracedTheorem]] = {}
+    for strategy in STRATEGIES:
+        for split in SPLITS:
+            by_split[strategy, split] = []
     for theorem in theorems:
-        kept = TracedTheorem(
-            *(theorem.full_name, theorem.path, theorem.start, theorem.end, theorem.statement),
-            *(tuple(exported_tactics(theorem)), theorem.premises, theorem.sorries),
-        )
+        # As a reader of the export would have it, so that both give the same queries.
+        exported = replace(theorem, tactics=tuple(exported_tactics(theorem)), rests_on=())
         for strategy, split in zip(STRATEGIES, splits.assign(theorem), strict=True):
-            found[strategy, split].append(kept)
-    return RetrievalSource(name, Corpus(files), found)
+            by_split[strategy, split].append(exported)
+    return RetrievalSource(name, Corpus(files), by_split)
 
 
 def _stored(spec: str) -> RetrievalSource:
@@ -112,43 +118,34 @@ def _stored(spec: str) -> RetrievalSource:
         repository = store.repository(spec.removeprefix(STORE_PREFIX))
         kept = store.setting(leandojo.HELD_OUT)
         files = list(store.files(repository, theorems=False))
-        theorems = [each.theorem for each in store.theorems(repository)]
-    made = _split(spec, files, theorems, HoldOut.parse(kept) if kept else None)
-    return RetrievalSource(made.name, made.corpus, made.theorems, (repository.url, repository.commit))
+        theorems = [stored.theorem for stored in store.theorems(repository)]
+    # The premises that an export has held out: a retriever must not be trained on theorems that are its test set.
+    held_out = None
+    if kept:
+        held_out = HoldOut.parse(kept)
+    return replace(_split(spec, files, theorems, held_out), origin=(repository.url, repository.commit))
 
 
 def _exported(folder: Path) -> RetrievalSource:
-    found: dict[tuple[str, Split], list[TracedTheorem]] = {}
+    by_split: dict[tuple[str, Split], list[TracedTheorem]] = {}
     for strategy in STRATEGIES:
         for split in SPLITS:
             path = folder / strategy / f"{split}.json"
             if path.is_file():
-                found[strategy, split] = list(_theorems(path))
-    origin = (
-        (read_object(folder / leandojo.METADATA) or {}).get("from_repo")
-        if (folder / leandojo.METADATA).is_file()
-        else None
-    )
-    about = origin if isinstance(origin, dict) else {}
-    return RetrievalSource(
-        str(folder),
-        Corpus(_corpus_files(folder / leandojo.CORPUS)),
-        found,
-        (str(about.get("url", "")), str(about.get("commit", ""))),
-    )
+                by_split[strategy, split] = list(_theorems(path))
+    about: Any = None
+    if (folder / leandojo.METADATA).is_file():
+        about = (read_object(folder / leandojo.METADATA) or {}).get("from_repo")
+    if not isinstance(about, dict):
+        about = {}
+    origin = (str(about.get("url", "")), str(about.get("commit", "")))
+    corpus = Corpus(leandojo.read_corpus(folder / leandojo.CORPUS))
+    return RetrievalSource(str(folder), corpus, by_split, origin)
 
 
 def _theorems(path: Path) -> Iterator[TracedTheorem]:
-    for number, record in enumerate(leandojo.json_items(path)):
+    for number, record in enumerate(json_items(path)):
         try:
             yield leandojo.read_theorem(record)
         except ShapeError as error:
             raise UserError(f"{path}, theorem {number}: {error}") from None
-
-
-def _corpus_files(path: Path) -> Iterator[TracedFile]:
-    for number, record in enumerate(read_jsonl(path), start=1):
-        try:
-            yield leandojo.read_corpus_line(record)
-        except ShapeError as error:
-            raise UserError(f"{path}, line {number}: {error}") from None

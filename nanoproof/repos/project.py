@@ -13,156 +13,31 @@ import importlib.util
 import os
 import re
 import tomllib
-from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import Any
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_regular
 from nanoproof.lean import lexical
-from nanoproof.lean.declarations import Declaration, declarations, enclosed
+from nanoproof.lean.declarations import enclosed
 from nanoproof.lean.lean_file import LeanFile, OpenPlace
-from nanoproof.lean.types import SourceError
-from nanoproof.repos.traced_files import Position, Premise, Provenance
+from nanoproof.repos.source_file import MAX_BYTES, SourceFile, read_source, without_comments
+from nanoproof.repos.traced_files import Provenance
 
 LIBRARY_FOLDER = "nanolean/library"
 """What the paths of NanoLean's own library begin with."""
 SKIPPED_FOLDERS = frozenset({"build", "lake-packages", "node_modules"})
 """Folders whose files are not the project's own, besides those whose name begins with a dot."""
-MAX_BYTES = 16_000_000
-"""Larger files are not read. The largest of Mathlib is below 0.5 MB; a generated one of some MB is thinkable."""
 DEEPEST = 100
 """Folders below so many others are not read: Python itself recurses over folders, in a thousand of which it fails."""
 _PACKAGES = Path(".lake/packages")
 _NOT_BOUND = re.compile(r"\b(?P<name>autoImplicit|relaxedAutoImplicit)\W+(?:value\W+)?false\b")
 """Matches the option in each form of both files: `⟨`autoImplicit, false⟩`, `autoImplicit = false`, name and value."""
 _SRC_DIR = re.compile(r"srcDir\s*:=\s*\"([^\"]*)\"")
-
-# -- Files -----------------------------------------------------------------------------------------------------------
-
-
-def without_comments(text: str) -> str:
-    """Remove the comments of a text, and lines that are empty then."""
-    pieces, position = [], 0
-    for kind, start, end in lexical.spans(text):
-        if kind in ("line", "block"):
-            pieces.append(text[position:start])
-            position = end
-    lines = "".join([*pieces, text[position:]]).split("\n")
-    return "\n".join(line.rstrip() for line in lines if line.strip())
-
-
-class Places:
-    """Offsets of a text as positions, and the other way round."""
-
-    def __init__(self, text: str) -> None:
-        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
-
-    def position(self, offset: int) -> Position:
-        """Return the position of an offset, from 1 on."""
-        line = bisect_right(self._starts, offset)
-        return Position(line, offset - self._starts[line - 1] + 1)
-
-    def offset(self, line: int, column: int) -> int:
-        """Return the offset of a line (from 1) and column (from 0), as Lean gives them."""
-        return self._starts[min(max(line, 1), len(self._starts)) - 1] + column
-
-
-@dataclass(frozen=True)
-class SourceFile:
-    """A file of a project: path from the root with `/`, module, bytes, and the modules it imports.
-
-    `error` is why it cannot be read, or that it imports itself; then `imports` is empty.
-    """
-
-    path: str
-    module: str
-    data: bytes
-    imports: tuple[str, ...] = ()
-    error: str = ""
-    aliases: tuple[str, ...] = ()
-    """Modules that are this file by symbolic links to it."""
-
-    @cached_property
-    def written(self) -> str:
-        """Its text as it stands in the file; empty if it cannot be read."""
-        try:
-            return self.data.decode("utf-8")
-        except UnicodeDecodeError:
-            return ""
-
-    @cached_property
-    def text(self) -> str:
-        """Its text with the line ends that Lean is sent."""
-        return self.written.replace("\r\n", "\n")
-
-    @cached_property
-    def fault(self) -> str:
-        """Why no proof can be put into it: its error, or a name that is ours; empty if one can."""
-        try:
-            LeanFile.parse(self.written)
-        except SourceError as error:
-            return self.error or str(error)
-        return self.error
-
-    @cached_property
-    def sorries(self) -> int:
-        """The number of `sorry`s in it."""
-        return 0 if self.fault else len(LeanFile.parse(self.written).gaps)
-
-    @cached_property
-    def declarations(self) -> tuple[Declaration, ...]:
-        """What it declares under a name."""
-        return tuple(declarations(self.text))
-
-    @cached_property
-    def places(self) -> Places:
-        """Offsets and positions of its text."""
-        return Places(self.text)
-
-    @property
-    def is_module(self) -> bool:
-        """Whether its header begins with `module`."""
-        return any(match["words"] == "module" for match in lexical.header(lexical.mask(self.text)))
-
-    def premises(self) -> tuple[Premise, ...]:
-        """Return its declarations as premises: of theorems the statement, of others all, without comments."""
-        found = []
-        for each in self.declarations:
-            end = each.statement_end if each.keyword in ("theorem", "lemma") else each.end
-            code = without_comments(self.text[each.start : end]).rstrip()
-            place = self.places.position
-            found.append(Premise(each.full_name, code, place(each.start), place(each.end), each.keyword))
-        return tuple(found)
-
-
-def read_source(root: Path, path: Path, module: str) -> SourceFile:
-    """Read a file; one that cannot be read has an `error` and no text."""
-    name = path.relative_to(root).as_posix()
-    if not _is_unicode(name):
-        shown = os.fsencode(name).decode("utf-8", "backslashreplace")
-        return SourceFile(shown, shown, b"", error="has a name that is not UTF-8, which no module has")
-    try:
-        data = read_regular(path, MAX_BYTES)
-        text = data.decode("utf-8")
-    except OSError as error:
-        return SourceFile(name, module, b"", error=f"cannot be read: {error.strerror}")
-    except UnicodeDecodeError as error:
-        return SourceFile(name, module, data, error=f"is not UTF-8 text: byte {error.start} cannot be read")
-    return SourceFile(name, module, data, tuple(dict.fromkeys(lexical.imported_modules(text))))
-
-
-def _is_unicode(name: str) -> bool:
-    """Whether a name of the file system is text: Python has other bytes as lone surrogates."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
 
 # -- Projects --------------------------------------------------------------------------------------------------------
 
@@ -204,9 +79,10 @@ class Project:
             raise UserError(f"{root} holds no .lean file (give the folder of a Lean project)")
         is_nanolean = root == nanolean_library() and not only
         if is_nanolean:
-            files = [replace(f, imports=tuple(b.module for b in files[max(0, n - 1) : n])) for n, f in enumerate(files)]
-        texts = [_text_of(root / name) for name in ("lean-toolchain", "lake-manifest.json")]
-        toolchain = "\n".join(texts).strip()
+            # Its files have no imports; NanoLean reads them in the order of their names.
+            for before, number in zip(files, range(1, len(files))):
+                files[number] = replace(files[number], imports=(before.module,))
+        toolchain = f"{_text_of(root / 'lean-toolchain')}\n{_text_of(root / 'lake-manifest.json')}".strip()
         return cls(root, tuple(_in_order(files)), toolchain, is_nanolean, only, _lake_options(root))
 
     @classmethod
@@ -270,7 +146,9 @@ class Project:
     def file_of(self, module: str) -> SourceFile | None:
         """Return the file of a module; None for modules of libraries."""
         number = self._by_module.get(_unquoted(module))
-        return None if number is None else self.files[number]
+        if number is None:
+            return None
+        return self.files[number]
 
     def closure(self, file: SourceFile) -> tuple[SourceFile, ...]:
         """Return the project's files that a file imports, also through others, imports first."""
@@ -280,26 +158,37 @@ class Project:
     @cached_property
     def _closures(self) -> list[int]:
         """The set of files that each imports, also through others: a number whose bits are their positions."""
-        found: list[int] = []
+        # Not sets: a library of thousands of files, that import most of each other, has millions of pairs.
+        closures: list[int] = []
         for number, file in enumerate(self.files):
-            direct = {self._by_module.get(_unquoted(module), number) for module in file.imports} - {number}
             closure = 0
-            for other in direct:
-                closure |= 1 << other | found[other]
-            found.append(closure)
-        return found
+            for module in file.imports:
+                other = self._by_module.get(_unquoted(module), number)
+                if other != number:  # imports come first, so that theirs are there already
+                    closure |= 1 << other | closures[other]
+            closures.append(closure)
+        return closures
 
     def importers(self, paths: Collection[str]) -> tuple[SourceFile, ...]:
         """Return the files that import one of these, directly or not, without these themselves."""
-        wanted = sum(1 << self._by_path[path] for path in set(paths))
-        return tuple(
-            file for file, closure in zip(self.files, self._closures) if file.path not in paths and wanted & closure
-        )
+        wanted = 0
+        for path in paths:
+            wanted |= 1 << self._by_path[path]
+        importers = []
+        for file, closure in zip(self.files, self._closures):
+            if wanted & closure and file.path not in paths:
+                importers.append(file)
+        return tuple(importers)
 
     def provided_by(self, modules: Collection[str] | None) -> frozenset[str]:
         """Return the paths of the files that a server has already imported which imports these modules."""
-        direct = [file for module in modules or () if (file := self.file_of(module)) is not None]
-        return frozenset(each.path for file in direct for each in (file, *self.closure(file)))
+        provided: set[str] = set()
+        for module in modules or ():
+            file = self.file_of(module)
+            if file is not None:
+                provided.add(file.path)
+                provided.update(other.path for other in self.closure(file))
+        return frozenset(provided)
 
     def external_imports(self, file: SourceFile) -> tuple[str, ...]:
         """Return the modules that a file imports directly and that are not the project's."""
@@ -319,11 +208,12 @@ class Project:
         for module in file.imports:
             if (own := self.file_of(module)) is not None:
                 paths.append(own.path)
-            elif (found := self._library_file(module)) is not None:
-                paths.append(found.relative_to(self.root).as_posix())
+            elif (path := self._library_file(module)) is not None:
+                paths.append(path.relative_to(self.root).as_posix())
         return tuple(paths)
 
     def _library_file(self, module: str) -> Path | None:
+        # Where Lake puts the packages that a project requires, each in a folder of its name with its modules below.
         packages = self.root / _PACKAGES
         try:
             names = sorted(os.listdir(packages))
@@ -340,19 +230,22 @@ class Project:
 
         `with_nanolean` adds NanoLean's library, which is there without being imported.
         """
-        found: dict[str, Provenance] = {}
+        declared: dict[str, Provenance] = {}
         library = nanolean_library()
+        # The first declaration of a name counts: a project cannot declare again what a library has.
         if with_nanolean and not self.is_nanolean and library is not None:
             for path in sorted(library.glob("*.lean")):
                 file = read_source(library, path, path.stem)
-                _add_declared(found, replace(file, path=f"{LIBRARY_FOLDER}/{file.path}"))
+                _add_declared(declared, replace(file, path=f"{LIBRARY_FOLDER}/{file.path}"))
         for file in [*self._imported_library_files(), *self.files]:
-            _add_declared(found, file)
-        return found
+            _add_declared(declared, file)
+        return declared
 
     def _imported_library_files(self) -> Iterator[SourceFile]:
         """Read each file of a library that some file of the project imports, also through others."""
-        todo = [module for file in self.files for module in self.external_imports(file)]
+        todo: list[str] = []
+        for project_file in self.files:
+            todo += self.external_imports(project_file)
         seen: set[str] = set()
         while todo:
             module = todo.pop()
@@ -370,7 +263,9 @@ def path_inside(root: Path, path: str) -> Path | None:
     if "\0" in path:
         return None
     target = Path(os.path.realpath(root / path))
-    return target if target.is_relative_to(root) else None
+    if not target.is_relative_to(root):
+        return None
+    return target
 
 
 def project_root(path: Path) -> Path:
@@ -392,28 +287,32 @@ def module_index(files: Sequence[SourceFile]) -> dict[str, int]:
     """
     named: dict[str, int] = {}
     rooted: dict[str, int] = {}
-    ending: dict[str, int | None] = {}
+    ending: dict[str, list[int]] = {}
     for number, file in enumerate(files):
         parts = file.path.removesuffix(".lean").split("/")
         named[_unquoted(file.module)] = rooted[".".join(parts)] = number
         for alias in file.aliases:
             rooted.setdefault(_unquoted(alias), number)
         for start in range(1, len(parts)):
-            name = ".".join(parts[start:])
-            ending[name] = None if name in ending else number
-    return {**{name: number for name, number in ending.items() if number is not None}, **rooted, **named}
+            ending.setdefault(".".join(parts[start:]), []).append(number)
+    unique = {name: numbers[0] for name, numbers in ending.items() if len(numbers) == 1}
+    return {**unique, **rooted, **named}
 
 
 def nanolean_library() -> Path | None:
     """Return the folder of NanoLean's library; None if NanoLean is not installed."""
+    # Without an import, which would take as long as NanoLean takes to read its library.
     spec = importlib.util.find_spec("nanolean")
-    return None if spec is None or spec.origin is None else (Path(spec.origin).parent / "library").resolve()
+    if spec is None or spec.origin is None:
+        return None
+    return (Path(spec.origin).parent / "library").resolve()
 
 
-def _add_declared(found: dict[str, Provenance], file: SourceFile) -> None:
-    for each in file.declarations:
-        place = file.places.position
-        found.setdefault(each.full_name, Provenance(each.full_name, file.path, place(each.start), place(each.end)))
+def _add_declared(declared: dict[str, Provenance], file: SourceFile) -> None:
+    for declaration in file.declarations:
+        name = declaration.full_name
+        start, end = file.places.position(declaration.start), file.places.position(declaration.end)
+        declared.setdefault(name, Provenance(name, file.path, start, end))
 
 
 # -- What Lean reads of a file ---------------------------------------------------------------------------------------
@@ -444,8 +343,9 @@ def whole_text(
     `texts` are those of all files by their paths, as they are on disk or will be; `provided` files are the server's.
     """
     needed = [other for other in project.closure(file) if other.path not in provided]
-    before = before_text({other.path: lexical.without_header(texts[other.path]) for other in needed}, needed, opening)
-    return before + lexical.without_header(texts[file.path])
+    # Lean takes imports at the beginning of a text only.
+    bodies = {other.path: lexical.without_header(texts[other.path]) for other in needed}
+    return before_text(bodies, needed, opening) + lexical.without_header(texts[file.path])
 
 
 def imported_into(path: Path, file: LeanFile, provided_modules: Collection[str] | None = ()) -> LeanFile:
@@ -468,6 +368,7 @@ def _read_all(root: Path) -> list[SourceFile]:
     links: list[Path] = []
     unread: list[SourceFile] = []
     todo = [root]
+    # Not by `os.walk`, which passes over a folder that cannot be read without a word.
     while todo:
         folder = todo.pop()
         inside = folder.relative_to(root)
@@ -499,7 +400,9 @@ def _read_all(root: Path) -> list[SourceFile]:
             files[target] = replace(files[target], aliases=aliases)
         elif not target.is_dir():
             name = link.relative_to(root).as_posix().encode("utf-8", "backslashreplace").decode()
-            leads = f"to {target}, which is none of the project's files" if target.exists() else "that leads nowhere"
+            leads = "that leads nowhere"
+            if target.exists():
+                leads = f"to {target}, which is none of the project's files"
             unread.append(SourceFile(name, name, b"", error=f"is a symbolic link {leads}"))
     return sorted([*files.values(), *unread], key=lambda file: file.path)
 
@@ -510,6 +413,7 @@ def _read_with_imports(root: Path, only: Path, text: str | None = None) -> list[
     With `text`, that stands for the file's.
     """
     named_from = _source_folders(root)
+    # A lone file may import its neighbours where no file of Lake's says from where modules are named.
     folders = [*named_from, *(folder for folder in only.parents if folder.is_relative_to(root))]
     files: dict[Path, SourceFile] = {}
     aliases: dict[Path, dict[str, None]] = {}
@@ -527,8 +431,10 @@ def _read_with_imports(root: Path, only: Path, text: str | None = None) -> list[
         for module in files[path].imports:
             for folder in folders:
                 imported = _path_of_module(folder, module)
-                target = None if imported is None else Path(os.path.realpath(imported))
-                if target is not None and target.is_relative_to(root) and os.path.isfile(target):
+                if imported is None:
+                    continue
+                target = Path(os.path.realpath(imported))
+                if target.is_relative_to(root) and os.path.isfile(target):
                     todo.append(target)
                     if target != imported:
                         aliases.setdefault(target, {})[module] = None
@@ -546,6 +452,7 @@ def _path_of_module(folder: Path, module: str) -> Path | None:
 
 
 def _unquoted(module: str) -> str:
+    # `import «A».B` and `import A.B` are the same module to Lean.
     return module.replace("«", "").replace("»", "")
 
 
@@ -554,13 +461,16 @@ def _source_folders(root: Path) -> list[Path]:
 
     A `srcDir` out of the project names nothing here: its files are not read.
     """
+    # A lakefile.lean is a program, and Lean is not run here: the usual way to write the option is looked for.
     names = re.findall(_SRC_DIR, _text_of(root / "lakefile.lean"))
     try:
         table = tomllib.loads(_text_of(root / "lakefile.toml"))
     except (tomllib.TOMLDecodeError, RecursionError):
         table = {}
-    parts = [table, *(each for key in ("lean_lib", "lean_exe") for each in _tables(table.get(key)))]
-    names += [part["srcDir"] for part in parts if isinstance(part.get("srcDir"), str)]
+    # A package may have one, and each of its libraries and executables.
+    for part in (table, *_tables(table.get("lean_lib")), *_tables(table.get("lean_exe"))):
+        if isinstance(part.get("srcDir"), str):
+            names.append(part["srcDir"])
     folders = {root}
     for name in names:
         if "\0" not in name:
@@ -580,8 +490,10 @@ def _lake_options(root: Path) -> str:
     return "".join(f"set_option {name} false\n" for name in names)
 
 
-def _tables(value: object) -> list[dict[str, object]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+def _tables(value: object) -> list[dict[str, Any]]:
+    if not isinstance(value, list):
+        return []
+    return [table for table in value if isinstance(table, dict)]
 
 
 def _module_of(path: Path, folders: Sequence[Path]) -> str:
@@ -598,24 +510,28 @@ def _text_of(path: Path) -> str:
 
 def _in_order(files: Sequence[SourceFile]) -> list[SourceFile]:
     """Sort files so that imports come first, else by path. Files that import themselves in a circle have an error."""
-    found = list(files)
-    index = module_index(found)
+    read = list(files)
+    index = module_index(read)
+    # Once more for each circle: the sorter names one, whose files import nothing from then on.
     while True:
         sorter: TopologicalSorter[int] = TopologicalSorter()
-        for number, file in enumerate(found):
-            imported = (index[name] for name in map(_unquoted, file.imports) if name in index)
-            sorter.add(number, *(each for each in imported if each != number))
+        for number, file in enumerate(read):
+            imported = dict.fromkeys(index.get(_unquoted(module), number) for module in file.imports)
+            imported.pop(number, None)
+            sorter.add(number, *imported)
         try:
             sorter.prepare()
         except CycleError as error:
+            # The first is the last too, and each is imported by the next.
             circle = error.args[1]
-            text = " -> ".join(found[number].module for number in reversed(circle))
+            text = " -> ".join(read[number].module for number in reversed(circle))
             for number in circle[:-1]:
-                found[number] = replace(found[number], error=f"imports itself: {text}", imports=())
+                read[number] = replace(read[number], error=f"imports itself: {text}", imports=())
             continue
         ordered: list[SourceFile] = []
         while sorter.is_active():
-            ready = sorted(sorter.get_ready(), key=lambda number: found[number].path)
-            ordered += [found[number] for number in ready]
+            # By path within what is ready, whatever order the file system lists: the same project reads the same.
+            ready = sorted(sorter.get_ready(), key=lambda number: read[number].path)
+            ordered += [read[number] for number in ready]
             sorter.done(*ready)
         return ordered

@@ -52,6 +52,7 @@ class ProjectPremises:
         if has_files:
             files = folder_files(self._root)
         if self._options.retriever not in (None, WORDS):
+            # What the index and its encoder are is read once; the project's files are put over it.
             if self._base is None:
                 opened = Retriever.open(self._options, self._device)
                 self._base = Retriever(opened.encoder, opened.index, MOST_PREMISES)
@@ -62,6 +63,7 @@ class ProjectPremises:
         corpus = Corpus(known)
         if not corpus.premises:
             return None
+        # Weights of words are by how rare they are here, so that this encoder is made anew with the files.
         encoder = WordEncoder.of(premise.text for premise in corpus.premises)
         return Retriever(encoder, Index.build(corpus, encoder)[0], MOST_PREMISES, [file.path for file in files])
 
@@ -103,6 +105,7 @@ def _signature(root: Path) -> tuple[tuple[str, int, int], ...]:
     """Return path, time and size of each Lean file: what changes with them."""
     entries = []
     for folder, folders, names in os.walk(root):
+        # In place: `os.walk` goes on into what is left of the list.
         folders[:] = [name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS]
         for name in names:
             if name.endswith(".lean"):

@@ -31,7 +31,8 @@ from nanoproof.prover.check import check_proof
 from nanoproof.prover.cli_input import SorryFiller, with_what_lacks
 from nanoproof.prover.interactive import best_line, describe_effort
 from nanoproof.prover.resting import Rest
-from nanoproof.repos.project import Project, SourceFile, before_text, whole_text
+from nanoproof.repos.project import Project, before_text, whole_text
+from nanoproof.repos.source_file import SourceFile
 from nanoproof.repos.tries import LOG, PROVED, Ledger, Rung, Task, gap_key
 from nanoproof.search.render import SearchView, tree_page
 from nanoproof.search.tree_json import tree_from_json

@@ -20,6 +20,7 @@ import hashlib
 import random
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, Protocol, get_args
@@ -35,6 +36,7 @@ VAL_FRACTION = TEST_FRACTION = 0.2
 SEED = 3407
 """LeanDojo's (arXiv:2109.08203)."""
 HASHES = 8
+"""Of 64 bits each, as many as a SHA-512 has; part of the rule, so that another number would move theorems."""
 _SCALE = 2.0**-64
 NO_GOALS = "no goals"
 _BULLET = "·"
@@ -58,11 +60,12 @@ class Splits(Protocol):
 def exported_tactics(theorem: TracedTheorem) -> Iterator[TracedTactic]:
     """Yield the tactics that exports have: each once, none without a goal, none with the bullet `·` in it."""
     seen: set[tuple[str, str, str]] = set()
-    for each in theorem.tactics:
-        key = (each.state_before, each.tactic, each.state_after)
-        if each.state_before != NO_GOALS and _BULLET not in each.tactic and key not in seen:
+    for tactic in theorem.tactics:
+        key = (tactic.state_before, tactic.tactic, tactic.state_after)
+        # LeanDojo's own rule for what is a step to learn: a bullet's block is many steps, each listed by itself too.
+        if tactic.state_before != NO_GOALS and _BULLET not in tactic.tactic and key not in seen:
             seen.add(key)
-            yield each
+            yield tactic
 
 
 def used_premises(theorem: TracedTheorem) -> set[str]:
@@ -71,12 +74,12 @@ def used_premises(theorem: TracedTheorem) -> set[str]:
     These are the marks of `traced_tactics`, so that the property of `novel_premises` can be read off the exported
     files.
     """
-    return {
-        premise.full_name
-        for tactic in exported_tactics(theorem)
-        for premise in tactic.premises
-        if premise.start is not None
-    }
+    names = set()
+    for tactic in exported_tactics(theorem):
+        for premise in tactic.premises:
+            if premise.start is not None:  # without a place, its mark is not exported
+                names.add(premise.full_name)
+    return names
 
 
 def merge_key(theorem: TracedTheorem) -> MergeKey:
@@ -88,8 +91,9 @@ def merge_key(theorem: TracedTheorem) -> MergeKey:
 
 
 def _identity(theorem: TracedTheorem) -> str:
-    """What the hash of a theorem is over."""
+    """Return what the hash of a theorem is over."""
     last = theorem.full_name.rpartition(".")[2]
+    # Lean names an `example` `_example`, and all of them alike: by that name alone they would be on one side together.
     if not last or last.startswith(("example", "_example")):
         return f"{theorem.full_name}\n{' '.join(theorem.statement.split())}"
     return theorem.full_name
@@ -97,6 +101,7 @@ def _identity(theorem: TracedTheorem) -> str:
 
 def _fraction(purpose: str, text: str) -> float:
     """Hash a text to a number in [0, 1), independent for each purpose."""
+    # Names of files that are not UTF-8 reach Python as lone surrogates; they hash like any others.
     digest = hashlib.sha256(f"{purpose}\0{text}".encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big") * _SCALE
 
@@ -113,7 +118,9 @@ def random_split(theorem: TracedTheorem) -> Split:
     fraction = _fraction("random", _identity(theorem))
     if fraction < VAL_FRACTION:
         return "val"
-    return "test" if fraction < VAL_FRACTION + TEST_FRACTION else "train"
+    if fraction < VAL_FRACTION + TEST_FRACTION:
+        return "test"
+    return "train"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +141,11 @@ class HoldOut:
     def parse(cls, text: str) -> "HoldOut":
         """Read what `str` wrote. Raises UserError for anything else."""
         number, _, below = text.partition(":")
-        try:
-            made = cls(int(number), float(below))
-        except ValueError:
-            made = cls(-1, 0.0)
-        if not (0 <= made.hash < HASHES and 0.0 <= made.below <= 1.0):
-            raise UserError(f"held-out premises are named by HASH:THRESHOLD, such as 0:0.1; got {text!r}")
-        return made
+        with suppress(ValueError):
+            hold_out = cls(int(number), float(below))
+            if 0 <= hold_out.hash < HASHES and 0.0 <= hold_out.below <= 1.0:
+                return hold_out
+        raise UserError(f"held-out premises are named by HASH:THRESHOLD, such as 0:0.1; got {text!r}")
 
     @classmethod
     def choose(cls, theorems: Iterable[TracedTheorem]) -> "HoldOut | None":
@@ -148,22 +153,27 @@ class HoldOut:
 
         Memory: `HASHES` numbers for each theorem.
         """
+        # For each hash, the lowest number that a premise of each theorem has: the theorem is held out by every
+        # threshold above it.
         lowest = [array("d") for _ in range(HASHES)]
         total = 0
         for theorem in theorems:
             total += 1
-            used = [_premise_fractions(name) for name in used_premises(theorem)]
+            used = list(map(_premise_fractions, used_premises(theorem)))
             if used:
                 for column, values in zip(lowest, zip(*used, strict=True), strict=True):
                     column.append(min(values))
         wanted = (VAL_FRACTION + TEST_FRACTION) * total
-        found = [
-            (abs(count - wanted), number, below) for number in range(HASHES) for count, below in _steps(lowest[number])
-        ]
-        if not found:
+        # Nearest first; of equally near ones the first hash and the lowest threshold, so that the choice is one.
+        best: tuple[float, int, float] | None = None
+        for number, column in enumerate(lowest):
+            for count, below in _steps(column):
+                candidate = (abs(count - wanted), number, below)
+                if best is None or candidate < best:
+                    best = candidate
+        if best is None:
             return None
-        _, number, below = min(found)
-        return cls(number, below)
+        return cls(best[1], best[2])
 
 
 def _steps(lowest: Sequence[float]) -> Iterator[tuple[int, float]]:
@@ -188,11 +198,13 @@ class StableSplits:
         if self.hold_out is None or not any(map(self.hold_out.holds, used_premises(theorem))):
             return "train"
         half = VAL_FRACTION / (VAL_FRACTION + TEST_FRACTION)
-        return "val" if _fraction("novel_premises", _identity(theorem)) < half else "test"
+        if _fraction("novel_premises", _identity(theorem)) < half:
+            return "val"
+        return "test"
 
     def describe(self) -> dict[str, object]:
         """Return the rule and the premises held out."""
-        return {"splits": "stable", "held_out_premises": None if self.hold_out is None else str(self.hold_out)}
+        return {"splits": "stable", "held_out_premises": self.hold_out and str(self.hold_out)}
 
 
 # -- LeanDojo's ------------------------------------------------------------------------------------------------------
@@ -213,6 +225,7 @@ class LeanDojoSplits:
             keys.append(merge_key(theorem))
             for premise in sorted(used_premises(theorem)):
                 users.setdefault(premise, []).append(number)
+        # From here on in the order of LeanDojo's code: each shuffle takes from the random numbers of the next.
         rng = random.Random(seed)
         val, test = int(len(keys) * VAL_FRACTION), int(len(keys) * TEST_FRACTION)
         order = list(range(len(keys)))
@@ -228,12 +241,12 @@ class LeanDojoSplits:
 
     @staticmethod
     def _rarest_first(users: dict[str, list[int]], wanted: int) -> list[int]:
-        taken: dict[int, None] = {}
+        chosen: dict[int, None] = {}  # a set in order
         for _, numbers in sorted(users.items(), key=lambda item: len(item[1])):
-            if len(taken) >= wanted:
+            if len(chosen) >= wanted:
                 break
-            taken.update(dict.fromkeys(numbers))
-        return list(taken)
+            chosen.update(dict.fromkeys(numbers))
+        return list(chosen)
 
     def assign(self, theorem: TracedTheorem) -> tuple[Split, Split]:
         """Return the split of a theorem of the collection in each of `STRATEGIES`."""
@@ -245,5 +258,7 @@ class LeanDojoSplits:
 
 
 def _cut(train: Iterable[int], val: Iterable[int], test: Iterable[int]) -> dict[int, Split]:
-    named: tuple[tuple[Split, Iterable[int]], ...] = (("train", train), ("val", val), ("test", test))
-    return {number: split for split, numbers in named for number in numbers}
+    splits: dict[int, Split] = dict.fromkeys(train, "train")
+    splits |= dict.fromkeys(val, "val")
+    splits |= dict.fromkeys(test, "test")
+    return splits

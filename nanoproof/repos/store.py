@@ -19,7 +19,7 @@ import sqlite3
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -89,6 +89,8 @@ class Store:
         except OSError as error:
             raise UserError(f"cannot make the folder of the store {self.path}: {error.strerror}") from error
         with self._errors():
+            # In autocommit mode, as Python's own transactions begin at writes only and end at some statements. One
+            # connection for all threads, one at a time by `_lock`.
             self._db = sqlite3.connect(
                 self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=64
             )
@@ -102,19 +104,21 @@ class Store:
     def _open(self) -> None:
         """Check what the file is before anything is written to it, and make the tables of a new one."""
         self._db.execute("BEGIN")  # so that all that is read of it is from one moment
-        made, version = self._is_made(), self._version()
+        is_made, version = self._is_made(), self._version()
         self._db.execute("COMMIT")
-        if made and version < VERSION:
+        if is_made and version < VERSION:
             with self._transaction():
                 if self._version() < VERSION:  # another process may have been faster
                     self._run(SINCE_VERSION_1)
-        elif not made:
+        elif not is_made:
             with self._transaction():
                 if not self._is_made():  # another process may have been faster
                     self._run(TABLES)
                     self._db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         self._write_ahead()
+        # With a write-ahead log a power cut may lose the last change, and damages nothing (SQLite's documentation).
         self._db.execute("PRAGMA synchronous = NORMAL")
+        # Off by default for each connection; without it no deletion cascades.
         self._db.execute("PRAGMA foreign_keys = ON")
 
     def _write_ahead(self) -> None:
@@ -170,6 +174,7 @@ class Store:
             if self._db.in_transaction:
                 yield
                 return
+            # A transaction that begins with reading cannot wait for another's write in the middle: it fails at once.
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -204,17 +209,20 @@ class Store:
 
     def setting(self, name: str) -> str | None:
         """Return a setting of this store; None if it was never set."""
-        rows = self._rows("SELECT value FROM settings WHERE name = ?", [name])
-        return rows[0][0] if rows else None
+        for (value,) in self._rows("SELECT value FROM settings WHERE name = ?", [name]):
+            return str(value)
+        return None
 
     def set_once(self, name: str, value: str, replace: bool = False) -> str:
         """Set a setting unless it has a value, and return what it is then; `replace` sets it in any case."""
+        verb = "IGNORE"
+        if replace:
+            verb = "REPLACE"
         with self._transaction():
-            verb = "REPLACE" if replace else "IGNORE"
             self._db.execute(f"INSERT OR {verb} INTO settings VALUES (?, ?)", (name, value))
-            found = self.setting(name)
-        assert found is not None
-        return found
+            present = self.setting(name)
+        assert present is not None
+        return present
 
     # -- repositories ------------------------------------------------------------------------------------------------
 
@@ -224,23 +232,28 @@ class Store:
             "SELECT name, url, commit_hash, lean_version, tool, date, source, pr_url, metadata FROM repositories "
             "ORDER BY id"
         )
-        return [
-            Repository(name, url, commit, version, tool, date, source, pr_url, json.loads(metadata))
-            for name, url, commit, version, tool, date, source, pr_url, metadata in rows
-        ]
+        repositories = []
+        for name, url, commit, version, tool, date, source, pr_url, metadata in rows:
+            about = (name, url, commit, version, tool, date, source, pr_url)
+            repositories.append(Repository(*about, json.loads(metadata)))
+        return repositories
 
     def repository(self, name: str) -> Repository:
         """Return a repository by name. Raises UserError, with the nearest name, if there is none."""
         known = {repository.name: repository for repository in self.repositories()}
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known) or 'none'}"
+            hint = f"there are: {', '.join(known) or 'none'}"
+            for near in difflib.get_close_matches(name, known, n=1):
+                hint = f"did you mean {near}?"
             raise UserError(f"no repository {name!r} in {self.path}; {hint}")
         return known[name]
 
     def find_repository(self, url: str, commit: str) -> Repository | None:
         """Return the repository with an address at a commit; None if there is none."""
-        return next((each for each in self.repositories() if (each.url, each.commit) == (url, commit)), None)
+        for repository in self.repositories():
+            if (repository.url, repository.commit) == (url, commit):
+                return repository
+        return None
 
     def add_repository(
         self,
@@ -263,13 +276,16 @@ class Store:
             present = self.find_repository(url, commit)
             if present is not None:
                 return present
-            taken = {each.name for each in self.repositories()}
+            taken = {repository.name for repository in self.repositories()}
             if name is None:
                 name = free_name(url, commit, taken)
             elif name in taken:
                 raise UserError(f"the name {name!r} is taken by another repository; choose one with --name")
+            # It becomes the name of a folder beside the store, and an argument of commands.
             if not re.fullmatch(r"[\w.+-]+", name) or name.startswith((".", "-")):
                 raise UserError(f"a name must be made of letters, digits, and . _ + -; got {name!r}")
+            if source is not None:
+                source = str(source)
             added = Repository(
                 name=name,
                 url=url,
@@ -277,7 +293,7 @@ class Store:
                 lean_version=lean_version,
                 tool=tool or tool_version(),
                 date=date or now(),
-                source=None if source is None else str(source),
+                source=source,
                 pr_url=pr_url,
                 metadata=dict(metadata or {}),
             )
@@ -304,10 +320,11 @@ class Store:
             self._db.execute("DELETE FROM repositories WHERE id = ?", (self._key(name),))
 
     def _key(self, repository: Repository | str) -> int:
-        name = repository if isinstance(repository, str) else repository.name
-        rows = self._rows("SELECT id FROM repositories WHERE name = ?", [name])
+        if isinstance(repository, Repository):
+            repository = repository.name
+        rows = self._rows("SELECT id FROM repositories WHERE name = ?", [repository])
         if not rows:
-            self.repository(name)  # raises
+            self.repository(repository)  # raises
         return int(rows[0][0])
 
     def counts(self, repository: Repository | str) -> dict[str, int]:
@@ -321,9 +338,12 @@ class Store:
             "SELECT count(*) FROM premises p JOIN files f ON f.id = p.file WHERE f.repository = ?", [key]
         )
         by_state = dict(self._rows(f"SELECT {STATE_COLUMN}, count(*) {FROM} WHERE r.id = ? GROUP BY 1", [key]))
-        states = {state: by_state.get(state, 0) for state in STATES}
-        counts = {"files": files, "failed": failed, "premises": premises, "theorems": sum(states.values())}
-        return counts | {str(state): count for state, count in states.items() if count or state != "conditional"}
+        theorems = sum(by_state.values())
+        counts: dict[str, int] = {"files": files, "failed": failed, "premises": premises, "theorems": theorems}
+        for state in STATES:
+            if state != "conditional" or state in by_state:
+                counts[state] = by_state.get(state, 0)
+        return counts
 
     # -- files -------------------------------------------------------------------------------------------------------
 
@@ -334,14 +354,13 @@ class Store:
         """
         with self._transaction():
             key = self._key(repository)
-            kept = {
-                (name, statement, occurrence): number
-                for number, name, statement, occurrence in self._rows(
-                    "SELECT t.id, t.full_name, t.statement, t.occurrence FROM theorems t JOIN files f ON f.id = t.file "
-                    "WHERE f.repository = ? AND f.path = ?",
-                    [key, file.path],
-                )
-            }
+            kept = {}
+            for number, *identity in self._rows(
+                "SELECT t.id, t.full_name, t.statement, t.occurrence FROM theorems t JOIN files f ON f.id = t.file "
+                "WHERE f.repository = ? AND f.path = ?",
+                [key, file.path],
+            ):
+                kept[tuple(identity)] = number
             file_key = self._put(key, file)
             self._db.execute("DELETE FROM theorems WHERE file = ?", (file_key,))
             self._insert(key, file_key, file.path, file.theorems, kept)
@@ -358,13 +377,10 @@ class Store:
             "UPDATE files SET imports = ?, error = ? WHERE id = ?", (json_text(file.imports), file.error, key)
         )
         self._db.execute("DELETE FROM premises WHERE file = ?", (key,))
-        self._db.executemany(
-            "INSERT INTO premises VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                (key, number, each.full_name, each.kind, *each.start, *each.end, each.code)
-                for number, each in enumerate(file.premises)
-            ),
-        )
+        rows = []
+        for number, premise in enumerate(file.premises):
+            rows.append((key, number, premise.full_name, premise.kind, *premise.start, *premise.end, premise.code))
+        self._db.executemany("INSERT INTO premises VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         return key
 
     def add_theorems(self, repository: Repository | str, theorems: Iterable[TracedTheorem]) -> int:
@@ -378,14 +394,15 @@ class Store:
             added = 0
             for theorem in theorems:
                 file_key = self._file(key, theorem.path)
-                there = self._rows(
+                namesakes = self._rows(
                     "SELECT statement, start_line, start_column, end_line, end_column FROM theorems "
                     "WHERE file = ? AND full_name = ?",
                     [file_key, theorem.full_name],
                 )
-                if any(row[1:] == (*theorem.start, *theorem.end) for row in there):
+                if any(row[1:] == (*theorem.start, *theorem.end) for row in namesakes):
                     continue
-                first = sum(row[0] == theorem.statement for row in there)
+                # `example`s of a file all have one name, and some even the statement of another.
+                first = sum(row[0] == theorem.statement for row in namesakes)
                 self._insert(key, file_key, theorem.path, [theorem], {}, first)
                 added += 1
             return added
@@ -403,31 +420,37 @@ class Store:
         file: int,
         path: str,
         theorems: Iterable[TracedTheorem],
-        kept: Mapping[tuple[str, str, int], int],
+        kept: Mapping[tuple[Any, ...], int],
         first: int = 0,
     ) -> None:
-        """Insert theorems of a file; `first` is how many others have their name and statement."""
+        """Insert theorems of a file; `first` is how many others have their name and statement.
+
+        `kept` are the numbers of those before, by name, statement and occurrence.
+        """
         seen: Counter[tuple[str, str]] = Counter()
-        proofs = {
-            (name, statement, occurrence): number
-            for name, statement, occurrence, number in self._rows(
-                "SELECT full_name, statement, occurrence, max(id) FROM proofs WHERE repository = ? AND path = ? "
-                "GROUP BY 1, 2, 3",
-                [repository, path],
-            )
-        }
+        proofs: dict[tuple[Any, ...], int] = {}
+        for *identity, number in self._rows(
+            # The latest of each: it counts.
+            "SELECT full_name, statement, occurrence, max(id) FROM proofs WHERE repository = ? AND path = ? "
+            "GROUP BY 1, 2, 3",
+            [repository, path],
+        ):
+            proofs[tuple(identity)] = number
         for theorem in theorems:
             occurrence = first + seen[theorem.full_name, theorem.statement]
             seen[theorem.full_name, theorem.statement] += 1
             key = (theorem.full_name, theorem.statement, occurrence)
             sorries = open_places(theorem)
+            proof = None
+            if sorries:  # a proof that was found here before, and that the file has by now, needs no other
+                proof = proofs.get(key)
             self._db.execute(
                 "INSERT INTO theorems VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     *(kept.get(key), file, theorem.full_name, *theorem.start, *theorem.end, occurrence, sorries),
-                    *(len(theorem.tactics), proofs.get(key) if sorries else None, theorem.statement),
-                    *(json_text(theorem.premises), json_text([tactic_row(each) for each in theorem.tactics])),
-                    json_text([asdict(each) for each in theorem.rests_on]),
+                    *(len(theorem.tactics), proof, theorem.statement, json_text(theorem.premises)),
+                    json_text(list(map(tactic_row, theorem.tactics))),
+                    json_text(list(map(asdict, theorem.rests_on))),
                 ),
             )
 
@@ -445,20 +468,21 @@ class Store:
             rows = self._rows("SELECT imports, error FROM files WHERE id = ?", [key])
             if not rows:
                 continue  # removed in the meantime
-            found = self._rows(
+            premises = []
+            for name, code, *place, kind in self._rows(
                 "SELECT full_name, code, start_line, start_column, end_line, end_column, kind FROM premises "
                 "WHERE file = ? ORDER BY number",
                 [key],
-            )
-            premises = tuple(
-                Premise(name, code, Position(*place[:2]), Position(*place[2:]), kind)
-                for name, code, *place, kind in found
-            )
-            here = tuple(each.theorem for each in self._theorems_of(key, None, True)) if theorems else ()
-            yield TracedFile(path, tuple(json.loads(rows[0][0])), premises, here, rows[0][1])
+            ):
+                premises.append(Premise(name, code, Position(*place[:2]), Position(*place[2:]), kind))
+            own: list[TracedTheorem] = []
+            if theorems:
+                own = [stored.theorem for stored in self._theorems_of(key, None, True)]
+            yield TracedFile(path, tuple(json.loads(rows[0][0])), tuple(premises), tuple(own), rows[0][1])
 
     def _file_keys(self, repository: int) -> Iterator[tuple[int, str]]:
         """Yield number and path of each file, some at a time."""
+        # Not by one cursor that is left open: while it is, no write-ahead log gets shorter, whoever writes.
         query = "SELECT id, path FROM files WHERE repository = ? AND id > ? ORDER BY id LIMIT 16"
         last = 0
         while rows := self._rows(query, [repository, last]):
@@ -481,17 +505,22 @@ class Store:
         """
         if state is not None and state not in STATES:
             raise UserError(f"no state {state!r}; there are: {', '.join(STATES)}")
-        names = [each.name for each in self.repositories()] if repository is None else [repository]
-        for name in names:
-            for key, file in self._file_keys(self._key(name)):
+        repositories = [repository]
+        if repository is None:
+            repositories = list(self.repositories())
+        for owner in repositories:
+            assert owner is not None
+            for key, file in self._file_keys(self._key(owner)):
                 if path is None or file == path:
                     yield from self._theorems_of(key, state, tactics)
 
     def _theorems_of(self, file: int, state: State | None, tactics: bool) -> list[StoredTheorem]:
-        chosen = THEOREM_COLUMNS if tactics else THEOREM_COLUMNS.replace("t.premises, t.tactics", "'[]', '[]'")
-        query = f"SELECT {chosen} {FROM} WHERE t.file = ? AND (? IS NULL OR {STATE_COLUMN} = ?)"
+        columns = THEOREM_COLUMNS
+        if not tactics:  # they are most of a store: goals, before and after each
+            columns = columns.replace("t.premises, t.tactics", "'[]', '[]'")
+        query = f"SELECT {columns} {FROM} WHERE t.file = ? AND (? IS NULL OR {STATE_COLUMN} = ?)"
         ordered = f"{query} ORDER BY t.start_line, t.start_column, t.id"
-        return [stored_theorem(row) for row in self._rows(ordered, [file, state, state])]
+        return list(map(stored_theorem, self._rows(ordered, [file, state, state])))
 
     def theorem(self, theorem_id: int) -> StoredTheorem:
         """Return a theorem by its number. Raises UserError if it is not there."""
@@ -503,19 +532,17 @@ class Store:
     def find_theorems(self, repository: Repository | str, full_name: str) -> list[StoredTheorem]:
         """Return the theorems of a repository that have a name."""
         query = f"SELECT {THEOREM_COLUMNS} {FROM} WHERE r.id = ? AND t.full_name = ? ORDER BY f.id, t.start_line"
-        return [stored_theorem(row) for row in self._rows(query, [self._key(repository), full_name])]
+        return list(map(stored_theorem, self._rows(query, [self._key(repository), full_name])))
 
     def lengths(self, repository: Repository | str) -> Iterator[tuple[int, str, int, bool]]:
         """Yield number, name, tactics and whether it or what it rests on is open, of each theorem, by place."""
         for key, _ in self._file_keys(self._key(repository)):
-            yield from (
-                (number, name, tactics, bool(is_open))
-                for number, name, tactics, is_open in self._rows(
-                    "SELECT id, full_name, num_tactics, sorries > 0 OR rests_on <> '[]' FROM theorems WHERE file = ? "
-                    "ORDER BY start_line, start_column, id",
-                    [key],
-                )
-            )
+            for number, name, tactics, is_open in self._rows(
+                "SELECT id, full_name, num_tactics, sorries > 0 OR rests_on <> '[]' FROM theorems WHERE file = ? "
+                "ORDER BY start_line, start_column, id",
+                [key],
+            ):
+                yield number, name, tactics, bool(is_open)
 
     def record_proof(
         self,
@@ -531,7 +558,7 @@ class Store:
         later proof of the same is kept beside the earlier one, and counts; one that rests on something is not recorded
         beside one that does not.
         """
-        places = json_text([asdict(each) for each in rests_on])
+        places = json_text(list(map(asdict, rests_on)))
         with self._transaction():
             rows = self._rows(
                 "SELECT f.repository, f.path, t.full_name, t.statement, t.occurrence, t.sorries, "
@@ -553,9 +580,15 @@ class Store:
             self._db.execute("UPDATE theorems SET proof = ? WHERE id = ?", (added.lastrowid, theorem_id))
 
 
-def free_name(url: str, commit: str, taken: Iterable[str]) -> str:
+def free_name(url: str, commit: str, taken: Collection[str]) -> str:
     """Choose a name after an address that none of `taken` is: its last part, then with the commit, then numbered."""
     last = re.split(r"[/\\:]", url.rstrip("/\\").removesuffix(".git"))[-1]
     base = re.sub(r"[^\w.+-]+", "-", last).strip(".-") or "repository"
-    names = [base, *([f"{base}-{commit[:8]}"] if commit else []), *(f"{base}-{number}" for number in range(2, 10_000))]
-    return next(name for name in names if name not in set(taken))
+    if base not in taken:
+        return base
+    if commit and f"{base}-{commit[:8]}" not in taken:
+        return f"{base}-{commit[:8]}"
+    number = 2
+    while f"{base}-{number}" in taken:
+        number += 1
+    return f"{base}-{number}"

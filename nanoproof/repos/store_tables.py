@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from nanoproof.lean.lean_file import OpenPlace
 from nanoproof.repos.traced_files import (
     Position,
     Provenance,
@@ -50,6 +51,7 @@ ALTER TABLE theorems ADD COLUMN rests_on TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE proofs ADD COLUMN rests_on TEXT NOT NULL DEFAULT '[]';
 """
 """What a store of version 1 lacks: it did not say what a proof rests on."""
+# A proof counts where the file leaves something open: else what the file's own proof rests on is what counts.
 _RESTS_ON = "CASE WHEN t.sorries = 0 THEN t.rests_on ELSE coalesce(p.rests_on, '[]') END"
 STATE_COLUMN = (
     "CASE WHEN t.sorries > 0 AND t.proof IS NULL THEN 'sorry' "
@@ -67,34 +69,37 @@ FROM = (
 
 
 def repository_columns(repository: Repository) -> tuple[str | None, ...]:
-    each = repository
-    return (each.name, each.url, each.commit, each.lean_version, each.tool, each.date, each.source, each.pr_url)
+    about = repository
+    return (about.name, about.url, about.commit, about.lean_version, about.tool, about.date, about.source, about.pr_url)
 
 
 def stored_theorem(row: tuple[Any, ...]) -> StoredTheorem:
     number, repository, name, path, *places, sorries, state, proof, how, when, rests_on = row[:14]
     count, statement, premises, tactics = row[14:]
     resting = places_from_json(json.loads(rests_on))
+    own: tuple[OpenPlace, ...] = ()
+    if not sorries:  # else these are of the proof that we found
+        own = resting
     theorem = TracedTheorem(
         *(name, path, Position(*places[:2]), Position(*places[2:]), statement),
-        *(tuple(_tactic(each) for each in json.loads(tactics)), tuple(json.loads(premises)), sorries),
-        rests_on=() if sorries else resting,
+        *(tuple(map(_tactic, json.loads(tactics))), tuple(json.loads(premises)), sorries),
+        rests_on=own,
     )
     return StoredTheorem(number, repository, theorem, state, count, proof, how, when, resting)
 
 
 def tactic_row(tactic: TracedTactic) -> list[Any]:
-    premises = [[each.full_name, each.path, each.start, each.end] for each in tactic.premises]
+    # A list, and no object, which would repeat the names of its fields with every tactic.
+    premises = [[premise.full_name, premise.path, premise.start, premise.end] for premise in tactic.premises]
     return [tactic.tactic, tactic.state_before, tactic.state_after, tactic.marked, premises]
 
 
 def _tactic(row: list[Any]) -> TracedTactic:
     tactic, before, after, marked, premises = row
-    read = tuple(
-        Provenance(name, path, Position(*start) if start else None, Position(*end) if end else None)
-        for name, path, start, end in premises
-    )
-    return TracedTactic(tactic, before, after, marked, read)
+    provenances = []
+    for name, path, start, end in premises:
+        provenances.append(Provenance(name, path, start and Position(*start), end and Position(*end)))
+    return TracedTactic(tactic, before, after, marked, tuple(provenances))
 
 
 def json_text(value: Any) -> str:

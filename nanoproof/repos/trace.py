@@ -20,7 +20,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,9 +42,10 @@ from nanoproof.lean.transport import ClientConfig
 from nanoproof.lean.types import LeanError, SourceError
 from nanoproof.prover.resting import UNKNOWN_PLACE
 from nanoproof.repos.elaborate import Elaborated, Elaborator, FileFailed
-from nanoproof.repos.project import Project, SourceFile, nanolean_library
+from nanoproof.repos.names import Names
+from nanoproof.repos.project import Project, nanolean_library
+from nanoproof.repos.source_file import SourceFile
 from nanoproof.repos.traced_files import (
-    Provenance,
     TracedFile,
     TracedTactic,
     TracedTheorem,
@@ -57,11 +58,17 @@ log = logging.getLogger(__name__)
 
 TRANSITIONS, TARGETS, SUMMARY = "leantree.jsonl", "theorems.jsonl", "summary.json"
 """The files of a trace beside those of each file: transitions to learn, theorems to prove, and counts."""
-_CODE = ("elaborate", "project", "trace", "traced_files", "trees", "../lean/declarations", "../lean/source")
-_IDENT = re.compile(rf"(?<![{lexical.NAME_REST}.»])(?:«[^«»\n]*»|{lexical.ATOM})(?:\.(?:«[^«»\n]*»|{lexical.ATOM}))*")
-_LOCALS = re.compile(r"^([^\s⊢:][^:\n]*?) :", re.MULTILINE)
-_TACTIC_WORDS = frozenset({"rfl", "left", "right", "trivial", "absurd", "symm", "congr", "funext", "ext"})
-"""Tactics that constants have the names of, where a term may stand as well."""
+_CODE = (
+    "elaborate",
+    "project",
+    "source_file",
+    "trace",
+    "traced_files",
+    "trees",
+    "../lean/declarations",
+    "../lean/source",
+)
+"""Modules that decide what is in a trace: a change of them makes all records of before stale."""
 _THEOREM = ("theorem", "lemma")
 
 
@@ -76,84 +83,6 @@ class TraceOptions:
 
     def __post_init__(self) -> None:
         validate(self, "trace")
-
-
-# -- Premises --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Names:
-    """The names that the project and its libraries declare, with their places."""
-
-    declared: Mapping[str, Provenance]
-    hidden: frozenset[str] = frozenset()
-    """Paths of files that the file at hand does not import."""
-
-    def without(self, paths: Iterable[str]) -> "Names":
-        """Return the names without those of some files."""
-        return Names(self.declared, frozenset(paths))
-
-    def knows(self, name: str) -> bool:
-        """Tell whether a name can be used in the file at hand."""
-        found = self.declared.get(name)
-        return found is not None and found.path not in self.hidden
-
-    def resolve(self, text: str, declaration: Declaration, used: frozenset[str]) -> tuple[str, str] | None:
-        """Find the constant that an identifier names, and the part of the identifier that does (`h` of `h.symm`).
-
-        `used` are further constants that it may name. None if it names nothing that is known.
-        """
-        parts = re.findall(r"«[^»]*»|[^.]+", text.removeprefix("_root_."))
-        prefixes = [*declaration.namespaces, "", *reversed(declaration.opens)]
-        for count in range(len(parts), 0, -1):
-            stem = ".".join(parts[:count])
-            for prefix in prefixes:
-                name = f"{prefix}.{stem}" if prefix else stem
-                if name in used or self.knows(name):
-                    return name, text[: len(text) - len(text.removeprefix("_root_."))] + stem
-        return None
-
-    def provenance(self, name: str) -> Provenance:
-        """Return where a constant is declared: for a constructor or the like, where its type is."""
-        outer = name
-        while outer:
-            if (found := self.declared.get(outer)) is not None:
-                return Provenance(name, found.path, found.start, found.end)
-            outer = outer.rpartition(".")[0]
-        return Provenance(name, "", None, None)
-
-    def mark(self, ran: Ran, declaration: Declaration) -> tuple[str, tuple[Provenance, ...]]:
-        """Put `<a>` and `</a>` around each premise that a tactic names; return its text, and where each is declared."""
-        used = frozenset(ran.constants or ())
-        local = {name for goal in ran.before for names in _LOCALS.findall(goal) for name in names.split()}
-        pieces, found, position = [], [], 0
-        for match in _IDENT.finditer(lexical.mask(ran.text)):
-            if match.group().split(".")[0] in local or _is_tactic_word(ran.text, match):
-                continue
-            resolved = self.resolve(match.group(), declaration, used)
-            if resolved is None:
-                continue
-            name, written = resolved
-            end = match.start() + len(written)
-            pieces += [ran.text[position : match.start()], f"<a>{ran.text[match.start() : end]}</a>"]
-            found.append(self.provenance(name))
-            position = end
-        return "".join([*pieces, ran.text[position:]]), tuple(found)
-
-    def named_in(self, text: str, declaration: Declaration) -> set[str]:
-        """List the constants that a text names."""
-        found = (self.resolve(m.group(), declaration, frozenset()) for m in _IDENT.finditer(lexical.mask(text)))
-        return {each[0] for each in found if each is not None}
-
-
-def _is_tactic_word(text: str, match: re.Match[str]) -> bool:
-    """Tell whether a word is that of a tactic, such as `rfl` or `right`, not of a constant of the same name."""
-    before = text[: match.start()].rstrip(" ")
-    if "." in match.group():
-        return False
-    if not before or before[-1] in "\n;·" or before.endswith("<;>"):
-        return True
-    return match.group() in _TACTIC_WORDS and re.search(r"(?:=>|(?<![\w.'])by|[|(])\Z", before) is not None
 
 
 # -- Records ---------------------------------------------------------------------------------------------------------
@@ -189,27 +118,32 @@ class FileTrace:
         return cls(file_from_json(value["file"]), value["leantree"], value["targets"], value["exceptions"])
 
 
-def make_trace(project: Project, file: SourceFile, names: Names, found: Elaborated) -> FileTrace:
+def make_trace(project: Project, file: SourceFile, names: Names, elaborated: Elaborated) -> FileTrace:
     """Make the records of a file of what Lean said of it."""
     theorems, rows, exceptions = [], [], []
     gaps = [match.start() for match in sorries(lexical.mask(file.text))]
     for declaration in file.declarations:
         if declaration.keyword not in _THEOREM:
             continue
-        ran = [each for each in found.tactics if declaration.start <= each.start and each.end <= declaration.end]
-        marks = {id(each): names.mark(each, declaration) for each in ran}
+        inside = [ran for ran in elaborated.tactics if declaration.start <= ran.start and ran.end <= declaration.end]
         tactics: dict[tuple[str, str, str], TracedTactic] = {}
-        for each in ran:
-            if each.after is None:
-                if not _was_alternative(each, ran):
-                    line, column = file.places.position(each.start)
-                    exceptions.append(f"{file.path}:{line}:{column}: {each.text.splitlines()[0]}: {each.refusal}")
+        named: dict[int, list[str]] = {}
+        for ran in inside:
+            marked, premises = names.mark(ran, declaration)
+            named[id(ran)] = sorted({premise.full_name for premise in premises})
+            if ran.after is None:
+                if not _was_alternative(ran, inside):
+                    line, column = file.places.position(ran.start)
+                    exceptions.append(f"{file.path}:{line}:{column}: {ran.text.splitlines()[0]}: {ran.refusal}")
                 continue
-            key = (join_goals(each.before), each.text, join_goals(each.after))
-            marked, premises = marks[id(each)]
+            # The same step may have run more than once (`<;>`, `repeat`): it is learned once.
+            key = (join_goals(ran.before), ran.text, join_goals(ran.after))
             tactics.setdefault(key, TracedTactic(key[1], key[0], key[2], marked, premises))
         place = file.places.position
-        open_here = len([at for at in gaps if declaration.start <= at < declaration.end])
+        open_here = sum(declaration.start <= offset < declaration.end for offset in gaps)
+        rests_on: tuple[OpenPlace, ...] = ()
+        if not open_here:  # else it is open itself, whatever it rests on besides
+            rests_on = _rests_on(elaborated, declaration.full_name)
         theorems.append(
             TracedTheorem(
                 full_name=declaration.full_name,
@@ -218,27 +152,30 @@ def make_trace(project: Project, file: SourceFile, names: Names, found: Elaborat
                 end=place(declaration.end),
                 statement=file.text[declaration.start : declaration.statement_end].rstrip(),
                 tactics=tuple(tactics.values()),
-                premises=_premises(file, declaration, names, found, ran),
+                premises=_premises(file, declaration, names, elaborated, inside),
                 sorries=open_here,
-                rests_on=() if open_here else _rests_on(found, declaration.full_name),
+                rests_on=rests_on,
             )
         )
         span = {"start": declaration.start, "finish": declaration.end}
-        context = [f"namespace {declaration.namespaces[0]}"] if declaration.namespaces else []
+        # The innermost namespace has the names of those around it in its own.
+        context = [f"namespace {name}" for name in declaration.namespaces[:1]]
         context += [f"open {name}" for name in declaration.opens]
-        named = {key: sorted({each.full_name for each in premises}) for key, (_, premises) in marks.items()}
-        blocks = proof_trees(ran, named) if ran else []
+        blocks = []
+        if inside:
+            blocks = proof_trees(inside, named)
         rows.append({"span": span, "name": declaration.full_name, "context": context, "by_blocks": blocks})
     record = TracedFile(file.path, project.import_paths(file), file.premises(), tuple(theorems))
     leantree = {"path": file.path, "imports": list(file.imports), "theorems": rows}
     return FileTrace(record, leantree, _targets(project, file), exceptions, elaborated=True)
 
 
-def _rests_on(found: Elaborated, name: str) -> tuple[OpenPlace, ...]:
+def _rests_on(elaborated: Elaborated, name: str) -> tuple[OpenPlace, ...]:
     """Return the open places that a theorem without a `sorry` rests on; where Lean says nothing of it, that it may."""
-    if found.resting == {}:
+    if elaborated.resting == {}:
         return ()
-    return (found.resting or {}).get(name.replace("«", "").replace("»", ""), (OpenPlace(UNKNOWN_PLACE, "", 0),))
+    unknown = (OpenPlace(UNKNOWN_PLACE, "", 0),)
+    return (elaborated.resting or {}).get(name.replace("«", "").replace("»", ""), unknown)
 
 
 def failed_trace(project: Project, file: SourceFile, reason: str, may_pass: bool = False) -> FileTrace:
@@ -249,23 +186,26 @@ def failed_trace(project: Project, file: SourceFile, reason: str, may_pass: bool
 
 
 _CHOICE = re.compile(r"(?<![\w.'])(?:first|try|repeat'?|iterate|any_goals|all_goals|solve)(?![\w'])|<;>")
+"""Tactics that run others which may fail, or run on another goal than the one listed."""
 
 
 def _was_alternative(ran: Ran, others: Sequence[Ran]) -> bool:
     """Tell whether a tactic that is refused ran where it may have been refused in the file too."""
-    return any(each is not ran and ran in each.inside and _CHOICE.search(each.text) for each in others)
+    return any(ran in around.inside and _CHOICE.search(around.text) for around in others)
 
 
 def _premises(
-    file: SourceFile, declaration: Declaration, names: Names, found: Elaborated, ran: Sequence[Ran]
+    file: SourceFile, declaration: Declaration, names: Names, elaborated: Elaborated, inside: Sequence[Ran]
 ) -> tuple[str, ...]:
     """Return the constants that a declaration uses, as the kernel has them where the server tells that.
 
     Else they are those that its tactics use, and those that its statement and its term name.
     """
-    if found.constants is not None and declaration.full_name in found.constants:
-        return found.constants[declaration.full_name]
-    used = {name for each in ran for name in each.constants or ()}
+    if elaborated.constants is not None and declaration.full_name in elaborated.constants:
+        return elaborated.constants[declaration.full_name]
+    used: set[str] = set()
+    for ran in inside:
+        used.update(ran.constants or ())
     used |= names.named_in(file.text[declaration.start : declaration.end], declaration)
     return tuple(sorted(used - {declaration.full_name}))
 
@@ -281,24 +221,30 @@ def _targets(project: Project, file: SourceFile) -> list[dict[str, str]]:
     """
     if project.is_nanolean:
         return []
-    before = "".join(enclosed(lexical.without_header(each.text)) for each in project.closure(file))
+    before = "".join(enclosed(lexical.without_header(other.text)) for other in project.closure(file))
     text = lexical.without_header(file.text)
-    all_gaps = sorries(lexical.mask(text))
-    found = []
+    all_gaps = [match.start() for match in sorries(lexical.mask(text))]
+    targets = []
     for declaration in declarations(text):
         if declaration.keyword not in _THEOREM:
             continue
-        gaps = [match.start() for match in all_gaps if declaration.start <= match.start() < declaration.end]
-        statement = text[: declaration.statement_end].rstrip()
-        texts = [text[: declaration.end]] if gaps else [f"{statement} := by\n  sorry"]
-        for number, at in enumerate(gaps or [len(texts[0]) - len("sorry")]):
+        gaps = [offset for offset in all_gaps if declaration.start <= offset < declaration.end]
+        # Up to the end of the theorem: what follows it in the file could prove it.
+        read = before + text[: declaration.end]
+        if not gaps:
+            read = f"{before}{text[: declaration.statement_end].rstrip()} := by\n  sorry"
+        wanted = [len(before) + offset for offset in gaps] or [len(read) - len("sorry")]
+        for number, offset in enumerate(wanted, start=1):
+            # Some `sorry`s are no place for a proof by tactics (in a statement, in a pattern): those are passed over.
             with suppress(SourceError, StopIteration):
-                lean_file = LeanFile.parse(before + texts[0])
-                gap = next(gap for gap in lean_file.gaps if gap.start == at + len(before) and not gap.skip_reason)
-                name = f"{declaration.full_name}#{number + 1}" if len(gaps) > 1 else declaration.full_name
+                lean_file = LeanFile.parse(read)
+                gap = next(gap for gap in lean_file.gaps if gap.start == offset and not gap.skip_reason)
+                name = declaration.full_name
+                if len(gaps) > 1:
+                    name += f"#{number}"
                 source = lean_file.theorem(gap, file.path, name).source
-                found.append({"id": name, "path": file.path, "source": source})
-    return found
+                targets.append({"id": name, "path": file.path, "source": source})
+    return targets
 
 
 # -- The cache, and the whole project --------------------------------------------------------------------------------
@@ -308,8 +254,8 @@ def code_digest(nanolean: bool) -> str:
     """Hash the code that traces, and with `nanolean` that of NanoLean and its library."""
     digest = hashlib.sha256()
     files = [Path(__file__).parent / f"{module}.py" for module in _CODE]
-    library = nanolean_library() if nanolean else None
-    if library is not None:
+    library = nanolean_library()
+    if nanolean and library is not None:
         package = library.parent
         skipped = ("tests", "data", "docs")
         sources = [*package.rglob("*.py"), *package.rglob("*.lean")]
@@ -321,12 +267,12 @@ def code_digest(nanolean: bool) -> str:
 
 def digests(project: Project, versions: str) -> dict[str, str]:
     """Return for each file the hash of all that its trace depends on: its text and imports, and the `versions`."""
-    found: dict[str, str] = {}
-    for file in project.files:
-        imported = [found[each.path] for each in project.closure(file)]
+    by_path: dict[str, str] = {}
+    for file in project.files:  # imports first
+        imported = [by_path[other.path] for other in project.closure(file)]
         content = json.dumps([file.path, file.text, file.error, project.toolchain, versions, imported])
-        found[file.path] = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
-    return found
+        by_path[file.path] = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+    return by_path
 
 
 @dataclass(frozen=True)
@@ -348,8 +294,8 @@ class Summary:
 
     def text(self, folder: Path) -> str:
         """Write the summary for a terminal."""
-        lines = [f"not traced: {each}" for each in self.failures]
-        lines += [f"not repeated: {each}" for each in self.exceptions]
+        lines = [f"not traced: {failure}" for failure in self.failures]
+        lines += [f"not repeated: {exception}" for exception in self.exceptions]
         lines += [f"no tree: {count} x {reason}" for reason, count in self.left_out.items()]
         lines.append(
             f"{self.files} files ({self.from_cache} as before), {self.theorems} theorems, {self.tactics} tactics, "
@@ -389,15 +335,18 @@ class Tracer:
         return self._finish(time.monotonic() - began)
 
     def _elaborator(self) -> Elaborator:
-        options = self._options
-        made = Elaborator(self._fleet, self._project, self._nanolean, options.file_seconds, options.tactic_seconds)
-        self._elaborators.append(made)
-        return made
+        seconds = self._options.file_seconds, self._options.tactic_seconds
+        elaborator = Elaborator(self._fleet, self._project, self._nanolean, *seconds)
+        self._elaborators.append(elaborator)
+        return elaborator
 
     def _work(self, elaborator: Elaborator, file: SourceFile) -> bool:
         trace = self._trace(file, elaborator)
         path = self._cache_path(file)
-        atomic_write_json(path, trace.to_json("" if trace.may_pass else self._digests[file.path]))
+        digest = self._digests[file.path]
+        if trace.may_pass:  # no file has this digest, so that the next run tries it again
+            digest = ""
+        atomic_write_json(path, trace.to_json(digest))
         with self._lock:
             self._keep(file, trace)
         return False
@@ -406,19 +355,21 @@ class Tracer:
         if file.error:
             return failed_trace(self._project, file, file.error)
         try:
+            # Without waiting for imports that another thread has at hand: where one of them fails later, Lean says so.
             with self._lock:
-                broken = [each.path for each in self._project.closure(file) if each.path in self._failed]
+                broken = [other.path for other in self._project.closure(file) if other.path in self._failed]
             if broken:
                 return failed_trace(self._project, file, f"it imports {broken[0]}, which has errors", True)
-            found = elaborator.run(file)
+            elaborated = elaborator.run(file)
         except FileFailed as error:
             return failed_trace(self._project, file, str(error), error.may_pass)
+        # Not before a file is traced: it reads every file of a library that the project imports.
         with self._lock:
             if self._names is None:
                 self._names = Names(self._project.declared(self._nanolean))
-        imported = {each.path for each in (*self._project.closure(file), file)}
-        hidden = (each.path for each in self._project.files if each.path not in imported)
-        return make_trace(self._project, file, self._names.without(hidden), found)
+        visible = {file.path, *(other.path for other in self._project.closure(file))}
+        hidden = {other.path for other in self._project.files} - visible
+        return make_trace(self._project, file, self._names.without(hidden), elaborated)
 
     def _keep(self, file: SourceFile, trace: FileTrace) -> None:
         if trace.elaborated:
@@ -452,25 +403,29 @@ class Tracer:
         def write(transitions: Any, targets: Any) -> None:
             for file in self._project.files:
                 trace = _read_back(self._cache_path(file))
-                for theorem in trace.leantree["theorems"]:
-                    for block in theorem["by_blocks"]:
-                        if "error" in block:
+                for row in trace.leantree["theorems"]:
+                    for block in row["by_blocks"]:
+                        if "error" in block:  # counted by reason, whatever tactic it is about
                             left_out[re.sub(r"`[^`]*`", "a tactic", block["error"])] += 1
                         else:
                             counts["transitions"] += len(block["tree"]["nodes"])
-                counts["theorems"] += len(trace.file.theorems)
-                counts["tactics"] += sum(len(theorem.tactics) for theorem in trace.file.theorems)
-                counts["sorries"] += sum(theorem.sorries for theorem in trace.file.theorems)
-                failures.extend([f"{trace.file.path}: {trace.file.error}"] if trace.file.error else [])
+                for theorem in trace.file.theorems:
+                    counts["theorems"] += 1
+                    counts["tactics"] += len(theorem.tactics)
+                    counts["sorries"] += theorem.sorries
+                if trace.file.error:
+                    failures.append(f"{trace.file.path}: {trace.file.error}")
                 exceptions.extend(trace.exceptions)
                 if trace.leantree["theorems"]:
                     transitions.write(json_line(trace.leantree).encode("utf-8"))
                 for target in trace.targets:
                     targets.write(json_line(target).encode("utf-8"))
 
-        atomic_write(
-            self._folder / TRANSITIONS, lambda one: atomic_write(self._folder / TARGETS, lambda two: write(one, two))
-        )
+        def write_both(transitions: Any) -> None:
+            atomic_write(self._folder / TARGETS, lambda targets: write(transitions, targets))
+
+        # In one pass: both files are under their names when all records have been read, or neither is.
+        atomic_write(self._folder / TRANSITIONS, write_both)
         summary = Summary(
             files=len(self._project.files),
             from_cache=len(self._project.files) - len(self._elaborated),
@@ -499,7 +454,9 @@ def read_trace(folder: Path) -> Iterator[TracedFile]:
 
     Raises UserError for a folder that holds no whole trace, and for a damaged file.
     """
-    summary = read_object(folder / SUMMARY) if (folder / SUMMARY).is_file() else None
+    summary = None
+    if (folder / SUMMARY).is_file():  # written last
+        summary = read_object(folder / SUMMARY)
     if summary is None or not isinstance(summary.get("order"), list):
         raise UserError(f"{folder} holds no whole trace (python -m nanoproof.repos trace DIR)")
     for name in summary["order"]:
@@ -561,11 +518,11 @@ def add_parser(commands: "argparse._SubParsersAction[Parser]") -> None:
 def run(args: argparse.Namespace) -> int:
     """Trace a project and print what was found; the exit code is 1 if some file failed."""
     options = from_args(TraceOptions, args)
-    found = Project.read(args.dir)
-    folder = args.out or trace_folder(args.name or found.root.name)
+    project = Project.read(args.dir)
+    folder = args.out or trace_folder(args.name or project.root.name)
     try:
-        summary = trace_project(found, folder, options)
+        summary = trace_project(project, folder, options)
     except OSError as error:
         raise UserError(f"cannot write the trace: {error}") from error
     print(summary.text(folder))
-    return 1 if summary.failures else 0
+    return int(bool(summary.failures))

@@ -145,7 +145,10 @@ class StoredTheorem:
 
 def open_places(theorem: TracedTheorem) -> int:
     """Count the places of a theorem that are open: those that tracing saw, or else the tactics with `sorry` in them."""
-    return theorem.sorries or sum(bool(sorries(mask(f"by {each.tactic}"))) for each in theorem.tactics)
+    if theorem.sorries:
+        return theorem.sorries
+    # Behind `by`, where a tactic stands: `sorry` is found in code only, not as a part of a name or in a comment.
+    return sum(bool(sorries(mask(f"by {traced.tactic}"))) for traced in theorem.tactics)
 
 
 # -- As JSON -----------------------------------------------------------------------------------------------------------
@@ -162,15 +165,17 @@ def file_from_json(value: Any) -> TracedFile:
         return TracedFile(
             path=value["path"],
             imports=tuple(value["imports"]),
-            premises=tuple(
-                Premise(p["full_name"], p["code"], Position(*p["start"]), Position(*p["end"]), p["kind"])
-                for p in value["premises"]
-            ),
+            premises=tuple(map(_premise, value["premises"])),
             theorems=tuple(map(_theorem, value["theorems"])),
             error=value["error"],
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not the record of a traced file: {error!r}") from error
+
+
+def _premise(value: Any) -> Premise:
+    start, end = Position(*value["start"]), Position(*value["end"])
+    return Premise(value["full_name"], value["code"], start, end, value["kind"])
 
 
 def _theorem(value: Any) -> TracedTheorem:
@@ -180,23 +185,30 @@ def _theorem(value: Any) -> TracedTheorem:
         start=Position(*value["start"]),
         end=Position(*value["end"]),
         statement=value["statement"],
-        tactics=tuple(
-            TracedTactic(
-                t["tactic"], t["state_before"], t["state_after"], t["marked"], tuple(map(_provenance, t["premises"]))
-            )
-            for t in value["tactics"]
-        ),
+        tactics=tuple(map(_tactic, value["tactics"])),
         premises=tuple(value["premises"]),
         sorries=value["sorries"],
-        rests_on=places_from_json(value.get("rests_on", [])),
+        rests_on=places_from_json(value.get("rests_on", [])),  # traces of before this field have none
     )
+
+
+def _tactic(value: Any) -> TracedTactic:
+    premises = tuple(map(_provenance, value["premises"]))
+    return TracedTactic(value["tactic"], value["state_before"], value["state_after"], value["marked"], premises)
 
 
 def places_from_json(value: Any) -> tuple[OpenPlace, ...]:
     """Read a list of `{name, file, line}`; one without a place has no file and line 0."""
-    return tuple(OpenPlace(str(each["name"]), str(each["file"] or ""), int(each["line"] or 0)) for each in value)
+    places = []
+    for place in value:
+        places.append(OpenPlace(str(place["name"]), str(place["file"] or ""), int(place["line"] or 0)))
+    return tuple(places)
 
 
 def _provenance(value: Any) -> Provenance:
-    start, end = (None if value[key] is None else Position(*value[key]) for key in ("start", "end"))
+    start, end = value["start"], value["end"]
+    if start is not None:
+        start = Position(*start)
+    if end is not None:
+        end = Position(*end)
     return Provenance(value["full_name"], value["path"], start, end)

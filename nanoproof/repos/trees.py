@@ -17,16 +17,22 @@ from nanoproof.lean.types import ProtocolError, parse_goal
 NO_GOALS = "no goals"
 _TAG = re.compile(r"\Acase [^\n:]*\n")
 _METAVARIABLE = re.compile(r"\?([mu])\.\d+")
+"""As Lean prints those without a name, of terms and of universes; their numbers differ from run to run."""
 _OPENER = re.compile(r"(?<![\w.'])by(?![\w.'])|=>")
+"""What a block of tactics may begin behind: `by`, and the arrow of an alternative of `induction`, `cases`, `match`."""
 _FOCUS = re.compile(r"(?:case'?|next|focus|on_goal)(?![\w.'])")
+"""Tactics that change no goal: those inside of them work on one that is there."""
 _LAYOUT = re.compile(r"[\s;·.(){}]*\Z")
 
 
 def split_goals(text: str) -> list[str]:
     """Split the goals of a state as Lean prints them, whether an empty line or none separates them."""
+    if text.strip() == NO_GOALS:
+        return []
     goals: list[list[str]] = [[]]
     complete = False
-    for line in "" if text.strip() == NO_GOALS else text.split("\n"):
+    for line in text.split("\n"):
+        # Behind the line with `⊢` a target that takes several lines goes on, indented; what is not is the next goal.
         if complete and (not line.strip() or not line[0].isspace()):
             goals.append([])
             complete = False
@@ -44,7 +50,11 @@ def join_goals(goals: Sequence[str]) -> str:
 def dedent(text: str, column: int) -> str:
     """Move the lines of a tactic to the left that began in this column of its file."""
     first, *rest = text.split("\n")
-    return "\n".join([first, *(line[min(column, len(line) - len(line.lstrip())) :] for line in rest)])
+    lines = [first]
+    for line in rest:
+        indent = len(line) - len(line.lstrip())
+        lines.append(line[min(column, indent) :])
+    return "\n".join(lines)
 
 
 @dataclass(eq=False)
@@ -74,18 +84,23 @@ class Ran:
 
 def nest(tactics: Sequence[Ran], text: str) -> None:
     """Find which tactics are parts of others, and the heads of these; they are sorted by their places."""
-    stack: list[Ran] = []
-    for each in sorted(tactics, key=lambda tactic: (tactic.start, -tactic.end)):
-        while stack and not (each.end <= stack[-1].end and (each.start, each.end) != (stack[-1].start, stack[-1].end)):
-            stack.pop()
-        if stack:
-            stack[-1].inside.append(each)
-            each.is_inside = True
-        stack.append(each)
+    around: list[Ran] = []
+    for tactic in sorted(tactics, key=lambda tactic: (tactic.start, -tactic.end)):
+        # One at the very same place is the same tactic that ran again, on another goal, and no part of it.
+        while around and (tactic.end > around[-1].end or _place(tactic) == _place(around[-1])):
+            around.pop()
+        if around:
+            around[-1].inside.append(tactic)
+            tactic.is_inside = True
+        around.append(tactic)
     masked = mask(text)
-    for each in tactics:
-        if each.inside:
-            _find_head(each, text, masked)
+    for tactic in tactics:
+        if tactic.inside:
+            _find_head(tactic, text, masked)
+
+
+def _place(tactic: Ran) -> tuple[int, int]:
+    return tactic.start, tactic.end
 
 
 def _find_head(tactic: Ran, text: str, masked: str) -> None:
@@ -93,26 +108,32 @@ def _find_head(tactic: Ran, text: str, masked: str) -> None:
     pieces: list[tuple[int, int]] = []
     position = tactic.start
     firsts: list[Ran] = []
-    for each in tactic.inside:
-        if each.start < position:  # it runs again on another goal
+    for part in tactic.inside:
+        if part.start < position:  # it runs again on another goal
             continue
-        openers = list(_OPENER.finditer(masked, position, each.start))
-        if openers and _LAYOUT.match(masked[openers[-1].end() : each.start]):
-            begins = openers[-1].start() if openers[-1].group() == "by" else openers[-1].end()
-            pieces.append((begins, each.end))
-            firsts.append(each)
-        elif pieces and _LAYOUT.match(masked[position : each.start]):
-            pieces[-1] = (pieces[-1][0], each.end)
+        openers = list(_OPENER.finditer(masked, position, part.start))
+        if openers and _LAYOUT.match(masked[openers[-1].end() : part.start]):
+            # `by` goes with its block, as `?_` is a term; the arrow stays, and `?_` behind it is one for a tactic too.
+            begins = openers[-1].start()
+            if openers[-1].group() == "=>":
+                begins = openers[-1].end()
+            pieces.append((begins, part.end))
+            firsts.append(part)
+        elif pieces and _LAYOUT.match(masked[position : part.start]):
+            pieces[-1] = (pieces[-1][0], part.end)  # the next tactic of the same block
         else:
             return
-        position = each.end
+        position = part.end
     head, position = "", tactic.start
     for begins, ends in pieces:
-        gap = " " if text[begins - 1 : begins] == ">" else ""
-        head += text[position:begins] + gap + "?_"
+        head += text[position:begins]
+        if head.endswith(">"):
+            head += " "
+        head += "?_"
         position = ends
     head += text[position : tactic.end]
     column = tactic.start - text.rfind("\n", 0, tactic.start) - 1
+    # `exact` fails where a goal is left; `refine` is the same and leaves those of `?_`.
     tactic.head = dedent(re.sub(r"\Aexact(?![\w.'?!])", "refine", head), column)
     tactic.blocks = firsts
 
@@ -138,7 +159,7 @@ def proof_trees(tactics: Sequence[Ran], premises: Mapping[int, Sequence[str]]) -
     `premises` are the names of those that each tactic names, by its `id`.
     """
     try:
-        roots = _link([each for each in sorted(tactics, key=lambda t: t.start) if not each.is_inside])
+        roots = _link([tactic for tactic in sorted(tactics, key=lambda t: t.start) if not tactic.is_inside])
         return [_block(root, premises) for root in roots]
     except (NoTree, ProtocolError) as error:
         return [{"error": str(error)}]
@@ -151,18 +172,21 @@ def _link(tactics: Sequence[Ran]) -> list[_Node]:
     """
     roots: list[_Node] = []
     open_nodes: list[_Node] = []
-    for each, text, left in _edges(tactics):
-        goal, rest = each.before[0], each.before[1:]
-        if left[len(left) - len(rest) :] != rest:
+    for tactic, text, left in _edges(tactics):
+        # Tactics work on the first goal, and put what they leave of it before the others.
+        goal, rest = tactic.before[0], tactic.before[1:]
+        count = len(left) - len(rest)
+        if left[count:] != rest:
             raise NoTree(f"`{_brief(text)}` works on several goals at once")
-        node = next((n for n in reversed(open_nodes) if _bare(n.goal) == _bare(goal)), None)
-        if node is None:
+        for node in reversed(open_nodes):
+            if _bare(node.goal) == _bare(goal):
+                open_nodes.remove(node)
+                break
+        else:
             node = _Node(goal)
             roots.append(node)
-        else:
-            open_nodes.remove(node)
-        node.tactic, node.ran = text, each
-        node.children = [_Node(new) for new in left[: len(left) - len(rest)]]
+        node.tactic, node.ran = text, tactic
+        node.children = list(map(_Node, left[:count]))
         open_nodes += reversed(node.children)
     if open_nodes:
         raise NoTree("no tactic is known for a goal of it")
@@ -172,20 +196,18 @@ def _link(tactics: Sequence[Ran]) -> list[_Node]:
 def _edges(tactics: Sequence[Ran]) -> list[tuple[Ran, str, list[str]]]:
     """List the tactics of a tree, each with its text (or head), and the goals it leaves."""
     edges: list[tuple[Ran, str, list[str]]] = []
-    for each in tactics:
-        if not each.before or (each.after is None and not each.inside):
-            if not each.before:
-                continue
-            raise NoTree(f"`{_brief(each.text)}` is refused on its own")
-        if each.inside and _FOCUS.match(each.text):
-            edges += _edges(each.inside)
-        elif each.inside and _has_goals_of_blocks(each):
-            edges.append((each, each.head, each.head_after or []))
-            edges += _edges(each.inside)
-        elif each.after is None:
-            raise NoTree(f"`{_brief(each.text)}` is refused on its own")
+    for tactic in tactics:
+        if not tactic.before:
+            continue
+        if tactic.inside and _FOCUS.match(tactic.text):
+            edges += _edges(tactic.inside)
+        elif tactic.inside and _has_goals_of_blocks(tactic):
+            edges.append((tactic, tactic.head, tactic.head_after or []))
+            edges += _edges(tactic.inside)
+        elif tactic.after is None:
+            raise NoTree(f"`{_brief(tactic.text)}` is refused on its own")
         else:
-            edges.append((each, each.text, each.after))
+            edges.append((tactic, tactic.text, tactic.after))
     return edges
 
 
@@ -193,8 +215,11 @@ def _has_goals_of_blocks(tactic: Ran) -> bool:
     """Tell whether the head leaves the goals of the blocks inside, beside those that the whole tactic leaves."""
     if not tactic.head or tactic.head_after is None or tactic.after is None:
         return False
-    expected = sorted(_bare(goal) for goal in [*(b.before[0] for b in tactic.blocks if b.before), *tactic.after])
-    return expected == sorted(map(_bare, tactic.head_after))
+    expected = list(tactic.after)
+    for first in tactic.blocks:
+        expected += first.before[:1]
+    # In any order: Lean puts a goal that another one depends on behind it.
+    return sorted(map(_bare, expected)) == sorted(map(_bare, tactic.head_after))
 
 
 def _bare(goal: str) -> str:
@@ -206,12 +231,15 @@ def _bare(goal: str) -> str:
 
 def _brief(text: str) -> str:
     line = text.split("\n")[0]
-    return line if len(line) <= 60 else line[:57] + "..."
+    if len(line) > 60:
+        line = line[:57] + "..."
+    return line
 
 
 def _block(root: _Node, premises: Mapping[int, Sequence[str]]) -> dict[str, Any]:
     nodes: list[_Node] = []
     todo = [root]
+    # Without recursion: a proof may be a line of some thousand tactics.
     while todo:
         node = todo.pop()
         nodes.append(node)
@@ -219,11 +247,17 @@ def _block(root: _Node, premises: Mapping[int, Sequence[str]]) -> dict[str, Any]
     numbers = {id(node): number for number, node in enumerate(nodes)}
     sizes: dict[int, tuple[int, int]] = {}
     for node in reversed(nodes):  # children come behind their parents
-        below = [sizes[id(child)] for child in node.children]
-        sizes[id(node)] = 1 + sum(size for size, _ in below), 1 + max((depth for _, depth in below), default=0)
+        size, depth = 1, 0
+        for child in node.children:
+            size_below, depth_below = sizes[id(child)]
+            size, depth = size + size_below, max(depth, depth_below)
+        sizes[id(node)] = size, depth + 1
     rows = []
+    starts, ends = [], []
     for node in nodes:
         assert node.ran is not None, "a tree is complete"
+        starts.append(node.ran.start)
+        ends.append(node.ran.end)
         size, depth = sizes[id(node)]
         rows.append(
             {
@@ -240,6 +274,4 @@ def _block(root: _Node, premises: Mapping[int, Sequence[str]]) -> dict[str, Any]
                 "proof_depth": depth,
             }
         )
-    ran = [node.ran for node in nodes if node.ran is not None]
-    span = {"start": min(each.start for each in ran), "finish": max(each.end for each in ran)}
-    return {"tree": {"root_id": 0, "nodes": rows}, "span": span}
+    return {"tree": {"root_id": 0, "nodes": rows}, "span": {"start": min(starts), "finish": max(ends)}}

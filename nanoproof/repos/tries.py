@@ -43,18 +43,22 @@ def gap_key(source: str, lean: str) -> str:
             source = source[:start] + blank(source[start:end]) + source[end:]
     masked = mask(source)
     commands = list(COMMAND.finditer(masked))
-    ends = [*(command.start() for command in commands[1:]), len(source)]
-    pieces = [source[: commands[0].start()]] if commands else [source]
-    for command, end in zip(commands, ends):
-        start = command.start()
+    starts = [*(command.start() for command in commands), len(source)]
+    pieces = [source[: starts[0]]]
+    for command, start, end in zip(commands, starts, starts[1:]):
+        # The last command is the gap's own theorem: what stands before its `sorry` decides what is left to prove.
         if command["declaration"] in ("theorem", "lemma") and end < len(source):
             assign = find_top_level(masked[:end], ":=", command.end())
-            end = end if assign < 0 else assign
+            if assign >= 0:
+                end = assign
         pieces.append(source[start:end] + "\n")
     text = _AXIOM_LINES.sub("", "".join(pieces))
+    # As `LeanFile` names them: the first without a number.
     numbers: dict[str, str] = {}
     for name in STAND_IN.findall(text):
-        numbers.setdefault(name, f"{PLACEHOLDER}_{len(numbers) + 1}" if numbers else PLACEHOLDER)
+        if not numbers:
+            numbers[name] = PLACEHOLDER
+        numbers.setdefault(name, f"{PLACEHOLDER}_{len(numbers) + 1}")
     text = f"axiom {PLACEHOLDER}{AXIOM}\n" + STAND_IN.sub(lambda match: numbers[match.group()], text)
     lines = [line.rstrip() for line in text.split("\n") if line.strip()]
     return hashlib.sha256("\n".join([lean, *lines]).encode("utf-8", "surrogatepass")).hexdigest()[:24]
@@ -79,17 +83,20 @@ class Known:
     @property
     def budgets(self) -> dict[str, int]:
         """The largest budget that was tried, by method; what gave a proof counts as long as that proof does."""
-        found = dict(self.spent)
+        budgets = dict(self.spent)
         for tries in self.claims.values():
             for method, budget in tries:
-                found[method] = max(found.get(method, 0), budget)
-        return found
+                budgets[method] = max(budgets.get(method, 0), budget)
+        return budgets
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Take a record of the log into account."""
         outcome, proof, budget = record.get("outcome"), record.get("proof"), record.get("budget")
-        tried = (str(record.get("method", "")), budget if isinstance(budget, int) else 0)
+        if not isinstance(budget, int):
+            budget = 0
+        tried = (str(record.get("method", "")), budget)
         if outcome == "proved" and isinstance(proof, str) and proof:
+            # Popped and put in again, so that the proof that was found last is the last of the dictionary.
             self.claims[proof] = [*self.claims.pop(proof, []), tried]
         elif outcome == "does not fit" and isinstance(proof, str):
             self._spend(*self.claims.pop(proof, []), tried)
@@ -122,7 +129,9 @@ _OF_A_TRY: Mapping[str, type | tuple[type, ...]] = {
 
 
 def _of_kind(value: Any, kind: type | tuple[type, ...]) -> Any:
-    return value if isinstance(value, kind) else None
+    if not isinstance(value, kind):
+        return None
+    return value
 
 
 class Ledger:
@@ -209,4 +218,5 @@ class Task:
     def is_in(self, theorem: TracedTheorem) -> bool:
         """Tell whether it is a `sorry` of a theorem that a trace found, where it was then."""
         inside = theorem.path == self.path and theorem.start.line <= self.gap.line <= theorem.end.line
+        # A gap has its theorem's name as the file writes it, without the namespaces around.
         return inside and theorem.full_name.endswith(self.gap.name)

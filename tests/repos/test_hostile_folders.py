@@ -16,7 +16,8 @@ from nanoproof.lean.project.layout import lean_version
 from nanoproof.repos import prove
 from nanoproof.repos.__main__ import main
 from nanoproof.repos.patch import overwrite, patch_text, require_branch, write_branch
-from nanoproof.repos.project import DEEPEST, MAX_BYTES, Project
+from nanoproof.repos.project import DEEPEST, Project
+from nanoproof.repos.source_file import MAX_BYTES
 from nanoproof.repos.trace import record_path
 
 OPEN = "theorem a : True := by\n  sorry\n"

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.files import json_items
 from nanoproof.data.transitions.leantree import read_transitions
 from nanoproof.repos.database_json import UNKNOWN_PROOF, export_database, import_database
-from nanoproof.repos.leandojo import export_stored, import_folder, json_items, position
+from nanoproof.repos.leandojo import export_stored, import_folder, position
 from nanoproof.repos.splits import HoldOut, LeanDojoSplits, StableSplits, random_split, used_premises
 from nanoproof.repos.store import Store
 from nanoproof.repos.traced_files import Position, TracedTactic, open_places
@@ -272,7 +273,7 @@ def test_lists_are_read_item_by_item_whatever_the_pieces(tmp_path_factory, items
     path = tmp_path_factory.getbasetemp() / "items.json"
     path.write_text(json.dumps(items, indent=indent), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nanoproof.repos.leandojo._CHUNK", 3)
+        patch.setattr("nanoproof.common.files._CHUNK", 3)
         assert list(json_items(path)) == items
     path.write_text("[1 2]")
     with pytest.raises(UserError, match=r"near '2\]'"):

@@ -7,7 +7,8 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile
-from nanoproof.repos.project import EXPLICIT, Project, SourceFile, imported_into, read_source, whole_text
+from nanoproof.repos.project import EXPLICIT, Project, imported_into, whole_text
+from nanoproof.repos.source_file import SourceFile, read_source
 
 
 def folder(root: Path, files: dict[str, str]) -> Path:

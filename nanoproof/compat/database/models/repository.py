@@ -7,12 +7,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from nanoproof.common.files import json_items
 from nanoproof.compat.database.models.annotations import require
 from nanoproof.compat.database.models.premises import PremiseFile
 from nanoproof.compat.database.models.theorems import Theorem
 from nanoproof.repos import traced_files as records
 from nanoproof.repos.database_json import LISTS, counts_json, list_of
-from nanoproof.repos.leandojo import json_items
 from nanoproof.repos.store import Store
 from nanoproof.repos.traced_files import TracedFile, TracedTheorem
 
