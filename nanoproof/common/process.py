@@ -1,4 +1,4 @@
-"""The current process: Python's garbage collector, its memory and that of its GPU, the machine that it runs on."""
+"""The current process: garbage collector, memory and that of its GPU, signals, the machine that it runs on."""
 
 import faulthandler
 import gc
@@ -6,7 +6,9 @@ import os
 import platform
 import signal
 import sys
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -65,3 +67,22 @@ def machine_id() -> str:
             parts.append(file.read().strip())
         parts.append(os.readlink("/proc/self/ns/pid"))
     return " ".join(parts)
+
+
+@contextmanager
+def interrupts(stop: Callable[[], None]) -> Iterator[list[int]]:
+    """Let Ctrl-C and SIGTERM end the searches, so that what there is gets written; the list has the signals so far."""
+    signals: list[int] = []
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        signals.append(number)
+        if len(signals) > 1:  # whoever asks twice does not wait for what is being written
+            raise KeyboardInterrupt
+        stop()
+
+    previous = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield signals
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

@@ -67,7 +67,7 @@ def judge_project(project: Project, files: Mapping[str, LeanFile], folder: Path,
         if left:
             # A file of its own for each, side by side: `A/B.lean` and `A_B.lean` must not become one.
             text = target / f"{len(proofs) + 1:04}_{path.replace('/', '_')}"
-            text.write_text("".join(part.text for part in parts), encoding="utf-8")
+            text.write_text(_text(parts), encoding="utf-8")
             proofs[text] = left
     write_certificates(target)
     judged = verdicts(target, checker, CHECK_SECONDS, proofs)
@@ -81,10 +81,14 @@ def _parts(project: Project, path: str, files: Mapping[str, LeanFile]) -> list[_
     for source in project.closure(own):
         imported = _commands(files.get(source.path) or LeanFile.parse(source.written, path=source.path), counted=False)
         # What `enclosed` puts around the text depends on its scopes only, and a command that is left out opens none.
-        text = "".join(part.text for part in imported)
+        text = _text(imported)
         behind = enclosed(text).removeprefix("section\n").removeprefix(text.rstrip())
         parts += [_Part("section\n"), *imported, _Part(behind)]
     return parts + _commands(files[path], counted=True)
+
+
+def _text(parts: Sequence[_Part]) -> str:
+    return "".join(part.text for part in parts)
 
 
 def _commands(file: LeanFile, counted: bool) -> list[_Part]:
@@ -110,7 +114,7 @@ def _readable(parts: list[_Part], scratch: Path, lacks_library: bool) -> list[_P
     if lacks_library or any(part.left_out for part in parts):
         parts = _explicit(parts)
     for _ in range(MOST_ROUNDS):
-        scratch.write_text("".join(part.text for part in parts), encoding="utf-8")
+        scratch.write_text(_text(parts), encoding="utf-8")
         lines = _faults(scratch)
         scratch.unlink()
         if lines is None:

@@ -16,7 +16,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write, read_json
 from nanoproof.lean.lean_file import OpenPlace
 from nanoproof.repos.difficulty import difficulty
-from nanoproof.repos.leandojo import ShapeError, read_corpus_line, read_theorem
+from nanoproof.repos.leandojo import ShapeError, premise_record, read_corpus_line, read_theorem
 from nanoproof.repos.store import Store
 from nanoproof.repos.traced_files import (
     STATES,
@@ -99,13 +99,8 @@ def tactic_json(tactic: TracedTactic) -> dict[str, Any]:
 
 def premise_json(premise: Premise) -> dict[str, Any]:
     """Return a premise as the file has it."""
-    return {
-        "full_name": premise.full_name,
-        "code": premise.code,
-        "start": position_text(premise.start),
-        "end": position_text(premise.end),
-        "kind": premise.kind,
-    }
+    places = {"start": position_text(premise.start), "end": position_text(premise.end)}
+    return premise_record(premise) | places
 
 
 def premise_file_json(file: TracedFile) -> dict[str, Any]:

@@ -164,13 +164,10 @@ def _sorted_out(items: Sequence[Item[T]], thresholds: Thresholds | None) -> dict
 
 def _rank(item: Item[T]) -> float:
     # Not by the difficulty, which is the same for all proofs of 710 tactics and more.
-    if item.has_sorry:
-        return math.inf
-    return item.num_tactics
+    return math.inf if item.has_sorry else item.num_tactics
 
 
 def _shown(item: Item[T]) -> str:
     rating = item.difficulty
-    if rating is None:
-        return f"{item.what} (term)"
-    return f"{item.what} ({rating:.6g})"
+    shown = "term" if rating is None else f"{rating:.6g}"
+    return f"{item.what} ({shown})"

@@ -160,9 +160,7 @@ class Elaborator:
             self._envs[_key(files)] = _env_of(answer)
 
     def _env(self, files: Sequence[SourceFile]) -> int | None:
-        if not files:
-            return None
-        return self._envs[_key(files)]
+        return self._envs[_key(files)] if files else None
 
     def _from_nothing(self, before: Sequence[SourceFile]) -> dict[str, bool]:
         # The library of NanoLean itself: its first file must not find that library declared already.

@@ -117,10 +117,11 @@ def export(sources: Sequence[Source], out: Path, drawing: str = "stable", held_o
     """
     _check_replaceable(out)
     splits: Splits
+    theorems = (theorem for _, theorem in _merged(sources))
     if drawing == "leandojo":
-        splits = LeanDojoSplits(theorem for _, theorem in _merged(sources))
+        splits = LeanDojoSplits(theorems)
     else:
-        held_out = held_out or HoldOut.choose(theorem for _, theorem in _merged(sources))
+        held_out = held_out or HoldOut.choose(theorems)
         splits = StableSplits(held_out)
     out.parent.mkdir(parents=True, exist_ok=True)
     # Beside its place, so that moving it there is a rename on one disk.
@@ -133,19 +134,15 @@ def export(sources: Sequence[Source], out: Path, drawing: str = "stable", held_o
         _replace(out, temporary)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-    if drawing == "leandojo":
-        held_out = None
-    return Exported(counts, held_out, files, premises)
+    return Exported(counts, None if drawing == "leandojo" else held_out, files, premises)
 
 
 def export_stored(
     store: Store, names: Sequence[str], out: Path, drawing: str = "stable", redraw: bool = False
 ) -> Exported:
     """Export repositories of the store, which keeps the premises held out; `redraw` chooses them anew."""
-    kept = store.setting(HELD_OUT)
-    held_out = None
-    if kept and not redraw:
-        held_out = HoldOut.parse(kept)
+    kept = None if redraw else store.setting(HELD_OUT)
+    held_out = HoldOut.parse(kept) if kept else None
     sources = [StoredSource(store, store.repository(name)) for name in dict.fromkeys(names)]
     done = export(sources, out, drawing, held_out)
     # After the export, so that one that fails leaves nothing chosen. Another process may have chosen first; what it
@@ -390,9 +387,7 @@ def import_folder(store: Store, folder: Path, name: str | None = None) -> list[R
     The theorems of each address and commit become a repository (or are added to the one that is there); `name` is
     for data of a single one. Files and premises are those of the first. Raises UserError with the file and the field.
     """
-    metadata = None
-    if (folder / METADATA).exists():
-        metadata = read_json(folder / METADATA)
+    metadata = read_json(folder / METADATA) if (folder / METADATA).exists() else {}
     if not isinstance(metadata, dict):
         metadata = {}
     base = _split_folder(folder)
@@ -402,9 +397,8 @@ def import_folder(store: Store, folder: Path, name: str | None = None) -> list[R
     def repository(url: str, commit: str) -> Repository:
         known = repositories.get((url, commit)) or store.find_repository(url, commit)
         if known is None:
-            chosen = None
-            if not repositories:  # further ones are called after their addresses: the name is of one
-                chosen = name
+            # Further ones are called after their addresses: the name is of one.
+            chosen = None if repositories else name
             known = store.add_repository(url, commit, chosen, **_about(metadata, url, commit))
         repositories[url, commit] = known
         return known

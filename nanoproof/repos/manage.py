@@ -11,7 +11,7 @@ import argparse
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -110,9 +110,7 @@ def split_target(target: str) -> tuple[str, str]:
     if not target.startswith(SCHEMES) and Path(target).expanduser().exists():
         return target, ""
     match = _AT_COMMIT.fullmatch(target)
-    if match is None:
-        return target, ""
-    return match[1], match[2]
+    return (target, "") if match is None else (match[1], match[2])
 
 
 def repository_folder(store: Store, name: str) -> Path:
@@ -268,6 +266,10 @@ def _shares(learning: Curriculum[str], name: str) -> dict[str, int]:
     return {category: len(learning.categories[name][category]) for category in CATEGORIES}
 
 
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items())
+
+
 def _show(args: argparse.Namespace) -> int:
     if args.max < 0:
         raise UserError(f"--max must be >= 0, got {args.max}")
@@ -284,10 +286,8 @@ def _show(args: argparse.Namespace) -> int:
             return 0
         learning = curriculum(store)
     place = f"{learning.order.index(repository.name) + 1} of {len(learning.order)}"
-    shares = [f"{count:,} {category}" for category, count in _shares(learning, repository.name).items()]
-    if_others = ""
-    if resting:
-        if_others = f", {len(resting):,} proved if others hold"
+    shares = _listed(_shares(learning, repository.name))
+    if_others = f", {len(resting):,} proved if others hold" if resting else ""
     lines = [
         f"{repository.name}  {repository.url}  {repository.commit or 'no commit'}",
         f"  Lean {repository.lean_version or 'unknown'}, by {repository.tool}, {repository.date}",
@@ -295,7 +295,7 @@ def _show(args: argparse.Namespace) -> int:
         f"  {counts['files']:,} files ({counts['failed']} not traced), {counts['premises']:,} premises",
         f"  {counts['theorems']:,} theorems: {counts['proved']:,} proved, {counts['sorry_proved']:,} proved by us, "
         f"{counts['sorry']:,} open{if_others}",
-        f"  {', '.join(shares)}; in the order of learning {place}",
+        f"  {shares}; in the order of learning {place}",
     ]
     shown = (("open", still), ("proved by us", ours), ("proved if others hold", resting), ("not traced", failed))
     for title, part in shown:
@@ -329,12 +329,10 @@ def _export(args: argparse.Namespace) -> int:
             print(f"{len(set(args.names))} repositories in {args.out / DATABASE}")
         else:
             files, left_out = export_leantree(store, args.names, args.out / LEANTREE)
-            line = f"{files} files in {args.out / LEANTREE}"
-            if left_out:
-                line += f"; {left_out} proofs are no tree"
-            print(line)
+            no_tree = f"; {left_out} proofs are no tree" if left_out else ""
+            print(f"{files} files in {args.out / LEANTREE}{no_tree}")
         if args.push is not None:
-            repositories = [store.repository(name) for name in dict.fromkeys(args.names)]
+            repositories = list(map(store.repository, dict.fromkeys(args.names)))
             print_lines([_pushed(args.push, args.out, args.format, repositories, args.private)])
     return 0
 
@@ -374,8 +372,7 @@ def data_card(target: str, kind: str, repositories: Sequence[Repository]) -> str
 
 def _exported_lines(done: Exported, out: Path) -> Iterator[str]:
     for strategy in STRATEGIES:
-        counts = [f"{count:,} {split}" for split, count in done.theorems[strategy].items()]
-        yield f"{strategy}: {', '.join(counts)}"
+        yield f"{strategy}: {_listed(done.theorems[strategy])}"
     by_premises = done.theorems["novel_premises"]
     # LeanDojo's drawing has no premises held out by name, and others for validation and test all the same.
     if done.held_out is None and by_premises["val"] + by_premises["test"] == 0:
@@ -441,7 +438,10 @@ def leantree_theorem(theorem: TracedTheorem) -> dict[str, Any]:
         if not later.keys() >= set(goals) or "⊢" not in step.state_before:
             unknown = step.tactic
         children = [later[goal] for goal in goals if goal in later]
-        below = [nodes[child] for child in children]
+        size, depth = 1, 1
+        for child in children:
+            size += nodes[child]["proof_size"]
+            depth = max(depth, 1 + nodes[child]["proof_depth"])
         nodes[number] = {
             "id": number,
             "state": {"goals": []},
@@ -449,8 +449,8 @@ def leantree_theorem(theorem: TracedTheorem) -> dict[str, Any]:
                 **{"tactic_string": step.tactic, "span": None, "parent": number, "children": children},
                 "tactic_depends_on": list(dict.fromkeys(premise.full_name for premise in step.premises)),
             },
-            "proof_size": 1 + sum(node["proof_size"] for node in below),
-            "proof_depth": 1 + max((node["proof_depth"] for node in below), default=0),
+            "proof_size": size,
+            "proof_depth": depth,
         }
         later[step.state_before] = number
     if unknown is not None:
@@ -481,9 +481,7 @@ def _import(args: argparse.Namespace) -> int:
 
 def _summary(store: Store, repository: Repository) -> str:
     counts = store.counts(repository)
-    failed = ""
-    if counts["failed"]:
-        failed = f" ({counts['failed']} not traced)"
+    failed = f" ({counts['failed']} not traced)" if counts["failed"] else ""
     return (
         f"{repository.name}: {counts['files']:,} files{failed}, {counts['premises']:,} premises, "
         f"{counts['theorems']:,} theorems, {counts['sorry']:,} open and {counts['sorry_proved']:,} proved by us"
@@ -492,11 +490,8 @@ def _summary(store: Store, repository: Repository) -> str:
 
 def _add(args: argparse.Namespace) -> int:
     options = from_args(AddOptions, args)
-    trace = None
-    if args.trace:
-        trace = trace_files
     with Store(args.store) as store:
-        repository = add_repository(store, args.target, args.name, options, trace)
+        repository = add_repository(store, args.target, args.name, options, trace_files if args.trace else None)
         print(_summary(store, repository))
         return int(store.counts(repository)["failed"] > 0)
 

@@ -65,9 +65,7 @@ def _name(path: str) -> str:
 
 def _tab(path: str) -> str:
     """Return what ends a name with a space in it, as otherwise a date could follow."""
-    if " " in path and _PLAIN_NAME.fullmatch(path):
-        return "\t"
-    return ""
+    return "\t" if " " in path and _PLAIN_NAME.fullmatch(path) else ""
 
 
 # -- Files and git ---------------------------------------------------------------------------------------------------
@@ -81,9 +79,7 @@ def patch_text(root: Path, old: Mapping[str, str], new: Mapping[str, str]) -> st
 
 def _prefix(root: Path, top: Path) -> str:
     """Return the path of a folder within its repository, with a `/` behind it; empty if it is the top."""
-    if root == top:
-        return ""
-    return f"{root.relative_to(top).as_posix()}/"
+    return "" if root == top else f"{root.relative_to(top).as_posix()}/"
 
 
 @dataclass(frozen=True)
@@ -171,9 +167,7 @@ def _owner(file: Path, top: Path, path: bytes, submodules: set[bytes]) -> str | 
         if (folder := b"/".join(parts[:length])) in submodules:
             return os.fsdecode(folder)
     nearest = repository_top(file.parent)
-    if nearest in (top, None):
-        return None
-    return str(nearest)
+    return None if nearest in (top, None) else str(nearest)
 
 
 def _with_line_feeds(content: bytes) -> bytes:

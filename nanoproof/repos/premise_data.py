@@ -120,9 +120,7 @@ def _stored(spec: str) -> RetrievalSource:
         files = list(store.files(repository, theorems=False))
         theorems = [stored.theorem for stored in store.theorems(repository)]
     # The premises that an export has held out: a retriever must not be trained on theorems that are its test set.
-    held_out = None
-    if kept:
-        held_out = HoldOut.parse(kept)
+    held_out = HoldOut.parse(kept) if kept else None
     return replace(_split(spec, files, theorems, held_out), origin=(repository.url, repository.commit))
 
 

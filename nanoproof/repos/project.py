@@ -106,7 +106,7 @@ class Project:
         """
         own = self.file(self.only)
         provided = self.provided_by(provided_modules)
-        needed = [other for other in self.closure(own) if other.path not in provided]
+        needed = self.needed(own, provided)
         if own.fault:
             raise UserError(f"{own.path}: it {own.fault}")
         texts: dict[str, str] = {}
@@ -146,14 +146,16 @@ class Project:
     def file_of(self, module: str) -> SourceFile | None:
         """Return the file of a module; None for modules of libraries."""
         number = self._by_module.get(_unquoted(module))
-        if number is None:
-            return None
-        return self.files[number]
+        return None if number is None else self.files[number]
 
     def closure(self, file: SourceFile) -> tuple[SourceFile, ...]:
         """Return the project's files that a file imports, also through others, imports first."""
         closure = self._closures[self._by_path[file.path]]
         return tuple(other for number, other in enumerate(self.files) if closure >> number & 1)
+
+    def needed(self, file: SourceFile, provided: Collection[str]) -> list[SourceFile]:
+        """Return the files that come before one when Lean reads it: those that it imports, but for `provided` paths."""
+        return [other for other in self.closure(file) if other.path not in provided]
 
     @cached_property
     def _closures(self) -> list[int]:
@@ -263,9 +265,7 @@ def path_inside(root: Path, path: str) -> Path | None:
     if "\0" in path:
         return None
     target = Path(os.path.realpath(root / path))
-    if not target.is_relative_to(root):
-        return None
-    return target
+    return target if target.is_relative_to(root) else None
 
 
 def project_root(path: Path) -> Path:
@@ -342,7 +342,7 @@ def whole_text(
 
     `texts` are those of all files by their paths, as they are on disk or will be; `provided` files are the server's.
     """
-    needed = [other for other in project.closure(file) if other.path not in provided]
+    needed = project.needed(file, provided)
     # Lean takes imports at the beginning of a text only.
     bodies = {other.path: lexical.without_header(texts[other.path]) for other in needed}
     return before_text(bodies, needed, opening) + lexical.without_header(texts[file.path])

@@ -9,15 +9,13 @@ wrong with the options or a server, and 130 after Ctrl-C, which keeps what there
 """
 
 import argparse
-import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from nanoproof.actors.fleet import Fleet, FleetOptions, follow_lean, open_fleet
@@ -25,9 +23,11 @@ from nanoproof.common.config import add_flags, change, check, from_args, group, 
 from nanoproof.common.distributed import DistInfo, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, atomic_write_text
+from nanoproof.common.process import interrupts
 from nanoproof.common.run_dir import RunLock, home
 from nanoproof.common.terminal import print_lines, printable
 from nanoproof.lean.certificates import require_checker, verdict_line
+from nanoproof.lean.lean_file import OpenPlace
 from nanoproof.lean.solvers import AUTO
 from nanoproof.policy.factory import PolicyOptions
 from nanoproof.policy.protocol import SamplingConfig
@@ -114,10 +114,12 @@ def run(args: argparse.Namespace) -> int:
         return ways.rungs(options.num_simulations)
 
     done = prove_project(project, stored_repository(project.root), options, open_rungs, lambda: follow_lean(args))
-    print_lines(_shown(line) for line in done.summary)
+    print_lines(map(shown, done.summary))
     if done.failure is not None:
         raise done.failure
-    return 130 if done.interrupted else 0 if done.is_complete and not done.refused else 1
+    if done.interrupted:
+        return 130
+    return int(done.refused or not done.is_complete)
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ class Proved:
 
     @property
     def summary(self) -> list[str]:
-        """Lines for a terminal."""
+        """Lines for a terminal: what was proved, and where it is."""
         return _summary(self.prover, self.written, self.folder)
 
 
@@ -169,14 +171,16 @@ def prove_project(
         require_checker(options.checker)
     total = sum(project.file(path).sorries for path in paths)
     print_lines([f"{project.root}: {len(project.files)} files, {total} sorries in {len(paths)} of them"])
-    folder = Path(options.report) if options.report is not None else None
-    folder = folder or home() / "repos" / (project.name if repository is None else repository.name)
+    folder = home() / "repos" / (project.name if repository is None else repository.name)
+    if options.report is not None:
+        folder = Path(options.report)
     began = time.monotonic()
+    deadline = float("inf") if options.minutes is None else began + 60 * options.minutes
     with ExitStack() as stack:
         ledger = _open_ledger(folder, stack)
         before_lean()
         dist = init_distributed(options.suggesting.device.device_type)
-        fleet = stack.enter_context(_open_lean(options.lean, dist, total))
+        fleet = stack.enter_context(open_lean(options.lean, dist, total))
         print_lines([f"Lean: {fleet.description}"])
         rungs = open_rungs(fleet, stack)
         prover = ProjectProver(
@@ -187,8 +191,8 @@ def prove_project(
             f"{fleet.lean}",
             project.provided_by(server_imports(options.lean.lean)),
             options.seed,
-            float("inf") if options.minutes is None else began + 60 * options.minutes,
-            lambda line: print_lines([_shown(line)]),
+            deadline,
+            lambda line: print_lines([shown(line)]),
         )
         interrupted = stack.enter_context(interrupts(prover.stop))
         failure = work(prover, wanted)
@@ -239,8 +243,10 @@ def stored_repository(root: Path) -> Repository | None:
     if not default_path().exists():
         return None
     with Store() as store:
-        repositories = [each for each in store.repositories() if each.source is not None]
-    return next((each for each in repositories if Path(str(each.source)).resolve() == root), None)
+        for repository in store.repositories():
+            if repository.source is not None and Path(repository.source).resolve() == root:
+                return repository
+    return None
 
 
 def record_in_store(repository: Repository, prover: ProjectProver) -> list[TracedTheorem]:
@@ -260,11 +266,15 @@ def record_in_store(repository: Repository, prover: ProjectProver) -> list[Trace
             for stored in stored_theorems:
                 theorem = stored.theorem
                 inside = [task for task in gaps if task.is_in(theorem)]
+                # As many as the trace counted: one that is in none of the tasks, as in a `where`, is open still.
                 if 0 < len(inside) == theorem.sorries and all(task.outcome in PROVED for task in inside):
                     proof = "\n".join(task.proof for task in inside)
-                    places = dict.fromkeys(place for task in inside for place in task.rest.open_places)
+                    places: dict[OpenPlace, None] = {}
+                    for task in inside:
+                        places |= dict.fromkeys(task.rest.open_places)
                     store.record_proof(stored.id, proof, "python -m nanoproof.repos prove", rests_on=places)
-                    recorded += [] if places else [theorem]
+                    if not places:
+                        recorded.append(theorem)
     return recorded
 
 
@@ -301,31 +311,11 @@ def _open_ledger(folder: Path, stack: ExitStack) -> Ledger:
     return ledger
 
 
-def _open_lean(options: FleetOptions, dist: DistInfo, sorries: int) -> Fleet:
+def open_lean(options: FleetOptions, dist: DistInfo, sorries: int) -> Fleet:
     """Open the servers; of embedded ones no more processes than there is work for."""
-    if options.lean.servers:
-        return open_fleet(options, dist)
-    processes = max(1, min(options.lean_processes, sorries))
-    return open_fleet(FleetOptions(options.lean, processes, options.lean_tactic_seconds), dist)
-
-
-@contextmanager
-def interrupts(stop: Callable[[], None]) -> Iterator[list[int]]:
-    """Let Ctrl-C and SIGTERM end the searches, so that what there is gets written; the list has the signals so far."""
-    signals: list[int] = []
-
-    def on_signal(number: int, frame: FrameType | None) -> None:
-        signals.append(number)
-        if len(signals) > 1:
-            raise KeyboardInterrupt
-        stop()
-
-    previous = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield signals
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+    if not options.lean.servers:
+        options = replace(options, lean_processes=max(1, min(options.lean_processes, sorries)))
+    return open_fleet(options, dist)
 
 
 # -- what comes out --------------------------------------------------------------------------------------------------
@@ -340,19 +330,20 @@ def _ways_out(
     patch = Path(options.patch) if options.patch is not None else folder / "proofs.patch"
 
     def write_patch() -> list[str]:
-        text = patch_text(project.root, {path: project.file(path).written for path in changed}, changed)
+        text = _patch(project, changed)
         try:
             atomic_write_text(patch, text)
         except OSError as error:
             if options.patch is None:
                 raise UserError(f"the patch {patch}: {error.strerror}") from error
+            # A disk that is full by now, at the end of a night: what was proved is to be somewhere.
             atomic_write_text(folder / "proofs.patch", text)
             raise UserError(f"--patch {patch}: {error.strerror}; it is in {folder / 'proofs.patch'}") from error
         return [f"patch: {patch}" if text else f"patch: {patch} (empty)"]
 
     def commit() -> list[str]:
         assert base is not None
-        proved = sum(task.outcome == "proved" for task in prover.tasks)
+        proved = _counts(prover)[0]["proved"]
         message = f"Prove {_count(proved, 'sorry', 'sorries')}\n"
         try:
             return write_branch(project.root, base, data, changed, message)
@@ -392,23 +383,29 @@ def _write_conditional(project: Project, prover: ProjectProver, folder: Path) ->
         if not changed:
             path.unlink(missing_ok=True)
             return []
-        old = {name: project.file(name).written for name in changed}
-        atomic_write_text(path, patch_text(project.root, old, changed))
+        atomic_write_text(path, _patch(project, changed))
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}") from error
     return [f"patch with the proofs that rest on something open, which are in no other: {path}"]
 
 
+def _patch(project: Project, changed: Mapping[str, str]) -> str:
+    return patch_text(project.root, {path: project.file(path).written for path in changed}, changed)
+
+
 def _summary(prover: ProjectProver, written: Sequence[str], folder: Path) -> list[str]:
-    counts = Counter(task.outcome for task in prover.tasks)
-    known = sum(task.from_before for task in prover.tasks if task.outcome == "proved")
-    proved = f"{counts['proved']} of {len(prover.tasks)} proved"
+    counts, known = _counts(prover)
+    parts = [f"{counts['proved']} of {len(prover.tasks)} proved"]
     if known:
-        proved += f", {counts['proved'] - known} of them new"
-    rest = [f"{counts['conditional']} if others hold"] if counts["conditional"] else []
-    rest += [f"{counts[name]} {name}" for name in ("not proved", "refused", "left alone", "not tried") if counts[name]]
-    rest += [f"{_count(len(prover.left_alone), 'file', 'files')} not worked on"] if prover.left_alone else []
-    lines = [", ".join([proved, *rest])]
+        parts.append(f"{counts['proved'] - known} of them new")
+    if counts["conditional"]:
+        parts.append(f"{counts['conditional']} if others hold")
+    for outcome in ("not proved", "refused", "left alone", "not tried"):
+        if counts[outcome]:
+            parts.append(f"{counts[outcome]} {outcome}")
+    if prover.left_alone:
+        parts.append(f"{_count(len(prover.left_alone), 'file', 'files')} not worked on")
+    lines = [", ".join(parts)]
     for task in prover.tasks:
         if task.outcome == "conditional":
             lines.append(f"{task.place} {task.gap.name}: {said_of(task.outcome, task.rest, task.path)}")
@@ -419,21 +416,31 @@ def _summary(prover: ProjectProver, written: Sequence[str], folder: Path) -> lis
     return [*lines, *written, f"report: {folder / 'report.html'}"]
 
 
+def _counts(prover: ProjectProver) -> tuple[Counter[str], int]:
+    """Count the tasks by outcome, and those whose proof is one of an earlier run."""
+    counts: Counter[str] = Counter()
+    known = 0
+    for task in prover.tasks:
+        counts[task.outcome] += 1
+        known += task.outcome == "proved" and task.from_before
+    return counts, known
+
+
 def judged_lines(judged: dict[str, Any]) -> list[str]:
     """Say what `judge_project` returned."""
-    lines = [line.strip() for line in verdict_line(judged).splitlines()]
+    lines = list(map(str.strip, verdict_line(judged).splitlines()))
     if judged["not_judged"]:
         lines.append(f"not judged, as no certificate holds them: {_count(judged['not_judged'], 'proof', 'proofs')}")
     return lines
 
 
-def _shown(line: str) -> str:
+def shown(line: str) -> str:
     """Return a line for a terminal: names of files may hold line feeds and escapes that look like another outcome."""
     return printable(line.replace("\n", "\\n"))
 
 
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
+def _count(number: int, singular: str, plural: str) -> str:
+    return f"{number} {singular if number == 1 else plural}"
 
 
 def _report(
@@ -447,7 +454,18 @@ def _report(
     judged: dict[str, Any] | None,
 ) -> None:
     """Write `report.json` and `report.html`: what was proved, what was not and why, how far it came."""
-    counts = Counter(task.outcome for task in prover.tasks)
+    counts, known = _counts(prover)
+    checked = []
+    for check_of_file in prover.checks:
+        before, after = check_of_file.before, check_of_file.after
+        record = {
+            "file": check_of_file.path,
+            "worse": check_of_file.fault,
+            "sorries": [before.sorries, after.sorries],
+            "errors": [len(before.errors), len(after.errors)],
+            "axioms": [list(before.axioms), list(after.axioms)],
+        }
+        checked.append(record)
     data = {
         "project": project.name,
         "root": str(project.root),
@@ -456,20 +474,11 @@ def _report(
         "error": None if failure is None else str(failure),
         "sorries": len(prover.tasks),
         "counts": dict(counts),
-        "known_from_before": sum(task.from_before for task in prover.tasks if task.outcome == "proved"),
+        "known_from_before": known,
         "tried_in_turn": [{"policy": rung.name, "simulations": rung.budget} for rung in rungs],
         "gaps": [_gap_record(prover, task) for task in prover.tasks],
         "left_alone": prover.left_alone,
-        "checked": [
-            {
-                "file": each.path,
-                "worse": each.fault,
-                "sorries": [each.before.sorries, each.after.sorries],
-                "errors": [len(each.before.errors), len(each.after.errors)],
-                "axioms": [list(each.before.axioms), list(each.after.axioms)],
-            }
-            for each in prover.checks
-        ],
+        "checked": checked,
         "withdrawn": prover.withdrawn,
         "verdicts": judged,
         "written": list(written),
@@ -482,9 +491,15 @@ def _report(
 
 
 def _gap_record(prover: ProjectProver, task: Task) -> dict[str, Any]:
-    known = prover.ledger.known(task.key) if task.key else None
-    tree = prover.ledger.tree_path(task.key) if task.key else None
-    tries = known.tries if known is not None else []
+    tries: list[dict[str, Any]] = []
+    last: dict[str, Any] = {}
+    tree = None
+    if task.key:  # one that is left alone was never to be tried, and has none
+        tries = prover.ledger.known(task.key).tries
+        if tries:
+            last = tries[-1]
+        if prover.ledger.tree_path(task.key).exists():
+            tree = f"trees/{task.key}.html"
     return {
         "file": task.path,
         "line": task.gap.line,
@@ -497,10 +512,10 @@ def _gap_record(prover: ProjectProver, task: Task) -> dict[str, Any]:
         "message": task.message,
         "proof": task.proof,
         "known_from_before": task.from_before,
-        "tactics_left": tries[-1].get("tactics_left") if tries else None,
-        "best_line": (tries[-1].get("line") or "") if tries else "",
+        "tactics_left": last.get("tactics_left"),
+        "best_line": last.get("line") or "",
         "tries": tries,
-        "tree": f"trees/{task.key}.html" if tree is not None and tree.exists() else None,
+        "tree": tree,
     }
 
 
@@ -536,31 +551,39 @@ def report_page(data: dict[str, Any]) -> str:
     lines = [data["error"]] if data["error"] else []
     lines += [f"{path} is left alone: {reason}" for path, reason in data["left_alone"].items()]
     lines += [f"the proofs of {path} were withdrawn" for path in data["withdrawn"]]
-    sections = ["<ul>" + "".join(f"<li>{escape(line)}</li>" for line in [*lines, *data["written"]]) + "</ul>"]
-    for path in dict.fromkeys(gap["file"] for gap in data["gaps"]):
-        rows = "".join(_gap_row(gap) for gap in data["gaps"] if gap["file"] == path)
-        head = "<tr><th>line</th><th>theorem</th><th>outcome</th><th>proof, or how far it came</th></tr>"
-        sections.append(f"<h2>{escape(path)}</h2><table>{head}{rows}</table>")
+    items = [f"<li>{escape(line)}</li>" for line in [*lines, *data["written"]]]
+    sections = [f"<ul>{''.join(items)}</ul>"]
+    rows: dict[str, str] = {}
+    for gap in data["gaps"]:
+        rows[gap["file"]] = rows.get(gap["file"], "") + _gap_row(gap)
+    head = "<tr><th>line</th><th>theorem</th><th>outcome</th><th>proof, or how far it came</th></tr>"
+    for path, rows_of_file in rows.items():
+        sections.append(f"<h2>{escape(path)}</h2><table>{head}{rows_of_file}</table>")
     title = escape(f"Sorries of {data['project']}")
     return _PAGE.format(title=title, facts=escape(facts), sections="\n".join(sections))
 
 
 def _gap_row(gap: dict[str, Any]) -> str:
-    spent = sum(each.get("simulations") or 0 for each in gap["tries"])
-    seconds = sum(each.get("seconds") or 0.0 for each in gap["tries"])
-    effort = (
-        f"{_count(len(gap['tries']), 'try', 'tries')}, {spent} simulations, {seconds:.1f} s" if gap["tries"] else ""
-    )
+    simulations, seconds = 0, 0.0
+    for record in gap["tries"]:  # of a log that others may have written: what is no number is None there
+        simulations += record.get("simulations") or 0
+        seconds += record.get("seconds") or 0.0
+    effort = ""
+    if gap["tries"]:
+        effort = f"{_count(len(gap['tries']), 'try', 'tries')}, {simulations} simulations, {seconds:.1f} s"
     if gap["tree"]:
         effort += f' · <a href="{gap["tree"]}">tree of the last search</a>'
     if gap["proof"]:
-        shown = f"<pre>{escape(gap['proof'])}</pre>"
+        cell = f"<pre>{escape(gap['proof'])}</pre>"
     else:
-        left = gap["tactics_left"]
-        near = "" if left is None else f"about {left:.1f} tactics to go: "
-        shown = escape(gap["message"]) + (f"<pre>{escape(near + gap['best_line'])}</pre>" if gap["best_line"] else "")
+        cell = escape(gap["message"])
+        line = gap["best_line"]
+        if line and gap["tactics_left"] is not None:
+            line = f"about {gap['tactics_left']:.1f} tactics to go: {line}"
+        if line:
+            cell += f"<pre>{escape(line)}</pre>"
     style = "proved" if gap["outcome"] == "proved" else ""
     return (
         f"<tr><td>{gap['line']}</td><td><code>{escape(gap['name'])}</code></td>"
-        f'<td class="{style}">{escape(gap["said"])}</td><td>{shown}<span class="muted">{effort}</span></td></tr>\n'
+        f'<td class="{style}">{escape(gap["said"])}</td><td>{cell}<span class="muted">{effort}</span></td></tr>\n'
     )

@@ -33,14 +33,16 @@ from nanoproof.prover.interactive import best_line, describe_effort
 from nanoproof.prover.resting import Rest
 from nanoproof.repos.project import Project, before_text, whole_text
 from nanoproof.repos.source_file import SourceFile
-from nanoproof.repos.tries import LOG, PROVED, Ledger, Rung, Task, gap_key
+from nanoproof.repos.tries import LOG, PROVED, Ledger, Outcome, Rung, Task, gap_key
 from nanoproof.search.render import SearchView, tree_page
 from nanoproof.search.tree_json import tree_from_json
 
 _TRIES_OF_A_FAILING_SERVER = 3
 _FAILURES_IN_A_ROW = 8
+"""So many failures, of whatever tasks, and no success between them: the servers are to blame, and the run ends."""
 _REST_SECONDS = 1.0
 _LEASE_SECONDS = 120.0
+"""How long to wait for a free process of a server: others may be using it."""
 
 
 def _by_rung(task: Task) -> tuple[float, ...]:
@@ -81,13 +83,17 @@ class FileCheck:
         if self.gaps is not None and self.gaps[1] != self.gaps[0] - self.filled:
             return f"{self.gaps[1]} sorries, there were {self.gaps[0]}, and {self.filled} of them have proofs"
         # Lean's count must fall too, where it has one for each: it lists none for one that does not run (`first`)
-        counted = self.gaps is not None and not self.before.errors and self.before.sorries == self.gaps[0]
-        if self.after.sorries > self.before.sorries - (self.filled if counted else 0):
-            fallen = f", and {self.filled} of them have proofs" if counted else ""
+        most, fallen = self.before.sorries, ""
+        if self.gaps is not None and not self.before.errors and self.before.sorries == self.gaps[0]:
+            most, fallen = most - self.filled, f", and {self.filled} of them have proofs"
+        if self.after.sorries > most:
             return f"{self.after.sorries} sorries, there were {self.before.sorries}{fallen}"
+        # Of what had an error before, Lean could not tell the axioms: those would all be new.
+        if self.before.errors:
+            return ""
         new = set(self.after.axioms) - set(self.before.axioms) - ALLOWED_AXIOMS
         new = {axiom for axiom in new if axiom.rpartition(".")[2] not in self.declared}
-        return f"it rests on {', '.join(sorted(new))}" if new and not self.before.errors else ""
+        return f"it rests on {', '.join(sorted(new))}" if new else ""
 
 
 class ProjectProver:
@@ -148,10 +154,14 @@ class ProjectProver:
     @property
     def changed_conditionally(self) -> dict[str, str]:
         """The same with the conditional proofs; nothing if there are none."""
-        if not any(state.filler.conditional for state in self._files.values()):
+        if not self._is_conditional:
             return {}
-        files = {path: state.filler.file for path, state in self._files.items()}
-        return {path: file.written() for path, file in files.items() if file.filled}
+        filled = {path: state.filler.file for path, state in self._files.items() if state.filler.file.filled}
+        return {path: file.written() for path, file in filled.items()}
+
+    @property
+    def _is_conditional(self) -> bool:
+        return any(state.filler.conditional for state in self._files.values())
 
     def reading(self, path: str) -> LeanFile | None:
         """Return a file as Lean reads its `sorry`s, as terms or tactics, without proofs; None if it is left alone."""
@@ -167,7 +177,7 @@ class ProjectProver:
                 path = file.path
                 if self._stop.is_set():
                     return
-                needed = [other for other in self.project.closure(file) if other.path not in self.provided]
+                needed = self.project.needed(file, self.provided)
                 unreadable = [other.path for other in needed if other.path in self.left_alone and other.fault]
                 if file.fault:
                     self.left_alone[path] = file.fault
@@ -216,8 +226,10 @@ class ProjectProver:
             while True:
                 self._check_files(session, before, lambda state: state.filler.file)
                 self._judge(session)
+                # Without the conditional proofs the files are other texts, and these are what is given back. What is
+                # withdrawn there may be what another proof rests on: then all is judged anew.
                 withdrawn = len(self.withdrawn)
-                if any(state.filler.conditional for state in self._files.values()):
+                if self._is_conditional:
                     self._check_files(session, before, lambda state: state.filler.settled)
                 if len(self.withdrawn) == withdrawn:
                     return
@@ -228,12 +240,16 @@ class ProjectProver:
         """Check the files as they will be, and withdraw proofs until none is worse than it was; `before` keeps that."""
         original = {file.path: file.text for file in self.project.files}
         while True:
-            filled = {path: chosen(state) for path, state in self._files.items()}
-            filled = {path: file for path, file in filled.items() if file.filled}
-            texts = {**original, **{path: _lean_text(file.written()) for path, file in filled.items()}}
+            filled: dict[str, LeanFile] = {}
+            texts = dict(original)
+            for path, state in self._files.items():
+                proved = chosen(state)
+                if proved.filled:
+                    filled[path] = proved
+                    texts[path] = proved.written().replace("\r\n", "\n")  # the line ends that Lean is sent
             touched = [file for file in self.project.files if file.path in filled]
             self.checks = []
-            for file in [*touched, *self.project.importers([each.path for each in touched])]:
+            for file in [*touched, *self.project.importers(filled)]:
                 path = file.path
                 if path in self.provided:
                     continue
@@ -241,8 +257,9 @@ class ProjectProver:
                 if path not in before:
                     before[path] = session.check(given)
                 text = whole_text(self.project, file, texts, self.provided, self._opening(file))
-                read = [each.path for each in (*self.project.closure(file), file) if each.path in filled]
-                proofs = sum(len(filled[each].filled) for each in read if each not in self.provided)
+                # Imports first: the proofs of the file itself are the first to be withdrawn.
+                read = [other.path for other in (*self.project.closure(file), file) if other.path in filled]
+                proofs = sum(len(filled[name].filled) for name in read if name not in self.provided)
                 was, now = LeanFile.parse(given), LeanFile.parse(text)
                 counts = (len(was.gaps), len(now.gaps))
                 check = FileCheck(path, before[path], session.check(text), was.axioms, proofs, counts)
@@ -262,7 +279,7 @@ class ProjectProver:
             if state is None and file.path in self.left_alone:
                 imported[file.path] = without_header(file.text)
                 continue
-            needed = [other for other in self.project.closure(file) if other.path not in self.provided]
+            needed = self.project.needed(file, self.provided)
             if state is None:
                 read = LeanFile.parse(file.written, path=file.path)
             else:
@@ -285,7 +302,7 @@ class ProjectProver:
             if task.path == path and task.gap in rests:
                 said = (task.outcome, task.rest.condition(path))
                 task.rest = rests[task.gap]
-                task.outcome = "conditional" if task.rest.is_conditional else "proved"
+                task.outcome = _proved(task.rest)
                 if said != (task.outcome, task.rest.condition(path)):
                     self._say(task)
 
@@ -314,6 +331,7 @@ class ProjectProver:
 
     # -- files --
 
+
     def _is_wanted(self, path: str) -> bool:
         return not self.project.only or path == self.project.only
 
@@ -339,15 +357,18 @@ class ProjectProver:
         return filler.file
 
     def _explained(self, message: str, file: LeanFile) -> str:
+        # NanoLean lacks libraries and parts of Lean; real Lean's messages need no such word.
         return with_what_lacks(message, file.text) if self.lean == EMBEDDED_LEAN else message
 
     def _recall(self, task: Task) -> None:
         """Begin where earlier runs have ended."""
         known = self.ledger.known(task.key)
         task.proof, task.from_before, task.axioms = known.proof, bool(known.proof), ()
-        left = [each["tactics_left"] for each in known.tries if each.get("tactics_left") is not None]
-        task.tactics_left = left[-1] if left else float("inf")
-        if known.proof:
+        task.tactics_left = float("inf")
+        for earlier in known.tries:
+            if earlier.get("tactics_left") is not None:
+                task.tactics_left = earlier["tactics_left"]
+        if known.proof:  # before everything that has to be searched: it only has to be checked
             task.rung = -1
             return
         if known.refused:
@@ -362,9 +383,9 @@ class ProjectProver:
         """Move on to the first rung from `first` that was not tried."""
         budgets = self.ledger.known(task.key).budgets
         task.rung = first
-        while task.rung < len(self.rungs) and self.rungs[task.rung].budget <= budgets.get(
-            self.rungs[task.rung].method, 0
-        ):
+        for rung in self.rungs[first:]:
+            if rung.budget > budgets.get(rung.method, 0):
+                return
             task.rung += 1
 
     # -- tries --
@@ -394,6 +415,7 @@ class ProjectProver:
         if task.proof:  # of an earlier run, or one that could not be put into the file because a server failed
             return self._fit(session, task, state)
         rung = self.rungs[task.rung]
+        # By what is tried and not by when: another order of tasks, or another number of processes, gives the same.
         rng = random.Random(f"{self.seed}/{task.key}/{rung.method}/{rung.budget}")
         began = time.monotonic()
         attempt = rung.prover.prove(
@@ -437,11 +459,12 @@ class ProjectProver:
             task.message = reason
             self._recall(task)
             return bool(task.proof) or (task.outcome == "not tried" and task.rung < len(self.rungs))
+        # One proof of a file at a time: each is tried in the file with those that are in it already.
         with state.lock:
             reason = state.filler.accept(session, task.gap, task.proof)
         if not reason:
             task.rest = state.filler.rest_of(task.gap, self._open_now(task.axioms))
-            task.outcome, task.message = "conditional" if task.rest.is_conditional else "proved", ""
+            task.outcome, task.message = _proved(task.rest), ""
             self._say(task)
             return False
         self.ledger.write({**self._record(task), "outcome": "does not fit", "message": reason, "proof": task.proof})
@@ -467,7 +490,7 @@ class ProjectProver:
 
         It is what a line can say while the work goes on; in the end Lean is asked.
         """
-        todo, seen, found = list(axioms), set[str](), set[str]()
+        todo, seen, still_open = list(axioms), set[str](), set[str]()
         while todo:
             axiom = todo.pop()
             task = self._by_axiom.get(axiom)
@@ -477,21 +500,28 @@ class ProjectProver:
             if task is not None and task.outcome in PROVED:
                 todo += task.axioms
             else:
-                found.add(axiom)
-        return found
+                still_open.add(axiom)
+        return still_open
 
     def _keep(self, task: Task, rung: Rung, attempt: Attempt, seconds: float) -> None:
         """Write a try to the log, and its tree to a page."""
-        outcome = "proved" if attempt.outcome == "proven" else "refused" if attempt.refused else "not proved"
+        outcome = "not proved"
+        if attempt.outcome == "proven":
+            outcome = "proved"
+        elif attempt.refused:
+            outcome = "refused"
+        elif attempt.stop_reason == "stopped":  # its budget was not spent: the next run tries it again
+            outcome = "stopped"
         task.effort = f"{rung.name}, {attempt.simulations} simulations, {seconds:.1f} s"
         record: dict[str, Any] = {**self._record(task), "method": rung.method, "budget": rung.budget}
-        if attempt.stop_reason == "stopped" and outcome == "not proved":
-            outcome = "stopped"
         record |= {"outcome": outcome, "simulations": attempt.simulations, "seconds": round(seconds, 3)}
-        record |= {"proof": attempt.proof} if attempt.proof else {"message": " ".join(attempt.message.split())}
-        root = None if attempt.tree is None else tree_from_json(attempt.tree)
-        if root is not None:
-            if root.visits:
+        if attempt.proof:
+            record["proof"] = attempt.proof
+        else:
+            record["message"] = " ".join(attempt.message.split())
+        if attempt.tree is not None:
+            root = tree_from_json(attempt.tree)
+            if root.visits:  # values of a search are minus the number of tactics to go
                 task.tactics_left = round(-root.value, 3)
                 record["tactics_left"] = task.tactics_left
             record["line"] = best_line(root)
@@ -505,9 +535,18 @@ class ProjectProver:
         return {"key": task.key, "file": task.path, "name": task.gap.name, "at": [task.gap.line, task.gap.column]}
 
     def _say(self, task: Task) -> None:
-        known = " (known from before)" if task.from_before else f" ({task.effort})" if task.effort else ""
-        reason = f": {task.message}" if task.message else ""
-        self.tell(f"  {task.place} {task.gap.name}: {said_of(task.outcome, task.rest, task.path)}{known}{reason}")
+        line = f"  {task.place} {task.gap.name}: {said_of(task.outcome, task.rest, task.path)}"
+        if task.from_before:
+            line += " (known from before)"
+        elif task.effort:
+            line += f" ({task.effort})"
+        if task.message:
+            line += f": {task.message}"
+        self.tell(line)
+
+
+def _proved(rest: Rest) -> Outcome:
+    return "conditional" if rest.is_conditional else "proved"
 
 
 def said_of(outcome: str, rest: Rest, path: str) -> str:
@@ -531,13 +570,9 @@ def server_imports(options: LeanOptions) -> list[str] | None:
     reports = LeanFleet(options.servers, options.token).statuses()
     if any(report.status is not None and runs_nanolean(report.status) for report in reports):
         return None
-    found = [set((report.status or {}).get("imports") or ()) for report in reports]
-    return sorted(set.intersection(*found)) if found else []
-
-
-def _lean_text(text: str) -> str:
-    """The text with the line ends that Lean is sent."""
-    return text.replace("\r\n", "\n")
+    # What each of them has: a task may go to any.
+    imports = [set((report.status or {}).get("imports") or ()) for report in reports]
+    return sorted(imports[0].intersection(*imports[1:]))
 
 
 def method_of(description: Mapping[str, Any]) -> str:

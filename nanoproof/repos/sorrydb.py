@@ -20,13 +20,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from nanoproof.actors.fleet import Fleet, FleetOptions, follow_lean, open_fleet
+from nanoproof.actors.fleet import Fleet, FleetOptions, follow_lean
 from nanoproof.common.config import check, from_args, opt, validate
 from nanoproof.common.distributed import DistInfo, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_json, remove_tree
+from nanoproof.common.process import interrupts
 from nanoproof.common.run_dir import RunLock, home
-from nanoproof.common.terminal import print_lines, printable, table
+from nanoproof.common.terminal import print_lines, table
 from nanoproof.evaluation.summary import wilson
 from nanoproof.lean.client import LeanFleet, runs_nanolean
 from nanoproof.lean.lean_file import LeanFile
@@ -34,7 +35,7 @@ from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.repos.manage import SCHEMES, clone, head
 from nanoproof.repos.project import Project, path_inside
 from nanoproof.repos.project_premises import ProjectPremises
-from nanoproof.repos.prove import SorryOptions, add_proving_flags, interrupts, work
+from nanoproof.repos.prove import SorryOptions, add_proving_flags, open_lean, shown, work
 from nanoproof.repos.proving import ProjectProver, said_of, server_imports
 from nanoproof.repos.tries import Ledger, Task
 from nanoproof.repos.ways import Ways, open_ways
@@ -141,7 +142,7 @@ def read_entries(path: Path) -> list[Entry]:
         data = data.get("sorries")
     if not isinstance(data, list):
         raise UserError(f'{path} is no list of SorryDB: expected {{"sorries": [...]}}')
-    return [Entry.read(record) for record in data]
+    return list(map(Entry.read, data))
 
 
 def plain_version(text: str) -> str:
@@ -167,7 +168,7 @@ def replacement(file: LeanFile, filled: LeanFile, start: int, end: int) -> str |
 
 
 def _without_trailing(text: str) -> list[str]:
-    return [line.rstrip() for line in text.split("\n")]
+    return list(map(str.rstrip, text.split("\n")))
 
 
 # -- The work --------------------------------------------------------------------------------------------------------
@@ -274,9 +275,11 @@ def _groups(options: FleetOptions, entries: Sequence[Entry]) -> list[tuple[str, 
             groups.append((NANOLEAN, own, left))
             left = []
             continue
-        members = [entry for entry in left if plain_version(entry.lean) == plain_version(version)]
-        left = [entry for entry in left if plain_version(entry.lean) != plain_version(version)]
-        groups.append((f"Lean {version}", own, members))
+        by_match: dict[bool, list[Entry]] = {True: [], False: []}
+        for entry in left:
+            by_match[plain_version(entry.lean) == plain_version(version)].append(entry)
+        left = by_match[False]
+        groups.append((f"Lean {version}", own, by_match[True]))
     for entry in left:
         entry.reason = f"no server of Lean {plain_version(entry.lean)} is named by --lean-servers"
     return groups
@@ -290,19 +293,19 @@ def _prove_group(state: _Run, label: str, options: FleetOptions, entries: Sequen
     for entry in entries:
         repositories[entry.remote, entry.commit].append(entry)
     print_lines([f"{label}: {len(entries)} sorries of {len(repositories)} repositories"])
-    with _open_lean(options, dist, len(entries)) as fleet:
+    with open_lean(options, dist, len(entries)) as fleet:
         imports = server_imports(options.lean)
         for (remote, commit), members in repositories.items():
             if state.is_over:
                 return
             place = state.folder / hashlib.sha256(f"{remote}\n{commit}".encode()).hexdigest()[:16]
-            print_lines([_shown(f"{remote} at {commit[:10]}: {len(members)} sorries")])
+            print_lines([shown(f"{remote} at {commit[:10]}: {len(members)} sorries")])
             try:
                 root = _checkout(remote, commit, place)
             except UserError as error:
                 for entry in members:
                     entry.reason = f"{error}"
-                print_lines([_shown(f"  {members[0].reason}")])
+                print_lines([shown(f"  {members[0].reason}")])
                 state.save()
                 continue
             ledger = Ledger(place)
@@ -310,12 +313,6 @@ def _prove_group(state: _Run, label: str, options: FleetOptions, entries: Sequen
                 _prove_repository(state, label, fleet, imports, root, ledger, members)
             finally:
                 ledger.close()
-
-
-def _open_lean(options: FleetOptions, dist: DistInfo, sorries: int) -> Fleet:
-    if options.lean.servers:
-        return open_fleet(options, dist)
-    return open_fleet(replace(options, lean_processes=max(1, min(options.lean_processes, sorries))), dist)
 
 
 def _checkout(remote: str, commit: str, place: Path) -> Path:
@@ -396,7 +393,7 @@ def _prove_file(
         project.provided_by(imports),
         state.options.seed,
         state.deadline,
-        lambda line: print_lines([_shown(line)]),
+        lambda line: print_lines([shown(line)]),
     )
     state.stopping = [prover.stop]
     if state.stopped:
@@ -449,7 +446,7 @@ def summary(entries: Sequence[Entry]) -> list[str]:
         rows.append(_row("all", total))
     lines = table(["Lean", ">sorries", ">proved", ">95%", ">if others hold", ">not proved", ">not set up"], rows)
     for reason, count in reasons.most_common():
-        lines.append(_shown(f"{count} not set up: {reason}"))
+        lines.append(shown(f"{count} not set up: {reason}"))
     return lines
 
 
@@ -466,8 +463,3 @@ def _row(name: str, counts: Mapping[str, int]) -> tuple[Any, ...]:
 def _kind_of(reason: str) -> str:
     """Return a reason without what differs from one sorry to the next: places in files."""
     return re.sub(r"line \d+, column \d+ of \S+", "its place", reason)
-
-
-def _shown(line: str) -> str:
-    """Return a line for a terminal: addresses and paths are others' texts."""
-    return printable(line.replace("\n", "\\n"))

@@ -86,9 +86,7 @@ class SourceFile:
     @cached_property
     def sorries(self) -> int:
         """The number of `sorry`s in it."""
-        if self.fault:
-            return 0
-        return len(LeanFile.parse(self.written).gaps)
+        return 0 if self.fault else len(LeanFile.parse(self.written).gaps)
 
     @cached_property
     def declarations(self) -> tuple[Declaration, ...]:

@@ -118,9 +118,7 @@ def random_split(theorem: TracedTheorem) -> Split:
     fraction = _fraction("random", _identity(theorem))
     if fraction < VAL_FRACTION:
         return "val"
-    if fraction < VAL_FRACTION + TEST_FRACTION:
-        return "test"
-    return "train"
+    return "test" if fraction < VAL_FRACTION + TEST_FRACTION else "train"
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +196,7 @@ class StableSplits:
         if self.hold_out is None or not any(map(self.hold_out.holds, used_premises(theorem))):
             return "train"
         half = VAL_FRACTION / (VAL_FRACTION + TEST_FRACTION)
-        if _fraction("novel_premises", _identity(theorem)) < half:
-            return "val"
-        return "test"
+        return "val" if _fraction("novel_premises", _identity(theorem)) < half else "test"
 
     def describe(self) -> dict[str, object]:
         """Return the rule and the premises held out."""

@@ -215,9 +215,7 @@ class Store:
 
     def set_once(self, name: str, value: str, replace: bool = False) -> str:
         """Set a setting unless it has a value, and return what it is then; `replace` sets it in any case."""
-        verb = "IGNORE"
-        if replace:
-            verb = "REPLACE"
+        verb = "REPLACE" if replace else "IGNORE"
         with self._transaction():
             self._db.execute(f"INSERT OR {verb} INTO settings VALUES (?, ?)", (name, value))
             present = self.setting(name)
@@ -233,9 +231,10 @@ class Store:
             "ORDER BY id"
         )
         repositories = []
-        for name, url, commit, version, tool, date, source, pr_url, metadata in rows:
-            about = (name, url, commit, version, tool, date, source, pr_url)
-            repositories.append(Repository(*about, json.loads(metadata)))
+        for *columns, about in rows:
+            name, url, commit, version, tool, date, source, pr_url = columns
+            more = json.loads(about)
+            repositories.append(Repository(name, url, commit, version, tool, date, source, pr_url, more))
         return repositories
 
     def repository(self, name: str) -> Repository:
@@ -284,8 +283,6 @@ class Store:
             # It becomes the name of a folder beside the store, and an argument of commands.
             if not re.fullmatch(r"[\w.+-]+", name) or name.startswith((".", "-")):
                 raise UserError(f"a name must be made of letters, digits, and . _ + -; got {name!r}")
-            if source is not None:
-                source = str(source)
             added = Repository(
                 name=name,
                 url=url,
@@ -293,7 +290,7 @@ class Store:
                 lean_version=lean_version,
                 tool=tool or tool_version(),
                 date=date or now(),
-                source=source,
+                source=None if source is None else str(source),
                 pr_url=pr_url,
                 metadata=dict(metadata or {}),
             )
@@ -441,9 +438,8 @@ class Store:
             seen[theorem.full_name, theorem.statement] += 1
             key = (theorem.full_name, theorem.statement, occurrence)
             sorries = open_places(theorem)
-            proof = None
-            if sorries:  # a proof that was found here before, and that the file has by now, needs no other
-                proof = proofs.get(key)
+            # Where the file has a proof by now, ours counts no more.
+            proof = proofs.get(key) if sorries else None
             self._db.execute(
                 "INSERT INTO theorems VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
@@ -475,9 +471,7 @@ class Store:
                 [key],
             ):
                 premises.append(Premise(name, code, Position(*place[:2]), Position(*place[2:]), kind))
-            own: list[TracedTheorem] = []
-            if theorems:
-                own = [stored.theorem for stored in self._theorems_of(key, None, True)]
+            own = [stored.theorem for stored in self._theorems_of(key, None, True)] if theorems else []
             yield TracedFile(path, tuple(json.loads(rows[0][0])), tuple(premises), tuple(own), rows[0][1])
 
     def _file_keys(self, repository: int) -> Iterator[tuple[int, str]]:
@@ -505,11 +499,7 @@ class Store:
         """
         if state is not None and state not in STATES:
             raise UserError(f"no state {state!r}; there are: {', '.join(STATES)}")
-        repositories = [repository]
-        if repository is None:
-            repositories = list(self.repositories())
-        for owner in repositories:
-            assert owner is not None
+        for owner in self.repositories() if repository is None else [repository]:
             for key, file in self._file_keys(self._key(owner)):
                 if path is None or file == path:
                     yield from self._theorems_of(key, state, tactics)

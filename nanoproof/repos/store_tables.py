@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from nanoproof.lean.lean_file import OpenPlace
+
 from nanoproof.repos.traced_files import (
     Position,
     Provenance,
@@ -77,13 +77,10 @@ def stored_theorem(row: tuple[Any, ...]) -> StoredTheorem:
     number, repository, name, path, *places, sorries, state, proof, how, when, rests_on = row[:14]
     count, statement, premises, tactics = row[14:]
     resting = places_from_json(json.loads(rests_on))
-    own: tuple[OpenPlace, ...] = ()
-    if not sorries:  # else these are of the proof that we found
-        own = resting
     theorem = TracedTheorem(
         *(name, path, Position(*places[:2]), Position(*places[2:]), statement),
         *(tuple(map(_tactic, json.loads(tactics))), tuple(json.loads(premises)), sorries),
-        rests_on=own,
+        rests_on=() if sorries else resting,  # of an open one these are of the proof that we found
     )
     return StoredTheorem(number, repository, theorem, state, count, proof, how, when, resting)
 

@@ -141,9 +141,6 @@ def make_trace(project: Project, file: SourceFile, names: Names, elaborated: Ela
             tactics.setdefault(key, TracedTactic(key[1], key[0], key[2], marked, premises))
         place = file.places.position
         open_here = sum(declaration.start <= offset < declaration.end for offset in gaps)
-        rests_on: tuple[OpenPlace, ...] = ()
-        if not open_here:  # else it is open itself, whatever it rests on besides
-            rests_on = _rests_on(elaborated, declaration.full_name)
         theorems.append(
             TracedTheorem(
                 full_name=declaration.full_name,
@@ -154,16 +151,14 @@ def make_trace(project: Project, file: SourceFile, names: Names, elaborated: Ela
                 tactics=tuple(tactics.values()),
                 premises=_premises(file, declaration, names, elaborated, inside),
                 sorries=open_here,
-                rests_on=rests_on,
+                rests_on=() if open_here else _rests_on(elaborated, declaration.full_name),
             )
         )
         span = {"start": declaration.start, "finish": declaration.end}
         # The innermost namespace has the names of those around it in its own.
         context = [f"namespace {name}" for name in declaration.namespaces[:1]]
         context += [f"open {name}" for name in declaration.opens]
-        blocks = []
-        if inside:
-            blocks = proof_trees(inside, named)
+        blocks = proof_trees(inside, named) if inside else []
         rows.append({"span": span, "name": declaration.full_name, "context": context, "by_blocks": blocks})
     record = TracedFile(file.path, project.import_paths(file), file.premises(), tuple(theorems))
     leantree = {"path": file.path, "imports": list(file.imports), "theorems": rows}
@@ -294,9 +289,13 @@ class Summary:
 
     def text(self, folder: Path) -> str:
         """Write the summary for a terminal."""
-        lines = [f"not traced: {failure}" for failure in self.failures]
-        lines += [f"not repeated: {exception}" for exception in self.exceptions]
-        lines += [f"no tree: {count} x {reason}" for reason, count in self.left_out.items()]
+        lines = []
+        for failure in self.failures:
+            lines.append(f"not traced: {failure}")
+        for exception in self.exceptions:
+            lines.append(f"not repeated: {exception}")
+        for reason, count in self.left_out.items():
+            lines.append(f"no tree: {count} x {reason}")
         lines.append(
             f"{self.files} files ({self.from_cache} as before), {self.theorems} theorems, {self.tactics} tactics, "
             f"{self.sorries} sorries, {len(self.failures)} files failed, {self.seconds:.1f} s"
@@ -343,10 +342,8 @@ class Tracer:
     def _work(self, elaborator: Elaborator, file: SourceFile) -> bool:
         trace = self._trace(file, elaborator)
         path = self._cache_path(file)
-        digest = self._digests[file.path]
-        if trace.may_pass:  # no file has this digest, so that the next run tries it again
-            digest = ""
-        atomic_write_json(path, trace.to_json(digest))
+        # No file has an empty digest, so that the next run tries it again.
+        atomic_write_json(path, trace.to_json("" if trace.may_pass else self._digests[file.path]))
         with self._lock:
             self._keep(file, trace)
         return False
@@ -491,13 +488,16 @@ def trace_project(project: Project, folder: Path, options: TraceOptions) -> Summ
             embedded = stack.enter_context(start_embedded(options.lean_processes))
             servers, token = tuple(embedded.addresses), embedded.token
         fleet = LeanFleet(servers, token=token, config=config)
-        statuses = [cast(dict[str, Any], report.status) for report in fleet.check()]
-        kinds = {runs_nanolean(status) for status in statuses}
+        kinds, versions, processes = set[bool](), set[str](), 0
+        for report in fleet.check():
+            status = cast(dict[str, Any], report.status)
+            kinds.add(runs_nanolean(status))
+            versions.add(str((status.get("versions") or {}).get("lean")))
+            processes += status["max_processes"]
         if len(kinds) > 1:
             raise UserError("--lean-servers: some run NanoLean, others Lean; name servers of one kind")
-        versions = sorted({str((status.get("versions") or {}).get("lean")) for status in statuses})
-        tracer = Tracer(project, fleet, kinds.pop(), folder, options, ",".join(versions))
-        return tracer.run(sum(status["max_processes"] for status in statuses))
+        tracer = Tracer(project, fleet, kinds.pop(), folder, options, ",".join(sorted(versions)))
+        return tracer.run(processes)
 
 
 # -- Command line ----------------------------------------------------------------------------------------------------

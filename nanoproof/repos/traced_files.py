@@ -207,8 +207,5 @@ def places_from_json(value: Any) -> tuple[OpenPlace, ...]:
 
 def _provenance(value: Any) -> Provenance:
     start, end = value["start"], value["end"]
-    if start is not None:
-        start = Position(*start)
-    if end is not None:
-        end = Position(*end)
-    return Provenance(value["full_name"], value["path"], start, end)
+    places = (None if start is None else Position(*start), None if end is None else Position(*end))
+    return Provenance(value["full_name"], value["path"], *places)

@@ -114,9 +114,7 @@ def _find_head(tactic: Ran, text: str, masked: str) -> None:
         openers = list(_OPENER.finditer(masked, position, part.start))
         if openers and _LAYOUT.match(masked[openers[-1].end() : part.start]):
             # `by` goes with its block, as `?_` is a term; the arrow stays, and `?_` behind it is one for a tactic too.
-            begins = openers[-1].start()
-            if openers[-1].group() == "=>":
-                begins = openers[-1].end()
+            begins = openers[-1].start() if openers[-1].group() == "by" else openers[-1].end()
             pieces.append((begins, part.end))
             firsts.append(part)
         elif pieces and _LAYOUT.match(masked[position : part.start]):
@@ -231,9 +229,7 @@ def _bare(goal: str) -> str:
 
 def _brief(text: str) -> str:
     line = text.split("\n")[0]
-    if len(line) > 60:
-        line = line[:57] + "..."
-    return line
+    return line if len(line) <= 60 else line[:57] + "..."
 
 
 def _block(root: _Node, premises: Mapping[int, Sequence[str]]) -> dict[str, Any]:

@@ -92,9 +92,7 @@ class Known:
     def add(self, record: Mapping[str, Any]) -> None:
         """Take a record of the log into account."""
         outcome, proof, budget = record.get("outcome"), record.get("proof"), record.get("budget")
-        if not isinstance(budget, int):
-            budget = 0
-        tried = (str(record.get("method", "")), budget)
+        tried = (str(record.get("method", "")), budget if isinstance(budget, int) else 0)
         if outcome == "proved" and isinstance(proof, str) and proof:
             # Popped and put in again, so that the proof that was found last is the last of the dictionary.
             self.claims[proof] = [*self.claims.pop(proof, []), tried]
@@ -129,9 +127,7 @@ _OF_A_TRY: Mapping[str, type | tuple[type, ...]] = {
 
 
 def _of_kind(value: Any, kind: type | tuple[type, ...]) -> Any:
-    if not isinstance(value, kind):
-        return None
-    return value
+    return value if isinstance(value, kind) else None
 
 
 class Ledger:

@@ -107,6 +107,7 @@ def open_ways(
     texts = None
     if suggesting.name == "model" or suggesting.server.server is not None:
         texts = suggesting.texts.record(spec)
+    # All by which a search goes otherwise: what was tried under another description is tried again.
     description: dict[str, Any] = {
         "policy": suggesting.name,
         "server": suggesting.server.server,
@@ -122,7 +123,7 @@ def open_ways(
 
 
 def _weights(spec: str | None) -> str | None:
-    """What tells a model from others: the digest of its weights, or its SPEC where it is none of ours."""
+    """Return what tells a model from others: the digest of its weights, or its SPEC where it is none of ours."""
     if spec is None or is_foreign(spec):
         return spec
     digests = [weights_sha256(find_checkpoint(resolve_model_path(member))) for member in team_of(spec)]
