@@ -331,7 +331,6 @@ class ProjectProver:
 
     # -- files --
 
-
     def _is_wanted(self, path: str) -> bool:
         return not self.project.only or path == self.project.only
 

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-
 from nanoproof.repos.traced_files import (
     Position,
     Provenance,
