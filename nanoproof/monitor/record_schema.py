@@ -420,3 +420,9 @@ class Trace(TypedDict):
 
     traceEvents: list[TraceEvent]
     displayTimeUnit: str
+
+
+class ApiError(TypedDict):
+    """The body of every response with a status from 400 on."""
+
+    error: str

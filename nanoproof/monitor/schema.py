@@ -13,12 +13,6 @@ StateName = Literal["running", "stalled", "silent", "finished", "stopped", "died
 StreamKind = Literal["hello", "status", "metrics", "event", "attempt", "log", "reset"]
 
 
-class ApiError(TypedDict):
-    """The body of every response with a status from 400 on."""
-
-    error: str
-
-
 # -- Run ---------------------------------------------------------------------------------------------------------
 
 

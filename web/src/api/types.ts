@@ -386,6 +386,11 @@ export interface Trace {
   displayTimeUnit: string;
 }
 
+/** The body of every response with a status from 400 on. */
+export interface ApiError {
+  error: string;
+}
+
 export type Level = "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL";
 
 export type Order = "asc" | "desc";
@@ -393,11 +398,6 @@ export type Order = "asc" | "desc";
 export type StateName = "running" | "stalled" | "silent" | "finished" | "stopped" | "died" | "unknown";
 
 export type StreamKind = "hello" | "status" | "metrics" | "event" | "attempt" | "log" | "reset";
-
-/** The body of every response with a status from 400 on. */
-export interface ApiError {
-  error: string;
-}
 
 /** How much of the attempt logs has been read. */
 export interface Indexing {
