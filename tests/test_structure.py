@@ -65,8 +65,8 @@ seven that find tactics beside the policy's, in a state, its goal, its definitio
 seven of models of others with values, searched and trained with, in this process or at servers;
 actors/state_questions.py, which answers states typed into the page, monitor/params.py and common/trackers.py."""
 # repos/certified.py and 210 lines: an outside verdict on the proofs of a project; repos/source_file.py and names.py:
-# one file of a project, and what its tactics name, apart from the project and its trace, which had 600 lines each; monitor/baselines.py: what
-# solver tactics alone prove.
+# one file of a project, and what its tactics name, apart from the project and its trace, which had 600 lines each;
+# monitor/baselines.py: what solver tactics alone prove.
 SHORT_MODULE, MOST_SHORT_MODULES = 50, 25
 MOST_IMPORT_LINES = 0.058
 """Part of all lines of the library."""
