@@ -151,8 +151,12 @@ def parse_target(text: str | None, options: ProveOptions) -> Theorem | LeanFile 
         return found[0]
     if text is None:
         return None
+    if os.path.isdir(text):
+        raise UserError(f"{text} is a folder: python -m nanoproof.repos prove proves the sorries of all its files")
     if text.endswith(".lean") or os.path.isfile(text):  # which is false for what is too long to be a name
         return read_lean_file(Path(text))
+    if re.fullmatch(r"\S*[/.]\S*", text.strip()):
+        raise UserError(f"{text} is no theorem, and there is no such file")
     try:
         return parse_theorem(text, embedded=not options.servers.servers)
     except UserError as error:
@@ -219,8 +223,14 @@ def prove_all(
     try:
         return prover.fill(filler, session)
     finally:
-        out = options.out or str(path.with_suffix(".proved.lean"))
-        write(out, filler.settled.written(), "--out")
+        out, text = options.out or str(path.with_suffix(".proved.lean")), filler.settled.written()
+        try:
+            write(out, text, "--out")
+        except UserError:
+            # What a search has found must not be lost to a full disk, or a folder that belongs to somebody else.
+            if filler.settled.filled:
+                print_lines(["what was to be written:", "", text])
+            raise
         print(f"written to {out}")
 
 

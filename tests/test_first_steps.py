@@ -92,6 +92,14 @@ def test_a_small_network_has_steps_beside_its_own_unless_the_flag_says_otherwise
     assert parse_rl_args(model, "").step_tactics is None, "RL has none"
 
 
+@pytest.mark.parametrize(("words", "tokens"), [([], 64), (["--proof-max-new-tokens", "20"], 20)])
+def test_whole_proofs_are_as_long_as_a_small_network_can_write(words: list[str], tokens: int, tmp_path: Path) -> None:
+    small.save_model(tmp_path)
+    args = prove_args(["theorem t : True", "--whole-proof", "--model-path", str(tmp_path), *words])
+    follow_network(args)
+    assert args.proof_max_new_tokens == tokens
+
+
 def test_proofs_are_looked_for_in_the_folder_of_runs_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`check_with_lean quickstart/proofs`, as the quickstart's last lines name it, from wherever one is."""
     home, here = tmp_path / "home", tmp_path / "here"

@@ -26,7 +26,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
-from nanoproof.common.errors import UserError, report_error
+from nanoproof.common.errors import UserError, did_you_mean, report_error
 from nanoproof.common.retired import is_retired_flag
 from nanoproof.common.run_dir import SCRIPTS
 
@@ -411,9 +411,8 @@ class Parser(argparse.ArgumentParser):
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
             choices = [str(choice) for choice in action.choices or () if str(choice) != value]
-            near = difflib.get_close_matches(str(value), choices, n=1)
-            if near and error.message is not None:
-                error.message += f"; did you mean {near[0]}?"
+            if error.message is not None:
+                error.message += did_you_mean(str(value), choices)
             raise
 
     def _as_written_now(self, arguments: Sequence[str]) -> list[str]:

@@ -13,10 +13,11 @@ import re
 import select
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,14 @@ ABSENT = {"nanolean": "the embedded prover is not here (no package nanolean): na
 
 class UserError(Exception):
     """Something outside of the program is wrong; the message is one line that a user can act on."""
+
+
+def did_you_mean(typed: str, known: Iterable[str]) -> str:
+    """Return the end of a message that names the nearest of the known names; empty where none is near."""
+    near = get_close_matches(typed, list(known), n=1)
+    if not near:
+        return ""
+    return f"; did you mean {near[0]}?"
 
 
 _FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]*")

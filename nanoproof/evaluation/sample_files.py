@@ -12,7 +12,7 @@ from nanoproof.common.config import change, check, group, opt, to_dict, validate
 from nanoproof.common.files import atomic_write, json_line, read_text
 from nanoproof.evaluation.results import RESULTS, SUMMARY, EvalSettings, EvaluationFiles, read_attempts, result_files
 from nanoproof.evaluation.summary import pass_rates, summarize, theorem_key
-from nanoproof.inference.language_model import GenerationOptions
+from nanoproof.inference.language_model import WHOLE_PROOF_TOKENS, GenerationOptions
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.whole_proof import PATIENCE
@@ -33,7 +33,11 @@ class WholeProofOptions:
         GenerationOptions,
         "proof-",
         without=("num_samples",),
-        max_new_tokens=change(default=1024, help="Tokens of a whole proof, its end included.", advanced=True),
+        max_new_tokens=change(
+            default=WHOLE_PROOF_TOKENS,
+            help="Tokens of a whole proof, its end included; of a network of ours at most half of what it reads.",
+            advanced=True,
+        ),
         temperature=change(help="Temperature of whole proofs; 0 takes the likeliest token.", advanced=True),
         top_p=change(advanced=True),
         stop=change(help="A whole proof ends before the first of these texts.", advanced=True),

@@ -8,6 +8,9 @@ import numpy as np
 
 from nanoproof.common.config import opt, validate
 
+WHOLE_PROOF_TOKENS = 1024
+"""How long a whole proof may be, where the model can read twice as much."""
+
 
 @dataclass(frozen=True)
 class GenerationOptions:

@@ -378,16 +378,27 @@ SMALL_PARAMETERS = 10_000_000
 """A network with fewer parameters is small: its recipes were measured at one million."""
 
 
-def small_network(spec: str) -> int | None:
-    """Return how many parameters the small network at a path has; None for a large one, and for what is none of ours.
+def config_at(spec: str) -> GPTConfig | None:
+    """Return the shape of the network at a path; None for what is none of ours.
 
     Raises nothing: whoever loads a network says what is wrong with it.
     """
     try:
         config = read_manifest(resolve_model_path(spec)).get("config")
-        with torch.device("meta"):  # counted without memory for them
-            parameters = GPT(GPTConfig(**{"num_kv_heads": None, **(config or {})})).num_parameters()
+        return GPTConfig(**{"num_kv_heads": None, **(config or {})})
     except (UserError, TypeError):
+        return None
+
+
+def small_network(spec: str) -> int | None:
+    """Return how many parameters the small network at a path has; None for a large one, or what is none of ours."""
+    config = config_at(spec)
+    if config is None:
+        return None
+    try:
+        with torch.device("meta"):  # counted without memory for them
+            parameters = GPT(config).num_parameters()
+    except TypeError:
         return None
     if parameters >= SMALL_PARAMETERS:
         return None

@@ -2,6 +2,8 @@
 
 import argparse
 import logging
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -14,12 +16,12 @@ from nanoproof.common.option_groups import CheckpointOption, DeviceOption, Polic
 from nanoproof.common.run_dir import resolve_model_path, team_of
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.hf_model import HFModel
-from nanoproof.inference.language_model import LanguageModel, has_values
+from nanoproof.inference.language_model import WHOLE_PROOF_TOKENS, LanguageModel, has_values
 from nanoproof.inference.open_model import CachedModel, LanguageModelOptions, is_foreign, open_model
 from nanoproof.inference.own_model import OwnModel
 from nanoproof.inference.sampling import EngineLimits
 from nanoproof.lean.types import Theorem
-from nanoproof.model.checkpoint import find_checkpoint, load_model, small_network, weights_sha256
+from nanoproof.model.checkpoint import config_at, find_checkpoint, load_model, small_network, weights_sha256
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.added_tactics import with_added_tactics
@@ -442,21 +444,38 @@ STEPS_OF_SMALL = 12
 
 
 def follow_network(args: argparse.Namespace) -> None:
-    """Where `--step-tactics` is not given, set it by the network that the parsed flags name: `STEPS_OF_SMALL` for a
-    small one on NanoLean, which writes too little of what a state itself says; else it stays as it is, none.
+    """Set what is not given by the network that the parsed flags name, where that is one of ours on NanoLean.
+
+    `--step-tactics` is `STEPS_OF_SMALL` for a small one, which writes too little of what a state itself says, else it
+    stays none. Whole proofs have as many tokens as fit beside a statement of the same length, which is printed.
     """
     named = args.model_path
     if isinstance(named, list | tuple):
         named = next(iter(named), None)
     named = named or getattr(args, "run_dir", None)
-    if args.step_tactics is not None or named is None or is_foreign(str(named)) or args.lean_servers:
-        return
-    # A proof that is written as a whole has no states at which to try them.
-    if getattr(args, "whole_proofs", False) or getattr(args, "whole_proof", False):
+    if named is None or is_foreign(str(named)):
         return
     first = team_of(str(named))[:1]
-    if first and small_network(first[0]) is not None:
+    if not first:
+        return
+    if getattr(args, "whole_proofs", False) or getattr(args, "whole_proof", False):
+        _fit_whole_proofs(args, first[0])  # a proof that is written as a whole has no states at which to try steps
+    elif args.step_tactics is None and not args.lean_servers and small_network(first[0]) is not None:
         args.step_tactics = STEPS_OF_SMALL
+
+
+def _fit_whole_proofs(args: argparse.Namespace, spec: str) -> None:
+    """Lower `--proof-max-new-tokens` to half of what the network reads, unless it was given."""
+    config = config_at(spec)
+    if config is None or args.proof_max_new_tokens != WHOLE_PROOF_TOKENS:
+        return
+    half = config.sequence_len // 2
+    if half < WHOLE_PROOF_TOKENS:
+        args.proof_max_new_tokens = half
+        # Before the ranks know each other: torchrun tells each its number.
+        if os.environ.get("RANK", "0") == "0":
+            text = f"whole proofs have at most {half} tokens, half of what the network reads (--proof-max-new-tokens)"
+            print(text, file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -214,6 +214,8 @@ def run(args: argparse.Namespace) -> int:
     out = Path(str(options.out))
     if not out.absolute().parent.is_dir():
         raise UserError(f"--out {out}: there is no such folder")
+    if not entries:
+        raise UserError(f"{args.file} lists no sorry: there is nothing to prove")
     folder = home() / "sorrydb"
     if options.report is not None:
         folder = Path(options.report)

@@ -191,3 +191,11 @@ def test_two_files_of_one_name_are_refused() -> None:
         parse_set_names(["a/mine.lean,b/mine.jsonl"])
     with pytest.raises(UserError, match=r"^unknown data set mine; there are: .*, and files of theorems"):
         parse_set_names(["mine"])
+    with pytest.raises(UserError, match="did you mean nanolean"):
+        parse_set_names(["nanolaen"])
+
+
+def test_the_path_of_a_file_may_have_blanks(tmp_path: Path) -> None:
+    path = tmp_path / "Größe, mit Leer.lean"
+    path.write_text("theorem t : True := sorry")
+    assert parse_set_names([str(path), "nanolean,nanolean-hard"]) == [str(path), "nanolean", "nanolean-hard"]

@@ -126,7 +126,10 @@ def test_failing_theorems_are_dropped_and_unknown_ones_kept_with_one_warning(tmp
     assert [theorem.id for theorem in filtered.theorems] == ["t0", "t1", "t3", "t4", "t5"]
     assert (filtered.failing, filtered.unknown) == (1, 3)
     (record,) = caplog.records
-    assert record.getMessage() == "d train: 3 of 6 theorems are not in w.json; they are kept"
+    assert (
+        record.getMessage()
+        == "d train: 3 of 6 theorems were not tried yet by whoever made w.json; they are used like the others"
+    )
 
 
 def test_a_split_is_the_same_but_for_failing_theorems(caplog):

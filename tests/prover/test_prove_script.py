@@ -91,6 +91,23 @@ def test_a_proof_that_cannot_be_written_is_printed_and_ends_with_one_line(
     assert "theorem foo : A := by\n  intro h\n  exact h" in capsys.readouterr().out
 
 
+def test_a_file_that_cannot_be_written_is_printed(
+    lean: ScriptedLean, file: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "taken").touch()
+    with pytest.raises(UserError, match=r"^cannot write --out .*foo\.lean"):
+        prove.main([str(file), "--out", str(tmp_path / "taken" / "foo.lean")])
+    assert "foo : A := by\n  intro h\n  exact h" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [(".", "is a folder: python -m nanoproof.repos prove"), ("no/such.txt", "no such file")]
+)
+def test_a_path_is_no_theorem(text: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        prove.main([text])
+
+
 def test_a_refused_statement_ends_with_one_line_and_its_place(lean: ScriptedLean) -> None:
     lean.root = None
     with pytest.raises(UserError, match=r"^scripted refusal of the statement$"):

@@ -206,6 +206,8 @@ def test_what_is_no_list_is_refused(tmp_path: Path) -> None:
     (tmp_path / "list.json").write_text("[]")
     with pytest.raises(UserError, match="no such folder"):
         main(["sorrydb", str(tmp_path / "list.json"), "--out", str(tmp_path / "none" / "out.json")])
+    with pytest.raises(UserError, match="lists no sorry"):
+        main(["sorrydb", str(tmp_path / "list.json"), "--out", str(tmp_path / "out.json")])
 
 
 JSON = st.recursive(

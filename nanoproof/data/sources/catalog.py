@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, did_you_mean
 
 STAGES = ("pretrain", "midtrain", "sft", "rl", "bench")
 SEE_PAGE = "see its page"
@@ -226,7 +226,7 @@ def select_data_sets(words: Iterable[str]) -> list[DataSet]:
     if unknown or not words:
         raise UserError(
             f"unknown data set {', '.join(unknown) or '(none)'}; there are: all, the stages {', '.join(STAGES)}, "
-            f"and {', '.join(CATALOG)}"
+            f"and {', '.join(CATALOG)}{did_you_mean(' '.join(unknown), ('all', *STAGES, *CATALOG))}"
         )
     named = set(CATALOG) if "all" in words else set(words) | set(of_stages(words))
     return [data_set for data_set in _DATA_SETS if data_set.name in named]

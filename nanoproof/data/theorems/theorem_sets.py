@@ -34,7 +34,7 @@ from typing import Any, Literal, Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, did_you_mean
 from nanoproof.common.files import parse_json, read_text
 from nanoproof.common.run_dir import repo_name, traced_file
 from nanoproof.data.sources.catalog import CATALOG
@@ -501,11 +501,17 @@ def parse_set_names(values: Iterable[str]) -> list[str]:
 
     Raises UserError for unknown ones, and for two that would go by the same name.
     """
-    names = [name for value in values for name in value.replace(",", " ").split()]
+    names: list[str] = []
+    for value in values:
+        if is_theorem_file(value) and Path(value).expanduser().is_file():
+            names.append(value)  # its path may have blanks and commas
+        else:
+            names += value.replace(",", " ").split()
     unknown = [name for name in names if not _is_known(name)]
     if unknown or not names:
         there = f"{', '.join(DATASETS)}, repo:NAME, and files of theorems (.lean, .jsonl)"
-        raise UserError(f"unknown data set {', '.join(unknown) or '(none)'}; there are: {there}")
+        near = did_you_mean(" ".join(unknown), DATASETS)
+        raise UserError(f"unknown data set {', '.join(unknown) or '(none)'}; there are: {there}{near}")
     distinct = list(dict.fromkeys(names))
     known: dict[str, str] = {}
     for name in distinct:

@@ -143,7 +143,11 @@ def filter_theorems(theorems: Sequence[Theorem], whitelist: Whitelist, title: st
         kept.append(theorem)
     if unknown:
         log.warning(
-            "%s: %d of %d theorems are not in %s; they are kept", title, unknown, len(theorems), whitelist.path.name
+            "%s: %d of %d theorems were not tried yet by whoever made %s; they are used like the others",
+            title,
+            unknown,
+            len(theorems),
+            whitelist.path.name,
         )
     return Filtered(kept, failing, unknown)
 
