@@ -57,29 +57,41 @@ class Found:
         self.of_a.add(hit.piece.label)
         if hit.share >= MOSTLY:
             self.mostly.add(hit.other.label)
+        # One example for each theorem of B: a theorem that is everywhere in A says no more by a second.
         if hit.other.label not in self.of_b and len(self.examples) < examples:
             self.examples.append({"a": hit.piece.label, "line": hit.line, "b": hit.other.label, "what": hit.what})
         self.of_b.add(hit.other.label)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts, by pieces of both sets, and the examples."""
+        return {
+            "a": len(self.of_a),
+            "b": len(self.of_b),
+            "b_mostly": len(self.mostly),
+            "examples": self.examples,
+        }
 
 
 def compare(a: str, b: str, examples: int = 5, show: bool = False) -> dict[str, Any]:
     """Return the report on two sets. Raises UserError for a set that is unknown, missing, empty or misshapen."""
     key: Key = None
+    # Only NanoLean elaborates without a server.
     if {a.split(":")[0], b.split(":")[0]} <= {EMBEDDED, *FIXED}:
         key = statement_key
     index = overlap.Index(read_set(b, key, by_statement=True))
-    found: dict[overlap.Kind, Found] = {kind: Found() for kind in overlap.KINDS if key or kind != "key"}
+    overlaps: dict[overlap.Kind, Found] = {kind: Found() for kind in overlap.KINDS if key or kind != "key"}
     count = statements = 0
     with Progress(0, f"read {a}", unit="pieces", show=show) as progress:
         for piece in read_set(a, key):
             count, statements = count + 1, statements + len(piece.forms)
             for hit in index.hits(piece):
-                found[hit.kind].add(hit, examples)
+                overlaps[hit.kind].add(hit, examples)
             progress.update()
+    # "No overlap" of nothing would read like a clean bill.
     for name, pieces in ((a, count), (b, len(index.pieces))):
         if not pieces:
             raise UserError(f"{name} is empty: there is nothing to compare")
-    return {
+    report: dict[str, Any] = {
         "a": {"name": a, "pieces": count, "statements": statements},
         "b": {
             "name": b,
@@ -87,11 +99,11 @@ def compare(a: str, b: str, examples: int = 5, show: bool = False) -> dict[str, 
             "statements": sum(len(piece.forms) for piece in index.pieces),
             "too_short_for_words": index.without_grams,
         },
-        "overlap": {
-            kind: {"a": len(f.of_a), "b": len(f.of_b), "b_mostly": len(f.mostly), "examples": f.examples}
-            for kind, f in found.items()
-        },
+        "overlap": {},
     }
+    for kind, found_of_kind in overlaps.items():
+        report["overlap"][kind] = found_of_kind.to_json()
+    return report
 
 
 # -- Reading sets ----------------------------------------------------------------------------------------------------
@@ -111,11 +123,17 @@ def read_set(spec: str, key: Key = None, by_statement: bool = False) -> Iterator
                     yield overlap.theorem_piece(theorem, key)
     elif name == "leantree":
         path = file_path("leantree", "leantree_mathlib.jsonl")
-        first_valid = split_lines(path)[1] if split else 0
-        lines = {"": (0, None), "train": (0, first_valid), "valid": (first_valid, None)}
-        if split not in lines:
-            raise UserError(f"leantree has no split {split!r}; there are: train, valid")
-        yield from _of_rows(islice(jsonl_rows(path), *lines[split]), read)
+        rows: Iterable[tuple[str, dict[str, Any]]] = jsonl_rows(path)
+        match split:
+            case "":
+                pass
+            case "train":
+                rows = islice(rows, split_lines(path)[1])
+            case "valid":
+                rows = islice(rows, split_lines(path)[1], None)
+            case _:
+                raise UserError(f"leantree has no split {split!r}; there are: train, valid")
+        yield from _of_rows(rows, read)
     elif name in NAMED_CORPORA:
         corpus = text_corpus(name)
         parts: dict[str, Documents] = {"train": corpus.train, "valid": corpus.valid}
@@ -141,9 +159,9 @@ def _of_documents(documents: Documents, read: Read) -> Iterator[overlap.Piece]:
 
 def _of_path(path: Path, read: Read) -> Iterator[overlap.Piece]:
     if path.is_dir():
-        files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
-        for file in files:
-            yield from _of_path(file, read)
+        for file in sorted(path.rglob("*")):
+            if file.suffix in SUFFIXES and file.is_file():
+                yield from _of_path(file, read)
         return
     if not path.is_file():
         names = ", ".join(dict.fromkeys([*DATASETS, "leantree", *NAMED_CORPORA]))
@@ -156,6 +174,7 @@ def _of_path(path: Path, read: Read) -> Iterator[overlap.Piece]:
     elif path.suffix == ".parquet":
         yield from _of_parquet(path, read)
     elif path.suffix in SUFFIXES:
+        # A corpus may hold anything, and what is no UTF-8 is no statement.
         yield from read(path.read_text(encoding="utf-8", errors="replace"), str(path))
     else:
         raise UserError(f"{path}: sets are read from {', '.join(SUFFIXES)} files")
@@ -168,7 +187,7 @@ def _of_parquet(path: Path, read: Read) -> Iterator[overlap.Piece]:
             column = next((name for name in FIELDS if name in names), None)
             if column is None:
                 raise UserError(f"{path} has none of the columns {', '.join(FIELDS)}; it has: {', '.join(names)}")
-            place = [name for name in ("url", "path") if name in names]
+            place = [name for name in ("url", "path") if name in names]  # as in leangithubraw
             number = 0
             for batch in file.iter_batches(128, columns=[column, *place]):
                 for row in batch.to_pylist():
@@ -192,7 +211,10 @@ def _of_rows(rows: Iterable[tuple[str, dict[str, Any]]], read: Read) -> Iterator
 
 
 def _pieces(column: str, text: str, label: str, read: Read) -> Iterable[overlap.Piece]:
-    return read(text, label) if column == "text" else [overlap.theorem_piece(Theorem(text, "", label))]
+    if column == "text":
+        return read(text, label)
+    # A row with a statement is one theorem, whatever definitions its source has before it.
+    return [overlap.theorem_piece(Theorem(text, "", label))]
 
 
 def _of_leantree(row: dict[str, Any], place: str) -> Iterator[overlap.Piece]:
@@ -211,36 +233,45 @@ def _of_leantree(row: dict[str, Any], place: str) -> Iterator[overlap.Piece]:
 
 def table(report: dict[str, Any]) -> str:
     """Format the report as text."""
-    a, b = report["a"], report["b"]
-    lines = [
-        f"{side}: {x['name']}, {x['pieces']:,} pieces, {x['statements']:,} statements" for side, x in zip("AB", (a, b))
-    ]
+    b = report["b"]
+    lines = []
+    for side, counts in (("A", report["a"]), ("B", b)):
+        lines.append(f"{side}: {counts['name']}, {counts['pieces']:,} pieces, {counts['statements']:,} statements")
     if b["too_short_for_words"]:
         lines.append(f"   {b['too_short_for_words']:,} pieces of B have too few words for the last comparison")
-    for kind, found in report["overlap"].items():
-        mostly = f" ({found['b_mostly']:,} with at least {MOSTLY:.0%} of its runs)" if kind == "words" else ""
-        lines.append(f"{overlap.KINDS[kind]:<28} {found['b']:>8,} of B{mostly}  in {found['a']:>8,} of A")
-        for example in found["examples"]:
-            line = f", line {example['line']}" if example["line"] else ""
-            lines.append(f"    {example['b']}  in  {example['a']}{line}: {example['what'][:120]}")
+    for kind, counts in report["overlap"].items():
+        of_b = f"{counts['b']:>8,} of B"
+        if kind == "words":
+            of_b += f" ({counts['b_mostly']:,} with at least {MOSTLY:.0%} of its runs)"
+        lines.append(f"{overlap.KINDS[kind]:<28} {of_b}  in {counts['a']:>8,} of A")
+        for example in counts["examples"]:
+            place = example["a"]
+            if example["line"]:
+                place += f", line {example['line']}"
+            lines.append(f"    {example['b']}  in  {place}: {example['what'][:120]}")
     return "\n".join(lines)
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    made = Parser(prog="python -m nanoproof.data.contamination", description=(__doc__ or "").splitlines()[0])
-    made.add_argument("a", metavar="A", help="The set that may be contaminated: NAME, NAME:SPLIT, file or directory.")
-    made.add_argument("b", metavar="B", help="The set that should not be in it.")
-    made.add_argument("--examples", type=int, default=5, metavar="N", help="Examples to print of each kind.")
-    made.add_argument("--json", action="store_true", help="Print one JSON object.")
-    return made
+    command = Parser(prog="python -m nanoproof.data.contamination", description=(__doc__ or "").splitlines()[0])
+    command.add_argument(
+        "a", metavar="A", help="The set that may be contaminated: NAME, NAME:SPLIT, file or directory."
+    )
+    command.add_argument("b", metavar="B", help="The set that should not be in it.")
+    command.add_argument("--examples", type=int, default=5, metavar="N", help="Examples to print of each kind.")
+    command.add_argument("--json", action="store_true", help="Print one JSON object.")
+    return command
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the report."""
     args = parser().parse_args(argv)
     report = compare(args.a, args.b, args.examples, show=not args.json)
-    print(json.dumps(report, ensure_ascii=False) if args.json else table(report))
+    if args.json:
+        print(json.dumps(report, ensure_ascii=False))
+    else:
+        print(table(report))
     return 0
 
 

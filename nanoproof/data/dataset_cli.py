@@ -18,7 +18,7 @@ SHOWN = 5
 def run_command(theorem_set: TheoremSet, module: str, argv: Sequence[str] | None) -> int:
     """Run `stats`, `show` or `check-init` of a theorem set; the last is that of `nanoproof.data.whitelist`."""
     parser, commands = make_parser(module, f"The data set {theorem_set.name}.", theorem_set.splits, "theorem")
-    if not theorem_set.is_benchmark:
+    if not theorem_set.is_benchmark:  # these have no whitelists
         for command in commands.choices.values():
             command.add_argument(
                 "--lean-project",
@@ -30,10 +30,15 @@ def run_command(theorem_set: TheoremSet, module: str, argv: Sequence[str] | None
     if args.command == "check-init":
         return check_set(theorem_set.name, args)
     check_max(args)
-    lean = LeanChoice() if theorem_set.is_benchmark else choose_lean(args.lean_project)
+    lean = LeanChoice()
+    if not theorem_set.is_benchmark:
+        lean = choose_lean(args.lean_project)
     if args.command == "stats":
         report = theorem_set.stats(lean.version_for(theorem_set.name))
-        print(json.dumps(report, ensure_ascii=False) if args.json else _table(report))
+        if args.json:
+            print(json.dumps(report, ensure_ascii=False))
+        else:
+            print(_table(report))
         return 0
     print_items(list(_chosen(theorem_set, args, lean)), args.json)
     return 0
@@ -50,7 +55,7 @@ def make_parser(
     show.add_argument("--split", choices=tuple(splits), help="Which part (default: the first; with --id all).")
     show.add_argument("--max", type=int, default=SHOWN, metavar="N", help="The first so many.")
     show.add_argument("--id", metavar="ID", help="Only what has this id.")
-    show.add_earlier({"--n": "--max"})
+    show.add_earlier({"--n": "--max"})  # what the first version called it
     for command in (stats, show):
         command.add_argument("--json", action="store_true", help="Print JSON, one object per line.")
     return parser, commands
@@ -66,7 +71,7 @@ def chosen_splits(args: argparse.Namespace, splits: Sequence[str]) -> list[str]:
     """Return the splits that `show` reads: the one that is asked for, else the first, or all to find an id."""
     if args.split:
         return [args.split]
-    return list(splits[:1] if args.id is None else splits)
+    return list(splits[:1]) if args.id is None else list(splits)
 
 
 def print_items(items: Sequence[tuple[str, dict[str, Any]]], as_json: bool) -> None:
@@ -74,32 +79,39 @@ def print_items(items: Sequence[tuple[str, dict[str, Any]]], as_json: bool) -> N
     for number, (text, record) in enumerate(items):
         if as_json:
             print(json.dumps(record, ensure_ascii=False))
-        else:
-            print(("\n" if number else "") + text)
+            continue
+        if number > 0:
+            print()
+        print(text)
 
 
 def _chosen(
     theorem_set: TheoremSet, args: argparse.Namespace, lean: LeanChoice
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     splits = chosen_splits(args, theorem_set.splits)
-    found: list[tuple[str, Theorem]] = []
+    chosen: list[tuple[str, Theorem]] = []
     for split in splits:
-        theorems = theorem_set.list_theorems(split, lean.version_for(theorem_set.name))
-        found += [(split, theorem) for theorem in theorems if args.id in (None, theorem.id)]
-    if not found and args.id is not None:
+        for theorem in theorem_set.list_theorems(split, lean.version_for(theorem_set.name)):
+            if args.id in (None, theorem.id):
+                chosen.append((split, theorem))
+    if not chosen and args.id is not None:
         raise UserError(f"--id {args.id}: no such theorem in {theorem_set.name} {', '.join(splits)}")
-    for split, theorem in found[: args.max]:
+    for split, theorem in chosen[: args.max]:
         text = f"-- {theorem.dataset} {split}: {theorem.id}\n{theorem.source}"
         record = {"id": theorem.id, "dataset": theorem.dataset, "split": split, "source": theorem.source}
         yield text, {**record, "hash": theorem_hash(theorem.source)}
 
 
 def _table(report: dict[str, Any]) -> str:
-    version = f" under Lean {report['lean_version']}" if report["lean_version"] else ""
-    lines = [f"{report['name']}{version}", _line("rows", report["rows"]), *_reasons(report["left_out"])]
+    title = report["name"]
+    if report["lean_version"]:
+        title += f" under Lean {report['lean_version']}"
+    lines = [title, _line("rows", report["rows"]), *_reasons(report["left_out"])]
     for split, counts in report["splits"].items():
-        unknown = f"  ({counts['unknown']:,} unknown to the whitelist)" if counts["unknown"] else ""
-        lines += [_line(split, counts["theorems"]) + unknown, *_reasons(counts["left_out"])]
+        line = _line(split, counts["theorems"])
+        if counts["unknown"]:
+            line += f"  ({counts['unknown']:,} unknown to the whitelist)"
+        lines += [line, *_reasons(counts["left_out"])]
     return "\n".join(lines)
 
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain, repeat
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
@@ -59,7 +60,12 @@ class DownloadConfig:
 
     def pin(self, name: str) -> str:
         """Return the revision that the user asked for of a data set; "" for none."""
-        return dict(text.partition("=")[::2] for text in self.revision).get(name, "")
+        pin = ""
+        for text in self.revision:
+            data_set, _, revision = text.partition("=")
+            if data_set == name:
+                pin = revision
+        return pin
 
 
 @dataclass
@@ -86,7 +92,7 @@ class DownloadPlan:
 
     @property
     def name(self) -> str:
-        """The data set's name."""
+        """Return the data set's name."""
         return self.data_set.name
 
     @property
@@ -100,8 +106,11 @@ class DownloadPlan:
 
     @property
     def bytes_to_fetch(self) -> int:
-        """Bytes to fetch, as far as sizes are known, without those that arrived in an earlier attempt."""
-        return sum(max(0, (file.size or 0) - partial_bytes(file, self.target(file))) for file in self.to_fetch)
+        """Return the bytes to fetch, as far as sizes are known, without those that arrived in an earlier attempt."""
+        total = 0
+        for file in self.to_fetch:
+            total += max(0, (file.size or 0) - partial_bytes(file, self.target(file)))
+        return total
 
     def add(self, file: RemoteFile, num_bytes: int, sha256: str, rows: int | None) -> None:
         """Record a file that has arrived, and write the manifest."""
@@ -109,13 +118,13 @@ class DownloadPlan:
         with self.lock:
             self.complete[file.local] = record
             self.fetched.append(file.local)
-            self.save()
+            self.save()  # after each file: what has arrived counts, whatever ends this download
 
     def fail(self, file: RemoteFile, error: TransferError) -> None:
         """Record that a file did not arrive."""
         with self.lock:
             self.failures[file.local] = str(error)
-            if error.whole_repository:
+            if error.whole_repository:  # its other files need not be asked for
                 self.unavailable[file.source.repository] = str(error)
 
     def finish(self) -> None:
@@ -127,26 +136,30 @@ class DownloadPlan:
         """Write the manifest if any file is complete and something has changed."""
         if not self.complete:
             return
-        main = self.data_set.files[0]
-        commit = self.commits.get(main.repository) or (self.recorded.commit if self.recorded else "")
-        known = (self.recorded.commit, self.recorded.files, self.recorded.missing) if self.recorded else None
-        if known != (commit, self.complete, self.missing):
-            revision = main.revision
-            date, files = manifest.now(), dict(self.complete)
-            self.recorded = manifest.Manifest(self.name, main.address, revision, commit, date, files, self.missing)
-            manifest.write_manifest(self.recorded)
+        main, recorded = self.data_set.files[0], self.recorded
+        commit = self.commits.get(main.repository, "")
+        if recorded is not None:
+            commit = commit or recorded.commit
+            # The date says when files arrived, so a download that changed nothing leaves it.
+            if (recorded.commit, recorded.files, recorded.missing) == (commit, self.complete, self.missing):
+                return
+        date, files = manifest.now(), dict(self.complete)
+        self.recorded = manifest.Manifest(self.name, main.address, main.revision, commit, date, files, self.missing)
+        manifest.write_manifest(self.recorded)
 
     def row_warnings(self) -> list[str]:
         """Describe the files with another number of rows than the catalog expects."""
-        found = []
+        warnings = []
         for filename, record in sorted(self.complete.items()):
             expected = self.data_set.expected_rows(filename)
             if expected is None or record.rows is None:
                 continue
-            if abs(record.rows - expected) > (expected * ROUNDED if self.data_set.about else 0):
-                about = "about " if self.data_set.about else ""
-                found.append(f"{filename} has {record.rows:,} rows, {about}{expected:,} were expected")
-        return found
+            shown, allowed = f"{expected:,}", 0.0
+            if self.data_set.about:
+                shown, allowed = f"about {expected:,}", expected * ROUNDED
+            if abs(record.rows - expected) > allowed:
+                warnings.append(f"{filename} has {record.rows:,} rows, {shown} were expected")
+        return warnings
 
 
 def _file_record(file: RemoteFile, num_bytes: int, sha256: str, rows: int | None) -> manifest.FileRecord:
@@ -157,7 +170,9 @@ def _file_record(file: RemoteFile, num_bytes: int, sha256: str, rows: int | None
 def partial_bytes(file: RemoteFile, target: Path) -> int:
     """Return the bytes of a file that arrived in an earlier attempt."""
     partial = transfer.partial_path(file, target)
-    return partial.stat().st_size if file.resume_key and partial.exists() else 0
+    if not file.resume_key or not partial.exists():
+        return 0
+    return partial.stat().st_size
 
 
 def make_plan(
@@ -179,12 +194,15 @@ def make_plan(
     if plan.recorded is not None:
         hashes = config.verify and not config.force
         problems = manifest.find_problems(plan.recorded, hashes=hashes, on_bytes=on_hashed)
-        plan.complete = {name: record for name, record in plan.recorded.files.items() if name not in problems}
-        plan.notes += [f"{name} {problem}; it is fetched again" for name, problem in problems.items()]
-    for source in (*data_set.files, *(source for _, source in data_set.whitelists)):
-        pin = config.pin(data_set.name) if source in data_set.files else ""
+        plan.complete = dict(plan.recorded.files)
+        for name, problem in problems.items():
+            del plan.complete[name]
+            plan.notes.append(f"{name} {problem}; it is fetched again")
+    # A pin is of the data's repository; whitelists are in another.
+    pins = dict.fromkeys(data_set.files, config.pin(data_set.name))
+    for source in (*data_set.files, *dict(data_set.whitelists).values()):
         try:
-            for file in _list_files(plan, source, pin, config, remotes[source.host], stop):
+            for file in _list_files(plan, source, pins.get(source, ""), config, remotes[source.host], stop):
                 plan.wanted[file.local] = file.size
                 if config.force or not _is_complete(plan, file):
                     plan.to_fetch.append(file)
@@ -202,7 +220,9 @@ def _list_files(
     stop: threading.Event,
 ) -> list[RemoteFile]:
     """Return the files to have of a source: of the pinned, the recorded or the newest commit."""
-    recorded = "" if config.force else _recorded_commit(plan, source)
+    recorded = ""
+    if not config.force:
+        recorded = _recorded_commit(plan, source)
     newest = transfer.with_retries(lambda: remote.commit(source, pin or source.revision), stop)
     if recorded and newest and newest != recorded:
         if pin:
@@ -219,14 +239,17 @@ def _list_files(
         if len(files) != plan.data_set.shards:
             plan.notes.append(f"{source.repository} has {len(files)} shards, {plan.data_set.shards} were expected")
         if config.shards is not None:
-            files = [*files[:-1][: config.shards], files[-1]]
+            files = [*files[:-1][: config.shards], files[-1]]  # the last shard is for validation
     return files
 
 
 def _recorded_commit(plan: DownloadPlan, source: Source) -> str:
     """Return the commit that the files of a repository were taken from, even if they are damaged or gone since."""
-    known = plan.recorded.files.values() if plan.recorded else ()
-    return next((record.commit for record in known if record.source == source.address), "")
+    if plan.recorded is not None:
+        for record in plan.recorded.files.values():
+            if record.source == source.address:
+                return record.commit
+    return ""
 
 
 def _keep_known_files(plan: DownloadPlan, source: Source, error: TransferError) -> None:
@@ -234,16 +257,22 @@ def _keep_known_files(plan: DownloadPlan, source: Source, error: TransferError) 
 
     A host that is not reached is no failure if all of its files are complete.
     """
-    known = [name for name, record in plan.complete.items() if record.source == source.address]
-    lacking = plan.recorded.missing if plan.recorded else ()
-    plan.wanted |= {name: plan.complete[name].bytes for name in known}
-    if error.offline and not lacking and (source.local in known or (source.is_pattern and known)):
+    sizes = {name: record.bytes for name, record in plan.complete.items() if record.source == source.address}
+    plan.wanted |= sizes
+    lacking: tuple[str, ...] = ()
+    if plan.recorded is not None:
+        lacking = plan.recorded.missing
+    # Which files a pattern stands for, its host alone can tell: those that the manifest lists are taken for all.
+    name, is_here = source.local, source.local in sizes
+    if source.is_pattern:
+        name, is_here = source.path, bool(sizes)
+    if error.offline and not lacking and is_here:
         plan.notes.append(f"{source.local} is here but was not compared with its host: {error}")
         return
     plan.wanted |= dict.fromkeys(lacking)
-    if not source.is_pattern or not known:
-        plan.wanted |= {source.path if source.is_pattern else source.local: None}
-    plan.failures[source.path if source.is_pattern else source.local] = str(error)
+    if not source.is_pattern or not sizes:
+        plan.wanted[name] = None
+    plan.failures[name] = str(error)
 
 
 def _is_complete(plan: DownloadPlan, file: RemoteFile) -> bool:
@@ -253,14 +282,16 @@ def _is_complete(plan: DownloadPlan, file: RemoteFile) -> bool:
         plan.notes.append(f"{file.local} was made here and is kept; --force takes the published one")
         return True
     if record is not None:
-        same_version = file.commit == record.commit and file.size in (None, record.bytes)
-        same = file.sha256 == record.sha256 if file.sha256 else same_version
+        # A checksum says more than a commit: another commit may have the same file. Raw git hosts tell none.
+        same = file.commit == record.commit and file.size in (None, record.bytes)
+        if file.sha256:
+            same = file.sha256 == record.sha256
         if same:
             plan.complete[file.local] = replace(record, commit=file.commit)
         return same
     if not file.sha256 or not target.is_file() or target.stat().st_size != file.size:
         return False
-    if manifest.sha256_of(target) != file.sha256:
+    if manifest.sha256_of(target) != file.sha256:  # seconds a gigabyte, where fetching it again takes minutes
         return False
     rows = transfer.count_rows(target, file.local)
     plan.complete[file.local] = _file_record(file, file.size, file.sha256, rows)
@@ -269,9 +300,10 @@ def _is_complete(plan: DownloadPlan, file: RemoteFile) -> bool:
 
 def drop_sets_over_free_space(plans: list[DownloadPlan], directory: Path) -> None:
     """Give up the largest sets if the disk has not enough space for all; the reason becomes their failure."""
-    while not directory.exists():
+    while not directory.exists():  # it may be the first download
         directory = directory.parent
     free = shutil.disk_usage(directory).free
+    # The smallest first, so that as many sets as possible arrive.
     for plan in sorted(plans, key=lambda plan: plan.bytes_to_fetch):
         need = plan.bytes_to_fetch
         if need <= free:
@@ -280,7 +312,8 @@ def drop_sets_over_free_space(plans: list[DownloadPlan], directory: Path) -> Non
         reason = f"no room: {size(need)} are to come and {size(free)} are left at {directory}"
         if plan.data_set.shards:
             reason += "; --shards N fetches less"
-        plan.failures |= {file.local: reason for file in plan.to_fetch}
+        for file in plan.to_fetch:
+            plan.failures[file.local] = reason
         plan.to_fetch = []
 
 
@@ -295,9 +328,13 @@ class Downloader:
     def plan(self, data_sets: Sequence[DataSet], unwritable: Mapping[str, str]) -> list[DownloadPlan]:
         """Plan the download of each set; those whose directories are not writable fail with the given reason."""
         writable = [data_set for data_set in data_sets if data_set.name not in unwritable]
-        manifests = [read_manifest_or_none(data_set.name) for data_set in writable if self._config.verify]
-        sizes = [record.bytes for known in manifests if known for record in known.files.values()]
-        with ByteProgress("verify", sum(sizes), len(sizes)) as progress, self._pool() as pool:
+        total = num_files = 0
+        for data_set in writable:
+            recorded = read_manifest_or_none(data_set.name)
+            if self._config.verify and recorded is not None:
+                total += recorded.bytes
+                num_files += len(recorded.files)
+        with ByteProgress("verify", total, num_files) as progress, self._pool() as pool:
             plans = list(
                 pool.imap(lambda s: make_plan(s, self._config, self._remotes, self._stop, progress.add_bytes), writable)
             )
@@ -309,7 +346,9 @@ class Downloader:
 
     def fetch(self, plans: Sequence[DownloadPlan]) -> None:
         """Fetch the files of all plans. Failures are recorded in the plans."""
-        work = [(plan, file) for plan in plans for file in plan.to_fetch]
+        work: list[tuple[DownloadPlan, RemoteFile]] = []
+        for plan in plans:
+            work += zip(repeat(plan), plan.to_fetch)
         total = sum(file.size or 0 for _, file in work)
         with ByteProgress("download", total, len(work)) as progress, self._pool() as pool:
             for _ in pool.imap_unordered(lambda job: self._fetch_one(*job, progress), work):
@@ -319,6 +358,7 @@ class Downloader:
 
     def _fetch_one(self, plan: DownloadPlan, file: RemoteFile, progress: "ByteProgress") -> None:
         try:
+            # One refusal is enough: a gated set of 46 shards would be asked for 46 times.
             if reason := plan.unavailable.get(file.source.repository):
                 raise TransferError(reason)
             remote, count = self._remotes[file.source.host], partial(transfer.count_rows, filename=file.local)
@@ -351,7 +391,7 @@ class ByteProgress:
     def add_bytes(self, count: int) -> None:
         """Advance by so many bytes."""
         with self._lock:
-            self._bytes += count
+            self._bytes += count  # pieces are of kilobytes; a bar that moved by each would take time from them
             step = self._bytes // MEGABYTE - self._shown
             self._shown += step
             self._progress.update(step)
@@ -382,7 +422,7 @@ def lock_data_sets(data_sets: Sequence[DataSet]) -> Iterator[dict[str, str]]:
             directory = manifest.dataset_dir(data_set.name)
             try:
                 directory.mkdir(parents=True, exist_ok=True)
-                lock = FileLock(directory / ".download.lock")
+                lock = FileLock(directory / ".download.lock")  # the system frees it when a process is killed
                 try:
                     stack.enter_context(lock.acquire(timeout=0))
                 except Timeout:
@@ -407,32 +447,42 @@ def read_manifest_or_none(name: str) -> manifest.Manifest | None:
 def list_files(plan: DownloadPlan) -> list[str]:
     """Return a line for each wanted file: its size, and whether it is to be fetched."""
     to_fetch = {file.local: file for file in plan.to_fetch}
-    gated = "; gated, its terms must be accepted there" if plan.data_set.gated else ""
-    lines = [f"{plan.name}: {plan.data_set.title} ({plan.data_set.files[0].page}{gated})"]
-    for name, num_bytes in plan.wanted.items():
-        state = "here"
+    page = plan.data_set.files[0].page
+    if plan.data_set.gated:
+        page += "; gated, its terms must be accepted there"
+    lines = [f"{plan.name}: {plan.data_set.title} ({page})"]
+    for name in dict.fromkeys((*plan.wanted, *plan.failures)):
+        state, shown, num_bytes = "here", "?", plan.wanted.get(name)
+        if num_bytes is not None:
+            shown = size(num_bytes)
         if name in to_fetch:
-            waiting = partial_bytes(to_fetch[name], plan.target(to_fetch[name]))
-            state = f"to fetch, {size(waiting)} of it wait" if waiting else "to fetch"
+            state = "to fetch"
+            if waiting := partial_bytes(to_fetch[name], plan.target(to_fetch[name])):
+                state += f", {size(waiting)} of it wait"
         elif name in plan.failures:
             state = "not to be had"
-        lines.append(f"  {name:<60} {'?' if num_bytes is None else size(num_bytes):>10}  {state}")
-    lines += [f"  {name:<60} {'?':>10}  not to be had" for name in plan.failures if name not in plan.wanted]
+        lines.append(f"  {name:<60} {shown:>10}  {state}")
     return lines
 
 
 def announce(plans: Sequence[DownloadPlan]) -> None:
     """Print the sets to be fetched with their sizes, as far as hosts tell them; nothing if all are complete."""
-    sizes = {plan.name: plan.bytes_to_fetch for plan in plans if plan.to_fetch}
-    if sizes:
-        parts = ", ".join(f"{name} {size(count) if count else '?'}" for name, count in sizes.items())
-        print(f"to fetch: {parts}; {size(sum(sizes.values()))} in all", flush=True)
+    parts, total = [], 0
+    for plan in plans:
+        count = plan.bytes_to_fetch
+        total += count
+        if count:
+            parts.append(f"{plan.name} {size(count)}")
+        elif plan.to_fetch:
+            parts.append(f"{plan.name} ?")
+    if parts:
+        print(f"to fetch: {', '.join(parts)}; {size(total)} in all", flush=True)
 
 
 def status_of(plan: DownloadPlan) -> str:
     """Return the status of a set for the table: failed, incomplete, fetched, to fetch, or up to date."""
     whitelists = {source.local for _, source in plan.data_set.whitelists}
-    if set(plan.failures) - whitelists:
+    if set(plan.failures) - whitelists:  # a whitelist can be made here instead (`check-init`)
         return "failed"
     if plan.failures:
         return "incomplete"
@@ -447,21 +497,24 @@ def summary(plans: Sequence[DownloadPlan], made_here: Sequence[DataSet]) -> list
     for plan in plans:
         files = f"{len(set(plan.wanted) & set(plan.complete))}/{len({*plan.wanted, *plan.failures})}"
         total = size(sum(record.bytes for record in plan.complete.values()))
-        commit = plan.recorded.commit[:12] if plan.recorded else ""
+        commit = plan.recorded.commit[:12] if plan.recorded is not None else ""
         lines.append(f"{plan.name:<16} {status_of(plan):<11} {files:>7} {total:>9}  {commit or '-'}")
     for data_set in made_here:
-        made = read_manifest_or_none(data_set.name)
-        counts = f"{len(made.files):>7} {size(made.bytes):>9}" if made else f"{'':>17}"
+        counts = f"{'':>17}"
+        if recorded := read_manifest_or_none(data_set.name):
+            counts = f"{len(recorded.files):>7} {size(recorded.bytes):>9}"
         lines.append(f"{data_set.name:<16} {'made here':<11} {counts}  {data_set.build}")
-    lines += [f"note: {plan.name}: {note}" for plan in plans for note in plan.notes]
-    lines += [f"warning: {plan.name}: {text}" for plan in plans for text in plan.row_warnings()]
+    for plan in plans:
+        lines += [f"note: {plan.name}: {note}" for note in plan.notes]
+    for plan in plans:
+        lines += [f"warning: {plan.name}: {text}" for text in plan.row_warnings()]
     for plan in plans:
         reasons: dict[str, list[str]] = {}
         for name, reason in plan.failures.items():
             reasons.setdefault(reason, []).append(name)
         for reason, names in reasons.items():
-            what = names[0] if len(names) == 1 else f"{len(names)} files"
-            lines.append(f"failed: {plan.name}: {what}: {reason}")
+            failed = f"{len(names)} files" if len(names) > 1 else names[0]
+            lines.append(f"failed: {plan.name}: {failed}: {reason}")
     return lines
 
 
@@ -474,10 +527,13 @@ def download(names: Sequence[str], config: DownloadConfig) -> int:
     data_sets = [data_set for data_set in chosen if data_set.files]
     made_here = [data_set for data_set in chosen if not data_set.files]
     downloader = Downloader(config)
-    with lock_data_sets(() if config.dry_run else data_sets) as unwritable:
+    locked = data_sets
+    if config.dry_run:
+        locked = []  # it writes nothing, so it need not wait for a download that runs
+    with lock_data_sets(locked) as unwritable:
         plans = downloader.plan(data_sets, unwritable)
         if config.dry_run:
-            print("\n".join(line for plan in plans for line in list_files(plan)))
+            print("\n".join(chain.from_iterable(map(list_files, plans))))
             print(f"to fetch: {size(sum(plan.bytes_to_fetch for plan in plans))}")
         else:
             announce(plans)
@@ -487,7 +543,7 @@ def download(names: Sequence[str], config: DownloadConfig) -> int:
     if failed and not config.dry_run:
         again = f"python -m nanoproof.data.download {' '.join(failed)}"
         print(f"{len(failed)} of {len(plans)} data sets are not complete; continue with: {again}")
-    return 1 if failed else 0
+    return int(bool(failed))
 
 
 # -- Command line ----------------------------------------------------------------------------------------------------
@@ -501,17 +557,17 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     width = max(map(len, CATALOG))
     table = [f"  {s.name:<{width}}  {', '.join(s.stages)}: {s.title}" for s in CATALOG.values()]
-    made = Parser(
+    command = Parser(
         prog="python -m nanoproof.data.download",
         description=(__doc__ or "").splitlines()[0],
         epilog="data sets:\n" + "\n".join(table),
         formatter_class=HelpFormatter,
     )
-    made.add_argument(
+    command.add_argument(
         "names", nargs="*", metavar="NAME", help=f"Data sets, stages ({', '.join(STAGES)}) or all, as without any."
     )
-    add_flags(made, DownloadConfig, title="what to do")
-    return made
+    add_flags(command, DownloadConfig, title="what to do")
+    return command
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -100,9 +100,12 @@ def benchmark_theorems(path: Path) -> list[Theorem]:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot read the benchmark {path}: {error}") from error
-    chunks = ("\n" + text).split("\ntheorem ")[1:]
-    sources = ["theorem " + chunk.split("\n\n")[0].rstrip() for chunk in chunks]
-    return [Theorem(source, DATASET, source.split()[1]) for source in sources]
+    theorems = []
+    for chunk in ("\n" + text).split("\ntheorem ")[1:]:
+        # What follows an empty line is no part of it, such as a comment on the next one.
+        statement = chunk.split("\n\n")[0].rstrip()
+        theorems.append(Theorem(f"theorem {statement}", DATASET, statement.split()[0]))
+    return theorems
 
 
 def level_of(theorem_id: str) -> int | None:
@@ -148,15 +151,17 @@ def statement_variants(source: str) -> list[tuple[str, str]]:
     from nanolean.data.statement_key import StatementError
     from nanolean.data.variants import statement_variants as elaborated_variants
 
-    found = parse_declaration(source)
-    universes = re.search(r"\.\{[^}]*\}$", source[found.keyword : found.head_end])
-    head = f"{source[: found.start]}theorem variant{universes.group() if universes else ''}"
+    declaration = parse_declaration(source)
+    head = f"{source[: declaration.start]}theorem variant"
+    # `.{u, v}` behind the name: a variant is about the same universes.
+    if universes := re.search(r"\.\{[^}]*\}$", source[declaration.keyword : declaration.head_end]):
+        head += universes.group()
     try:
         with _IN_THIS_PROCESS:
-            made = elaborated_variants(source)
+            variants = elaborated_variants(source)
     except StatementError as error:
         raise SourceError(str(error)) from error
-    return [(rule, f"{head} {text} := by\n  sorry") for rule, text in made]
+    return [(rule, f"{head} {text} := by\n  sorry") for rule, text in variants]
 
 
 # -- Generated files -------------------------------------------------------------------------------------------------
@@ -179,7 +184,7 @@ def reference_file() -> Path:
 
     file.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{file}.lock"):
-        if not file.exists():
+        if not file.exists():  # another process may have made it meanwhile
             with _IN_THIS_PROCESS:
                 write_records(file, f"{HARD}/classics", make_classics(classics(), goal_object))
     return file
@@ -220,12 +225,10 @@ def ensure_made(seed: int = SEED, workers: int | None = None, hold_out_premises:
     if not (directory / "manifest.json").exists():
         from nanolean.data.make import HELD_OUT_LIBRARY, HELD_OUT_PREMISES, make
 
-        unnamed = HELD_OUT_LIBRARY
-        if hold_out_premises:
-            unnamed = HELD_OUT_PREMISES
+        unnamed = HELD_OUT_PREMISES if hold_out_premises else HELD_OUT_LIBRARY
         directory.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{directory}.lock"):
-            if not (directory / "manifest.json").exists():
+            if not (directory / "manifest.json").exists():  # it is written last
                 with Progress(0, "making the data of NanoLean", "problems", screen=sys.stderr) as progress:
                     keys, tell = held_out_keys(), progress.reach
                     make(directory, keys, seed, goal_object, workers, tell=tell, classics=classics(), unnamed=unnamed)
@@ -249,14 +252,17 @@ def held_out_keys(with_train: bool = True) -> frozenset[str]:
     file = home() / "cache" / f"{name}_{_fingerprint()}.json"
     if file.exists():
         return frozenset(read_json(file))
-    splits = [list_theorems("valid"), list_theorems("test")]
-    for fixed, names in FIXED.items():
-        splits += [fixed_theorems(fixed, split) for split in names if with_train or split != "train"]
-    theorems = [theorem for split in splits for theorem in split if part_of(theorem.id) != "generated"]
-    keys = {statement_key(theorem.source) for theorem in theorems}
-    for fixed, names in FIXED.items():
-        for split in set(names) - {"train"}:
-            keys |= {shape_key(theorem.source) for theorem in fixed_theorems(fixed, split)}
+    benchmarks = [*list_theorems("valid"), *list_theorems("test")]
+    keys: set[str] = set()
+    for fixed, splits in FIXED.items():
+        for split in splits:
+            if split == "train" and not with_train:
+                continue
+            theorems = fixed_theorems(fixed, split)
+            benchmarks += theorems
+            if split != "train":
+                keys.update(shape_key(theorem.source) for theorem in theorems)
+    keys.update(statement_key(theorem.source) for theorem in benchmarks if part_of(theorem.id) != "generated")
     file.parent.mkdir(parents=True, exist_ok=True)
     atomic_write_json(file, sorted(keys))
     return frozenset(keys)
@@ -273,10 +279,13 @@ def makers() -> list[Path]:
     """List the files that determine the data: generator, prover, library, benchmark, and the parser of goals."""
     from nanolean.library.loader import LIBRARY, PACKAGE, source_files
 
+    generator = sorted((PACKAGE / "data").glob("*.py"))
+    generator.remove(PACKAGE / "data" / "variants.py")  # no data are made by it
     return [
-        *(Path(inspect.getfile(module)) for module in (types, lexical)),
+        Path(inspect.getfile(types)),
+        Path(inspect.getfile(lexical)),
         *source_files(),
-        *sorted(file for file in (PACKAGE / "data").glob("*.py") if file.name != "variants.py"),
+        *generator,
         *sorted((PACKAGE / "data").glob("*.lean")),
         *sorted(LIBRARY.glob("*.lean")),
         *sorted(BENCHMARK.glob("*.lean")),
@@ -288,7 +297,7 @@ def _fingerprint() -> str:
     """Hash everything that the data is made from."""
     digest = hashlib.sha256()
     for file in makers():
-        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())  # not the folder: an installation may be anywhere
     return digest.hexdigest()[:16]
 
 
@@ -303,6 +312,7 @@ def nanolean_documents() -> tuple[list[str], list[str]]:
     """
     from nanolean.data.make import library_texts
 
+    # By documents, as `load_split` does by lines: what validates the network was in no text that it read.
     proofs = list(proof_documents(transitions_file()))
     first_valid = len(proofs) - int(len(proofs) * VALID_FRACTION)
     return [*library_texts(), *proofs[:first_valid]], proofs[first_valid:]
@@ -360,8 +370,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         generate(args.family, args.level, args.count, args.seed, args.keep_trivial)
         return
     if args.command == "theorems":
-        found = list_theorems(args.split) if args.set == DATASET else fixed_theorems(args.set, args.split)
-        for theorem in found:
+        if args.set == DATASET:
+            listed = list_theorems(args.split)
+        else:
+            listed = fixed_theorems(args.set, args.split)
+        for theorem in listed:
             print(json.dumps({"id": theorem.id, "source": theorem.source}, ensure_ascii=False))
         return
     directory = ensure_made(args.seed, args.workers, args.hold_out_premises)
@@ -396,9 +409,11 @@ def generate(
     unknown = sorted(set(families or ()) - FAMILIES.keys())
     if unknown:
         raise UserError(f"unknown family {unknown[0]!r}; there are: {', '.join(FAMILIES)}")
-    allow_deep_recursion()
+    allow_deep_recursion()  # long terms take NanoLean deeper than Python allows by default
     per_level = dict.fromkeys(levels or LEVELS, count)
-    refused = None if keep_trivial else trivial_filter(library())
+    refused = None
+    if not keep_trivial:
+        refused = trivial_filter(library())
     for family in families or FAMILIES:
         for named in family_problems(family, seed, per_level, held_out_keys(), refused):
             proof = render(named.problem.proof, 0)
@@ -409,6 +424,7 @@ def generate(
 def _copy(source: Path, target: Path) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        # In the folder itself: a file is renamed in one step only within a file system.
         with tempfile.TemporaryDirectory(dir=target.parent) as folder:
             copied = Path(folder) / target.name
             shutil.copyfile(source, copied)

@@ -18,6 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ from nanoproof.lean.types import SourceError, Theorem
 from nanoproof.policy.prompt import proof_prompt
 
 NAME = "stp"
+# The prompt of DeepSeek-Prover-V1.5, the model that STP begins with.
 COMPLETE = "Complete the following Lean 4 code:\n\n```lean4\n"
 HELD_OUT = 4096
 """Proof examples that are kept apart to validate on."""
@@ -66,19 +68,24 @@ class SourceTheorem:
 
     @property
     def statement(self) -> str:
-        """The text up to its first `:=`, where the published program cuts, be that in an attribute or a default."""
+        """Return the text up to its first `:=`, where the published program cuts, be that in a default value."""
         return self.text.partition(":=")[0].strip()
 
     @property
     def declaration(self) -> Declaration | None:
-        """The theorem in its text; None where the text does not begin with one."""
-        return next((each for each in outline(self.text).declarations if each.keyword in ("theorem", "lemma")), None)
+        """Return the theorem in its text; None where there is none."""
+        for declaration in outline(self.text).declarations:
+            if declaration.keyword in ("theorem", "lemma"):
+                return declaration
+        return None
 
 
 def whole_statement(text: str) -> str:
     """Return the text of a theorem or other declaration up to its proof or value, documentation and all."""
-    found = outline(text).declarations
-    return text[: found[0].statement_end].strip() if found else text.strip()
+    declarations = outline(text).declarations
+    if declarations:
+        text = text[: declarations[0].statement_end]
+    return text.strip()
 
 
 def traced_theorems(data: str, source: Path) -> dict[str, list[SourceTheorem]]:
@@ -92,22 +99,26 @@ def traced_theorems(data: str, source: Path) -> dict[str, list[SourceTheorem]]:
             by_file.setdefault(record["file_path"], []).append(record)
     if not by_file:
         raise UserError(f"--data {data} holds no theorem with a tactic")
-    found: dict[str, list[SourceTheorem]] = {}
+    theorems: dict[str, list[SourceTheorem]] = {}
     for path, records in sorted(by_file.items()):
         lines = read_text(source / path).splitlines(keepends=True)
         records.sort(key=lambda record: record["start"][0])
-        found[path] = []
+        theorems[path] = []
         for record in records:
+            # [line, column], both from 1; whole lines are taken, with what else may be on them.
             first, last = record["start"][0], record["end"][0]
             if not 1 <= first <= last <= len(lines):
                 raise UserError(f"{source / path} has {len(lines)} lines; {record['full_name']} was traced at {first}")
-            names = (name for tactic in record["traced_tactics"] for name in _names(tactic))
+            names: list[str] = []
+            for tactic in record["traced_tactics"]:
+                names += _names(tactic)
             before, text = "".join(lines[: first - 1]), "".join(lines[first - 1 : last]).rstrip("\n")
-            found[path].append(SourceTheorem(record["full_name"], path, before, text, tuple(dict.fromkeys(names))))
-    return found
+            theorems[path].append(SourceTheorem(record["full_name"], path, before, text, tuple(dict.fromkeys(names))))
+    return theorems
 
 
 def _names(tactic: Mapping[str, Any]) -> Iterator[str]:
+    # [the tactic's text with marks, its premises], as LeanDojo exports; nothing where none was found.
     annotated: Sequence[Any] = tactic.get("annotated_tactic") or ("", [])
     for premise in annotated[1]:
         yield premise["full_name"]
@@ -116,9 +127,13 @@ def _names(tactic: Mapping[str, Any]) -> Iterator[str]:
 def _records(data: str) -> Iterator[Mapping[str, Any]]:
     """Yield the theorems of a trace or of a LeanDojo export, with the fields of the latter."""
     repo = repo_name(data)
-    folder = Path(data).expanduser() if repo is None else trace_folder(repo)
+    if repo is None:
+        folder = Path(data).expanduser()
+    else:
+        folder = trace_folder(repo)
     try:
         if (folder / "random").is_dir():
+            # The strategy does not matter here: the splits of each have all theorems between them.
             for split in ("train", "val", "test"):
                 yield from read_json(folder / "random" / f"{split}.json")
             return
@@ -129,7 +144,9 @@ def _records(data: str) -> Iterator[Mapping[str, Any]]:
             )
         for name in order:
             for theorem in read_json(folder / "files" / f"{name}.json")["file"]["theorems"]:
-                tactics = [{"annotated_tactic": (each["marked"], each["premises"])} for each in theorem["tactics"]]
+                tactics = []
+                for tactic in theorem["tactics"]:
+                    tactics.append({"annotated_tactic": (tactic["marked"], tactic["premises"])})
                 yield {**theorem, "file_path": theorem["path"], "traced_tactics": tactics}
     except (KeyError, TypeError, IndexError) as error:
         raise UserError(f"--data {data} is damaged: {error!r}") from error
@@ -137,7 +154,10 @@ def _records(data: str) -> Iterator[Mapping[str, Any]]:
 
 def theorem_dict(theorems: Mapping[str, Sequence[SourceTheorem]]) -> dict[str, tuple[str, str]]:
     """Return file and text of each theorem, by full name."""
-    return {each.full_name: (each.path, each.text) for some in theorems.values() for each in some}
+    texts = {}
+    for theorem in chain.from_iterable(theorems.values()):
+        texts[theorem.full_name] = theorem.path, theorem.text
+    return texts
 
 
 # -- Examples --------------------------------------------------------------------------------------------------------
@@ -149,11 +169,12 @@ def conjecture_pairs(
     """Yield all (lemma, earlier theorem, theorem) of a file such that both proofs use the lemma, in order."""
     using: dict[str, list[SourceTheorem]] = {}
     for hard in theorems:
-        known = [name for name in hard.premises if name in lemmas]
-        for name in known:
+        # A premise of another library has no text here, and the conjecturer is shown the text.
+        used_lemmas = [name for name in hard.premises if name in lemmas]
+        for name in used_lemmas:
             for easy in using.get(name, ()):
                 yield name, easy, hard
-        for name in known:
+        for name in used_lemmas:
             using.setdefault(name, []).append(hard)
 
 
@@ -169,7 +190,7 @@ def proof_rows(
     The latter leaves out theorems whose proof is no block of tactics; `left_out` counts them by reason.
     """
     rows = []
-    for theorem in (theorem for some in theorems.values() for theorem in some):
+    for theorem in chain.from_iterable(theorems.values()):
         if how == "stp":
             rows.append(Row(f"{COMPLETE}{theorem.before}", theorem.text))
             continue
@@ -189,11 +210,13 @@ def _own_proof(theorem: SourceTheorem) -> Row:
     if block is None:
         raise LeftOut("its proof is no block of tactics")
     lines = theorem.text[block.end() :].strip("\n").split("\n")
+    # The first line may be that of `by`: its indentation says nothing about the others'.
     proof = "\n".join([lines[0].strip(), *_dedented(lines[1:])]).strip()
     if not proof:
         raise LeftOut("its proof is empty")
     head = theorem.text[: declaration.statement_end].rstrip()
     try:
+        # On a line of its own: a comment at the end of the statement would swallow it.
         return Row(proof_prompt(Theorem(f"{head}\n  := by sorry")), proof)
     except SourceError as error:
         raise LeftOut("its statement cannot be read") from error
@@ -211,24 +234,24 @@ def conjecture_rows(
 
     For `nanoproof` without the file's text, and with the lemma's statement alone, as the conjecturer is asked.
     """
-    found = []
-    for some in theorems.values():
-        for name, easy, hard in conjecture_pairs(some, lemmas):
+    rows = []
+    for of_file in theorems.values():
+        for name, easy, hard in conjecture_pairs(of_file, lemmas):
             lemma = lemmas[name][1]
             if how == "stp":
                 prompt = f"{COMPLETE}{easy.before.strip()}\n{conjecture_text(lemma, easy.text)}"
-                found.append(Row(prompt, f"\n{hard.statement}\n</hard theorem>"))
+                rows.append(Row(prompt, f"\n{hard.statement}\n</hard theorem>"))
             elif (own := hard.declaration) is not None:
                 prompt = conjecture_text(whole_statement(lemma), easy.text.strip())
                 stated = hard.text[own.head : own.statement_end].rstrip()
-                found.append(Row(f"{prompt}\n{CONJECTURE_MARKER}", f"{stated} := by\n</hard theorem>"))
-    return found
+                rows.append(Row(f"{prompt}\n{CONJECTURE_MARKER}", f"{stated} := by\n</hard theorem>"))
+    return rows
 
 
 def split_rows(proofs: Sequence[Row], conjectures: Sequence[Row], held_out: int) -> tuple[list[Row], list[Row]]:
     """Return rows to train on and to validate on: the first proof examples in random order are held out."""
     proofs = list(proofs)
-    random.Random(0).shuffle(proofs)
+    random.Random(0).shuffle(proofs)  # neighbours in a file are alike
     train = [*conjectures, *proofs[held_out:]]
     random.Random(0).shuffle(train)
     return train, proofs[:held_out]
@@ -267,22 +290,28 @@ def _table(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             names = pyarrow.parquet.read_schema(path).names
         except (OSError, ValueError) as error:
             raise UserError(f"{path} cannot be read: {error}") from error
-        known = ("prompt", "target", "weight", "tag", "iteration")
-        yield from parquet_rows(path, [name for name in known if name in names])
+        columns = [name for name in ("prompt", "target", "weight", "tag", "iteration") if name in names]
+        yield from parquet_rows(path, columns)
+    elif path.suffix == ".jsonl":
+        yield from jsonl_rows(path)
     else:
-        yield from jsonl_rows(path) if path.suffix == ".jsonl" else json_rows(path)
+        yield from json_rows(path)
 
 
 def _tags(value: Any, place: str) -> tuple[str, ...]:
-    """Read tags: a list, or the text of one."""
+    """Read tags: a list, the text of one (as Python prints it, in the published tables), or a single tag."""
+    tags = value
     try:
-        found = ast.literal_eval(value) if isinstance(value, str) and value.startswith("[") else value
+        if isinstance(value, str) and value.startswith("["):
+            tags = ast.literal_eval(value)
     except (ValueError, SyntaxError) as error:
         raise UserError(f"{place}: `tag` is not the text of a list: {value!r}") from error
-    found = [found] if isinstance(found, str) else found or []
-    if not isinstance(found, list | tuple) or not all(isinstance(each, str) for each in found):
+    if isinstance(tags, str):
+        tags = [tags]
+    tags = tags or []
+    if not isinstance(tags, list | tuple) or not all(isinstance(tag, str) for tag in tags):
         raise UserError(f"{place}: `tag` must hold texts, got {value!r}")
-    return tuple(found)
+    return tuple(tags)
 
 
 def prepare(out: Path) -> dict[str, int]:
@@ -290,13 +319,24 @@ def prepare(out: Path) -> dict[str, int]:
 
     Raises UserError if it was not downloaded.
     """
-    train = [each.row for file in file_paths(NAME, "*train-*.parquet") for each in read_released(file)]
-    valid = [each.row for file in file_paths(NAME, "*eval-*.parquet") for each in read_released(file)]
+    train = _released_rows("*train-*.parquet")
+    # The table has no column for it; names of LeanWorkbook's theorems tell.
     mathlib = [row for row in train if OF_LEANWORKBOOK not in row.prompt]
-    files = {"mathlib_leanworkbook.json": train, "mathlib.json": mathlib, "eval.json": valid}
+    files = {
+        "mathlib_leanworkbook.json": train,
+        "mathlib.json": mathlib,
+        "eval.json": _released_rows("*eval-*.parquet"),
+    }
+    counts = {}
     for name, rows in files.items():
         write_rows(out / name, rows)
-    return {name: len(rows) for name, rows in files.items()}
+        counts[name] = len(rows)
+    return counts
+
+
+def _released_rows(pattern: str) -> list[Row]:
+    tables = map(read_released, file_paths(NAME, pattern))
+    return [released.row for released in chain.from_iterable(tables)]
 
 
 # -- The command -----------------------------------------------------------------------------------------------------
@@ -305,8 +345,8 @@ def prepare(out: Path) -> dict[str, int]:
 def _make_parser() -> Parser:
     parser = Parser(prog="python -m nanoproof.data.stp", description=(__doc__ or "").splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    made = commands.add_parser("prepare", help="Write rows from the downloaded table.")
-    made.add_argument("--out", metavar="DIR", help="Where to (default: $NANOPROOF_HOME/data/SFT).")
+    prepared = commands.add_parser("prepare", help="Write rows from the downloaded table.")
+    prepared.add_argument("--out", metavar="DIR", help="Where to (default: $NANOPROOF_HOME/data/SFT).")
     lemmas = commands.add_parser("theorem-dict", help="Write the lemmas that the conjecturer may be shown.")
     build = commands.add_parser("build", help="Write proof and conjecture examples.")
     for command in (lemmas, build):
@@ -326,9 +366,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and print what it wrote."""
     args = _make_parser().parse_args(argv)
     if args.command == "show":
-        for number, each in zip(range(args.max), read_released(Path(args.file).expanduser())):
-            about = f"weight {each.row.weight:g}, tags {', '.join(each.tags) or 'none'}, iteration {each.iteration}"
-            print(f"-- row {number}: {about}\n{each.row.prompt}\n-- target\n{each.row.target}\n")
+        for number, released in zip(range(args.max), read_released(Path(args.file).expanduser())):
+            row, tags = released.row, ", ".join(released.tags) or "none"
+            about = f"weight {row.weight:g}, tags {tags}, iteration {released.iteration}"
+            print(f"-- row {number}: {about}\n{row.prompt}\n-- target\n{row.target}\n")
         return 0
     if args.command == "prepare":
         out = Path(args.out).expanduser() if args.out else home() / "data" / "SFT"

@@ -41,7 +41,9 @@ def read_packed_json(path: Path) -> Any:
         path = packed
     try:
         data = path.read_bytes()
-        return parse_json(gzip.decompress(data) if path.suffix == ".gz" else data)
+        if path.suffix == ".gz":
+            data = gzip.decompress(data)
+        return parse_json(data)
     except FileNotFoundError as error:
         raise UserError(f"no such file: {path}") from error
     except (OSError, EOFError, ValueError, zlib.error) as error:
@@ -51,16 +53,17 @@ def read_packed_json(path: Path) -> Any:
 def write_packed_json(path: Path, value: Any) -> None:
     """Write JSON atomically, gzipped if the name ends so; the same value gives the same bytes."""
     data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    packed = gzip.compress(data, mtime=0) if path.suffix == ".gz" else data
-    atomic_write(path, lambda file: file.write(packed))
+    if path.suffix == ".gz":
+        data = gzip.compress(data, mtime=0)  # without the time
+    atomic_write(path, lambda file: file.write(data))
 
 
 def read_rows(path: Path) -> list[Row]:
     """Read a file of rows. Raises UserError, with the place, for anything else."""
-    found = read_packed_json(path)
-    if not isinstance(found, list):
+    records = read_packed_json(path)
+    if not isinstance(records, list):
         raise UserError(f'{path} must hold a list of {{"prompt", "target", "weight"}}')
-    return list(rows_of(found, str(path)))
+    return list(rows_of(records, str(path)))
 
 
 def rows_of(records: Iterable[Any], place: str) -> Iterator[Row]:
@@ -72,13 +75,15 @@ def rows_of(records: Iterable[Any], place: str) -> Iterator[Row]:
             if not isinstance(record.get(field), str):
                 problem = "is no text" if field in record else "is missing"
                 raise UserError(f"{place}, row {number}: {EXPECTED}; `{field}` {problem}")
-            if lone_surrogate(record[field]) is not None:
+            if lone_surrogate(record[field]) is not None:  # a tokenizer would end the training by it, hours later
                 raise UserError(f"{place}, row {number}: `{field}` is not Unicode: it has a lone surrogate")
-        weight = 1.0 if record.get("weight") is None else record["weight"]
+        weight = record.get("weight")
+        if weight is None:
+            weight = 1.0
         is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
         if not (is_number and 0 <= weight < MOST_WEIGHT):
-            shown = "too large" if is_number and weight > 0 else f"{weight!r:.50}"
-            raise UserError(f"{place}, row {number}: {EXPECTED}; `weight` is {shown}")
+            problem = "too large" if is_number and weight > 0 else f"{weight!r:.50}"
+            raise UserError(f"{place}, row {number}: {EXPECTED}; `weight` is {problem}")
         yield Row(record["prompt"], record["target"], float(weight))
 
 
@@ -97,5 +102,7 @@ def at_marker(prompt: str) -> tuple[str, str]:
     for marker in (CONJECTURE_MARKER, PROOF_MARKER):
         if prompt.endswith(marker):
             return prompt.removesuffix(marker), marker
-    text = prompt if prompt.endswith("\n") else f"{prompt}\n"
-    return text, CONJECTURE_MARKER if ASKS_FOR_CONJECTURE in prompt else PROOF_MARKER
+    text = prompt.removesuffix("\n") + "\n"
+    if ASKS_FOR_CONJECTURE in prompt:
+        return text, CONJECTURE_MARKER
+    return text, PROOF_MARKER

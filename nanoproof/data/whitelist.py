@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Protocol
 
@@ -128,7 +129,7 @@ class InitChecks:
                     if time.monotonic() - self._last_answer > self._patience.gone_seconds:
                         raise ServersGone(str(error)) from error
                 time.sleep(self._patience.pause_seconds)
-                if self._jobs is not None and self._jobs.stopped:
+                if self._jobs is not None and self._jobs.stopped:  # the others have done all, or one has failed
                     raise
             else:
                 self._last_answer = time.monotonic()
@@ -137,7 +138,7 @@ class InitChecks:
     def _note_trouble(self, error: LeanError) -> None:
         """Warn of an error now and then. Busy or starting servers are waited for without limit."""
         now = time.monotonic()
-        if isinstance(error, ServerBusy):
+        if isinstance(error, ServerBusy):  # it answers, so it is there
             self._last_answer = now
         if now - self._last_warning > _WARN_SECONDS:
             self._last_warning = now
@@ -215,7 +216,7 @@ class CheckedSet:
 
     @property
     def partial(self) -> Path:
-        """The file of the verdicts while the check is under way."""
+        """Return the file of the verdicts while the check is under way."""
         return self.path.with_name(f"{self.path.name}.partial.jsonl")
 
 
@@ -252,13 +253,13 @@ def check_set(name: str, args: argparse.Namespace, patience: Patience | None = N
 
 def all_theorems(name: str) -> dict[str, Theorem]:
     """Return the theorems of all splits by hash, unfiltered. Those of equal source count once."""
-    found = {}
+    by_hash = {}
     for split in theorem_sets.splits_of(name):
         for theorem in theorem_sets.list_theorems(name, split):
-            found[whitelists.theorem_hash(theorem.source)] = theorem
-    if not found:
+            by_hash[whitelists.theorem_hash(theorem.source)] = theorem
+    if not by_hash:
         raise UserError(f"{name} holds no theorems")
-    return found
+    return by_hash
 
 
 @contextmanager
@@ -275,20 +276,26 @@ def open_servers(options: CheckOptions) -> Iterator[tuple[LeanFleet, str, int]]:
         return
     fleet = LeanFleet(options.lean.servers, options.lean.token)
     version = version_of(fleet, options)
+    # A server that cannot be reached by now may be later: it counts for no thread, and is leased from all the same.
     yield fleet, version, sum(report.status["max_processes"] for report in fleet.check() if report.status) or 1
 
 
 def version_of(fleet: LeanFleet, options: CheckOptions) -> str:
     """Return the Lean version of the project, or else of the servers, which must agree with it."""
-    asked = whitelists.choose_lean(options.lean.project, embedded=not options.lean.servers)
-    version = asked.version if asked.required else None
+    choice = whitelists.choose_lean(options.lean.project, embedded=not options.lean.servers)
+    version, source = None, "another server"
+    if choice.version:
+        source = choice.reason
+    if choice.required:
+        version = choice.version
     for report in fleet.check():
         versions = (report.status or {}).get("versions")
-        said = versions.get("lean") if isinstance(versions, dict) else None
-        if said is not None and version is not None and said != version:
-            source = asked.reason if asked.version else "another server"
-            raise UserError(f"the Lean server {report.address} runs Lean {said}, not {version}: {source}")
-        version = version or said
+        if not isinstance(versions, dict) or versions.get("lean") is None:
+            continue
+        served = versions["lean"]
+        if version is not None and served != version:
+            raise UserError(f"the Lean server {report.address} runs Lean {served}, not {version}: {source}")
+        version = served
     if version is None:
         raise UserError("the servers do not say which Lean they run; give its project: --lean-project DIR")
     return version
@@ -296,16 +303,20 @@ def version_of(fleet: LeanFleet, options: CheckOptions) -> str:
 
 def check_init(checked: CheckedSet, fleet: LeanFleet, options: CheckOptions, workers: int, patience: Patience) -> int:
     """Check the theorems without a verdict, write the result, print a summary; returns the exit code."""
-    known = Known() if options.force else read_known(checked)
+    known = Known()
     if options.force:
         checked.partial.unlink(missing_ok=True)
+    else:
+        known = read_known(checked)
+    # Verdicts on theorems that the data set has no more would stay in the whitelist for ever.
     known.verdicts = {key: passing for key, passing in known.verdicts.items() if key in checked.theorems}
     waiting = [theorem for key, theorem in checked.theorems.items() if key not in known.verdicts][: options.limit]
     checks = InitChecks(waiting, fleet, min(workers, max(1, len(waiting))), patience)
     record_verdicts(checked, checks, known)
     if not any(known.verdicts.values()):
+        # Kept, these verdicts would end the next check, with the right imports, before it begins.
         checked.partial.unlink(missing_ok=True)
-        first = next(iter(known.messages.values()), checks.unchecked[0][1] if checks.unchecked else "")
+        first = next(iter([*known.messages.values(), *(error for _, error in checks.unchecked)]), "")
         raise UserError(
             f"none of {len(known.verdicts):,} theorems of {checked.name} passes, nothing is written "
             f"(are the imports right?): {first}"
@@ -314,7 +325,7 @@ def check_init(checked: CheckedSet, fleet: LeanFleet, options: CheckOptions, wor
     if not checks.unchecked:
         checked.partial.unlink(missing_ok=True)
     print_summary(checked, known, checks.unchecked)
-    return 1 if checks.unchecked else 0
+    return int(bool(checks.unchecked))
 
 
 def result_path(name: str, version: str, benchmark: bool) -> Path:
@@ -347,7 +358,7 @@ def record_verdicts(checked: CheckedSet, checks: InitChecks, known: Known) -> No
     Raises UserError, with how to resume, if servers are unreachable for long.
     """
     writer, total = JsonlWriter(checked.partial), len(checked.theorems)
-    counts = {passing: list(known.verdicts.values()).count(passing) for passing in (True, False)}
+    counts = Counter(known.verdicts.values())
 
     def on_verdict(verdict: Verdict) -> None:
         key = whitelists.theorem_hash(verdict.theorem.source)
@@ -360,13 +371,13 @@ def record_verdicts(checked: CheckedSet, checks: InitChecks, known: Known) -> No
             raise _NonePass
 
     try:
-        with Progress(total, f"check-init {checked.name}", "theorems", initial=sum(counts.values())) as progress:
+        with Progress(total, f"check-init {checked.name}", "theorems", initial=counts.total()) as progress:
             checks.run(on_verdict)
     except _NonePass:
         pass  # the caller reports it
     except ServersGone as error:
         raise UserError(
-            f"{error}; {sum(counts.values()):,} of {total:,} theorems are checked, the same command resumes"
+            f"{error}; {counts.total():,} of {total:,} theorems are checked, the same command resumes"
         ) from error
     finally:
         writer.close()
@@ -379,11 +390,10 @@ def write_result(checked: CheckedSet, known: Known) -> None:
     if not checked.is_benchmark:
         whitelists.write_whitelist(checked.name, whitelist)
         return
-    refused = [
-        {"id": checked.theorems[key].id, "hash": key, "message": known.messages.get(key, "")}
-        for key in whitelist.failing
-    ]
-    refused.sort(key=lambda record: record["id"])
+    refused = []
+    for key in whitelist.failing:
+        refused.append({"id": checked.theorems[key].id, "hash": key, "message": known.messages.get(key, "")})
+    refused.sort(key=itemgetter("id"))
     atomic_write_json(checked.path, {**whitelist.to_json(), "refused": refused})
 
 
@@ -391,8 +401,10 @@ def print_summary(checked: CheckedSet, known: Known, unchecked: Sequence[tuple[T
     """Print the counts, after the first rejections and the first theorems that could not be checked."""
     failing = [key for key, passes in known.verdicts.items() if not passes]
     for key in failing[:SHOWN]:
-        message, theorem_id = " ".join(known.messages.get(key, "").split()), checked.theorems[key].id
-        print(f"refused: {theorem_id}: {message[:200]}" if message else f"refused: {theorem_id}")
+        line = f"refused: {checked.theorems[key].id}"
+        if message := " ".join(known.messages.get(key, "").split()):  # one of an earlier check is not known
+            line += f": {message[:200]}"
+        print(line)
     if len(failing) > SHOWN:
         print(f"and {len(failing) - SHOWN:,} more")
     for theorem, reason in unchecked[:SHOWN]:

@@ -267,9 +267,7 @@ class EvalCommand:
         """Describe how the model is asked where that is not the usual way; baselines are never asked."""
         if model is None and self.options.server.server is None:
             return None
-        spec = None
-        if model is not None:
-            spec = str(model)
+        spec = str(model) if model is not None else None
         return self.options.texts.record(spec, self.whole.whole_proofs)
 
     def _identity(self, manifest: Path | str | None) -> dict[str, Any] | None:
@@ -305,7 +303,7 @@ class EvalCommand:
 
     @contextmanager
     def _actors(self, model: Path | str | None) -> Iterator[AttemptPool]:
-        """The actors of this rank, at work with a model; SIGINT and SIGTERM end the waits for them on all ranks."""
+        """Yield this rank's actors, at work with a model; SIGINT and SIGTERM end the waits for them on all ranks."""
         options = self.options
         with self._opened(model) as policy, StopSignal() as stop:
             pool = self.pool_maker(
@@ -343,9 +341,7 @@ class EvalCommand:
         # Each sums up in an order of its own, so that samples may differ: no evaluation goes on with another.
         if self._is_compiled(model):
             return f"{name}, compiled code"
-        if self._limits.batch_invariant:
-            return f"{name}, padded batches"
-        return name
+        return f"{name}, padded batches" if self._limits.batch_invariant else name
 
     def _is_compiled(self, model: Path | str | None) -> bool:
         """Tell whether compiled code computes all networks that a text or path names."""
@@ -372,9 +368,7 @@ class EvalCommand:
 
     def _policy(self, network: Network, model: Path | str | None) -> AbstractContextManager[Policy]:
         options = self.options
-        spec = None
-        if model is not None:
-            spec = str(model)
+        spec = str(model) if model is not None else None
         return open_policy(
             options.policy,
             network,
@@ -421,9 +415,7 @@ def repeatable(
     padded = options.cpu_dtype == "float32"
     if options.cpu_dtype == "auto":
         padded = float32_repeats(options, model, dist, limits)
-    dtype = torch.float64
-    if padded:
-        dtype = torch.float32
+    dtype = torch.float32 if padded else torch.float64
     reason = "evaluations on a CPU that repeat to the last bit"
     return replace(dist, dtype=dtype, dtype_reason=reason), replace(limits, batch_invariant=padded)
 
@@ -447,9 +439,7 @@ def float32_repeats(options: EvalOptions, model: Path | str | None, dist: DistIn
 
 def load_for(options: EvalOptions, model: Path | str | None, dist: DistInfo) -> Network:
     """Load the network of a checkpoint, where the policy needs one of ours."""
-    if model is None:
-        return None
-    return load_network(options.policy, str(model), dist)
+    return None if model is None else load_network(options.policy, str(model), dist)
 
 
 def describe_progress(job: Job) -> str:

@@ -34,7 +34,7 @@ class Evaluated:
 
     @property
     def budget(self) -> dict[str, Any]:
-        """Simulations allowed and used, tactic samples and seconds."""
+        """Return simulations allowed and used, tactic samples and seconds."""
         names = ("simulations", "simulations_used", "tactic_samples", "seconds")
         return {name: self.summary.get(name) for name in names}
 

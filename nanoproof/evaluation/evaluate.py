@@ -112,9 +112,7 @@ class EvaluationSource(CountedSource):
 
     def _task(self, index: int) -> Task:
         theorem = self._work.theorems[index]
-        trace = NULL_ATTEMPT_OBSERVER
-        if self._work.retry_timeouts:
-            trace = _LogKept()
+        trace = _LogKept() if self._work.retry_timeouts else NULL_ATTEMPT_OBSERVER
         return Task(theorem, self._work.num_simulations, index, attempt_seed(self._work.seed, theorem), trace=trace)
 
     def hand_over(self, task: Task) -> bool:

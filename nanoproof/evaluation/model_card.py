@@ -34,7 +34,7 @@ class Score:
 
     @property
     def budget(self) -> str:
-        """How much each theorem was tried."""
+        """Tell how much each theorem was tried."""
         if "samples" in self.settings:
             return f"{self.settings['samples']} whole proofs"
         return f"{self.settings['num_simulations']} simulations"
@@ -81,9 +81,7 @@ def model_card(name: str, about: dict[str, Any], scores: Sequence[Score], licenc
         "tags": ["lean4", "theorem-proving", "nanoproof"],
     }
     front = "\n".join(f"{key}: {json.dumps(value)}" for key, value in header.items())  # JSON is YAML
-    stage = ""
-    if about.get("stage"):
-        stage = f", stage `{about['stage']}`"
+    stage = f", stage `{about['stage']}`" if about.get("stage") else ""
     return f"""---
 {front}
 ---
@@ -136,9 +134,7 @@ def _scores(scores: Sequence[Score], about: dict[str, Any]) -> str:
     ]
     for score in scores:
         settings, (low, high) = score.settings, wilson(score.solved, score.total)
-        baseline = ""
-        if score.baseline is not None:
-            baseline = f"{score.baseline[0]} of {score.baseline[1]}"
+        baseline = f"{score.baseline[0]} of {score.baseline[1]}" if score.baseline is not None else ""
         cells = [settings["dataset"], settings["split"], f"{score.solved} of {score.total}"]
         cells += [f"{100 * score.solved / max(1, score.total):.1f}%", f"{100 * low:.1f} to {100 * high:.1f}%"]
         cells += [score.budget, settings["seed"], settings["lean"], baseline, score.errors, score.accepted]

@@ -95,9 +95,7 @@ def _num_samples(row: bytearray) -> int:
 
 def _until_gap(row: bytearray) -> int:
     gap = row.find(_ABSENT)
-    if gap < 0:
-        return len(row)
-    return gap
+    return len(row) if gap < 0 else gap
 
 
 @dataclass(frozen=True)
@@ -308,9 +306,7 @@ def _require_all(source: Path, seen: int) -> None:
 def _samples(source: Path) -> Iterator[tuple[str, str, int, Verdict]]:
     """Yield the group, the statement, the number and the verdict of each sample of a file."""
     numbers: dict[str, int] = {}
-    read = read_jsonl
-    if source.suffix == ".gz":
-        read = _read_gzip
+    read = _read_gzip if source.suffix == ".gz" else read_jsonl
     for number, record in enumerate(read(source), start=1):
         try:
             if "outcome" in record:

@@ -98,9 +98,7 @@ class EvalOptions:
     def mode(self) -> Mode:
         if self.force:
             return "force"
-        if self.continue_:
-            return "continue"
-        return "new"
+        return "continue" if self.continue_ else "new"
 
 
 @dataclass(frozen=True)
@@ -181,15 +179,11 @@ def _default_path(options: EvalOptions, kind: str, model: Path | str | None, dat
         return baseline_dir(options.policy) / f"{kind}_{suffix}"
     if isinstance(model, str):
         return home() / "other_models" / re.sub(r"[^\w.-]+", "_", model).strip("_")[-100:] / f"{kind}_{suffix}"
-    step = model.stem.removeprefix("model_")
-    if model.name == HUB_CONFIG:
-        step = "export"
+    step = "export" if model.name == HUB_CONFIG else model.stem.removeprefix("model_")
     return model.parent / f"{kind}_{step}_{suffix}"
 
 
 def _suffix(options: EvalOptions, dataset: str) -> str:
     name = set_name(dataset)
     # A file of theorems has no splits: `--split` says nothing about it.
-    if options.split == DEFAULT_SPLIT or is_theorem_file(dataset):
-        return name
-    return f"{name}_{options.split}"
+    return name if options.split == DEFAULT_SPLIT or is_theorem_file(dataset) else f"{name}_{options.split}"

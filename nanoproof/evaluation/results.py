@@ -216,9 +216,7 @@ class EvaluationFiles:
     def writer(self, rank: int) -> "ResultWriter":
         """Open the file that a rank writes its attempts to."""
         # A file for each rank: on a network's file system lines that several machines append get mixed up.
-        name = f"results_r{rank}.jsonl"
-        if rank == 0:
-            name = RESULTS
+        name = RESULTS if rank == 0 else f"results_r{rank}.jsonl"
         return ResultWriter(self.path, name, self._names())
 
     def attempts(self) -> dict[str, Attempt]:
@@ -271,9 +269,7 @@ class EvaluationFiles:
         if count_outcome(attempts, "error") < len(attempts):
             return
         (message, count), *_ = Counter(attempt.message for attempt in attempts).most_common()
-        errors = "errors"
-        if count < len(attempts):
-            errors = f"errors ({count} of them)"
+        errors = f"errors ({count} of them)" if count < len(attempts) else "errors"
         what = f"{self.settings.dataset} {self.settings.split} has no score"
         raise UserError(f"{what}, as all attempts ended in {errors}: {message}")
 
@@ -436,6 +432,4 @@ def _change(name: str, earlier: Any, now: Any) -> str:
 def _shown(value: Any) -> str:
     if value is None:
         return "none"
-    if isinstance(value, list):
-        return " ".join(map(str, value))
-    return str(value)
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

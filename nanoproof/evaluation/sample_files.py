@@ -73,24 +73,18 @@ class WholeProofOptions:
 
     def ended_by(self, stop: tuple[str, ...]) -> Self:
         """Return these options with the texts that end a proof of a model, unless there are others already."""
-        if self.generation.stop:
-            return self
-        return replace(self, generation=replace(self.generation, stop=stop))
+        return self if self.generation.stop else replace(self, generation=replace(self.generation, stop=stop))
 
     def known_names(self) -> list[str]:
         """Read the names of theorems. Raises UserError if the file cannot be read."""
-        if self.premise_names is None:
-            return []
-        return read_text(Path(self.premise_names).expanduser()).split()
+        return [] if self.premise_names is None else read_text(Path(self.premise_names).expanduser()).split()
 
 
 # -- Results ---------------------------------------------------------------------------------------------------------
 
 
 def _state(attempt: Attempt) -> int:
-    if attempt.outcome == "error":
-        return _ERROR
-    return _DONE
+    return _ERROR if attempt.outcome == "error" else _DONE
 
 
 class SampleFiles(EvaluationFiles):

@@ -49,17 +49,13 @@ def read_statements(path: Path) -> list[Statement]:
     """Read the rows of a JSON list or of JSONL (`.jsonl`). Raises UserError for what is neither."""
     if not path.is_file():
         raise UserError(f"no such file of statements: {path}")
-    rows = json_rows(path)
-    if path.suffix == ".jsonl":
-        rows = jsonl_rows(path)
+    rows = jsonl_rows(path) if path.suffix == ".jsonl" else json_rows(path)
     return [_statement(row, place) for place, row in rows]
 
 
 def _statement(row: Mapping[str, Any], place: str) -> Statement:
     # Rows of data sets have `formal_statement`, `split` and `tags`; conjectures and results have the other two names.
-    field = "formal_statement"
-    if "statement" in row:
-        field = "statement"
+    field = "statement" if "statement" in row else "formal_statement"
     text = text_field(dict(row), field, place)
     # The last `sorry` is where the proof goes, an earlier one may be in a comment; a conjecture has none.
     before, gap, _ = text.rpartition("sorry")

@@ -206,9 +206,7 @@ def _draw(summary: dict[str, Any], file: Path) -> None:
         budgets = sorted({*budgets, *xs})
     axes.set_xscale("log", base=2)
     # More than a dozen numbers side by side run into each other.
-    shown = budgets
-    if len(budgets) > 12:
-        shown = budgets[::2]
+    shown = budgets[::2] if len(budgets) > 12 else budgets
     axes.xaxis.set_major_locator(FixedLocator(shown))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xticklabels(list(map(str, shown)))

@@ -98,7 +98,7 @@ class SampleSource(CountedSource):
 
     @property
     def backlog(self) -> int:
-        """Number of texts that wait for a verifier."""
+        """Return the number of texts that wait for a verifier."""
         return len(self._ready)
 
     def remember(self, attempt: Attempt) -> None:
@@ -115,9 +115,7 @@ class SampleSource(CountedSource):
         """Take samples: to be verified, or with the verdict on an equal text."""
         for candidate in candidates:
             refusal = self.refused.get(candidate.theorem.source)
-            seen = self._seen.get(candidate.digest)
-            if refusal is not None:
-                seen = _Known(refusal, ())
+            seen = _Known(refusal, ()) if refusal is not None else self._seen.get(candidate.digest)
             if isinstance(seen, _Known):
                 self._settle(candidate, seen)
             elif seen is not None:
@@ -293,9 +291,7 @@ class _PiecesLeft:
             return None
         turn = self._next.add(1) - 1
         self._exhausted = turn >= len(self._pieces)
-        if self._exhausted:
-            return None
-        return self._pieces[turn]
+        return None if self._exhausted else self._pieces[turn]
 
 
 def piece_size(piece: _Piece, options: WholeProofOptions) -> int:
@@ -424,9 +420,7 @@ class Generation(threading.Thread):
 
     def _seed(self, piece: _Piece) -> int:
         """Derive the seed of a prompt: the same whatever else is sampled, another one for each piece and round."""
-        round_number = 0
-        if piece.repaired is not None:
-            round_number = piece.repaired.repairs + 1
+        round_number = piece.repaired.repairs + 1 if piece.repaired is not None else 0
         key = theorem_key(self._work.theorems[piece.theorem])
         text = f"{self._work.seed}/{key}/{piece.first}/{round_number}"
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=6).digest(), "little")

@@ -38,6 +38,7 @@ def parse(path: Path) -> theorem_sets.ParsedTheorems:
         closed = theorem_sets.with_sorry(statement, "\n  sorry", " by\n  sorry")
         if closed is None:
             raise UserError(f"{place}: the field 'formal_statement' must end in := or := by, got {statement[-40:]!r}")
+        # The server has its imports already, and Lean takes none behind the first command.
         before = without_header(theorem_sets.remove_lines(header, "import ")).strip()
         source = f"{before}\n\n{closed}" if before else closed
         theorem_sets.require_usable(source, place)

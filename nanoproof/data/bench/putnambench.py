@@ -53,20 +53,21 @@ def parse(paths: Iterable[Path]) -> theorem_sets.ParsedTheorems:
         names.add(name)
         source = with_answers(text, f"{path}, theorem {name}")
         theorem_sets.require_usable(source, f"{path}, theorem {name}")
-        parsed.add(name, source, "valid")
+        parsed.add(name, source, "valid")  # the default split; it is the test split, too
     return parsed
 
 
 def with_answers(text: str, place: str) -> str:
     """Replace the `sorry` of each solution by the answer in the comment after it. Raises UserError if there is none."""
-    masked, parts, position = mask(text), [], 0
+    masked, parts, position = mask(text), [], 0  # masked: a commented definition asks for no answer
     for match in _SOLUTION.finditer(masked):
         answer = _ANSWER.match(text, match.end("gap"))
         if answer is None:
             raise UserError(f"{place}: no answer in a comment on the line after {match['name']}")
-        modifier = "" if match["modifier"] else "noncomputable "
-        parts += [text[position : match.start()], modifier, text[match.start() : match.start("gap")]]
-        parts.append(answer["answer"].rstrip())
+        parts.append(text[position : match.start()])
+        if not match["modifier"]:
+            parts.append("noncomputable ")
+        parts += [text[match.start() : match.start("gap")], answer["answer"].rstrip()]
         position = answer.end()
     return "".join([*parts, text[position:]])
 
@@ -76,7 +77,9 @@ SET = theorem_sets.TheoremSet(NAME, ("valid",), lambda: parse(file_paths(NAME, F
 
 def list_theorems(split: str, lean_version: str | None = None) -> list[Theorem]:
     """List all theorems as `TheoremSet.list_theorems` does, whether the split is valid or test."""
-    return SET.list_theorems("valid" if split == "test" else split, lean_version)
+    if split == "test":
+        split = "valid"
+    return SET.list_theorems(split, lean_version)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -26,6 +26,7 @@ from nanoproof.data.midtrain.clone import Repository, read_lists
 from nanoproof.data.midtrain.collect import NO_LICENSE, UNKNOWN, Collected, collect, find_collected, write_files
 from nanoproof.data.midtrain.refine import Drop, Refined, benchmark_index, count_reasons, refine
 from nanoproof.data.sources import manifest
+from nanoproof.data.theorems.overlap import Index
 
 NAME = "leangithubraw"
 LIST = Path(__file__).with_name("leangithub_urls.txt")
@@ -53,13 +54,16 @@ class BuildConfig:
 
     @property
     def directory(self) -> Path:
-        """The directory to build in."""
-        return Path(self.out).expanduser() if self.out else manifest.dataset_dir(NAME)
+        """Return the directory to build in."""
+        if not self.out:
+            return manifest.dataset_dir(NAME)
+        return Path(self.out).expanduser()
 
     @property
     def lists(self) -> list[Path]:
-        """The lists of addresses."""
-        return [Path(name).expanduser() for name in (*(self.urls or (str(LIST),)), *self.more_urls)]
+        """Return the lists of addresses."""
+        names = [*(self.urls or (str(LIST),)), *self.more_urls]
+        return [Path(name).expanduser() for name in names]
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,16 @@ class Built:
     status: str
     collected: Collected | None = None
     reason: str = ""
+
+    @property
+    def commit(self) -> str:
+        """Return the commit of what was collected; "" of nothing."""
+        return getattr(self.collected, "commit", "")
+
+    @property
+    def licence(self) -> str:
+        """Return the licence of what was collected; "" of nothing."""
+        return getattr(self.collected, "licence", "")
 
 
 @dataclass(frozen=True)
@@ -83,14 +97,18 @@ class Kept:
 def build(config: BuildConfig) -> int:
     """Build the data set and print the outcome of each repository; returns the exit code."""
     repositories = read_lists(config.lists)
-    index, commits = benchmark_index() if config.decontamination else (None, {})
+    index: Index | None = None
+    commits: dict[str, str] = {}
+    if config.decontamination:
+        index, commits = benchmark_index()  # before the hours of cloning: a benchmark may be missing
     out = config.directory
     try:
         out.mkdir(parents=True, exist_ok=True)
         lock = FileLock(out / ".build.lock")
         with lock.acquire(timeout=0):
             built = _collect_all(repositories, config)
-            collected = [b.collected for b in built if b.collected is not None]
+            collected = [outcome.collected for outcome in built if outcome.collected is not None]
+            # `workers` may be many, for clones wait for the network; examining takes processors.
             processes = min(config.workers, os.cpu_count() or 1)
             kept = _write_shards(out, built, refine(collected, index, processes))
             _finish(out, config, built, kept, commits)
@@ -100,28 +118,28 @@ def build(config: BuildConfig) -> int:
         raise UserError(f"cannot write to {out}: {error.strerror}") from error
     print("\n".join(summary(built, kept)))
     print(f"files: {out}")
-    return 1 if any(b.status == "failed" for b in built) else 0
+    return int(any(outcome.status == "failed" for outcome in built))
 
 
 def _collect_all(repositories: Sequence[Repository], config: BuildConfig) -> list[Built]:
     """Collect each, several at once; one that fails does not stop the others."""
     stop = threading.Event()
 
-    def one(repository: Repository) -> Built:
+    def collect_or_keep(repository: Repository) -> Built:
         before = find_collected(config.directory, repository)
         if before is not None and not config.force:
             return Built(repository, "kept", before)
         try:
-            made = collect(config.directory, repository, config.deadline, stop, config.keep_clones)
+            collected = collect(config.directory, repository, config.deadline, stop, config.keep_clones)
         except GitError as error:
             return Built(repository, "failed", before, str(error))
-        return Built(repository, "collected", made)
+        return Built(repository, "collected", collected)
 
     built = []
     # threads that Ctrl-C does not wait for: git, which they wait for, is ended by `stop`
     with Progress(len(repositories), "clone", unit="repositories") as progress, ThreadPool(config.workers) as pool:
         try:
-            for result in pool.imap(one, repositories):
+            for result in pool.imap(collect_or_keep, repositories):
                 built.append(result)
                 progress.update(note=result.repository.name)
         except BaseException:
@@ -133,10 +151,11 @@ def _collect_all(repositories: Sequence[Repository], config: BuildConfig) -> lis
 def _write_shards(out: Path, built: Sequence[Built], refined: Iterable[Refined]) -> dict[str, Kept]:
     """Write a shard with the files of each repository that stay."""
     kept: dict[str, Kept] = {}
-    for b, result in zip([b for b in built if b.collected is not None], refined):
+    names = [outcome.repository.name for outcome in built if outcome.collected is not None]
+    for name, result in zip(names, refined):  # `refine` keeps the order
         if result.files:
-            write_files(out / f"{b.repository.name}.parquet", result.files)
-        kept[b.repository.name] = Kept(len(result.files), tuple(result.dropped))
+            write_files(out / f"{name}.parquet", result.files)
+        kept[name] = Kept(len(result.files), tuple(result.dropped))
     return kept
 
 
@@ -145,16 +164,21 @@ def _finish(
 ) -> None:
     """Write manifest and reports, and remove files that only an earlier build's manifest lists."""
     files: dict[str, manifest.FileRecord] = {}
-    for b in built:
-        rows = kept[b.repository.name].files if b.collected is not None else 0
-        if b.collected is not None and rows:
-            shard = f"{b.repository.name}.parquet"
-            files[shard] = manifest.record_file(out / shard, rows, b.repository.url, "HEAD", b.collected.commit)
-    earlier = read_json(out / manifest.FILENAME).get("files", {}) if (out / manifest.FILENAME).exists() else {}
-    against = ", ".join(f"{name} at {commit}" for name, commit in commits.items())
-    rule = f"decontaminated against {against}" if config.decontamination else NO_DECONTAMINATION
+    for outcome in built:
+        name, url = outcome.repository.name, outcome.repository.url
+        if outcome.collected is not None and kept[name].files:
+            shard = out / f"{name}.parquet"
+            files[shard.name] = manifest.record_file(shard, kept[name].files, url, "HEAD", outcome.collected.commit)
+    earlier: dict[str, Any] = {}
+    if (out / manifest.FILENAME).exists():
+        earlier = read_json(out / manifest.FILENAME).get("files", {})
+    rule = NO_DECONTAMINATION
+    if config.decontamination:
+        against = ", ".join(f"{name} at {commit}" for name, commit in commits.items())
+        rule = f"decontaminated against {against}"
     source = f"repositories of {', '.join(path.name for path in config.lists)}"
     manifest.write_manifest(manifest.Manifest(NAME, source, rule, "", manifest.now(), files), out)
+    # Only names that a manifest lists, and only their last part: `--out` may be a folder with other files.
     for name in set(earlier) - set(files):
         (out / Path(name).name).unlink(missing_ok=True)
     report = make_report(built, kept, rule)
@@ -169,17 +193,18 @@ def make_report(built: Sequence[Built], kept: dict[str, Kept], rule: str) -> dic
     """Return the report: counts of each repository, and every file that was left out with the reason."""
     repositories = []
     dropped: list[Drop] = []
-    for b in built:
-        result = kept.get(b.repository.name, Kept())
+    for outcome in built:
+        repository = outcome.repository
+        result = kept.get(repository.name, Kept())
         dropped += result.dropped
         repositories.append(
             {
-                "name": b.repository.name,
-                "url": b.repository.url,
-                "commit": b.collected.commit if b.collected else "",
-                "licence": b.collected.licence if b.collected else "",
-                "status": b.status,
-                "reason": b.reason,
+                "name": repository.name,
+                "url": repository.url,
+                "commit": outcome.commit,
+                "licence": outcome.licence,
+                "status": outcome.status,
+                "reason": outcome.reason,
                 "files": result.files,
                 "left_out": dict(count_reasons(result.dropped).most_common()),
             }
@@ -207,27 +232,32 @@ def readable_report(report: dict[str, Any]) -> str:
     lines += ["", "Other files that were left out:"]
     for drop in report["dropped"]:
         if not drop["findings"]:
-            same = f" of {drop['same_as']}" if drop["same_as"] else ""
-            lines.append(f"  {drop['url']} {drop['path']}: {drop['reason']}{same}")
+            line = f"  {drop['url']} {drop['path']}: {drop['reason']}"
+            if drop["same_as"]:
+                line += f" of {drop['same_as']}"
+            lines.append(line)
     return "\n".join(lines) + "\n"
 
 
 def summary(built: Sequence[Built], kept: dict[str, Kept]) -> list[str]:
     """Return the lines of a table of the repositories, then the reasons for leaving out files, then failures."""
-    width = max(len(b.repository.name) for b in built)
+    width = max(len(outcome.repository.name) for outcome in built)
     lines = [f"{'repository':<{width}}  {'status':<9} {'files':>7} {'left out':>8}  {'commit':<12}  licence"]
     reasons: Counter[str] = Counter()
-    for b in built:
-        result = kept.get(b.repository.name, Kept())
+    for outcome in built:
+        name = outcome.repository.name
+        result = kept.get(name, Kept())
         reasons += count_reasons(result.dropped)
-        commit, licence = (b.collected.commit[:12], b.collected.licence) if b.collected else ("", "")
+        commit, licence = outcome.commit[:12] or "-", outcome.licence or "-"
         counts = f"{result.files:>7,} {len(result.dropped):>8,}"
-        lines.append(f"{b.repository.name:<{width}}  {b.status:<9} {counts}  {commit or '-':<12}  {licence or '-'}")
+        lines.append(f"{name:<{width}}  {outcome.status:<9} {counts}  {commit:<12}  {licence}")
     lines += [f"left out: {count:,} files: {reason}" for reason, count in reasons.most_common()]
-    for b in built:
-        if b.status == "failed":
-            instead = "; what was collected earlier is used" if b.collected else ""
-            lines.append(f"failed: {b.repository.url}: {b.reason}{instead}")
+    for outcome in built:
+        if outcome.status == "failed":
+            line = f"failed: {outcome.repository.url}: {outcome.reason}"
+            if outcome.collected:
+                line += "; what was collected earlier is used"
+            lines.append(line)
     return lines
 
 
@@ -255,7 +285,7 @@ class Upload:
 
     @property
     def bytes(self) -> int:
-        """The size of the content."""
+        """Return the size of the content."""
         return self.content.stat().st_size if isinstance(self.content, Path) else len(self.content)
 
 
@@ -278,7 +308,7 @@ def plan_upload(directory: Path, shards: Sequence[Path], include_unlicensed: boo
         uploads += [Upload(f"licences/{name}/{file.name}", file) for file in licences]
         table.append(f"| {repository['url']} | {repository['commit'][:12]} | {licence} | {repository['files']} |\n")
     rule = report["decontamination"]
-    card = _CARD.format(rule=rule[:1].upper() + rule[1:]) + "".join(table)
+    card = _CARD.format(rule=rule[:1].upper() + rule[1:]) + "".join(table)  # `capitalize` would lower names in it
     uploads.append(Upload("README.md", card.encode()))
     uploads += [Upload(file, directory / file) for file in (REPORT, READABLE_REPORT)]
     return uploads, left_out
@@ -302,10 +332,12 @@ def publish(
     api = HfApi()
     operations = [CommitOperationAdd(upload.target, upload.content) for upload in uploads]
     try:
+        # Private unless asked otherwise: the texts are other people's.
         api.create_repo(repo, repo_type="dataset", private=not public, exist_ok=True)
-        made = api.create_commit(repo, operations, commit_message=f"Build of {NAME}", repo_type="dataset")
+        # One commit: whoever downloads meanwhile gets all of the old build, or all of the new one.
+        commit = api.create_commit(repo, operations, commit_message=f"Build of {NAME}", repo_type="dataset")
     except LocalTokenNotFoundError as error:
         raise UserError("uploading needs a token with write access: set HF_TOKEN or run: hf auth login") from error
     except (HfHubHTTPError, HFValidationError, OSError) as error:
         raise UserError(f"the hub refuses the upload to {repo}: {' '.join(str(error).split())}") from error
-    print(f"uploaded {total} to {made.repo_url}")
+    print(f"uploaded {total} to {commit.repo_url}")

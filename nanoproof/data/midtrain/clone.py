@@ -20,6 +20,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -72,11 +73,11 @@ def read_lists(paths: Sequence[Path]) -> list[Repository]:
     An address that comes again, in whatever list, counts once. Raises UserError for a file that is missing or empty,
     and, with file and line, for a line that is no address.
     """
-    found: dict[str, str] = {}
+    urls: dict[str, str] = {}
     for path in paths:
         for url in _read_list(path):
-            found.setdefault(_address_key(url), url)
-    return _named(list(found.values()))
+            urls.setdefault(_address_key(url), url)
+    return _named(list(urls.values()))
 
 
 def _read_list(path: Path) -> list[str]:
@@ -84,9 +85,9 @@ def _read_list(path: Path) -> list[str]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot read the list of repositories {path}: {error}") from error
-    found = []
+    urls = []
     for number, line in enumerate(lines, start=1):
-        url = re.sub(r"(^|\s)#.*", "", line).strip()
+        url = re.sub(r"(^|\s)#.*", "", line).strip()  # a `#` inside of an address begins no comment
         if not url:
             continue
         if not url.startswith(SCHEMES) and not Path(url).expanduser().is_dir():
@@ -95,16 +96,18 @@ def _read_list(path: Path) -> list[str]:
             raise UserError(
                 f"{path}, line {number}: {url!r} is no address of one repository, as https://host/owner/name"
             )
-        found.append(url)
-    if not found:
+        urls.append(url)
+    if not urls:
         raise UserError(f"{path} names no repositories")
-    return found
+    return urls
 
 
 def _address_key(url: str) -> str:
     """Return a key that is equal for addresses of the same repository."""
     plain = url.rstrip("/").removesuffix(".git")
-    return plain.casefold() if url.startswith(SCHEMES) else str(Path(plain).expanduser().resolve())
+    if url.startswith(SCHEMES):
+        return plain.casefold()  # GitHub does not tell cases apart
+    return str(Path(plain).expanduser().resolve())
 
 
 def _named(urls: Sequence[str]) -> list[Repository]:
@@ -112,12 +115,14 @@ def _named(urls: Sequence[str]) -> list[Repository]:
     taken: set[str] = set()
     repositories = []
     for url in urls:
-        words = [word for word in url.rstrip("/").removesuffix(".git").split("/") if word]
-        kept = words[-2:] if url.startswith(SCHEMES[:2]) and len(words) > 3 else words[-1:]
-        name = re.sub(r"[^A-Za-z0-9._-]+", "-", "_".join(kept)).strip(".-") or "repository"
+        parts = [part for part in url.rstrip("/").removesuffix(".git").split("/") if part]
+        owner_and_name = parts[-1:]
+        if url.startswith(SCHEMES[:2]) and len(parts) > 3:  # https, host, owner, name
+            owner_and_name = parts[-2:]
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", "_".join(owner_and_name)).strip(".-") or "repository"
         if name.casefold() in taken:
             name += "-" + hashlib.sha256(url.encode()).hexdigest()[:8]
-        taken.add(name.casefold())
+        taken.add(name.casefold())  # some file systems do not tell cases apart
         repositories.append(Repository(name, url))
     return repositories
 
@@ -144,7 +149,7 @@ def open_repository(
         target = Path(temporary) / "clone.git"
         limit = f"--filter=blob:limit={MAX_BYTES}"
         flags = ["--bare", "--depth=1", "--single-branch", "--no-tags", "--quiet", limit]
-        git("clone", *flags, "--", url, str(target), seconds=deadline, stop=stop)
+        git("clone", *flags, "--", url, str(target), seconds=deadline, stop=stop)  # behind `--` nothing is an option
         with GitTree(target, deadline, stop) as tree:
             yield tree
         if keep_at is not None:
@@ -180,15 +185,15 @@ class GitTree:
         """List plain files only: symbolic links and submodules have other modes."""
         objects = self._git("rev-list", "--objects", "--missing=print", self.commit)
         missing = {line[1:].decode() for line in objects.splitlines() if line[:1] == b"?"}
-        found = []
+        files = []
         tree = self._git("ls-tree", "-r", "-z", "--full-tree", self.commit)
         for record in tree.split(b"\0"):
-            head, _, path = record.partition(b"\t")
+            head, _, path = record.partition(b"\t")  # mode, type, object; 100644 and 100755 are plain files
             if head.startswith(b"100"):
                 handle = head.split()[2].decode()
-                size = None if handle in missing else -1
-                found.append(Entry(path.decode("utf-8", "replace"), handle, size))
-        return sorted(found, key=lambda entry: entry.path)
+                size: int | None = None if handle in missing else -1
+                files.append(Entry(path.decode("utf-8", "replace"), handle, size))
+        return sorted(files, key=attrgetter("path"))
 
     def read(self, entry: Entry) -> bytes:
         if self._stop.is_set():
@@ -199,10 +204,10 @@ class GitTree:
         try:
             stdin.write(entry.handle.encode() + b"\n")
             stdin.flush()
-            header = stdout.readline().split()
+            header = stdout.readline().split()  # object, type, size; `OBJECT missing` where it was not fetched
             if len(header) != 3:
                 raise GitError(f"git has no content for {entry.path}")
-            content = _read_exactly(stdout, int(header[2]) + 1)
+            content = _read_exactly(stdout, int(header[2]) + 1)  # a line feed comes behind it
         except (OSError, EOFError) as error:
             raise GitError(f"git ended while {entry.path} was read") from error
         return content[:-1]
@@ -224,15 +229,15 @@ class FolderTree:
         self._path, self.commit = path, ""
 
     def entries(self) -> list[Entry]:
-        found = []
-        for folder, folders, files in os.walk(self._path):
-            folders[:] = [name for name in folders if name != ".git"]
-            for name in files:
+        entries = []
+        for folder, folders, names in os.walk(self._path):
+            folders[:] = [name for name in folders if name != ".git"]  # in place: `os.walk` goes into those left
+            for name in names:
                 file = Path(folder) / name
                 if file.is_file() and not file.is_symlink():
                     path = file.relative_to(self._path).as_posix().encode("utf-8", "replace").decode()
-                    found.append(Entry(path, str(file), file.stat().st_size))
-        return sorted(found, key=lambda entry: entry.path)
+                    entries.append(Entry(path, str(file), file.stat().st_size))
+        return sorted(entries, key=attrgetter("path"))
 
     def read(self, entry: Entry) -> bytes:
         try:

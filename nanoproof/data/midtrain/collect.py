@@ -10,6 +10,7 @@ import shutil
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -64,7 +65,7 @@ def decode(content: bytes) -> tuple[str, str]:
     if b"\0" in content:
         return "", "binary"
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")  # without the mark that editors of Windows put first
     except UnicodeDecodeError:
         return "", "invalid UTF-8"
     return text.replace("\r\n", "\n").replace("\r", "\n"), ""
@@ -75,10 +76,12 @@ def refused_text(text: str) -> str:
     if not text.strip():
         return "empty"
     beginning = text[:MARK_CHARACTERS]
+    # In comments alone: a program that writes such files has the words in its texts.
     comments = "\n".join(_COMMENTS.findall(beginning))
     if _MARKS.search(comments):
         return "says that it is generated"
-    if sum(len(line) for line in text.split("\n") if len(line) > LONG_LINE) > len(text) / 2:
+    in_long_lines = sum(length for length in map(len, text.split("\n")) if length > LONG_LINE)
+    if in_long_lines > len(text) / 2:
         return "data in very long lines"
     characters = sum(map(len, text.split()))
     if len(text) > MARK_CHARACTERS and sum(map(len, _NUMBER.findall(text))) > NUMBERS_SHARE * characters:
@@ -95,7 +98,8 @@ _FILE = re.compile(r"(?:(?:un)?licen[cs]e|copying|notice|copyright)(?:[-_.].*)?$
 _NOTICE = re.compile(r"notice|copyright", re.IGNORECASE)
 _CODE = (".lean", ".py", ".c", ".h", ".rs", ".ts", ".js", ".toml", ".json", ".sh", ".yml", ".yaml")
 
-# Patterns for the beginning of a licence; the first that matches counts.
+# Patterns for the beginning of a licence; the first that matches counts. The LGPL's text names the GPL, and BSD-3 is
+# BSD-2 with another clause, so they come before.
 _TITLES = (
     ("AGPL-3.0", r"gnu affero general public license.{0,80}?version 3"),
     ("LGPL-3.0", r"gnu lesser general public license.{0,80}?version 3"),
@@ -131,7 +135,10 @@ def is_licence_file(path: str) -> bool:
 def guess_licence(text: str) -> str:
     """Return the SPDX identifier of a licence by its beginning; "unknown" if it is none of the common ones."""
     head = " ".join(text[:_HEAD_CHARACTERS].lower().split())
-    return next((name for name, pattern in _TITLES if re.search(pattern, head)), UNKNOWN)
+    for name, pattern in _TITLES:
+        if re.search(pattern, head):
+            return name
+    return UNKNOWN
 
 
 class Licences:
@@ -140,6 +147,7 @@ class Licences:
     def __init__(self, files: Iterable[tuple[str, str]]) -> None:
         self._of: dict[str, set[str]] = {}
         for path, text in files:
+            # A notice names authors; what it permits is in the licence.
             if _NOTICE.match(PurePosixPath(path).name) is None:
                 self._of.setdefault(str(PurePosixPath(path).parent), set()).add(guess_licence(text))
 
@@ -228,7 +236,7 @@ def collect(
                 dropped.append((entry.path, reason))
             else:
                 kept.append(LeanFile(text, repository.url, tree.commit, entry.path, licences.of(entry.path)))
-        commit, licence = tree.commit, licences.of("lakefile.toml")
+        commit, licence = tree.commit, licences.of("lakefile.toml")  # as of any file in the topmost folder
     record = {
         "version": VERSION,
         "url": repository.url,
@@ -243,8 +251,10 @@ def collect(
 
 def write_files(path: Path, files: list[LeanFile], record: dict[str, Any] | None = None) -> None:
     """Write a parquet file with the columns of the data set."""
-    columns = [pa.array([getattr(file, name) for file in files], pa.string()) for name in COLUMNS]
-    schema = _SCHEMA.with_metadata({_KEY: json.dumps(record)}) if record is not None else _SCHEMA
+    columns = [pa.array(map(attrgetter(name), files), pa.string()) for name in COLUMNS]
+    schema = _SCHEMA
+    if record is not None:
+        schema = schema.with_metadata({_KEY: json.dumps(record)})
     table = pa.Table.from_arrays(columns, schema=schema)
     atomic_write(path, lambda file: pq.write_table(table, file, compression="zstd", row_group_size=ROW_GROUP))
 
@@ -257,15 +267,18 @@ def _take(tree: Tree, entry: Entry) -> tuple[str, str]:
     if entry.bytes is None or entry.bytes > MAX_BYTES:
         return "", TOO_LARGE
     content = tree.read(entry)
-    if len(content) > MAX_BYTES:
+    if len(content) > MAX_BYTES:  # a host that cannot leave large files out tells no sizes either
         return "", TOO_LARGE
     text, reason = decode(content)
     return text, reason or refused_text(text)
 
 
 def _licence_texts(tree: Tree, entries: Sequence[Entry]) -> list[tuple[str, str]]:
-    files = [e for e in entries if is_licence_file(e.path) and not refused_path(e.path) and e.bytes is not None]
-    return [(entry.path, tree.read(entry).decode("utf-8", "replace")) for entry in files]
+    texts = []
+    for entry in entries:
+        if is_licence_file(entry.path) and not refused_path(entry.path) and entry.bytes is not None:
+            texts.append((entry.path, tree.read(entry).decode("utf-8", "replace")))
+    return texts
 
 
 def _write_licences(directory: Path, texts: list[tuple[str, str]], url: str) -> None:
@@ -274,7 +287,7 @@ def _write_licences(directory: Path, texts: list[tuple[str, str]], url: str) -> 
     taken: set[str] = set()
     for number, (path, text) in enumerate(texts):
         name = re.sub(r"[^\w.-]", "-", "__".join(PurePosixPath(path).parts))[-120:].lstrip(".-")
-        if name.casefold() in taken:
+        if name.casefold() in taken:  # the cut may have left two equal ends
             name = f"{number}-{name}"
         taken.add(name.casefold())
         atomic_write(directory / name, lambda file, text=text: file.write(text.encode()))  # type: ignore[misc]

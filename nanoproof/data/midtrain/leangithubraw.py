@@ -74,9 +74,9 @@ def stats(directory: Path, tokenizer: Tokenizer | None = None) -> dict[str, Any]
 
 
 def _stats_table(report: dict[str, Any]) -> str:
-    about = "" if report["tokens_counted"] else "about "
+    tokens = "tokens" if report["tokens_counted"] else "about tokens"
     width = max(len(record["name"]) for record in report["repositories"])
-    lines = [f"{'repository':<{width}} {'files':>7} {'MB':>8} {about + 'tokens':>14}  licences"]
+    lines = [f"{'repository':<{width}} {'files':>7} {'MB':>8} {tokens:>14}  licences"]
     for record in report["repositories"]:
         licences = ", ".join(sorted(record["licences"]))
         counts = f"{record['files']:>7,} {record['bytes'] / 1e6:>8.2f} {record['tokens']:>14,}"
@@ -88,23 +88,27 @@ def _stats_table(report: dict[str, Any]) -> str:
 
 def show(directory: Path, pattern: str, limit: int, as_json: bool) -> int:
     """Print the files whose `repository path` matches the pattern, a glob or a part of it; returns their number."""
-    wanted = pattern if any(char in pattern for char in "*?[") else f"*{pattern}*"
-    found = 0
+    if not set(pattern) & set("*?["):  # no pattern, but a part of a path
+        pattern = f"*{pattern}*"
+    count = 0
     for shard in shards(directory):
         for row in rows(shard):
-            if not fnmatch(row["path"], wanted) and not fnmatch(f"{shard.stem} {row['path']}", wanted):
+            if not fnmatch(row["path"], pattern) and not fnmatch(f"{shard.stem} {row['path']}", pattern):
                 continue
-            found += 1
-            if found <= limit:
-                head = f"-- {row['url']} {row['path']} at {row['commit'][:12] or '-'}, {row['licence']}"
-                print(json.dumps(row, ensure_ascii=False) if as_json else f"{head}\n{row['text']}")
-    return found
+            count += 1
+            if count > limit:
+                continue
+            if as_json:
+                print(json.dumps(row, ensure_ascii=False))
+            else:
+                print(f"-- {row['url']} {row['path']} at {row['commit'][:12] or '-'}, {row['licence']}\n{row['text']}")
+    return count
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    made = Parser(prog=f"python -m nanoproof.data.midtrain.{NAME}", description=(__doc__ or "").splitlines()[0])
-    commands = made.add_subparsers(dest="command", required=True)
+    command_line = Parser(prog=f"python -m nanoproof.data.midtrain.{NAME}", description=(__doc__ or "").splitlines()[0])
+    commands = command_line.add_subparsers(dest="command", required=True)
     add_flags(commands.add_parser("build", help="Clone the repositories and make the data set."), BuildConfig)
     of_stats = commands.add_parser("stats", help="Files, bytes, tokens and licences of each repository.")
     of_stats.add_argument("--tokenizer", metavar="PATH", help="Count tokens with this tokenizer, not by estimate.")
@@ -115,6 +119,7 @@ def parser() -> argparse.ArgumentParser:
         "publish", help="Upload to a data set repository of the hub (a dry run by default)."
     )
     of_publish.add_argument("--repo", required=True, metavar="OWNER/NAME", help="The repository; it is made if needed.")
+    # Others may have copied it a minute later.
     of_publish.add_argument("--really", action="store_true", help="Upload.")
     of_publish.add_argument("--public", action="store_true", help="If the repository is made, let everyone read it.")
     of_publish.add_argument(
@@ -124,7 +129,7 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--json", action="store_true", help="Print JSON.")
     for command in (of_stats, of_show, of_publish):
         command.add_argument("--out", default="", metavar="DIR", help="Where it was built.")
-    return made
+    return command_line
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -134,8 +139,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return build(from_args(BuildConfig, args))
     directory = Path(args.out).expanduser() if args.out else dataset_dir(NAME)
     if args.command == "stats":
-        report = stats(directory, Tokenizer.load(args.tokenizer) if args.tokenizer else None)
-        print(json.dumps(report, ensure_ascii=False) if args.json else _stats_table(report))
+        tokenizer = Tokenizer.load(args.tokenizer) if args.tokenizer else None
+        report = stats(directory, tokenizer)
+        if args.json:
+            print(json.dumps(report, ensure_ascii=False))
+        else:
+            print(_stats_table(report))
     elif args.command == "show":
         if not show(directory, args.pattern, args.max, args.json):
             raise UserError(f"no file of {directory} is like {args.pattern!r}")

@@ -16,7 +16,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.terminal import Progress
 from nanoproof.data.midtrain.collect import Collected, LeanFile
 from nanoproof.data.sources.manifest import require_manifest
-from nanoproof.data.theorems.overlap import KINDS, Index, document_piece, theorem_piece
+from nanoproof.data.theorems.overlap import KINDS, Index, Piece, document_piece, theorem_piece
 from nanoproof.data.theorems.theorem_sets import list_theorems, splits_of
 from nanoproof.lean.lexical import mask, without_header
 
@@ -66,16 +66,18 @@ class Refined:
 def benchmark_index() -> tuple[Index, dict[str, str]]:
     """Index the theorems of the benchmarks; returns also their commits. Raises UserError if a benchmark is missing."""
     commits = {}
-    pieces = []
+    pieces: list[Piece] = []
     for name in BENCHMARKS:
         try:
             commits[name] = require_manifest(name).commit or "unknown commit"
-            pieces += [theorem_piece(theorem) for split in splits_of(name) for theorem in list_theorems(name, split)]
+            for split in splits_of(name):
+                pieces += map(theorem_piece, list_theorems(name, split))
         except UserError as error:
             raise UserError(
                 f"without {name} its theorems cannot be kept out of the training data: {error} "
                 "(or give --no-decontamination)"
             ) from error
+    # Shared runs of words are no reason to leave out a file: proofs of common lemmas are alike everywhere.
     return Index(pieces, with_words=False), commits
 
 
@@ -86,7 +88,9 @@ def examine(text: str, index: Index | None) -> Examined:
     if index is not None:
         hits = index.hits(document_piece(text, "", with_words=False))
         findings = tuple(Finding(hit.other.label, KINDS[hit.kind], hit.what, hit.line) for hit in hits)
-    return Examined(_hash(text), _hash(code) if code else "", findings)
+    if code:
+        code = _hash(code)
+    return Examined(_hash(text), code, findings)
 
 
 def refine(collected: Sequence[Collected], index: Index | None, workers: int, show: bool = True) -> Iterator[Refined]:
@@ -134,6 +138,7 @@ def _examiner(index: Index | None, workers: int) -> Iterator[Callable[[Iterable[
     if workers == 1:
         yield partial(map, partial(examine, index=index))
         return
+    # Spawned: a fork of a process with threads may hold a lock for ever. Each gets the index once.
     with multiprocessing.get_context("spawn").Pool(workers, _start_worker, (index,)) as pool:
         yield lambda texts: pool.imap(_examine_in_worker, texts, CHUNK)
 
@@ -153,4 +158,4 @@ def count_reasons(drops: Iterable[Drop]) -> Counter[str]:
 
 
 def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return hashlib.sha256(text.encode()).hexdigest()[:32]  # 128 bits: a file must not be dropped for an equal hash

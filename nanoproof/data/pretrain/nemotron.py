@@ -11,6 +11,7 @@ shards from the hub where none were downloaded: a few hundred megabytes instead 
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import IO, Any
 
@@ -76,22 +77,23 @@ def hub_files() -> list[str]:
     """Return the addresses of the training shards on the hub. Raises UserError if they may not be read."""
     (source,) = CATALOG[NAME].files
     try:
-        found = Hub(HUB_SECONDS).files(source, source.revision)
+        *training, _ = Hub(HUB_SECONDS).files(source, source.revision)
     except (TransferError, OSError) as error:
         raise UserError(f"nemotron: {error}") from error
-    return [f"hf://datasets/{source.repository}@{file.commit}/{file.path}" for file in found][:-1]
+    # At one commit, or a shard that is replaced meanwhile would be read half old and half new.
+    return [f"hf://datasets/{source.repository}@{file.commit}/{file.path}" for file in training]
 
 
 def write_sample(out: Path, most: int, seed: int) -> int:
     """Write at most `most` training documents of local shards, or else the hub's, as JSONL; returns their number."""
     try:
-        files = [str(path) for path in shards()[0]]
+        files = list(map(str, shards()[0]))
     except UserError:
         files = []
     texts = streamed_texts(files or hub_files(), seed)
 
     def write(file: IO[bytes]) -> None:
-        for _, text in zip(range(most), texts):
+        for _, text in zip(range(most), texts):  # `range` first: else a document more would be fetched
             file.write(json.dumps({COLUMN: text}, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
             progress.update()
 
@@ -119,7 +121,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         _print_stats(splits, args.json)
         return 0
     names = chosen_splits(args, SPLITS)
-    paths = [(name, path) for name in names for path in splits[name]]
+    paths: list[tuple[str, Path]] = []
+    for name in names:
+        paths += zip(repeat(name), splits[name])
     items: list[tuple[str, dict[str, Any]]] = []
     for name, path, position, text in _documents(paths, args.id):
         record = {"id": f"{path.stem}:{position}", "split": name, "text": text}
@@ -133,23 +137,26 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _documents(paths: Sequence[tuple[str, Path]], wanted: str | None) -> Iterator[tuple[str, Path, int, str]]:
     """Yield split, shard, position and text of all documents, or of the one with an id."""
     shard, _, number = (wanted or "").partition(":")
-    chosen = [(name, path) for name, path in paths if wanted is None or path.stem == shard]
-    found = False
-    for name, path in chosen:
+    is_there = False
+    for name, path in paths:
+        if wanted is not None and path.stem != shard:
+            continue
         for position, text in documents(path):
             if wanted is None or str(position) == number:
-                found = True
+                is_there = True
                 yield name, path, position, text
-    if wanted is not None and not found:
+    if wanted is not None and not is_there:
         raise UserError(f"--id {wanted}: no such document in {NAME}; ids are like part_000000:17")
 
 
 def _print_stats(splits: dict[str, list[Path]], as_json: bool) -> None:
     report: dict[str, dict[str, int]] = {}
     for name, paths in splits.items():
-        groups = [group for path in paths for group in ParquetFile(path).groups]
-        text, documents = sum(group.num_bytes for group in groups), sum(group.documents for group in groups)
-        report[name] = {"shards": len(paths), "documents": documents, "text_bytes": text}
+        counts = report[name] = {"shards": len(paths), "documents": 0, "text_bytes": 0}
+        for path in paths:
+            for group in ParquetFile(path).groups:
+                counts["documents"] += group.documents
+                counts["text_bytes"] += group.num_bytes
     if as_json:
         print(json.dumps({"name": NAME, "splits": report}))
         return

@@ -40,7 +40,7 @@ def _has_proof(row: dict[str, object], place: str) -> bool:
     proof = row["proof"]
     if proof is not None and not isinstance(proof, (str, list)):
         raise UserError(f"{place}: the field 'proof' must be a text or a list of texts")
-    return bool(proof)
+    return bool(proof)  # the list of a statement without one is empty
 
 
 SET = TheoremSet(NAME, RL_SPLITS, lambda: parse(file_path(NAME, FILE)))

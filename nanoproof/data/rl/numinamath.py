@@ -15,6 +15,7 @@ from nanoproof.data.theorems import theorem_sets
 from nanoproof.lean.lexical import without_header
 
 NAME, FILE = "numinamath", "numinamath.parquet"
+# Limits such as `maxHeartbeats` are their authors'; the server has its own, and its own imports.
 REMOVED_LINES = ("import ", "set_option ", "#check ")
 _BY = re.compile(r":=\s*by\Z")
 """The end of most statements: also `:=by`, and `by` on a line of its own."""
@@ -39,7 +40,7 @@ def parse(path: Path) -> theorem_sets.ParsedTheorems:
             parsed.leave_out(theorem_sets.DUPLICATE)
         elif source is None:
             parsed.leave_out("does not end in := by or :=")
-        elif "sorry" in statement:
+        elif "sorry" in statement:  # a definition left open: the final check would refuse every proof
             parsed.leave_out("another sorry")
         else:
             parsed.add(uuid, source)

@@ -38,8 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     items: list[tuple[str, dict[str, Any]]] = []
     for name in names:
         transitions = splits[name]
-        found = [index for index in range(len(transitions)) if args.id in (None, transitions.path(index))]
-        for index in found[: args.max - len(items)]:
+        chosen = [index for index in range(len(transitions)) if args.id in (None, transitions.path(index))]
+        for index in chosen[: args.max - len(items)]:  # `--max` counts over all splits
             item, path = transitions[index], transitions.path(index)
             text = f"-- {path}, {name}, proof depth {item.depth}\n{item.state}\n\n  {item.tactic}"
             items.append((text, {"path": path, "split": name, **asdict(item)}))
@@ -50,14 +50,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _print_stats(splits: dict[str, TransitionList], as_json: bool) -> None:
-    report: dict[str, dict[str, Any]] = {
-        name: {
-            "transitions": len(items),
-            "files": len({items.path(index) for index in range(len(items))}),
-            "left_out": dict(items.left_out.most_common()),
-        }
-        for name, items in splits.items()
-    }
+    report: dict[str, dict[str, Any]] = {}
+    for name, items in splits.items():
+        files = set(map(items.path, range(len(items))))
+        left_out = dict(items.left_out.most_common())
+        report[name] = {"transitions": len(items), "files": len(files), "left_out": left_out}
     if as_json:
         print(json.dumps({"name": NAME, "splits": report}))
         return

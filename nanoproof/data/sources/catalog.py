@@ -49,28 +49,29 @@ class Source:
     gated: bool = False
 
     def __post_init__(self) -> None:
-        defaults = {
-            "local": str(PurePosixPath(self.path).parent if self.is_pattern else PurePosixPath(self.path).name),
-            "revision": "main" if self.host == "hub" else "HEAD",
-        }
-        for name, value in defaults.items():
-            if not getattr(self, name):
-                object.__setattr__(self, name, value)
+        local, revision = PurePosixPath(self.path).name, "HEAD"
+        if self.is_pattern:
+            local = str(PurePosixPath(self.path).parent)
+        if self.host == "hub":
+            revision = "main"  # the hub knows no HEAD
+        # The class is frozen, and these two depend on its other fields.
+        object.__setattr__(self, "local", self.local or local)
+        object.__setattr__(self, "revision", self.revision or revision)
 
     @property
     def is_pattern(self) -> bool:
-        """Whether it stands for several files."""
+        """Tell whether it stands for several files."""
         return "*" in self.path
 
     @property
     def address(self) -> str:
-        """The host and repository as manifests record them, such as `hub:owner/name`."""
+        """Return the host and repository as manifests record them, such as `hub:owner/name`."""
         return f"{self.host}:{self.repository}"
 
     @property
     def page(self) -> str:
-        """The URL of the repository's page."""
-        return (HUB_PAGE if self.host == "hub" else GIT_PAGE) + self.repository
+        """Return the URL of the repository's page."""
+        return HUB_PAGE + self.repository if self.host == "hub" else GIT_PAGE + self.repository
 
 
 @dataclass(frozen=True)
@@ -98,13 +99,16 @@ class DataSet:
 
     @property
     def command(self) -> str:
-        """The command that downloads or builds the data set."""
+        """Return the command that downloads or builds the data set."""
         return self.build or f"python -m nanoproof.data.download {self.name}"
 
     @property
     def gated(self) -> str:
-        """The page where terms must be accepted; "" if there is none."""
-        return next((source.page for source in self.files if source.gated), "")
+        """Return the page where terms must be accepted; "" if there is none."""
+        for source in self.files:
+            if source.gated:
+                return source.page
+        return ""
 
     def expected_rows(self, filename: str) -> int | None:
         """Return the number of rows that a file should have; None if it is not known."""
@@ -112,8 +116,11 @@ class DataSet:
 
 
 def _whitelists(filename: str) -> tuple[tuple[str, Source], ...]:
-    names = {version: f"{filename}.whitelist.{version}.json" for version in LEAN_VERSIONS}
-    return tuple((version, Source("git", WHITELISTS, f"data/whitelists/{name}")) for version, name in names.items())
+    folder = "data/whitelists"
+    return tuple(
+        (version, Source("git", WHITELISTS, f"{folder}/{filename}.whitelist.{version}.json"))
+        for version in LEAN_VERSIONS
+    )
 
 
 _DATA_SETS = (
@@ -122,6 +129,7 @@ _DATA_SETS = (
         stages=("pretrain",),
         title="Mathematics of the web, the better pages of Nemotron-CC-Math",
         reader="nanoproof.data.pretrain.nemotron",
+        # `4plus`: pages to which a classifier of mathematical quality gave 4 points of 5 or more.
         files=(Source("hub", "nvidia/Nemotron-CC-Math-v1", "4plus/part_*.parquet", gated=True),),
         shards=46,
     ),
@@ -160,6 +168,7 @@ _DATA_SETS = (
         stages=("rl",),
         title="Contest problems put into Lean, partly by people",
         reader="nanoproof.data.rl.numinamath",
+        # Under a name that tells what it is: whitelists are named after it.
         files=(Source("hub", "AI-MO/NuminaMath-LEAN", "data/train-00000-of-00001.parquet", "numinamath.parquet"),),
         whitelists=_whitelists("numinamath.parquet"),
     ),
@@ -228,8 +237,10 @@ def select_data_sets(words: Iterable[str]) -> list[DataSet]:
             f"unknown data set {', '.join(unknown) or '(none)'}; there are: all, the stages {', '.join(STAGES)}, "
             f"and {', '.join(CATALOG)}{did_you_mean(' '.join(unknown), ('all', *STAGES, *CATALOG))}"
         )
-    named = set(CATALOG) if "all" in words else set(words) | set(of_stages(words))
-    return [data_set for data_set in _DATA_SETS if data_set.name in named]
+    if "all" in words:
+        return list(_DATA_SETS)
+    names = {*words, *of_stages(words)}
+    return [data_set for data_set in _DATA_SETS if data_set.name in names]
 
 
 def how_to_get(name: str) -> str:
@@ -265,7 +276,7 @@ def real_data(data: Mapping[str, Followed]) -> tuple[str, ...]:
     """Name all data that options take with real Lean."""
     names: list[str] = []
     for option, followed in data.items():
-        if option in SOLVERS:
+        if option in SOLVERS:  # names of lists of tactics, which are no data
             continue
         if isinstance(followed.real, str):
             names.append(followed.real)

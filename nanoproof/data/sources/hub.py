@@ -15,6 +15,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatch
+from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -54,32 +55,39 @@ class Hub:
                 source.repository, revision=revision, files_metadata=True, timeout=self._timeout
             )
             commit = info.sha or ""
-            found = [entry for entry in info.siblings or [] if fnmatch(entry.rfilename, source.path)]
-            if not found:
+            files = []
+            for entry in sorted(info.siblings or [], key=attrgetter("rfilename")):
+                if fnmatch(entry.rfilename, source.path):
+                    files.append(self._remote_file(source, commit, entry))
+            if not files:
                 raise TransferError(_no_file(source, commit, source.path))
-            return [self._remote_file(source, commit, entry) for entry in sorted(found, key=lambda e: e.rfilename)]
+            return files
 
     @contextmanager
     def open(self, file: RemoteFile, offset: int) -> Iterator[Body]:
-        headers = {**build_hf_headers(), "Accept-Encoding": "identity"}
+        headers = {**build_hf_headers(), "Accept-Encoding": "identity"}  # ranges and sizes are those of the file
         if offset:
             headers["Range"] = f"bytes={offset}-"
         with (
             self._errors(file.source, file.commit, file.path),
             get_session().stream("GET", file.url, headers=headers, timeout=self._timeout) as response,
         ):
-            if response.status_code == 416:
+            if response.status_code == 416:  # nothing is behind `offset`
                 yield Body(offset, iter(()))
                 return
             hf_raise_for_status(response)
-            yield Body(offset if response.status_code == 206 else 0, response.iter_bytes())
+            if response.status_code != 206:  # a host that ignores ranges sends the whole
+                offset = 0
+            yield Body(offset, response.iter_bytes())
 
     def _remote_file(self, source: Source, commit: str, entry: RepoSibling) -> RemoteFile:
         path, local = entry.rfilename, source.local
         if source.is_pattern:
             local = str(PurePosixPath(local) / PurePosixPath(path).name)
         url = hf_hub_url(source.repository, path, repo_type="dataset", revision=commit or None, endpoint=self.endpoint)
-        sha256, blob = (entry.lfs.sha256, "") if entry.lfs else ("", entry.blob_id or "")
+        sha256, blob = "", entry.blob_id or ""
+        if entry.lfs:  # its blob is a pointer, not the file
+            sha256, blob = entry.lfs.sha256, ""
         return RemoteFile(source, path, local, url, commit, entry.size, sha256, blob)
 
     @contextmanager
@@ -110,7 +118,7 @@ class Hub:
             raise TransientError(f"{self.endpoint} cannot be reached ({error})", reached=False) from error
         except httpx2.HTTPError as error:
             raise TransientError(f"the connection to {self.endpoint} broke ({_one_line(error)})") from error
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError) as error:  # of the library, at an answer that is not the hub's JSON
             message = f"{self.endpoint} does not answer as the hub does ({_one_line(error)}); does a proxy answer?"
             raise TransferError(message, whole_repository=True) from error
 
@@ -129,8 +137,10 @@ class Hub:
     def _no_repository(self, source: Source) -> str:
         if source.gated:  # the hub does not tell hidden repositories from missing ones
             return _gated(source)
-        private = "" if get_token() else ", or it is not public and you are not logged in (`hf auth login`, HF_TOKEN)"
-        return f"there is no data set repository {source.repository} at {self.endpoint}{private}"
+        problem = f"there is no data set repository {source.repository} at {self.endpoint}"
+        if not get_token():
+            problem += ", or it is not public and you are not logged in (`hf auth login`, HF_TOKEN)"
+        return problem
 
 
 def _is_token_refused(error: errors.HfHubHTTPError) -> bool:
@@ -159,7 +169,9 @@ def _no_file(source: Source, revision: str, path: str) -> str:
 def _retry_after(headers: Any) -> float | None:
     """Return the seconds to wait that a host asks for; None if it names none."""
     value = headers.get("Retry-After", "")
-    return float(value) if value.isdigit() else None
+    if value.isdigit():  # it may also be a date
+        return float(value)
+    return None
 
 
 def _one_line(error: Exception) -> str:
@@ -186,7 +198,9 @@ class RawHost:
                 text = response.text.strip()
         except (TransferError, TransientError):  # such as a rate limit; the file itself may still be available
             return ""
-        return text if is_commit(text) else ""
+        if not is_commit(text):  # a mirror may answer with a page of its own
+            return ""
+        return text
 
     def files(self, source: Source, revision: str) -> list[RemoteFile]:
         if source.is_pattern:
@@ -200,20 +214,22 @@ class RawHost:
                 )
             length = response.headers.get("Content-Length", "")
         size = int(length) if length.isdigit() and response.status_code == 200 else None
-        commit = revision if is_commit(revision) else ""
-        return [RemoteFile(source, source.path, source.local, url, commit, size)]
+        return [RemoteFile(source, source.path, source.local, url, _commit_of(revision), size)]
 
     @contextmanager
     def open(self, file: RemoteFile, offset: int) -> Iterator[Body]:
-        headers = {"Range": f"bytes={offset}-"} if offset else {}
+        headers = {}
+        if offset:
+            headers["Range"] = f"bytes={offset}-"
         with self._request("GET", file.url, headers) as response:
             if response.status_code == 416:
                 yield Body(offset, iter(()))
             elif response.status_code >= 400:
                 raise TransferError(f"{file.url} answers {response.status_code}")
             else:
-                start = offset if response.status_code == 206 else 0
-                yield Body(start, response.iter_content(READ_BYTES))
+                if response.status_code != 206:
+                    offset = 0
+                yield Body(offset, response.iter_content(READ_BYTES))
 
     def _url(self, source: Source, revision: str, path: str) -> str:
         return f"{self.endpoint}/{source.repository}/{quote(revision, safe='')}/{quote(path)}"
@@ -230,22 +246,24 @@ class RawHost:
             try:
                 tree = response.json()
                 whole = tree["truncated"] is False
-                blobs = [entry for entry in tree["tree"] if entry["type"] == "blob"]
-                found = [entry for entry in blobs if fnmatch(entry["path"], source.path)]
-                found = [entry for entry in found if entry["path"].count("/") == source.path.count("/")]
-                commit = revision if is_commit(revision) else ""
-                files = [
-                    RemoteFile(
-                        source,
-                        str(entry["path"]),
-                        str(PurePosixPath(source.local) / PurePosixPath(entry["path"]).name),
-                        self._url(source, revision, entry["path"]),
-                        commit,
-                        int(entry["size"]),
-                        git_blob=str(entry["sha"]),
+                files = []
+                for entry in tree["tree"]:
+                    path, num_folders = str(entry["path"]), source.path.count("/")
+                    # For `fnmatch` a star may stand for a `/`, too.
+                    if entry["type"] != "blob" or not fnmatch(path, source.path) or path.count("/") != num_folders:
+                        continue
+                    files.append(
+                        RemoteFile(
+                            source,
+                            path,
+                            str(PurePosixPath(source.local) / PurePosixPath(path).name),
+                            self._url(source, revision, path),
+                            _commit_of(revision),
+                            int(entry["size"]),
+                            git_blob=str(entry["sha"]),
+                        )
                     )
-                    for entry in sorted(found, key=lambda entry: str(entry["path"]))
-                ]
+                files.sort(key=attrgetter("path"))
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 message = f"{listing} answers with no list of files ({_one_line(error)}); does a proxy answer?"
                 raise TransferError(message, whole_repository=True) from error
@@ -284,6 +302,11 @@ class RawHost:
 def is_commit(text: str) -> bool:
     """Return whether a text is a full commit hash: 40 hexadecimal digits."""
     return len(text) == 40 and set(text) <= HEXADECIMAL
+
+
+def _commit_of(revision: str) -> str:
+    """Return a revision that is a commit; "" for a name, whose commit may be another one by tomorrow."""
+    return revision if is_commit(revision) else ""
 
 
 def _cause(error: BaseException) -> str:

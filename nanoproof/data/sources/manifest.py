@@ -56,7 +56,7 @@ class Manifest:
 
     @property
     def bytes(self) -> int:
-        """The size of all files together."""
+        """Return the size of all files together."""
         return sum(record.bytes for record in self.files.values())
 
 
@@ -78,14 +78,16 @@ def manifest_path(name: str) -> Path:
 def write_manifest(manifest: Manifest, directory: Path | None = None) -> None:
     """Write a manifest over an older one; to another directory than the data set's if one is given."""
     record = asdict(manifest)
-    record["files"] = {name: record["files"][name] for name in sorted(record["files"])}
+    record["files"] = dict(sorted(record["files"].items()))  # files arrive in any order
     atomic_write_json((directory or dataset_dir(manifest.name)) / FILENAME, record)
 
 
 def read_manifest(name: str) -> Manifest | None:
     """Read the manifest of a data set; None if it has none. Raises UserError if it is damaged."""
     path = manifest_path(name)
-    return _parse(path, read_json(path)) if path.exists() else None
+    if not path.exists():
+        return None
+    return _parse(path, read_json(path))
 
 
 def require_manifest(name: str) -> Manifest:
@@ -109,10 +111,10 @@ def file_paths(name: str, pattern: str = "*") -> list[Path]:
         raise UserError(
             f"the data set {name} is incomplete: {_some(missing)} did not arrive; continue with: {how_to_get(name)}"
         )
-    found = sorted(fnmatch.filter(manifest.files, pattern))
-    if not found:
+    filenames = sorted(fnmatch.filter(manifest.files, pattern))
+    if not filenames:
         raise UserError(f"the data set {name} has no file {pattern}; get it with: {how_to_get(name)}")
-    return [_checked_path(manifest, filename) for filename in found]
+    return [_checked_path(manifest, filename) for filename in filenames]
 
 
 def find_problems(
@@ -122,15 +124,15 @@ def find_problems(
 
     Checksums are compared only with `hashes`; `on_bytes` is called with the numbers of bytes hashed.
     """
-    problems = {filename: _problem(manifest, filename) for filename in manifest.files}
-    found = {filename: problem for filename, problem in problems.items() if problem}
-    if hashes:
-        for filename, record in manifest.files.items():
-            if filename in found:
-                continue
-            if sha256_of(dataset_dir(manifest.name) / filename, on_bytes) != record.sha256:
-                found[filename] = "has another SHA-256 than its manifest says"
-    return found
+    problems = {}
+    for filename, record in manifest.files.items():
+        problem = _problem(manifest, filename)
+        # Of a file with another size the checksum is another, too.
+        if hashes and not problem and sha256_of(dataset_dir(manifest.name) / filename, on_bytes) != record.sha256:
+            problem = "has another SHA-256 than its manifest says"
+        if problem:
+            problems[filename] = problem
+    return problems
 
 
 def sha256_of(path: Path, on_bytes: Callable[[int], None] | None = None) -> str:
@@ -162,17 +164,22 @@ def _checked_path(manifest: Manifest, filename: str) -> Path:
 
 
 def _problem(manifest: Manifest, filename: str) -> str:
-    expected = manifest.files[filename].bytes
+    expected = manifest.files[filename].bytes  # hashing gigabytes at each start would take a minute or more
     try:
         size = (dataset_dir(manifest.name) / filename).stat().st_size
     except OSError:
         return "is gone"
-    return "" if size == expected else f"is incomplete or changed: {size:,} bytes, its manifest says {expected:,}"
+    if size == expected:
+        return ""
+    return f"is incomplete or changed: {size:,} bytes, its manifest says {expected:,}"
 
 
 def _some(names: Iterable[str]) -> str:
     names = list(names)
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    shown = ", ".join(names[:3])
+    if len(names) > 3:
+        shown += f" and {len(names) - 3} more"
+    return shown
 
 
 def _parse(path: Path, record: Any) -> Manifest:
@@ -182,6 +189,7 @@ def _parse(path: Path, record: Any) -> Manifest:
         whole = all(isinstance(entry.bytes, int) and isinstance(entry.sha256, str) for entry in files.values())
     except (TypeError, KeyError, AttributeError, ValueError) as error:
         raise UserError(f"{path} is no manifest of a data set: {error}; remove it and download again") from error
+    # A folder that was copied under another name would pass for a data set that it is not.
     if not whole or manifest.name != path.parent.name:
         raise UserError(f"{path} is no manifest of the data set {path.parent.name}; remove it and download again")
     return manifest

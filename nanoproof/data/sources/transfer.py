@@ -80,10 +80,12 @@ class RemoteFile:
 
     @property
     def resume_key(self) -> str:
-        """A key that is equal only for equal contents; "" if there is none."""
+        """Return a key that is equal only for equal contents; "" if there is none."""
         if self.sha256 or self.git_blob:
             return (self.sha256 or self.git_blob)[:16]
-        return hashlib.sha256(f"{self.commit} {self.path}".encode()).hexdigest()[:16] if self.commit else ""
+        if not self.commit:
+            return ""
+        return hashlib.sha256(f"{self.commit} {self.path}".encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -159,12 +161,12 @@ def fetch(
             raise TransferError(f"{problem}; it was damaged on the way, nothing of it is kept, try again")
         rows = _check_content(check, partial)
         os.replace(partial, target)
-        sync_directory(target.parent)
+        sync_directory(target.parent)  # or a loss of power may take the new name back
     except OSError as error:
         if error.errno not in DISK_FULL:
             raise TransferError(f"cannot write {target}: {error.strerror or error}") from error
         partial.unlink(missing_ok=True)
-        reason = "the disk is full" if error.errno != errno.EFBIG else "files may not become that large here"
+        reason = "files may not become that large here" if error.errno == errno.EFBIG else "the disk is full"
         raise TransferError(
             f"cannot write {target}: {reason}; nothing of it is kept, free space and try again"
         ) from error
@@ -175,17 +177,24 @@ def _complete(
     remote: Remote, file: RemoteFile, partial: Path, on_bytes: Callable[[int], None], stop: threading.Event
 ) -> None:
     """Append what is missing to the partial file."""
-    on_bytes(partial.stat().st_size if partial.exists() else 0)
+    on_bytes(_size_of(partial))
     failures = 0
     while True:
-        before = partial.stat().st_size if partial.exists() else 0
+        before = _size_of(partial)
         try:
             _append(remote, file, partial, on_bytes, stop)
             return
         except TransientError as error:
-            now = partial.stat().st_size if partial.exists() else 0
-            failures = 1 if now > before else failures + 1
+            failures += 1
+            if _size_of(partial) > before:
+                failures = 1  # a connection that breaks now and then ends a file of many gigabytes all the same
             _wait_or_give_up(error, failures, ATTEMPTS, stop)
+
+
+def _size_of(path: Path) -> int:
+    if not path.exists():
+        return 0
+    return path.stat().st_size
 
 
 def _append(
@@ -196,8 +205,10 @@ def _append(
     Of one that goes on behind the announced size a byte more is kept, by which `_verify` knows it: a host that packs
     what it sends made 635 MB of 1.5.
     """
-    limit = UNANNOUNCED_BYTES if file.size is None else file.size
-    offset = partial.stat().st_size if partial.exists() else 0
+    limit = file.size
+    if limit is None:
+        limit = UNANNOUNCED_BYTES
+    offset = _size_of(partial)
     if file.size is not None and offset > file.size:
         partial.unlink()
         on_bytes(-offset)
@@ -219,7 +230,7 @@ def _append(
             if size > limit:
                 break
         out.flush()
-        os.fsync(out.fileno())
+        os.fsync(out.fileno())  # after a loss of power its end must not be zeros that the next attempt goes on behind
     if file.size is not None and size < file.size:
         raise TransientError(f"the connection ended after {size:,} of {file.size:,} bytes")
 
@@ -227,7 +238,9 @@ def _append(
 def _wait_or_give_up(error: TransientError, failures: int, limit: int, stop: threading.Event) -> None:
     if failures >= limit:
         raise TransferError(f"{error} (tried {failures} times)", offline=not error.reached) from error
-    wait = FIRST_WAIT * 2 ** (failures - 1) if error.wait is None else error.wait
+    wait = error.wait
+    if wait is None:
+        wait = FIRST_WAIT * 2 ** (failures - 1)
     if stop.wait(min(wait, LONGEST_WAIT)):
         raise Stopped
 
@@ -235,7 +248,7 @@ def _wait_or_give_up(error: TransientError, failures: int, limit: int, stop: thr
 def _verify(file: RemoteFile, path: Path) -> tuple[int, str, str]:
     """Return size and SHA-256 of what arrived, and the problem with it ("" if there is none)."""
     size = path.stat().st_size
-    sha256, blob = hashlib.sha256(), hashlib.sha1(f"blob {size}\0".encode())
+    sha256, blob = hashlib.sha256(), hashlib.sha1(f"blob {size}\0".encode())  # how git names a file's content
     with open(path, "rb") as opened:
         while piece := opened.read(READ_BYTES):
             sha256.update(piece)
@@ -280,7 +293,8 @@ def count_rows(path: Path, filename: str) -> int | None:
             return _count_lines(path)
         if suffix == ".json":
             value = json.loads(path.read_bytes())
-            return len(value) if isinstance(value, list) else None
+            if isinstance(value, list):
+                return len(value)
         if suffix == ".lean":
             return _count_theorems(path)
     except (pa.ArrowException, ValueError) as error:
@@ -303,7 +317,7 @@ def _count_lines(path: Path) -> int:
             if line.strip():
                 count += 1
                 last = line
-    json.loads(last)
+    json.loads(last)  # raises where the file was cut off, at its host or on the way
     return count
 
 

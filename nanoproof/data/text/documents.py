@@ -13,8 +13,8 @@ the files, the seed and the number of streams V alone.
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain, islice
+from dataclasses import dataclass, replace
+from itertools import chain, islice, repeat
 from pathlib import Path
 
 import numpy as np
@@ -44,17 +44,19 @@ class Segment:
 
     @property
     def count(self) -> int:
-        """Number of documents."""
+        """Return the number of documents."""
         return self.stop - self.start
 
     def read(self, count: int | None = None) -> Iterator[str | None]:
         """Yield the documents, or the first `count` of them; some may be None or empty."""
-        stop = self.stop if count is None else min(self.stop, self.start + count)
+        stop = self.stop
+        if count is not None:
+            stop = min(stop, self.start + count)
         return self.file.read(self.group, range(self.start, stop))
 
     @property
     def num_bytes(self) -> float:
-        """Bytes of text, roughly."""
+        """Return the bytes of text, roughly."""
         group = self.file.groups[self.group]
         return group.num_bytes * self.count / max(1, group.documents)
 
@@ -68,17 +70,21 @@ class Documents:
 
     @property
     def count(self) -> int:
-        """Number of documents, those without text included."""
+        """Return the number of documents, those without text included."""
         return sum(segment.count for segment in self.segments)
 
     @property
     def num_bytes(self) -> float:
-        """Bytes of text, roughly."""
+        """Return the bytes of text, roughly."""
         return sum(segment.num_bytes for segment in self.segments)
 
     def fingerprint(self) -> str:
         """Return a hash that is equal for the same files with the same sizes; contents are not read."""
-        parts = [(s.file.path.name, s.group, s.start, s.stop, s.file.groups[s.group].num_bytes) for s in self.segments]
+        # Without folders: a run may be resumed where the data lie elsewhere.
+        parts = []
+        for segment in self.segments:
+            file, group = segment.file, segment.group
+            parts.append((file.path.name, group, segment.start, segment.stop, file.groups[group].num_bytes))
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     def describe(self) -> str:
@@ -107,13 +113,15 @@ def text_corpus(name_or_path: str) -> Corpus:
         from nanoproof.data.pretrain import nemotron  # with all that downloads
 
         train, valid = map(_open_all, nemotron.shards())
-        return _by_files("nemotron", train, valid) if train else split_last("nemotron", valid)
+        if not train:  # a single shard: its last documents are for validation
+            return split_last("nemotron", valid)
+        return _by_files("nemotron", train, valid)
     if name_or_path == "leangithubraw":
         return _by_hash("leangithubraw", _open_all(file_paths("leangithubraw", "*.parquet")))
     if name_or_path == "nanolean":
-        texts = zip(("nanolean_train", "nanolean_valid"), nanolean_documents())
-        files = [MemoryFile(Path(name), documents) for name, documents in texts]
-        return _by_files("nanolean", files[:1], files[1:])
+        train_texts, valid_texts = nanolean_documents()
+        train_file = MemoryFile(Path("nanolean_train"), train_texts)
+        return _by_files("nanolean", [train_file], [MemoryFile(Path("nanolean_valid"), valid_texts)])
     return split_last(name_or_path, _open_all(_files_below(Path(name_or_path).expanduser())))
 
 
@@ -123,6 +131,7 @@ def split_last(name: str, files: list[TextFile]) -> Corpus:
     if whole.count < 2:
         raise UserError(f"{name} holds {whole.count} document; two are needed, one of them for validation")
     left = whole.count - max(1, min(FEW_VALID, whole.count // 4), int(whole.count * VALID_FRACTION))
+    # Segment by segment until `left` documents are taken for training; one segment is cut in two.
     train: list[Segment] = []
     valid: list[Segment] = []
     for segment in whole.segments:
@@ -136,8 +145,12 @@ def split_last(name: str, files: list[TextFile]) -> Corpus:
 
 def all_documents(name: str, files: Sequence[TextFile]) -> Documents:
     """Return all documents of some files, in order."""
-    segments = [Segment(file, g, 0, group.documents) for file in files for g, group in enumerate(file.groups)]
-    return Documents(name, tuple(segment for segment in segments if segment.count))
+    segments = []
+    for file in files:
+        for number, group in enumerate(file.groups):
+            if group.documents:
+                segments.append(Segment(file, number, 0, group.documents))
+    return Documents(name, tuple(segments))
 
 
 def _by_files(name: str, train: Sequence[TextFile], valid: Sequence[TextFile]) -> Corpus:
@@ -148,14 +161,21 @@ def _by_hash(name: str, files: list[TextFile]) -> Corpus:
     """Keep the files whose names have low hashes for validation, the lowest one in any case."""
     if len(files) == 1:
         return split_last(name, files)
-    hashes = [int(hashlib.sha256(file.path.name.encode()).hexdigest()[:8], 16) / 2**32 for file in files]
-    limit = max(VALID_FRACTION, min(hashes))
-    valid = [file for file, value in zip(files, hashes) if value <= limit]
-    return _by_files(name, [file for file in files if file not in valid], valid)
+    # Of each file by itself, so that a repository that joins the list moves no other one; uniform in [0, 1).
+    hashes = {file: int(hashlib.sha256(file.path.name.encode()).hexdigest()[:8], 16) / 2**32 for file in files}
+    limit = max(VALID_FRACTION, min(hashes.values()))
+    train: list[TextFile] = []
+    valid: list[TextFile] = []
+    for file, value in hashes.items():
+        if value <= limit:
+            valid.append(file)
+        else:
+            train.append(file)
+    return _by_files(name, train, valid)
 
 
 def _open_all(paths: list[Path]) -> list[TextFile]:
-    return [open_text_file(path) for path in paths]
+    return list(map(open_text_file, paths))
 
 
 def _files_below(path: Path) -> list[Path]:
@@ -181,7 +201,7 @@ class Unit:
 
     @property
     def count(self) -> int:
-        """Number of documents."""
+        """Return the number of documents."""
         return sum(segment.count for segment in self.segments)
 
     def positions(self, chunk: int, stream: int, num_streams: int) -> range:
@@ -197,7 +217,7 @@ class Unit:
             yield list(islice(documents, len(positions)))
 
     def _documents(self, wanted: list[int]) -> Iterator[str | None]:
-        at = offset = 0
+        at = offset = 0  # of the next position that is wanted, and of the segment's first document in the unit
         for segment in self.segments:
             end = at
             while end < len(wanted) and wanted[end] < offset + segment.count:
@@ -233,20 +253,24 @@ class ReadingPlan:
             joined[-1] += rest
         units = []
         for segments in joined:
-            count = sum(segment.count for segment in segments)
+            unit = Unit(tuple(segments), 1)
             chunks = round(sum(segment.num_bytes for segment in segments) / wanted)
-            units.append(Unit(tuple(segments), max(1, min(chunks, count // num_streams))))
+            # So few that every stream has a document in each of them.
+            units.append(replace(unit, chunks=max(1, min(chunks, unit.count // num_streams))))
         return cls(tuple(units), num_streams, seed)
 
     @property
     def num_chunks(self) -> int:
-        """Number of chunks in an epoch."""
+        """Return the number of chunks in an epoch."""
         return sum(unit.chunks for unit in self.units)
 
     def order(self, epoch: int) -> list[tuple[int, int]]:
         """Return the order of an epoch: (unit, chunk in the unit) of each chunk."""
         units = np.random.default_rng([self.seed, epoch]).permutation(len(self.units)).tolist()
-        return [(unit, chunk) for unit in units for chunk in range(self.units[unit].chunks)]
+        order: list[tuple[int, int]] = []
+        for unit in units:
+            order += zip(repeat(unit), range(self.units[unit].chunks))
+        return order
 
     def chunks_from(self, stream: int, epoch: int, first: int) -> Iterator[tuple[int, int, list[str | None]]]:
         """Yield (epoch, chunk number in the epoch, the stream's documents) from the given chunk on, without end."""

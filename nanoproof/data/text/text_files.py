@@ -49,7 +49,7 @@ class TextFile(ABC):
 
     @property
     def documents(self) -> int:
-        """Number of documents in the file, those without text included."""
+        """Return the number of documents in the file, those without text included."""
         return sum(group.documents for group in self.groups)
 
     @abstractmethod
@@ -72,13 +72,17 @@ class ParquetFile(TextFile):
             raise UserError(f"{path} has no column {COLUMN!r}; its columns are: {', '.join(schema.names) or 'none'}")
         if not _is_text(schema.field(COLUMN).type):
             raise UserError(f"{path}: column {COLUMN!r} must hold strings, it holds {schema.field(COLUMN).type}")
-        names = [self._metadata.schema.column(index).path for index in range(self._metadata.num_columns)]
-        column = names.index(COLUMN)
-        groups = [self._metadata.row_group(index) for index in range(self._metadata.num_row_groups)]
-        super().__init__(path, [Group(g.num_rows, g.column(column).total_uncompressed_size) for g in groups])
+        # Parquet counts columns by the leaves of nested ones, so it is not the schema's index.
+        leaves = [self._metadata.schema.column(index).path for index in range(self._metadata.num_columns)]
+        column = leaves.index(COLUMN)
+        groups = []
+        for index in range(self._metadata.num_row_groups):
+            group = self._metadata.row_group(index)
+            groups.append(Group(group.num_rows, group.column(column).total_uncompressed_size))
+        super().__init__(path, groups)
 
     def read(self, group: int, wanted: Sequence[int]) -> Iterator[str | None]:
-        position, start = 0, 0
+        position, start = 0, 0  # in `wanted`, and of the batch's first document in the group
         try:
             with pq.ParquetFile(self.path, metadata=self._metadata, buffer_size=BUFFER_BYTES, pre_buffer=False) as file:
                 for batch in file.iter_batches(READ_DOCUMENTS, row_groups=[group], columns=[COLUMN], use_threads=False):
@@ -124,7 +128,7 @@ class JsonlFile(TextFile):
             self._starts.append(start)
             groups.append(Group(lines, position - start))
         super().__init__(path, groups)
-        self._text(first, 1)
+        self._text(first, 1)  # a file of another kind is refused now, not in the middle of training
 
     def read(self, group: int, wanted: Sequence[int]) -> Iterator[str | None]:
         position = 0
@@ -158,7 +162,10 @@ class JsonlFile(TextFile):
             raise UserError(f"{self.path}, line {number}: not a JSON object with a field {COLUMN!r}") from error
         if text is not None and not isinstance(text, str):
             raise UserError(f"{self.path}, line {number}: field {COLUMN!r} must be a string")
-        return text.encode("utf-8", "replace").decode("utf-8") if text else None
+        if not text:
+            return None
+        # Half a surrogate pair, which JSON can hold and UTF-8 cannot, becomes `?`: tokenizers refuse it.
+        return text.encode("utf-8", "replace").decode("utf-8")
 
 
 class MemoryFile(TextFile):
@@ -167,7 +174,7 @@ class MemoryFile(TextFile):
     def __init__(self, path: Path, texts: Sequence[str | None]) -> None:
         self._texts = texts
         size = sum(len(text.encode("utf-8", "replace")) for text in texts if text)
-        super().__init__(path, [Group(len(texts), size)] if texts else [])
+        super().__init__(path, [Group(len(texts), size)])
 
     def read(self, group: int, wanted: Sequence[int]) -> Iterator[str | None]:
         return (self._texts[index] for index in wanted)

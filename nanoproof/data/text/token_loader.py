@@ -77,7 +77,7 @@ class PackedRows:
 
     @property
     def padding(self) -> int:
-        """Number of positions without a token."""
+        """Return the number of positions without a token."""
         return int((self.rows_RC == PADDING).sum())
 
 
@@ -107,6 +107,7 @@ def plan_rows(sizes: Sequence[int], capacity: int) -> list[list[Span]]:
     """Assign the tokens of documents of these sizes to rows; only the last piece of a row is ever cut short."""
     waiting, slack = _PiecesByLength(capacity), max(1, capacity // SLACK)
     for document, size in enumerate(sizes):
+        # One less than a row holds: each piece has a BOS of its own.
         for start in range(0, size, capacity - 1):
             waiting.add(Span(document, start, min(start + capacity - 1, size)))
     rows: list[list[Span]] = []
@@ -115,6 +116,7 @@ def plan_rows(sizes: Sequence[int], capacity: int) -> list[list[Span]]:
         gap = capacity - row[0].length
         while gap > 1 and len(available := waiting.lengths()):
             chosen, rest = _fill_gap(waiting.count, available, gap)
+            # A gap that is shorter than all pieces stays, where cutting would waste more than leaving it.
             if rest > gap and gap <= slack and gap < available[0]:
                 break
             if not chosen:  # the longest that leaves space for others
@@ -132,7 +134,7 @@ def plan_rows(sizes: Sequence[int], capacity: int) -> list[list[Span]]:
 
 def _fill_gap(count: np.ndarray, available: np.ndarray, gap: int) -> tuple[tuple[int, ...], int]:
     """Return the one or two lengths that fill the gap with the shortest rest, and that rest; () if none do."""
-    for exact in (gap, gap - 1):
+    for exact in (gap, gap - 1):  # a single free position takes a BOS
         if count[exact]:
             return (exact,), 0
     at = int(np.searchsorted(available, gap))
@@ -140,11 +142,14 @@ def _fill_gap(count: np.ndarray, available: np.ndarray, gap: int) -> tuple[tuple
     rest = len(count)
     if at < len(available):
         rest, best = int(available[at]) - gap, (int(available[at]),)
+    # For each shorter piece the shortest second one that fills the gap with it, all at once: this is called for each
+    # row, and packing must keep up with a GPU.
     first = available[:at][::-1]
     first = first[gap - first >= SHORTEST]
     second_at = np.searchsorted(available, gap - first)
     first, second_at = first[second_at < len(available)], second_at[second_at < len(available)]
     second = available[second_at]
+    # Two pieces of one length are needed where both are of it.
     rests = np.where((first != second) | (count[first] > 1), first + second - gap, len(count))
     if len(rests) and rests.min() < rest:
         index = int(rests.argmin())
@@ -155,7 +160,7 @@ def _fill_gap(count: np.ndarray, available: np.ndarray, gap: int) -> tuple[tuple
 def pack_rows(documents: Sequence[np.ndarray], capacity: int, bos: int, rng: np.random.Generator) -> PackedRows:
     """Pack token arrays without BOS into rows; `rng` decides the order of the rows, and of pieces of equal length."""
     documents = [documents[index] for index in rng.permutation(len(documents))]
-    rows = plan_rows([len(document) for document in documents], capacity)
+    rows = plan_rows(list(map(len, documents)), capacity)
     packed = np.full((len(rows), capacity), PADDING, dtype=np.int32)
     kept = 0
     for target, row in zip(packed, rows):
@@ -214,8 +219,10 @@ def choose_streams(rows_per_step: int, world_size: int, documents: int) -> int:
     """
     most = math.gcd(rows_per_step, MOST_STREAMS)
     few = documents // FEW_DOCUMENTS
-    fitting = [n for n in range(1, most + 1) if most % n == 0 and n % world_size == 0 and n <= few]
-    return max(fitting, default=world_size)
+    for number in range(min(most, few), 0, -1):
+        if most % number == 0 and number % world_size == 0:
+            return number
+    return world_size
 
 
 class TokenLoader:
@@ -261,10 +268,10 @@ class TokenLoader:
             )
         self._plan = ReadingPlan.of(self.documents, num_streams, self.seed, self._chunk_bytes)
         self._rows = rows // self.world_size
-        self._streams = {
-            index: _Stream(index, *positions.get(str(index), (0, 0, 0)))
-            for index in range(self.rank, num_streams, self.world_size)
-        }
+        self._streams: dict[int, _Stream] = {}
+        for index in range(self.rank, num_streams, self.world_size):
+            self._streams[index] = _Stream(index, *positions.get(str(index), (0, 0, 0)))
+        # Enough chunks for all threads to be at work, and one that is ready.
         self._ahead = 1 + self.workers // len(self._streams)
 
     # -- Batches -----------------------------------------------------------------------------------------------------
@@ -273,6 +280,7 @@ class TokenLoader:
         """Return this rank's next rows. Raises UserError if the data turn out to be damaged."""
         self._start()
         rows = np.stack([self._next_row() for _ in range(self.rows_per_batch)]).astype(np.int64)
+        # A model has no embedding of -1; as a target it says that nothing is to be predicted.
         inputs = np.where(rows[:, :-1] == PADDING, self.tokenizer.pad, rows[:, :-1])
         tokens, targets = torch.from_numpy(inputs), torch.from_numpy(rows[:, 1:].copy())
         if self._pin_memory:
@@ -344,6 +352,7 @@ class TokenLoader:
         while (taken := self._take()) is not None:
             stream, future = taken
             assert stream.source is not None
+            # Reading is done by one thread for a stream at a time, in order; tokenizing below by all at once.
             try:
                 read = next(stream.source)
             except BaseException as error:
@@ -380,6 +389,7 @@ class TokenLoader:
     def _make(self, stream: int, epoch: int, number: int, texts: Sequence[str | None]) -> _Chunk:
         wanted = [text for text in texts if text and not text.isspace()]
         documents = self.tokenizer.encode_arrays(wanted, threads=1)
+        # A function of the place alone, so that a chunk is the same after resuming, whichever thread makes it.
         rng = np.random.default_rng([self.seed, epoch, number, stream])
         packed = pack_rows(documents, self.row_length + 1, self.tokenizer.bos, rng)
         return _Chunk(epoch, number, packed, len(wanted), len(texts) - len(wanted))
@@ -406,17 +416,18 @@ class TokenLoader:
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a state, of any number of ranks. Raises UserError if it is of other data or does not divide."""
         try:
-            known = {name: state[name] for name in ("documents", "tokenizer", "seed", "row_length", "chunk_bytes")}
+            saved = {name: state[name] for name in ("documents", "tokenizer", "seed", "row_length", "chunk_bytes")}
             num_streams, rows = int(state["num_streams"]), int(state["rows"])
             positions = {str(index): state["streams"][str(index)] for index in range(num_streams)}
-            mine = {name: self.local_state()[name] for name in known}
         except (KeyError, TypeError, ValueError) as error:
             raise UserError(f"the saved position in the data is damaged: {error!r}") from error
-        for name, value in known.items():
-            if value != mine[name]:
+        here = self.local_state()
+        # With any of these another way the rows would be others, and some be read twice or never.
+        for name, value in saved.items():
+            if value != here[name]:
                 raise UserError(
                     f"{self.documents.name}: the saved position is of other {name.replace('_', ' ')} "
-                    f"({value}, here {mine[name]})"
+                    f"({value}, here {here[name]})"
                 )
         if num_streams % self.world_size or self.rows_per_step % num_streams or rows % self.world_size:
             raise UserError(
@@ -467,5 +478,7 @@ class TokenLoader:
 def merge_states(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Merge the local states of all ranks into one."""
     assert len({state["rows"] for state in states}) == 1, "the ranks are not at the same row"
-    streams = {index: position for state in states for index, position in state["streams"].items()}
+    streams: dict[str, list[int]] = {}
+    for state in states:
+        streams |= state["streams"]
     return {**states[0], "streams": dict(sorted(streams.items(), key=lambda item: int(item[0])))}

@@ -36,7 +36,7 @@ class HeldOut:
             for split in splits_of(name):
                 if with_train or split != "train":
                     self._forms.update(_form(theorem.source) for theorem in list_theorems(name, split))
-        self._forms.discard("")
+        self._forms.discard("")  # of statements that are too long or cannot be read: it would hold out all such
 
     def reason(self, source: str) -> str | None:
         """Return why the theorem of a source may not be learned from; None if it may."""

@@ -17,7 +17,8 @@ Unicode (`->`, `<=`, `fun x =>`, ..), `Real` for `ℝ` and the like, `∑ i in s
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Literal
 
 from nanoproof.lean.lexical import ATOM, NAME_START, find_top_level, mask
@@ -52,6 +53,7 @@ GRAM = 13
 SHORT_FORM = 3
 """Statements with fewer tokens than this (`: p`) are too common, so they are never equal."""
 
+# What Lean reads alike: signs of ASCII and their Unicode, and the notations of Mathlib for types of numbers.
 _PLAIN = {"->": "→", "<-": "←", "<=": "≤", ">=": "≥", "!=": "≠", "=>": "↦", "/\\": "∧", "\\/": "∨", "<->": "↔"}
 _PLAIN |= {"λ": "fun", "Real": "ℝ", "Nat": "ℕ", "Int": "ℤ", "Rat": "ℚ", "Complex": "ℂ"}
 _OPENING = {"(": ")", "{": "}", "[": "]", "⦃": "⦄", "⟨": "⟩"}
@@ -77,25 +79,29 @@ def declared_statements(text: str) -> Iterator[Statement]:
     masked = mask(text)
     declarations = [m for m in _DECLARATION.finditer(masked) if _begins_a_command(masked, m.start())]
     scopes = list(_SCOPE.finditer(masked))
-    stack: list[str] = []
+    stack: list[str] = []  # the names of the namespaces, and "" for each section
     line, counted = 1, 0
     for event in sorted([*declarations, *scopes], key=lambda match: match.start()):
         keyword = event["keyword"]
-        if keyword in ("namespace", "section"):
-            stack.append(event["name"] if keyword == "namespace" else "")
+        if keyword == "namespace":
+            stack.append(event["name"])
+        elif keyword == "section":
+            stack.append("")
         elif keyword == "end":
-            if stack:
+            if stack:  # a file may be cut out of another
                 stack.pop()
         else:
-            start = event.end() if keyword != "example" else event.end("keyword")
+            start, name = event.end(), event["name"] or ""
+            if keyword == "example":  # what looks like its name is a part of the statement, as in `example p : q`
+                start, name = event.end("keyword"), ""
+            # On from the declaration before: from the text's start each time it would be quadratic.
             line += masked.count("\n", counted, event.start("keyword"))
             counted = event.start("keyword")
-            name = "" if keyword == "example" else event["name"] or ""
+            # `theorem _root_.f` in a namespace is `f` (Lean's way out of it).
             if name and not name.startswith("_root_."):
                 name = ".".join([*filter(None, stack), name])
-            yield Statement(
-                name.removeprefix("_root_."), masked[start : _end_of_statement(masked, start)].strip(), line
-            )
+            statement = masked[start : _end_of_statement(masked, start)].strip()
+            yield Statement(name.removeprefix("_root_."), statement, line)
 
 
 def _begins_a_command(masked: str, position: int) -> bool:
@@ -105,20 +111,25 @@ def _begins_a_command(masked: str, position: int) -> bool:
 
 def _end_of_statement(masked: str, start: int) -> int:
     """Return the position of `:=`, of the first branch of a definition by cases, or of the next command."""
-    following = _COMMAND.search(masked, start)
-    stop = following.start() if following else len(masked)
+    stop = len(masked)
+    if following := _COMMAND.search(masked, start):
+        stop = following.start()
     body = masked[start:stop]
     assign = find_top_level(body, ":=")
     if assign >= 0:
         body = body[:assign]
-    branch = next((m.start() for m in _BRANCH.finditer(body) if _balanced(body[: m.start()])), None)
-    return start + (len(body) if branch is None else branch)
+    for branch in _BRANCH.finditer(body):
+        if _balanced(body[: branch.start()]):
+            return start + branch.start()
+    return start + len(body)
 
 
 def _balanced(text: str) -> bool:
-    return all(text.count(opening) == text.count(close) for opening, close in _OPENING.items()) and (
-        text.count("|") % 2 == 0
-    )
+    """Return whether a text has as many closing as opening brackets, and an even number of `|`, which may be norms."""
+    for opening, close in _OPENING.items():
+        if text.count(opening) != text.count(close):
+            return False
+    return text.count("|") % 2 == 0
 
 
 def code_words(text: str) -> list[str]:
@@ -149,7 +160,8 @@ def normal_form(statement: str) -> str:
         return ""
     tokens = [_PLAIN.get(token, token) for token in _TOKEN.findall(mask(statement))]
     groups, conclusion = _telescope(tokens)
-    tokens = [token for group in groups for token in group] + [":", *conclusion] if conclusion else tokens
+    if conclusion:
+        tokens = [*chain.from_iterable(groups), ":", *conclusion]
     return " ".join(_renamed(tokens))
 
 
@@ -165,11 +177,11 @@ def _telescope(tokens: list[str]) -> tuple[list[list[str]], list[str]]:
         return groups, []
     rest = tokens[position + 1 :]
     while rest[:1] == ["∀"]:
-        taken = _leading_forall(rest)
-        if taken is None:
+        binders_and_rest = _leading_forall(rest)
+        if binders_and_rest is None:
             break
-        groups += taken[0]
-        rest = taken[1]
+        groups += binders_and_rest[0]
+        rest = binders_and_rest[1]
     return groups, rest
 
 
@@ -181,13 +193,15 @@ def _leading_forall(tokens: list[str]) -> tuple[list[list[str]], list[str]] | No
         end = _closing(tokens, position)
         groups += _single(tokens[position:end])
         position = end
-    if position == 1:
+    if position == 1:  # no brackets: `∀ x y : T, ..` or `∀ x y, ..`
         comma = _top_level(tokens, ",", 1)
         body = tokens[1:comma]
         names = _names(body, 0)
         if comma < 0 or not names or (len(names) < len(body) and body[len(names)] != ":"):
             return None
-        groups, position = _single(["(", *(body if ":" in body else [*names, ":", "_"]), ")"]), comma
+        if ":" not in body:
+            body = [*names, ":", "_"]
+        groups, position = _single(["(", *body, ")"]), comma
     if position >= len(tokens) or tokens[position] != ",":
         return None
     return groups, tokens[position + 1 :]
@@ -197,8 +211,10 @@ def _single(group: list[str]) -> list[list[str]]:
     """Split `(a b : T)` into `(a : T) (b : T)`; brackets become round, but for instances, which lose their name."""
     names = _names(group, 1)
     typed = bool(names) and len(names) + 1 < len(group) and group[len(names) + 1] == ":"
+    if group[0] == "[" and typed:
+        return [["[", *group[len(names) + 2 :]]]
     if group[0] == "[":
-        return [["[", *group[len(names) + 2 :]] if typed else group]
+        return [group]
     if not typed:
         return [["(", *group[1:-1], ")"]]
     return [["(", name, *group[len(names) + 1 : -1], ")"] for name in names]
@@ -240,21 +256,26 @@ def _renamed(tokens: list[str]) -> Iterator[str]:
     numbers: dict[str, str] = {}
     for index, token in enumerate(tokens):
         binder = token in _BINDERS
-        names = _names(tokens, index + 1) if binder or token in _OPENING else []
-        behind = tokens[index + 1 + len(names)] if index + 1 + len(names) < len(tokens) else ""
-        if binder or behind == ":" or (token == "{" and behind in ("|", "∈")):
+        if not binder and token not in _OPENING:
+            continue
+        names = _names(tokens, index + 1)
+        after_names = tokens[index + 1 + len(names) :][:1]
+        # `(x : T)`, and the sets `{x | p}` and `{x ∈ s | p}`; other brackets, as `(f x)`, bind nothing.
+        if binder or after_names == [":"] or (token == "{" and after_names in (["|"], ["∈"])):
             for name in names:
                 numbers.setdefault(name, f"v{len(numbers)}")
     summed = False
     for token in tokens:
-        head, _, rest = token.partition(".")
+        head, dot, rest = token.partition(".")
         summed = token in ("∑", "∏") or (summed and token != ",")
         if head in numbers:
-            yield numbers[head] + ("." + rest if rest else "")
+            yield numbers[head] + dot + rest
         elif token == "in" and summed:
             yield "∈"
+        elif rest and _is_name(token):
+            yield token.rpartition(".")[2]
         else:
-            yield token.rpartition(".")[2] if rest and _is_name(token) else token
+            yield token
 
 
 # -- Index of pieces -------------------------------------------------------------------------------------------------
@@ -307,19 +328,17 @@ def document_piece(text: str, label: str, with_words: bool = True) -> Piece:
         for key in name_keys(statement.name):
             names.setdefault(key, statement.line)
         forms.setdefault(normal_form(statement.text), statement.line)
-    return Piece(label, names, _without_short(forms), words=tuple(code_words(text)) if with_words else ())
+    words: list[str] = code_words(text) if with_words else []
+    return Piece(label, names, _without_short(forms), words=tuple(words))
 
 
 def statement_pieces(text: str, label: str) -> Iterator[Piece]:
     """Yield a piece for each declaration of a text; a text without any is one piece."""
-    none = True
-    for statement in declared_statements(text):
-        none = False
-        names = {name_key(statement.name.rpartition(".")[2]): statement.line} if statement.name else {}
-        forms = _without_short({normal_form(statement.text): statement.line})
+    statements = list(declared_statements(text))
+    for statement in statements:
         where = f"{label}, line {statement.line}: {statement.name or 'example'}"
-        yield Piece(where, names, forms, words=tuple(code_words(statement.text)))
-    if none:
+        yield _statement_piece(statement, where)
+    if not statements:
         yield document_piece(text, label)
 
 
@@ -329,10 +348,19 @@ def theorem_piece(theorem: Theorem, key: Callable[[str], str] | None = None) -> 
     statements = list(declared_statements(theorem.source))
     if not statements:
         return Piece(label)
-    last = statements[-1]
-    names = {name_key(last.name.rpartition(".")[2]): last.line} if last.name else {}
-    keys = (key(theorem.source),) if key else ()
-    return Piece(label, names, _without_short({normal_form(last.text): last.line}), keys, tuple(code_words(last.text)))
+    piece = _statement_piece(statements[-1], label)
+    if key is not None:
+        piece = replace(piece, keys=(key(theorem.source),))
+    return piece
+
+
+def _statement_piece(statement: Statement, label: str) -> Piece:
+    names: dict[str, int] = {}
+    if statement.name:
+        # Without its namespaces: a data set may have the theorem in others, or in none.
+        names[name_key(statement.name.rpartition(".")[2])] = statement.line
+    forms = _without_short({normal_form(statement.text): statement.line})
+    return Piece(label, names, forms, words=tuple(code_words(statement.text)))
 
 
 def _without_short(forms: dict[str, int]) -> dict[str, int]:
@@ -348,7 +376,9 @@ class Index:
         self._grams: dict[int, list[int]] = defaultdict(list)
         self._gram_counts: list[int] = []
         for number, piece in enumerate(pieces):
-            grams = set(piece.grams()) if with_words else set()
+            grams: set[int] = set()
+            if with_words:
+                grams.update(piece.grams())
             # words are not needed once they are counted
             self.pieces.append(Piece(piece.label, piece.names, piece.forms, piece.keys))
             self._gram_counts.append(len(grams))
@@ -360,7 +390,7 @@ class Index:
 
     @property
     def without_grams(self) -> int:
-        """Number of pieces with too few words for an n-gram: they are found by name or statement only."""
+        """Return the number of pieces with too few words for an n-gram: they are found by name or statement only."""
         return self._gram_counts.count(0)
 
     def hits(self, piece: Piece) -> Iterator[Hit]:
@@ -373,7 +403,9 @@ class Index:
                         seen.add(number)
                         yield Hit(kind, piece, self.pieces[number], value, line)
         if self._grams:
-            common = Counter(number for gram in set(piece.grams()) for number in self._grams.get(gram, ()))
+            common: Counter[int] = Counter()
+            for gram in set(piece.grams()):
+                common.update(self._grams.get(gram, ()))
             for number, count in common.items():
                 share = count / self._gram_counts[number]
                 yield Hit("words", piece, self.pieces[number], f"{share:.0%} of its runs", share=share)

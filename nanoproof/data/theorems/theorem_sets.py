@@ -37,7 +37,7 @@ import pyarrow.parquet as pq
 from nanoproof.common.errors import UserError, did_you_mean
 from nanoproof.common.files import parse_json, read_text
 from nanoproof.common.run_dir import repo_name, traced_file
-from nanoproof.data.sources.catalog import CATALOG
+from nanoproof.data.sources.catalog import CATALOG, of_stages
 from nanoproof.data.theorems.whitelists import filter_theorems, load_whitelist
 from nanoproof.lean.file_theorems import TWICE, theorems_of, unusable_because
 from nanoproof.lean.lexical import mask
@@ -53,7 +53,7 @@ BENCH_SPLITS: tuple[Split, ...] = ("valid", "test")
 VALID_COUNT = 500
 """Number of validation theorems of a set for reinforcement learning."""
 SHUFFLE_SEED = 0
-_LINES_SHOWN = 5
+_LINES_SHOWN = 5  # of each reason for skipping
 DUPLICATE = "duplicate id"
 """The reason for leaving out a row whose id has occurred before."""
 
@@ -72,7 +72,7 @@ def remove_lines(text: str, *beginnings: str) -> str:
     """Remove the lines that begin with one of the given texts, indented or not, but none of a comment."""
     kept = []
     for line, code in zip(text.split("\n"), mask(text).split("\n"), strict=True):
-        if not code.lstrip().startswith(beginnings):
+        if not code.lstrip().startswith(beginnings):  # in `code` comments are blanks
             kept.append(line)
     return "\n".join(kept)
 
@@ -112,12 +112,14 @@ class ParsedTheorems:
 
     def splits(self) -> dict[str, list[Theorem]]:
         """Return the theorems by split: the data set's own, or shuffled with the last `VALID_COUNT` for validation."""
-        if any(split for split, _ in self._theorems.values()):
-            named: dict[str, list[Theorem]] = {split: [] for split in BENCH_SPLITS}
-            for split, theorem in self._theorems.values():
-                named[split].append(theorem)
+        named: dict[str, list[Theorem]] = {"": [], "valid": [], "test": []}
+        for split, theorem in self._theorems.values():
+            named[split].append(theorem)
+        theorems = named.pop("")
+        if named["valid"] or named["test"]:
+            assert not theorems, "either all theorems have a split of their own, or none"
             return named
-        theorems = [theorem for _, theorem in self._theorems.values()]
+        # A fixed seed and the files' order: nothing moves from one split to the other as long as the file stays.
         random.Random(SHUFFLE_SEED).shuffle(theorems)
         return {"train": theorems[:-VALID_COUNT], "valid": theorems[-VALID_COUNT:]}
 
@@ -141,7 +143,7 @@ class TheoremSet:
 
     @property
     def is_benchmark(self) -> bool:
-        """Whether its theorems measure provers and are never trained on."""
+        """Tell whether its theorems measure provers and are never trained on."""
         return "train" not in self.splits
 
     def list_theorems(self, split: str, lean_version: str | None = None) -> list[Theorem]:
@@ -161,24 +163,25 @@ class TheoremSet:
         """Count rows and those left out, and for each split its theorems, those left out of it, and unknown ones."""
         parsed = self.read()
         theorems = parsed.splits()
-        listings = {split: self._listing(theorems[split], split, lean_version) for split in self.splits}
+        counts = {}
+        for split in self.splits:
+            listing = self._listing(theorems[split], split, lean_version)
+            left_out = dict(listing.left_out.most_common())
+            counts[split] = {"theorems": len(listing.theorems), "left_out": left_out, "unknown": listing.unknown}
+        if self.is_benchmark:
+            lean_version = None
+        left_out = dict(parsed.left_out.most_common())
         return {
             "name": self.name,
             "rows": parsed.rows,
-            "left_out": dict(parsed.left_out.most_common()),
-            "lean_version": None if self.is_benchmark else lean_version,
-            "splits": {
-                split: {
-                    "theorems": len(listing.theorems),
-                    "left_out": dict(listing.left_out.most_common()),
-                    "unknown": listing.unknown,
-                }
-                for split, listing in listings.items()
-            },
+            "left_out": left_out,
+            "lean_version": lean_version,
+            "splits": counts,
         }
 
     def _listing(self, theorems: Sequence[Theorem], split: str, lean_version: str | None) -> Listing:
-        if self.is_benchmark:  # its reader has checked each theorem
+        # A score is of all theorems or of none: one that cannot be worked with ends the reading.
+        if self.is_benchmark:
             return Listing(list(theorems))
         left_out: Counter[str] = Counter()
         usable = []
@@ -236,22 +239,30 @@ def parquet_rows(path: Path, columns: Sequence[str], batch_rows: int = 1024) -> 
             if missing:
                 there = ", ".join(file.schema_arrow.names)
                 raise UserError(f"{path} has no column {', '.join(missing)}; it has: {there}")
+            # Batches: as objects of Python, a whole table would take several times the memory of its file.
             for batch in file.iter_batches(batch_size=batch_rows, columns=list(columns)):
                 for record in batch.to_pylist():
                     number += 1
                     yield f"{path}, row {number}", record
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        where = f", after row {number}" if number else ""
-        raise UserError(f"{path} is not a whole parquet file{where}: {str(error).splitlines()[0]}") from error
+        problem = f"{path} is not a whole parquet file"
+        if number:
+            problem += f", after row {number}"
+        raise UserError(f"{problem}: {str(error).splitlines()[0]}") from error
 
 
 def text_field(record: dict[str, Any], name: str, place: str) -> str:
     """Return a field that must be a text. Raises UserError that names place and field."""
     value = record.get(name)
     if not isinstance(value, str):
-        found = f"got {_kind(value)}" if name in record else "it is missing"
-        raise UserError(f"{place}: the field {name!r} must be a text, {found}")
+        problem = f"got {_kind(value)}" if name in record else "it is missing"
+        raise UserError(f"{place}: the field {name!r} must be a text, {problem}")
     return value
+
+
+def text_field_if_any(record: dict[str, Any], name: str, place: str) -> str:
+    """Return a field that must be a text; "" if there is none. Raises UserError as `text_field` does."""
+    return "" if name not in record else text_field(record, name, place)
 
 
 def _object(record: Any, place: str) -> dict[str, Any]:
@@ -261,7 +272,9 @@ def _object(record: Any, place: str) -> dict[str, Any]:
 
 
 def _kind(value: Any) -> str:
+    """Name a value's type in the words of JSON, which people who write rows by hand know."""
     names = {
+        type(None): "nothing (null)",
         dict: "an object",
         list: "a list",
         str: "a text",
@@ -269,7 +282,7 @@ def _kind(value: Any) -> str:
         int: "a number",
         float: "a number",
     }
-    return "nothing (null)" if value is None else names.get(type(value), type(value).__name__)
+    return names.get(type(value), type(value).__name__)
 
 
 # -- Files of theorems -----------------------------------------------------------------------------------------------
@@ -284,7 +297,9 @@ def set_name(name: str) -> str:
     """Return the name of a data set in results: for a file, its name without folder and suffix."""
     if is_theorem_file(name):
         return Path(name).stem
-    return name.replace(":", "-").replace("/", "-") if repo_name(name) is not None else name
+    if repo_name(name) is not None:
+        return name.replace(":", "-").replace("/", "-")  # it becomes a part of names of files
+    return name
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,10 +326,11 @@ def skipped_notes(skipped: Sequence[Skipped]) -> list[str]:
         by_reason.setdefault(entry.reason, []).append(entry.line)
     notes = []
     for reason, lines in by_reason.items():
-        shown = ", ".join(str(line) for line in lines[:_LINES_SHOWN])
+        shown = ", ".join(map(str, lines[:_LINES_SHOWN]))
         if len(lines) > _LINES_SHOWN:
             shown += ", .."
-        notes.append(f"{len(lines)} skipped (line{'s' if len(lines) > 1 else ''} {shown}): {reason}")
+        place = "lines" if len(lines) > 1 else "line"
+        notes.append(f"{len(lines)} skipped ({place} {shown}): {reason}")
     return notes
 
 
@@ -326,21 +342,23 @@ def read_theorem_file(file: str) -> TheoremFile:
     path = Path(file).expanduser()
     if not path.is_file():
         raise UserError(f"no such file of theorems: {path}")
-    found: dict[str, Theorem] = {}
+    theorems: dict[str, Theorem] = {}
     skipped: list[Skipped] = []
-    dataset = set_name(file)
-    for line, theorem, reason in _of_lean(path, dataset) if path.suffix == ".lean" else _of_jsonl(path, dataset):
-        if not reason and theorem.id in found:
+    read = _of_lean if path.suffix == ".lean" else _of_jsonl
+    for line, theorem, reason in read(path, set_name(file)):
+        # Results go by the id: a second theorem would be counted as another attempt at the first.
+        if not reason and theorem.id in theorems:
             reason = TWICE
         if reason:
             skipped.append(Skipped(line, theorem.id, reason))
         else:
-            found[theorem.id] = theorem
-    read = TheoremFile(list(found.values()), skipped)
-    if not found:
-        why = "; ".join(skipped_notes(skipped))
-        raise UserError(f"{path} holds no theorem whose proof is a sorry{f': {why}' if why else ''}")
-    return read
+            theorems[theorem.id] = theorem
+    if not theorems:
+        problem = f"{path} holds no theorem whose proof is a sorry"
+        if skipped:
+            problem += f": {'; '.join(skipped_notes(skipped))}"
+        raise UserError(problem)
+    return TheoremFile(list(theorems.values()), skipped)
 
 
 def read_theorems(file: str) -> list[Theorem]:
@@ -356,7 +374,9 @@ def read_theorems(file: str) -> list[Theorem]:
 
 def skipped_of(name: str) -> list[Skipped]:
     """List what of a data set was skipped: of a file what is no theorem to prove, of other sets nothing."""
-    return read_theorem_file(name).skipped if is_theorem_file(name) else []
+    if not is_theorem_file(name):
+        return []
+    return read_theorem_file(name).skipped
 
 
 def _of_lean(path: Path, dataset: str) -> Iterator[tuple[int, Theorem, str]]:
@@ -375,8 +395,8 @@ def _of_jsonl(path: Path, dataset: str) -> Iterator[tuple[int, Theorem, str]]:
     Lines that say what was skipped of another file, as `inspect_problems --json` prints them, are skipped here too.
     """
     for place, record in jsonl_rows(path):
-        line = int(place.rpartition(" ")[2])
-        name = text_field(record, "id", place) if "id" in record else ""
+        line = int(place.rpartition(" ")[2])  # as `jsonl_rows` ends it
+        name = text_field_if_any(record, "id", place)
         if "skipped" in record:
             yield line, Theorem("", dataset, name), text_field(record, "skipped", place)
             continue
@@ -384,8 +404,7 @@ def _of_jsonl(path: Path, dataset: str) -> Iterator[tuple[int, Theorem, str]]:
         reason = unusable_because(source) or ""
         if not reason:
             name = name or theorem_name(source) or str(line)
-        as_written = text_field(record, "as_written", place) if "as_written" in record else ""
-        yield line, Theorem(source, dataset, name, as_written), reason
+        yield line, Theorem(source, dataset, name, text_field_if_any(record, "as_written", place)), reason
 
 
 # -- Theorems of repositories ----------------------------------------------------------------------------------------
@@ -409,15 +428,16 @@ def repo_theorems(name: str, split: str) -> list[Theorem]:
     repo = repo_name(name)
     assert repo is not None, "it is the name of a repository"
     file = traced_file(repo, REPO_TARGETS)
-    rows = [(record, place) for place, record in jsonl_rows(file)]
+    rows = list(jsonl_rows(file))
     if not rows:
         raise UserError(f"{name} holds no theorem to prove ({file})")
-    found = []
-    for record, place in rows:
+    theorems = []
+    for place, record in rows:
         theorem_id, path = text_field(record, "id", place), text_field(record, "path", place)
+        # Behind `#` is the number of a `sorry` in the theorem: all of them are in its split.
         if split_of_repo(path, theorem_id.partition("#")[0]) == split:
-            found.append(Theorem(text_field(record, "source", place), set_name(name), theorem_id))
-    return found
+            theorems.append(Theorem(text_field(record, "source", place), set_name(name), theorem_id))
+    return theorems
 
 
 # -- Theorem sets by name --------------------------------------------------------------------------------------------
@@ -427,6 +447,9 @@ class ListTheorems(Protocol):
     """A theorem set's listing of a split, without the theorems that fail under a Lean version."""
 
     def __call__(self, split: str, lean_version: str | None = None) -> list[Theorem]: ...
+
+
+# Modules are imported when a set is asked for: they import this one for `TheoremSet`.
 
 
 def _of_module(module: str) -> ListTheorems:
@@ -446,7 +469,7 @@ def _nanolean(split: str, lean_version: str | None = None) -> list[Theorem]:
 
 
 def _fixed(name: str) -> ListTheorems:
-    """Fixed theorems of the embedded prover, which are never filtered."""
+    """Return the listing of fixed theorems of the embedded prover, which are never filtered."""
 
     def read(split: str, lean_version: str | None = None) -> list[Theorem]:
         theorems: list[Theorem] = importlib.import_module("nanoproof.data.nanolean").fixed_theorems(name, split)
@@ -457,15 +480,12 @@ def _fixed(name: str) -> ListTheorems:
 
 FIXED = {"nanolean-hard": ("rl", "bench"), "nanolean-premise": ("bench",), "nanolean-exercises": ("bench",)}
 """Sets that come with the code, and the stages that they are for."""
-DATASETS: dict[str, ListTheorems] = {
-    **{
-        name: _of_module(data_set.reader)
-        for name, data_set in CATALOG.items()
-        if {"rl", "bench"} & set(data_set.stages)
-    },
-    "nanolean": _nanolean,
-    **{name: _fixed(name) for name in FIXED},
-}
+DATASETS: dict[str, ListTheorems] = {}
+for _name in of_stages(("rl", "bench")):
+    DATASETS[_name] = _of_module(CATALOG[_name].reader)
+DATASETS["nanolean"] = _nanolean
+for _name in FIXED:
+    DATASETS[_name] = _fixed(_name)
 
 
 def is_benchmark(name: str, split: str) -> bool:
@@ -478,7 +498,7 @@ def is_benchmark(name: str, split: str) -> bool:
 
 
 def _stages(name: str) -> tuple[str, ...]:
-    return FIXED.get(name) or (CATALOG[name].stages if name in CATALOG else ())
+    return CATALOG[name].stages if name in CATALOG else FIXED.get(name, ())
 
 
 def splits_of(name: str) -> tuple[Split, ...]:
@@ -487,9 +507,14 @@ def splits_of(name: str) -> tuple[Split, ...]:
         return ("valid",)
     if repo_name(name) is not None:
         return ("train", "valid")
-    stages = _stages(name) or ("rl", "bench")
-    wanted = {"valid", *(("train",) if "rl" in stages else ()), *(("test",) if "bench" in stages else ())}
-    return tuple(split for split in SPLITS if split in wanted)
+    # Sets for training have no test split, benchmarks no training split; NanoLean's are both.
+    stages = _stages(name)
+    splits: list[Split] = ["valid"]
+    if "rl" in stages or not stages:
+        splits.insert(0, "train")
+    if "bench" in stages or not stages:
+        splits.append("test")
+    return tuple(splits)
 
 
 def _is_known(name: str) -> bool:
@@ -513,9 +538,9 @@ def parse_set_names(values: Iterable[str]) -> list[str]:
         near = did_you_mean(" ".join(unknown), DATASETS)
         raise UserError(f"unknown data set {', '.join(unknown) or '(none)'}; there are: {there}{near}")
     distinct = list(dict.fromkeys(names))
-    known: dict[str, str] = {}
+    by_result_name: dict[str, str] = {}
     for name in distinct:
-        if (other := known.setdefault(set_name(name), name)) != name:
+        if (other := by_result_name.setdefault(set_name(name), name)) != name:
             raise UserError(f"{other} and {name} would both be called {set_name(name)}: rename one of them")
     return distinct
 
@@ -528,7 +553,7 @@ def list_theorems(name: str, split: Split, lean_version: str | None = None) -> l
     """
     if is_theorem_file(name):
         return read_theorems(name)
-    parse_set_names([name])
+    parse_set_names([name])  # raises for one that is unknown
     if repo_name(name) is not None:
         return repo_theorems(name, split)
     return DATASETS[name](split, lean_version)

@@ -10,6 +10,7 @@ it does not know are kept.
 """
 
 import hashlib
+import json
 import logging
 import os
 import re
@@ -36,7 +37,7 @@ _HASH = re.compile(r"[0-9a-f]{16}")
 
 def theorem_hash(source: str) -> str:
     """Return a theorem's key in whitelists: the first 16 hexadecimal digits of the SHA-256 of its source as UTF-8."""
-    return hashlib.sha256(source.encode("utf-8")).hexdigest()[:16]
+    return hashlib.sha256(source.encode("utf-8")).hexdigest()[:16]  # those that are published are keyed so
 
 
 @dataclass(frozen=True)
@@ -95,20 +96,28 @@ def parse_whitelist(path: Path, version: str) -> Whitelist:
     record = read_json(path)
     if not isinstance(record, dict):
         raise UserError(f"{path} is no whitelist: it holds no object")
-    lists = {name: record.get(name) for name in ("passing", "failing")}
-    for name, hashes in lists.items():
-        if not isinstance(hashes, list) or not all(isinstance(item, str) and _HASH.fullmatch(item) for item in hashes):
-            raise UserError(f"{path} is no whitelist: the field {name!r} must be a list of hashes of 16 digits")
+    passing, failing = _hashes(record, "passing", path), _hashes(record, "failing", path)
+    # A file that was renamed for a newer Lean would let theorems through that this one refuses.
     if record.get("lean_version") != version:
         raise UserError(f"{path} is for Lean {record.get('lean_version')}, not {version}")
-    return Whitelist(version, frozenset(lists["passing"] or ()), frozenset(lists["failing"] or ()), path)
+    return Whitelist(version, passing, failing, path)
+
+
+def _hashes(record: dict[str, Any], name: str, path: Path) -> frozenset[str]:
+    hashes = record.get(name)
+    if not isinstance(hashes, list) or not all(isinstance(item, str) and _HASH.fullmatch(item) for item in hashes):
+        raise UserError(f"{path} is no whitelist: the field {name!r} must be a list of hashes of 16 digits")
+    return frozenset(hashes)
 
 
 def write_whitelist(name: str, whitelist: Whitelist) -> None:
     """Write a whitelist; if it lies beside a data set with a manifest, list it there."""
+    # A hash a line: those that come with the code are in git, whose diffs go by lines.
     fields = [f'"{key}": {_compact(value)}' for key, value in whitelist.to_json().items()]
     atomic_write_text(whitelist.path, "{" + ",\n".join(fields) + "}\n")
-    manifest = read_manifest(name) if whitelist.path.parent == dataset_dir(name) else None
+    if whitelist.path.parent != dataset_dir(name):
+        return
+    manifest = read_manifest(name)
     if manifest is not None:
         files = {**manifest.files, whitelist.path.name: record_file(whitelist.path, source="check-init")}
         missing = tuple(filename for filename in manifest.missing if filename != whitelist.path.name)
@@ -116,16 +125,16 @@ def write_whitelist(name: str, whitelist: Whitelist) -> None:
 
 
 def _compact(value: Any) -> str:
-    if isinstance(value, list):
-        return "[" + ",\n".join(f'"{item}"' for item in value) + "]"
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    return "[" + ",\n".join(map(json.dumps, value)) + "]" if isinstance(value, list) else json.dumps(value)
 
 
 def _how_to_make(name: str, version: str) -> str:
-    servers = "" if version == EMBEDDED_LEAN else " --lean-servers HOST:PORT --lean-project DIR"
-    make = f"python -m nanoproof.data.whitelist check-init {name}{servers}"
-    published = name in CATALOG and version in dict(CATALOG[name].whitelists)
-    return f"fetch it with: {how_to_get(name)}, or make it with: {make}" if published else f"make it with: {make}"
+    make = f"make it with: python -m nanoproof.data.whitelist check-init {name}"
+    if version != EMBEDDED_LEAN:
+        make += " --lean-servers HOST:PORT --lean-project DIR"
+    if name in CATALOG and version in dict(CATALOG[name].whitelists):
+        return f"fetch it with: {how_to_get(name)}, or {make}"
+    return make
 
 
 # -- Filtering -------------------------------------------------------------------------------------------------------
@@ -139,6 +148,7 @@ def filter_theorems(theorems: Sequence[Theorem], whitelist: Whitelist, title: st
         if key in whitelist.failing:
             failing += 1
             continue
+        # Added to the data since, or never checked: if Lean refuses it, that costs one attempt.
         unknown += key not in whitelist.passing
         kept.append(theorem)
     if unknown:
@@ -162,8 +172,9 @@ class LeanChoice:
 
     def version_for(self, name: str) -> str | None:
         """Return the version to list a data set's theorems for; None for all theorems."""
-        wanted = self.version is not None and (self.required or whitelist_path(name, self.version).exists())
-        return self.version if wanted else None
+        if self.version is not None and (self.required or whitelist_path(name, self.version).exists()):
+            return self.version
+        return None
 
 
 def choose_lean(lean_project: str | None, embedded: bool = False) -> LeanChoice:

@@ -60,15 +60,15 @@ def shuffle_goals(state: ProofState, rng: random.Random) -> ProofState:
 
 def shuffle_hypotheses(goal: Goal, rng: random.Random) -> Goal:
     """Shuffle the hypotheses of a goal, so that each still comes after those that it mentions."""
-    made: list[Hypothesis] = []
+    shuffled: list[Hypothesis] = []
     run: list[Hypothesis] = []
     for item in goal.hypotheses:
         if _stays(item):
-            made += [*_any_order(run, rng), item]
+            shuffled += [*_any_order(run, rng), item]
             run = []
         else:
             run.append(item)
-    return Goal(goal.type, (*made, *_any_order(run, rng)), goal.tag)
+    return Goal(goal.type, (*shuffled, *_any_order(run, rng)), goal.tag)
 
 
 def _stays(item: Hypothesis) -> bool:
@@ -96,11 +96,14 @@ def _any_order(items: Sequence[Hypothesis], rng: random.Random) -> list[Hypothes
 def _dependencies(items: Sequence[Hypothesis], index: int) -> set[int]:
     """Return the indices of the earlier hypotheses that one mentions; all, if its text leaves something out."""
     item = items[index]
-    text = item.type if item.value is None else f"{item.type} {item.value}"
+    text = item.type
+    if item.value is not None:
+        text += f" {item.value}"
+    # What Lean prints as `⋯`, `_` or in brackets of instances may depend on anything before it.
     if _HIDES.search(text):
         return set(range(index))
-    words = words_of(text)
-    return {earlier for earlier in range(index) if items[earlier].user_name in words}
+    mentioned = words_of(text)
+    return {earlier for earlier in range(index) if items[earlier].user_name in mentioned}
 
 
 def order_by_rank(goal: Goal, ranks: Mapping[Hypothesis, int]) -> Goal:
@@ -110,15 +113,16 @@ def order_by_rank(goal: Goal, ranks: Mapping[Hypothesis, int]) -> Goal:
     """
     items = goal.hypotheses
     ranked = [index for index, item in enumerate(items) if item in ranks]
-    following = iter(sorted(ranked, key=lambda index: ranks[items[index]]))
-    left = [next(following) if item in ranks else index for index, item in enumerate(items)]
+    left = list(range(len(items)))
+    for place, index in zip(ranked, sorted(ranked, key=lambda index: ranks[items[index]])):
+        left[place] = index
     needs = [_dependencies(items, index) for index in range(len(items))]
-    order: list[int] = []
+    ordered: list[Hypothesis] = []
     while left:
         index = next(index for index in left if needs[index].isdisjoint(left))
         left.remove(index)
-        order.append(index)
-    return Goal(goal.type, tuple(items[index] for index in order), goal.tag)
+        ordered.append(items[index])
+    return Goal(goal.type, tuple(ordered), goal.tag)
 
 
 # -- Augmentation ----------------------------------------------------------------------------------------------------
@@ -178,10 +182,11 @@ def augment_transition(
         after = parse_state(transition.state_after) if transition.state_after else None
     except ProtocolError:
         return transition
+    # A text that is not that of the state read from it, as one that was cut short: no renaming of it would be sure.
     if state.text != transition.state or (after is not None and after.text != transition.state_after):
         return transition
     state, tactic, after = _augment(state, transition.tactic, after, rng, draw)
-    after_text = transition.state_after if after is None else after.text
+    after_text = after.text if after is not None else transition.state_after
     return replace(transition, state=state.text, tactic=tactic, state_after=after_text)
 
 
@@ -189,19 +194,27 @@ def _augment(
     state: ProofState, tactic: str, after: ProofState | None, rng: random.Random, draw: _Draw
 ) -> tuple[ProofState, str, ProofState | None]:
     """Change state, tactic and the state after it alike, as drawn."""
-    states = [state.text] if after is None else [state.text, after.text]
-    if any(is_opaque(text) for text in (*states, tactic)) or not is_readable(tactic):
+    states = [state.text]
+    hidden: set[str] = set()
+    """Names that the tactic makes inaccessible: Lean does so with the one that a new hypothesis of that name hides."""
+    if after is not None:
+        states.append(after.text)
+        hidden = inaccessible_words(after.text) - inaccessible_words(state.text)
+    if any(map(is_opaque, (*states, tactic))) or not is_readable(tactic):
         return state, tactic, after
-    hidden = set() if after is None else inaccessible_words(after.text) - inaccessible_words(state.text)
     if draw.shuffles and not hidden:
         state, after = _shuffle(state, tactic, after, rng)
     if draw.renames or draw.retags:
         used = words_of("\n".join((*states, tactic)))
-        names = new_names(state, kept_names(states, tactic, used) | hidden, used, rng) if draw.renames else {}
-        renaming = Renaming(names, new_tags(state, tactic, used, rng) if draw.retags else {})
+        renaming = Renaming()
+        if draw.renames:
+            renaming.names = new_names(state, kept_names(states, tactic, used) | hidden, used, rng)
+        if draw.retags:
+            renaming.tags = new_tags(state, tactic, used, rng)
         renamed = renaming.state(state)
         if _width(renamed.text) <= max(LINE_WIDTH, _width(state.text)):  # else Lean would break lines elsewhere
-            after = None if after is None else renaming.state(after)
+            if after is not None:
+                after = renaming.state(after)
             return renamed, renaming.tactic(tactic), after
     return state, tactic, after
 
@@ -214,17 +227,14 @@ def _shuffle(
     state: ProofState, tactic: str, after: ProofState | None, rng: random.Random
 ) -> tuple[ProofState, ProofState | None]:
     """Shuffle hypotheses, and goals after the first; the state after the tactic gets the same order."""
+    # Not with the state after: which of its goals come from which is not known.
     if after is None and may_shuffle_goals(state, tactic):
         state = shuffle_goals(state, rng)
     if not may_shuffle_hypotheses(state, tactic):
         return state, after
     state = ProofState(tuple(shuffle_hypotheses(goal, rng) for goal in state.goals))
     if after is not None:
-        after = ProofState(tuple(_with_order_of(goal, state) for goal in after.goals))
+        # A tactic works on the first goal. Hypotheses that it leaves as they are stay in the order of that goal.
+        ranks = {item: rank for rank, item in enumerate(state.goals[0].hypotheses)}
+        after = ProofState(tuple(order_by_rank(goal, ranks) for goal in after.goals))
     return state, after
-
-
-def _with_order_of(goal: Goal, state: ProofState) -> Goal:
-    """Order the hypotheses of a goal that the tactic left as in the state before."""
-    ranks = {item: rank for rank, item in enumerate(state.goals[0].hypotheses)}
-    return order_by_rank(goal, ranks)

@@ -8,6 +8,7 @@ are those of states without goals; marks `<a>` around the names of premises are 
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -34,19 +35,22 @@ def load_export(folder: Path) -> tuple[list[Transition], list[Transition], Count
     """
     left_out: Counter[str] = Counter()
     train = _read(folder / SPLITS / TRAIN_FILE, left_out)
-    valid_file = folder / SPLITS / VALID_FILE
-    return train, _read(valid_file, left_out) if valid_file.is_file() else [], left_out
+    valid: list[Transition] = []
+    if (folder / SPLITS / VALID_FILE).is_file():
+        valid = _read(folder / SPLITS / VALID_FILE, left_out)
+    return train, valid, left_out
 
 
 def read_steps_after(folder: Path, valid: bool) -> Iterator[tuple[Transition, tuple[str, ...]]]:
     """Yield each step of an export's proofs with the tactics before it: of `train.json`, or of `val.json`."""
-    for proof in _proofs(folder / SPLITS / (VALID_FILE if valid else TRAIN_FILE), Counter()):
+    file = VALID_FILE if valid else TRAIN_FILE
+    for proof in _proofs(folder / SPLITS / file, Counter()):
         for index, step in enumerate(proof):
             yield step, tuple(before.tactic for before in proof[:index])
 
 
 def _read(file: Path, left_out: Counter[str]) -> list[Transition]:
-    return [step for proof in _proofs(file, left_out) for step in proof]
+    return list(chain.from_iterable(_proofs(file, left_out)))
 
 
 def _proofs(file: Path, left_out: Counter[str]) -> list[list[Transition]]:
@@ -59,22 +63,24 @@ def _proofs(file: Path, left_out: Counter[str]) -> list[list[Transition]]:
         raise UserError(f"{file} is not JSON: {error}") from error
     if not isinstance(theorems, list):
         raise UserError(f"{file}: expected a list of theorems, got {type(theorems).__name__}")
-    found: list[list[Transition]] = []
-    halves = HALF_CHARACTER.search(data) is not None
+    proofs: list[list[Transition]] = []
+    # Of a file without such an escape no theorem need be walked through.
+    may_have_halves = HALF_CHARACTER.search(data) is not None
     for number, theorem in enumerate(theorems):
-        field = lone_surrogate(theorem) if halves else None
-        if field is not None:
+        if may_have_halves and (field := lone_surrogate(theorem)) is not None:
             raise UserError(f"{file}: theorem {number}: `{field}` is not Unicode: it has a lone surrogate")
         try:
-            found.append(_of_theorem(theorem["traced_tactics"], left_out))
+            proofs.append(_of_theorem(theorem["traced_tactics"], left_out))
         except (KeyError, TypeError, AttributeError) as error:
             raise UserError(f"{file}: theorem {number} is of another shape: {type(error).__name__} {error}") from error
-    return found
+    return proofs
 
 
 def _of_theorem(traced: list[dict[str, Any]], left_out: Counter[str]) -> list[Transition]:
-    """The steps of one theorem; `depth` counts the tactics from a step to the last one."""
-    found = []
+    """Return the steps of one theorem; `depth` counts the tactics from a step to the last one."""
+    # LeanDojo lists tactics in the order of the file, without the tree: where a proof has branches, the depth of a step
+    # counts those of the later branches too.
+    steps = []
     for index, step in enumerate(traced):
         state, tactic = step["state_before"].strip(), _MARK.sub("", step["tactic"]).strip()
         if _GIVES_UP.search(tactic):
@@ -82,5 +88,5 @@ def _of_theorem(traced: list[dict[str, Any]], left_out: Counter[str]) -> list[Tr
         elif not tactic or not state or state == NO_GOALS:
             left_out["an empty tactic, or a state without goals"] += 1
         else:
-            found.append(Transition(state, tactic, len(traced) - index))
-    return found
+            steps.append(Transition(state, tactic, len(traced) - index))
+    return steps

@@ -13,7 +13,8 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby, repeat
+from operator import add, itemgetter
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
@@ -27,8 +28,9 @@ VALID_FRACTION = 0.1
 """Share of a file's lines, the last ones, that are for validation."""
 
 _GIVES_UP = re.compile(r"(?<![\w.'])(?:sorry|admit)(?![\w'])")
+# A tactic of Mathlib; `bound_div` and `bound.1` are names.
 _BOUND = re.compile(r"bound(?![\w.'])")
-_REQUIRED: Any = object()
+_REQUIRED: Any = object()  # None is what some missing fields stand for
 _UNKNOWN = 2**32 - 1
 """Stands for the children of a transition whose record does not name them."""
 
@@ -44,11 +46,11 @@ class ShapeError(ValueError):
 
     def within(self, outer: str) -> "ShapeError":
         """Prepend an outer field to the path of the field."""
-        self.field = f"{outer}.{self.field}" if self.field else outer
+        self.field = ".".join(filter(None, (outer, self.field)))
         return self
 
     def __str__(self) -> str:
-        return f"{self.field}: {self.problem}" if self.field else self.problem
+        return ": ".join(filter(None, (self.field, self.problem)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +87,10 @@ def first_goal_statement(theorem: Any) -> str | None:
         tree = theorem["by_blocks"][0]["tree"]
         root = next(node for node in tree["nodes"] if node["id"] == tree["root_id"])
         goal = root["state"]["goals"][0]
-        by_type = groupby(goal["hypotheses"], lambda hypothesis: hypothesis["type"])
-        binders = [f"({' '.join(each['user_name'] for each in group)} : {kind})" for kind, group in by_type]
+        binders = []
+        for kind, group in groupby(goal["hypotheses"], itemgetter("type")):
+            names = " ".join(map(itemgetter("user_name"), group))
+            binders.append(f"({names} : {kind})")
         return " ".join([*binders, ":", goal["type"]])
     except (KeyError, IndexError, StopIteration, TypeError, AttributeError):
         return None
@@ -111,21 +115,26 @@ def whole_proofs(record: Any) -> Iterator[Transition]:
         if statement is None:
             continue
         try:
-            tree = theorem["by_blocks"][0]["tree"]
-            nodes = {node["id"]: node for node in tree["nodes"]}
-            root = nodes[tree["root_id"]]
+            root, nodes = _root_and_nodes(theorem["by_blocks"][0])
             lines = _proof_lines(root, nodes)
             depth = root["proof_depth"]
         except (KeyError, IndexError, TypeError, AttributeError, RecursionError):
             continue
+        # A name with a dagger cannot be written, so no Lean would read the statement.
         if lines is not None and isinstance(depth, int) and depth >= 1 and "✝" not in statement:
             yield Transition(statement_prompt(statement), "\n".join(lines), depth)
 
 
+def _root_and_nodes(block: Any) -> tuple[dict[str, Any], dict[Any, dict[str, Any]]]:
+    """Return the root of a block's tree, and all of its nodes by their ids."""
+    tree = block["tree"]
+    nodes = {node["id"]: node for node in tree["nodes"]}
+    return nodes[tree["root_id"]], nodes
+
+
 def _list_in(value: Any, field: str) -> list[Any]:
     """Return the list in a field; an empty one where there is none."""
-    inner = value.get(field) if isinstance(value, dict) else None
-    return inner if isinstance(inner, list) else []
+    return list(value[field]) if isinstance(value, dict) and isinstance(value.get(field), list) else []
 
 
 def steps_after(record: Any) -> Iterator[tuple[Transition, tuple[str, ...]]]:
@@ -136,12 +145,10 @@ def steps_after(record: Any) -> Iterator[tuple[Transition, tuple[str, ...]]]:
     for theorem in _list_in(record, "theorems"):
         for block in _list_in(theorem, "by_blocks"):
             try:
-                tree = block["tree"]
-                nodes = {node["id"]: node for node in tree["nodes"]}
-                found = list(_steps_below(nodes[tree["root_id"]], nodes))
+                steps = list(_steps_below(*_root_and_nodes(block)))
             except (KeyError, IndexError, TypeError, AttributeError, ProtocolError):
                 continue
-            yield from found
+            yield from steps
 
 
 def _steps_below(
@@ -189,9 +196,7 @@ def recorded_proofs(record: Any) -> Iterator[RecordedProof]:
         context = tuple(line for line in _list_in(theorem, "context") if isinstance(line, str))
         for block in _list_in(theorem, "by_blocks"):
             try:
-                tree = block["tree"]
-                nodes = {node["id"]: node for node in tree["nodes"]}
-                steps = _steps_in_order(nodes[tree["root_id"]], nodes)
+                steps = _steps_in_order(*_root_and_nodes(block))
                 name = theorem["name"]
             except (KeyError, IndexError, TypeError, AttributeError, ProtocolError):
                 continue
@@ -224,21 +229,25 @@ def _proof_lines(node: dict[str, Any], nodes: dict[Any, dict[str, Any]]) -> list
     if _left_out(step) is not None or not isinstance(edge.get("children"), list):
         return None
     lines = step.tactic.split("\n")
-    below = [_proof_lines(nodes[child], nodes) for child in edge["children"] if nodes[child]["state"]["goals"]]
-    for part in below:
+    # Some tracers record a node without goals where a branch ends.
+    children = [child for child in edge["children"] if nodes[child]["state"]["goals"]]
+    for child in children:
+        part = _proof_lines(nodes[child], nodes)
         if part is None:
             return None
-        lines += part if len(below) == 1 else [f"{'· ' if first else '  '}{line}" for first, line in _numbered(part)]
+        if len(children) > 1:
+            part = list(map(add, chain(["· "], repeat("  ")), part))
+        lines += part
     return lines
 
 
-def _numbered(lines: list[str]) -> Iterator[tuple[bool, str]]:
-    return ((number == 0, line) for number, line in enumerate(lines))
+def _text_in(value: Any, field: str) -> str:
+    """Return the text in a field; an empty one where there is none."""
+    return str(value[field]) if isinstance(value, dict) and isinstance(value.get(field), str) else ""
 
 
 def _theorem_steps(theorem: Any, left_out: Counter[str]) -> Iterator[ProofStep]:
-    found = theorem.get("name") if isinstance(theorem, dict) else None
-    name = found if isinstance(found, str) else ""
+    name = _text_in(theorem, "name")
     for number, block in enumerate(_get(theorem, "by_blocks", list, missing=[])):
         try:
             if _is_error(block) or _is_error(_get(block, "tree", dict)):
@@ -260,11 +269,11 @@ def _tree_steps(nodes: list[Any], left_out: Counter[str], theorem: str) -> Itera
     for number, node in enumerate(nodes):
         try:
             edge = _get(node, "tactic", dict, missing=None)
-            step = None if edge is None else _step(node, edge, texts, theorem)
+            if edge is None:
+                continue  # where a branch ends
+            step = _step(node, edge, texts, theorem)
         except ShapeError as error:
             raise error.within(f"tree.nodes[{number}]") from None
-        if step is None:
-            continue  # where a branch ends
         if (reason := _left_out(step)) is None:
             yield step
         else:
@@ -287,8 +296,9 @@ def _step(node: Any, edge: dict[str, Any], texts: dict[Any, str], theorem: str) 
     depth = _get(node, "proof_depth", int)
     if depth < 1:
         raise ShapeError(f"expected a number of tactics, at least 1, got {depth}").within("proof_depth")
-    known = children is not None and all(isinstance(child, (int, str)) and child in texts for child in children)
-    after = tuple(filter(None, (texts[child] for child in children))) if known and children is not None else None
+    after = None
+    if children is not None and all(isinstance(child, (int, str)) and child in texts for child in children):
+        after = tuple(filter(None, map(texts.__getitem__, children)))
     return ProofStep(texts[node["id"]], tactic, depth, after, theorem)
 
 
@@ -312,21 +322,26 @@ def _get(value: Any, name: str, kind: type[T] | tuple[type, ...], missing: Any =
     """Return the field of an object and check its type; `missing` where it is absent or null."""
     if not isinstance(value, dict):
         raise ShapeError(f"expected an object, got {_brief(value)}")
-    found = value.get(name)
-    if found is None and missing is not _REQUIRED:
+    inner = value.get(name)
+    if inner is None and missing is not _REQUIRED:
         return missing
-    if not isinstance(found, kind) or isinstance(found, bool):
-        what = "is missing" if name not in value else f"has another type: {_brief(found)}"
-        raise ShapeError(what).within(name)
-    return found
+    if name not in value:
+        raise ShapeError("is missing").within(name)
+    # True and False are integers to Python.
+    if not isinstance(inner, kind) or isinstance(inner, bool):
+        raise ShapeError(f"has another type: {_brief(inner)}").within(name)
+    return inner
 
 
 def _brief(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+    return text[:77] + "..." if len(text) > 80 else text
 
 
 # -- Lists of transitions --------------------------------------------------------------------------------------------
+
+
+# All steps of Mathlib are in memory at once: as objects of Python they would take several times as much.
 
 
 class _Texts:
@@ -334,11 +349,12 @@ class _Texts:
 
     def __init__(self) -> None:
         self._bytes = bytearray()
-        self._ends = array("Q", [0])
+        self._ends = array("Q", [0])  # more than 4 GB of text have a place
         self._known: dict[str, int] = {}
 
     def forget(self) -> None:
         """End the present Lean file: later texts are not compared with earlier ones."""
+        # Most repetitions are within a file, and a dictionary of all texts would hold them a second time.
         self._known.clear()
 
     def add(self, text: str) -> int:
@@ -355,7 +371,7 @@ class _Texts:
 
     @property
     def size(self) -> int:
-        """Bytes of all texts."""
+        """Return the bytes of all texts."""
         return len(self._bytes)
 
 
@@ -379,7 +395,10 @@ class _Store:
         self.states.append(self.texts.add(step.state))
         self.tactics.append(self.texts.add(step.tactic))
         self.depths.append(step.depth)
-        self.children.extend([_UNKNOWN] if step.children is None else map(self.texts.add, step.children))
+        if step.children is None:
+            self.children.append(_UNKNOWN)
+        else:
+            self.children.extend(map(self.texts.add, step.children))
         self.children_ends.append(len(self.children))
         self.path_of.append(len(self.paths) - 1)
         self.theorems.append(self.texts.add(step.theorem))
@@ -387,8 +406,7 @@ class _Store:
     def __getitem__(self, index: int) -> Transition:
         texts = self.texts
         children = self.children[self.children_ends[index] : self.children_ends[index + 1]]
-        known = _UNKNOWN not in children
-        after = "\n\n".join(texts[child] for child in children) if known else None
+        after = "\n\n".join(texts[child] for child in children) if _UNKNOWN not in children else None
         return Transition(texts[self.states[index]], texts[self.tactics[index]], self.depths[index], after)
 
 
@@ -442,7 +460,7 @@ def read_transitions(path: Path) -> Iterator[Transition]:
     left_out: Counter[str] = Counter()
     for _, steps in _files(path, left_out):
         for step in steps:
-            after = None if step.children is None else "\n\n".join(step.children)
+            after = "\n\n".join(step.children) if step.children is not None else None
             yield Transition(step.state, step.tactic, step.depth, after)
 
 
@@ -479,10 +497,10 @@ def split_proofs(path: Path, valid_fraction: float = VALID_FRACTION) -> tuple[li
     Raises UserError as `read_transitions` does.
     """
     _, first_valid = split_lines(path, valid_fraction)
-    found: tuple[list[Transition], list[Transition]] = ([], [])
+    train_and_valid: tuple[list[Transition], list[Transition]] = ([], [])
     for number, (_, record) in enumerate(records(path)):
-        found[number >= first_valid].extend(whole_proofs(record))
-    return found
+        train_and_valid[number >= first_valid].extend(whole_proofs(record))
+    return train_and_valid
 
 
 def read_steps_after(path: Path, valid: bool) -> Iterator[tuple[Transition, tuple[str, ...]]]:
@@ -503,7 +521,7 @@ def _files(path: Path, left_out: Counter[str]) -> Iterator[tuple[str, list[Proof
     """Yield path and steps of each Lean file."""
     for number, record in records(path):
         try:
-            yield _path(record), list(proof_steps(record, left_out))
+            yield _text_in(record, "path"), list(proof_steps(record, left_out))
         except ShapeError as error:
             raise UserError(f"{path}, line {number}: not LeanTree's shape: {error}") from None
 
@@ -515,21 +533,18 @@ def records(path: Path) -> Iterator[tuple[int, Any]]:
             record = parse_json(line)
         except ValueError as error:
             raise UserError(f"{path}, line {number}: not valid JSON: {error}") from None
-        field = lone_surrogate(record) if HALF_CHARACTER.search(line) else None
-        if field is not None:
+        # Few files have such an escape, and only their records are walked through.
+        if HALF_CHARACTER.search(line) and (field := lone_surrogate(record)) is not None:
             raise UserError(f"{path}, line {number}: `{field}` is not Unicode: it has a lone surrogate")
         yield number, record
-
-
-def _path(record: Any) -> str:
-    name = record.get("path") if isinstance(record, dict) else None
-    return name if isinstance(name, str) else ""
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are not empty, numbered from 1. Raises UserError if the file cannot be read."""
     try:
         with open(path, "rb") as file:
-            yield from ((number, line) for number, line in enumerate(file, start=1) if line.strip())
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, line
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from error

@@ -8,7 +8,7 @@ Shapes: B rows, T tokens in a row.
 
 import bisect
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -70,11 +70,14 @@ class PackedBatch:
 
     def to(self, device: torch.device) -> "PackedBatch":
         """Copy the batch to `device`."""
-        return PackedBatch(*(to_device(getattr(self, name), device) for name in self.__slots__))
+        return self._each(lambda tensor: to_device(tensor, device))
 
     def rows(self, start: int, stop: int) -> "PackedBatch":
         """Return rows `start` to `stop` (exclusive) as a batch of their own."""
-        return PackedBatch(*(getattr(self, name)[start:stop] for name in self.__slots__))
+        return self._each(lambda tensor: tensor[start:stop])
+
+    def _each(self, change: Callable[[torch.Tensor], torch.Tensor]) -> "PackedBatch":
+        return PackedBatch(*(change(getattr(self, name)) for name in self.__slots__))
 
     def chosen(self) -> torch.Tensor:
         """Return the flat indices that have a target, int64. Call it on the CPU: on a GPU it would synchronize."""
@@ -92,7 +95,7 @@ class PackedBatch:
 
         `on_cpu` is the batch from which this one was copied to a device.
         """
-        origin = None if on_cpu is None else on_cpu.layout(prefix_lm)
+        origin = on_cpu.layout(prefix_lm) if on_cpu is not None else None
         return RowLayout(self.positions, self.segments, self.branches, prefix_lm, origin)
 
 
@@ -122,26 +125,34 @@ def encode_transitions(
     With `whole_proofs` a state is a statement, and its tactic the whole proof, which has a marker of its own.
     """
     marker = tokenizer.proof if whole_proofs else tokenizer.tactic
+    kind: Kind = "negative" if negative else "tactic"
+    # All texts of a kind at once: the tokenizer spreads them over threads.
     states = tokenizer.encode_batch([prefix_text(item.state) for item in transitions])
     tactics = tokenizer.encode_batch([item.tactic for item in transitions])
-    afters = tokenizer.encode_batch([item.state_after or "" for item in transitions]) if state_after else []
+    afters: list[list[int]] = []
+    if state_after:
+        afters = tokenizer.encode_batch([item.state_after or "" for item in transitions])
     examples: list[Example | None] = []
     for number, item in enumerate(transitions):
         prefix = [tokenizer.bos, *states[number]]
         tactic = [marker, *tactics[number], tokenizer.eos]
-        continuations = [Continuation(tactic, "negative" if negative else "tactic")]
+        continuations = [Continuation(tactic, kind)]
         remaining = limits.sequence - len(prefix) - len(tactic)
         if not negative:
-            depth = min(max(item.depth, 1), NUM_VALUE_BINS)
-            weight = 1.0 if depth_weights is None else depth_weights[depth - 1]
+            depth = min(max(item.depth, 1), NUM_VALUE_BINS)  # the last bin stands for all longer proofs
+            weight = depth_weights[depth - 1] if depth_weights is not None else 1.0
             value = Continuation([tokenizer.value, tokenizer.bins[depth - 1]], "value", weight)
             remaining -= len(value.tokens)
+            # Without its goals a step is still worth learning, so the limit takes these first.
             if state_after and item.state_after is not None and len(afters[number]) < remaining:
                 after = [*afters[number], tokenizer.eos]
                 continuations.append(Continuation(after, "state_after", follows_previous=True))
             continuations.append(value)
-        too_long = len(prefix) > limits.state or len(tactic) > limits.tactic + 2 or remaining < 0
-        examples.append(None if too_long else Example(prefix, continuations))
+        # The limit on a tactic is one on its text, without marker and EOS.
+        if len(prefix) > limits.state or len(tactic) > limits.tactic + 2 or remaining < 0:
+            examples.append(None)
+        else:
+            examples.append(Example(prefix, continuations))
     return examples
 
 
@@ -157,7 +168,7 @@ def pack(examples: Sequence[Example], row_length: int, pad: int, rows_multiple: 
 
     Rows of padding fill up to a multiple of `rows_multiple`. Raises ValueError if an example is longer than a row.
     """
-    lengths = [len(example) for example in examples]
+    lengths = list(map(len, examples))
     if lengths and max(lengths) > row_length:
         raise ValueError(f"an example of {max(lengths)} tokens does not fit in a row of {row_length}")
     rows = _best_fit(lengths, row_length)
@@ -167,7 +178,7 @@ def pack(examples: Sequence[Example], row_length: int, pad: int, rows_multiple: 
 
 def packing_order(examples: Sequence[Example], row_length: int) -> list[int]:
     """Return the indices of the examples in the order in which `pack` puts them into its rows."""
-    return [index for row in _best_fit([len(example) for example in examples], row_length) for index in row]
+    return list(itertools.chain.from_iterable(_best_fit(list(map(len, examples)), row_length)))
 
 
 def _best_fit(lengths: Sequence[int], row_length: int) -> list[list[int]]:
@@ -206,10 +217,13 @@ def _pieces(example: Example, start: int, segment: int) -> Iterator[_Piece]:
     position, branch = size, 0
     for item in example.continuations:
         start += size
-        position = position + size if item.follows_previous else prefix_size
-        branch += not item.follows_previous
+        if item.follows_previous:
+            position, untargeted = position + size, 0
+        else:
+            # Its first token is a marker, which the prompt has in inference: nothing is to predict it.
+            position, untargeted = prefix_size, 1
+            branch += 1
         size = len(item.tokens)
-        untargeted = 0 if item.follows_previous else 1
         yield _Piece(size, start, position, segment, branch, KIND_CODES[item.kind], item.weight, untargeted)
 
 
@@ -223,9 +237,10 @@ def _fill(rows: Sequence[Sequence[Example]], num_rows: int, row_length: int, pad
             pieces += _pieces(example, start, segment)
             texts += [example.prefix, *(item.tokens for item in example.continuations)]
             start += len(example)
-    columns = np.array(pieces, dtype=np.float64).reshape(-1, len(_Piece._fields)).T
+    columns = np.array(pieces, dtype=np.float64).reshape(-1, len(_Piece._fields)).T  # (fields, pieces)
     lengths, starts, positions, segments, branches, kinds, _, untargeted = columns.astype(np.int64)
     tokens = np.fromiter(itertools.chain.from_iterable(texts), dtype=np.int64, count=lengths.sum())
+    # From here on an entry for each token: the number of its piece, its place in that, its place in the flat batch.
     piece = np.repeat(np.arange(len(lengths)), lengths)
     offset = np.arange(len(tokens)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     at = starts[piece] + offset

@@ -21,6 +21,8 @@ from nanoproof.lean.types import Goal, Hypothesis, ProofState
 
 _PART = f"(?:{ATOM}|[0-9]+|«[^»]*»)"
 
+# A mark, a name, its dagger, the rest of a dotted name; or what is passed over, so that nothing in it is a word: `..`,
+# comments, numerals (`0x1F`), the inverse of `Units`, and character literals, which begin like the `'` of a name.
 _WORD = re.compile(
     rf"([.?]?)({ATOM})(✝[⁰¹²³⁴⁵⁶⁷⁸⁹]*)?((?:\.{_PART})*)"
     r"|\.\.+|--[^\n]*|/-(?s:.*?)-/|[0-9]\w*|⁻¹'|''|'(?:[^\\']|\\.[^']*)'"
@@ -47,7 +49,9 @@ def words_of(text: str) -> set[str]:
 
 def inaccessible_words(text: str) -> set[str]:
     """Return the inaccessible names in the text without their mark: `x` for `x✝` and `x✝¹`."""
-    return set(_INACCESSIBLE.findall(text)) if "✝" in text else set()
+    if "✝" not in text:  # the usual case
+        return set()
+    return set(_INACCESSIBLE.findall(text))
 
 
 def rename_words(text: str, names: Mapping[str, str], holes: Mapping[str, str] | None = None) -> str:
@@ -57,10 +61,10 @@ def rename_words(text: str, names: Mapping[str, str], holes: Mapping[str, str] |
         mark, head, dagger, tail = match.groups()
         if head is None or dagger is not None:
             return match.group()
-        if not mark:
-            return names[head] + tail if head in names else match.group()
-        hole = holes.get(head + tail) if holes and mark == "?" else None
-        return match.group() if hole is None else f"?{hole}"
+        if not mark and head in names:
+            return names[head] + tail
+        # A hole has the whole tag for its name: `?refine_1.a`.
+        return f"?{holes[head + tail]}" if mark == "?" and holes and head + tail in holes else match.group()
 
     return _WORD.sub(replacement, text)
 
@@ -68,10 +72,11 @@ def rename_words(text: str, names: Mapping[str, str], holes: Mapping[str, str] |
 # -- Usual names of hypotheses and variables of each kind ------------------------------------------------------------
 
 
-def _words(words: str) -> tuple[str, ...]:
-    return tuple(words.split())
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
 
 
+# A name that stands there several times is drawn so much more often, as Mathlib has it more often.
 POOLS: dict[str, tuple[str, ...]] = {
     "hypothesis": _words(
         "h h h h' h₀ h₁ h₂ h₃ h₄ h1 h2 h3 H H' hp hq hn hm hx hy ha hb hc hab hxy hle hlt heq hne hf hs"
@@ -104,10 +109,13 @@ _TRIES = 12
 def kind_of(hypothesis: Hypothesis, sorts: Mapping[str, str]) -> str:
     """Return the key of `POOLS` for a hypothesis; `sorts` maps the names of the state to their types."""
     name, type_ = hypothesis.user_name, hypothesis.type
-    head_match = _HEAD.match(type_)
-    head = head_match.group() if head_match else ""
+    head = ""
+    if head_match := _HEAD.match(type_):
+        head = head_match.group()
+    if head in ("Type", "Sort") and _GREEK.match(name):
+        return "greek_type"
     if head in ("Type", "Sort"):
-        return "greek_type" if _GREEK.match(name) else "type"
+        return "type"
     if type_ == "Prop":
         return "proposition"
     if type_.endswith("→ Prop"):
@@ -121,8 +129,9 @@ def kind_of(hypothesis: Hypothesis, sorts: Mapping[str, str]) -> str:
 
 def _compound_kind(name: str, type_: str) -> str:
     """Return the kind of a name whose type has connectives: a proof, or else a function."""
-    is_proof = _PROOF_NAME.match(name) or _RELATION.search(type_) or "→" not in type_
-    return "hypothesis" if is_proof else "function"
+    if _PROOF_NAME.match(name) or _RELATION.search(type_) or "→" not in type_:
+        return "hypothesis"
+    return "function"
 
 
 def _simple_kind(name: str, head: str, sorts: Mapping[str, str]) -> str:
@@ -152,9 +161,11 @@ def new_name(hypothesis: Hypothesis, sorts: Mapping[str, str], used: Collection[
 
 def _drawer(kind: str, hypothesis: Hypothesis, sorts: Mapping[str, str], rng: random.Random) -> Callable[[], str]:
     pool = POOLS[kind]
+    # Sorted, since the order of a set of texts changes from one process to the next, and draws must not.
     mentioned = sorted(word for word in words_of(hypothesis.type) if len(word) == 1 and word in sorts)
 
     def draw() -> str:
+        # `hx` for what says something of `x`.
         if kind == "hypothesis" and mentioned and rng.random() < 0.3:
             return "h" + rng.choice(mentioned)
         name = rng.choice(pool)
@@ -200,14 +211,11 @@ _CASE = re.compile(r"\bcase'?\s+([^=]*?)=>")
 _HOLE = re.compile(rf"\?({ATOM}(?:\.{ATOM})*)")
 _UNREADABLE = re.compile(r"\b(?:set_option|open|macro|notation|syntax|elab|run_tac|eval%)\b|%\w|\$")
 
-_TAG_GROUPS = tuple(
-    tuple(group.split())
-    for group in (
-        "inl inr left right pos neg mp mpr h₁ h₂",
-        "h a w H hx ha hb hab h₁ h₂ hf hn b intro refine_1 refine_2",
-        "refine_1 refine_2 refine_3 refine_4 refine'_1 refine'_2 refine'_3",
-        "calc_1 calc_2 calc_3 calc_4",
-    )
+_TAG_GROUPS = (
+    _words("inl inr left right pos neg mp mpr h₁ h₂"),
+    _words("h a w H hx ha hb hab h₁ h₂ hf hn b intro refine_1 refine_2"),
+    _words("refine_1 refine_2 refine_3 refine_4 refine'_1 refine'_2 refine'_3"),
+    _words("calc_1 calc_2 calc_3 calc_4"),
 )
 
 
@@ -235,10 +243,13 @@ class Renaming:
     def tactic(self, tactic: str) -> str:
         """Rename in a tactic, with the tags of `case`."""
         renamed = self.text(tactic)
-        return _CASE.sub(self._case, renamed) if self.tags else renamed
+        if self.tags:
+            renamed = _CASE.sub(self._case, renamed)
+        return renamed
 
     def _case(self, match: re.Match[str]) -> str:
         head = match.group()[: match.start(1) - match.start()]
+        # `case tag x y | tag z => ..`: of each part the first word is a tag, the others are new names.
         parts = [re.sub(r"\S+", self._tag, part, count=1) for part in match.group(1).split("|")]
         return head + "|".join(parts) + "=>"
 
@@ -247,11 +258,11 @@ class Renaming:
 
     def state(self, state: ProofState) -> ProofState:
         """Rename in a state, with the tags of its goals."""
-        return ProofState(tuple(self._goal(goal) for goal in state.goals))
+        return ProofState(tuple(map(self._goal, state.goals)))
 
     def _goal(self, goal: Goal) -> Goal:
-        hypotheses = tuple(self._hypothesis(item) for item in goal.hypotheses)
-        return Goal(self.text(goal.type), hypotheses, None if goal.tag is None else self._new_tag(goal.tag))
+        hypotheses = tuple(map(self._hypothesis, goal.hypotheses))
+        return Goal(self.text(goal.type), hypotheses, self._new_tag(goal.tag))
 
     def _hypothesis(self, item: Hypothesis) -> Hypothesis:
         name, type_ = self.names.get(item.user_name, item.user_name), self.text(item.type)
@@ -259,8 +270,10 @@ class Renaming:
             return Hypothesis(name, type_, self.text(item.value))
         return item if name == item.user_name and type_ == item.type else Hypothesis(name, type_)
 
-    def _new_tag(self, tag: str) -> str:
+    def _new_tag(self, tag: str | None) -> str | None:
         """Rename a tag, or its beginning: a child's tag begins with its parent's."""
+        if tag is None:
+            return None
         for old, new in self.tags.items():
             if tag == old or tag.startswith(old + "."):
                 return new + tag[len(old) :]
@@ -279,7 +292,7 @@ def kept_names(states: Iterable[str], tactic: str, used: Iterable[str]) -> set[s
     for text in (*states, tactic):
         if ":=" in text:
             kept.update(_FIELD.findall(text))
-        if "Type" in text or "Sort" in text or ".{" in text:
+        if "Type" in text or "Sort" in text or ".{" in text:  # `u` of `Type u` is no hypothesis `u`
             for groups in _UNIVERSES.findall(text):
                 kept |= words_of(" ".join(groups))
         if "[" in text or "⟦" in text:
@@ -290,14 +303,18 @@ def kept_names(states: Iterable[str], tactic: str, used: Iterable[str]) -> set[s
         kept.update(_AFTER_BAR.findall(tactic))
     if "case" in tactic:
         kept.update(_case_tags(tactic))
-    kept.update(_FIRST_WORDS.findall(tactic))
+    kept.update(_FIRST_WORDS.findall(tactic))  # where a tactic's name is, also one that is not in `TACTIC_WORDS`
     kept.update(TACTIC_WORDS.intersection(words_of(tactic)))
     return kept
 
 
 def _case_tags(tactic: str) -> list[str]:
     """Return the tags that the tactic names with `case tag x y =>` or `case tag | tag =>`."""
-    return [words[0] for inside in _CASE.findall(tactic) for part in inside.split("|") if (words := part.split())]
+    tags = []
+    for inside in _CASE.findall(tactic):
+        for part in inside.split("|"):
+            tags += part.split()[:1]
+    return tags
 
 
 def new_names(state: ProofState, kept: set[str], used: set[str], rng: random.Random) -> dict[str, str]:
@@ -326,11 +343,12 @@ def new_tags(state: ProofState, tactic: str, used: set[str], rng: random.Random)
     tags = list(dict.fromkeys(goal.tag for goal in state.goals if goal.tag))
     if not tags or ("case" in tactic and not set(_case_tags(tactic)) <= set(tags)):
         return {}
-    made = set(_HOLE.findall(tactic))
+    created = set(_HOLE.findall(tactic))
     renamed: dict[str, str] = {}
     for tag in tags:
         options = _similar_tags(tag)
-        if tag in made or not options or any(other != tag and other.startswith(tag + ".") for other in tags):
+        # `h` stays beside `h.a`: renamed alone it would part a goal from those that came of it.
+        if tag in created or not options or any(other != tag and other.startswith(tag + ".") for other in tags):
             continue
         new = rng.choice(options)
         if new not in used and new != tag:
@@ -341,4 +359,7 @@ def new_tags(state: ProofState, tactic: str, used: set[str], rng: random.Random)
 
 def _similar_tags(tag: str) -> Sequence[str]:
     """Return the tags that may replace this one, itself included; none where a tag says something about the goal."""
-    return next((group for group in _TAG_GROUPS if tag in group), ())
+    for group in _TAG_GROUPS:
+        if tag in group:
+            return group
+    return ()
