@@ -53,15 +53,17 @@ class _Names(Loader):
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        names = vars(importlib.import_module(self._source))
-        module.__dict__.update({name: value for name, value in names.items() if not name.startswith("_")})
+        # What that module imports too: a script may take a class from where it is used.
+        for name, value in vars(importlib.import_module(self._source)).items():
+            if not name.startswith("_"):
+                module.__dict__[name] = value
 
 
 class _Command(Loader):
     """Makes a module that runs a command: its `main()` does, and so does `python -m`."""
 
-    def __init__(self, words: Sequence[str]) -> None:
-        self._words = list(words)
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self._arguments = list(arguments)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return None
@@ -73,7 +75,7 @@ class _Command(Loader):
             "from nanoproof.common.errors import run_main",
             "from nanoproof import progress",
             "def main():",
-            f"    return progress.main([*{self._words!r}, *sys.argv[1:]])",
+            f"    return progress.main([*{self._arguments!r}, *sys.argv[1:]])",
             "if __name__ == '__main__':",
             "    run_main(main)",
         )
@@ -95,7 +97,9 @@ class _Finder(MetaPathFinder):
         source = MODULES.get(name)
         if source is None:
             return None
+        # As packages: `lean_agent` has a module below it, and Python looks for that only in a package.
         return ModuleSpec(fullname, _Names(f"{__name__}.{source}"), is_package=True)
 
 
+# Last, so that files of the package come first.
 sys.meta_path.append(_Finder())

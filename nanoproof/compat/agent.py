@@ -114,10 +114,11 @@ class BaseAgent(ABC):
 
     def add_repository(self, repo: Repository) -> None:
         """Add a repository, or bring what the database knows of it up to date; proofs that were found stay."""
-        known = next((each for each in self.database.repositories if each == repo), None)
-        if known is None:
+        if repo not in self.database.repositories:
             self.database.add_repository(repo)
         else:
+            known = self.database.repositories[self.database.repositories.index(repo)]
+            # A trace sees the files alone, in which a theorem stays open whose proof went to a patch.
             for theorem in known.sorry_theorems_proved:
                 if theorem in repo.sorry_theorems_unproved:
                     repo.sorry_theorems_unproved.remove(theorem)
@@ -125,7 +126,9 @@ class BaseAgent(ABC):
             repo.metadata, repo.pr_url = {**known.metadata, **repo.metadata}, repo.pr_url or known.pr_url
             self.database.update_repository(repo)
         self.database.to_json()
-        self.repos = [each for each in self.repos if each != repo] + [repo]
+        if repo in self.repos:
+            self.repos.remove(repo)
+        self.repos.append(repo)
 
     # -- training ----------------------------------------------------------------------------------------------------
 
@@ -140,6 +143,7 @@ class BaseAgent(ABC):
             raise ValueError(NO_REPOSITORY)
         repos = self.database.sort_repositories_by_difficulty()
         self.metrics = self.trainer.train(repos=repos, database=self.database, data_path=self.data_path)
+        # Another model may prove what this one could not.
         self.encountered.clear()
 
     def evaluate(self) -> dict[str, float]:
@@ -148,8 +152,8 @@ class BaseAgent(ABC):
         Raises ValueError before any training.
         """
         if hasattr(self.trainer, "evaluate"):
-            found: dict[str, float] = self.trainer.evaluate()
-            return found
+            scores: dict[str, float] = self.trainer.evaluate()
+            return scores
         if not self.metrics:
             raise ValueError("There is nothing to evaluate: call train() first.")
         held_out = {name: value for name, value in self.metrics.items() if name.startswith("valid")}
@@ -167,22 +171,26 @@ class BaseAgent(ABC):
         was tried is not tried again before the next training, nor in a later run with the same model and config.
         Raises UserError where Lean or the model fails for good; what was proved by then is kept.
         """
-        todo = {repo: [t for t in repo.sorry_theorems_unproved if t not in self.encountered] for repo in self.repos}
+        todo = {}
+        for repo in self.repos:
+            todo[repo] = [theorem for theorem in repo.sorry_theorems_unproved if theorem not in self.encountered]
+        # LeanDojo-v2 says so in these cases too.
         count = sum(map(len, todo.values()))
         if not count:
             print("No sorry theorems found to prove.")
             return []
         print(f"Found {count} sorry theorems to prove")
-        found: list[bool] = []
+        proved: list[bool] = []
         with ExitStack() as stack:
             prover = self._open_prover()
+            # A prover of the user's own may hold nothing, and have no `close`.
             if hasattr(prover, "close"):
                 stack.callback(prover.close)
             for repo, theorems in todo.items():
                 if theorems:
-                    found += self._prove(prover, repo, theorems, whole_proof)
+                    proved += self._prove(prover, repo, theorems, whole_proof)
         self._prover_is_open = False
-        return found
+        return proved
 
     def _open_prover(self) -> BaseProver:
         """Open the prover by `_setup_prover`, which returns it or, as in LeanDojo-v2, sets `self.prover`."""
@@ -195,11 +203,16 @@ class BaseAgent(ABC):
     def initialize_prover(self) -> list[tuple[Theorem, Repository]]:
         """Open the prover, as `self.prover`; returns the theorems to prove, each with its repository."""
         self._open_prover()
-        return [(theorem, repo) for repo in self.repos for theorem in repo.sorry_theorems_unproved]
+        todo = []
+        for repo in self.repos:
+            todo += [(theorem, repo) for theorem in repo.sorry_theorems_unproved]
+        return todo
 
     def prove_theorem(self, theorem: Theorem, repo: Repository, whole_proof: bool = False) -> bool:
         """Prove one theorem of a repository, as `prove` does; returns whether it is proved."""
-        prover = self.prover if self.prover is not None and self._prover_is_open else self._open_prover()
+        prover = self.prover
+        if prover is None or not self._prover_is_open:
+            prover = self._open_prover()
         return self._prove(prover, repo, [theorem], whole_proof)[0]
 
     def _prove(
@@ -211,25 +224,30 @@ class BaseAgent(ABC):
         if stored is None or stored.source is None or not Path(stored.source).is_dir():
             raise UserError(f"the files of {repo.url} are not here: set the repository up again")
         config = self.prover_config or prover.config or ProverConfig(num_sampled_tactics=MAX_TRIALS)
-        wanted, names = [each.to_record() for each in theorems], dict[str, str]()
+        records = [theorem.to_record() for theorem in theorems]
+        names: dict[str, str] = {}
 
         def is_wanted(task: Task) -> bool:
-            inside = next((each for each in wanted if task.is_in(each)), None)
-            if inside is not None:
-                names[task.theorem_id] = inside.full_name
-            return inside is not None
+            for record in records:
+                if task.is_in(record):
+                    names[task.theorem_id] = record.full_name
+                    return True
+            return False
 
         def open_rungs(fleet: Fleet, stack: ExitStack) -> list[Rung]:
-            searching = (_WholeProofs if whole_proof else _Searching)(prover, config, names)
-            budget = 1 if whole_proof else config.max_expansions or MAX_STEPS
+            searching: _Searching = _Searching(prover, config, names)
+            budget = config.max_expansions or MAX_STEPS
+            if whole_proof:  # one text is written for each theorem, and checked
+                searching, budget = _WholeProofs(prover, config, names), 1
             return [Rung(type(prover).__name__, _method(prover, config, whole_proof), budget, searching)]
 
         options = ProveProjectOptions(lean=FleetOptions(self.lean, max(1, config.num_workers)))
         done = prove_project(Project.read(Path(stored.source)), stored, options, open_rungs, wanted=is_wanted)
-        proved = {(each.full_name, each.path, *each.start, *each.end) for each in done.recorded}
+        # What the store has recorded, and no less: every `sorry` of the theorem has a proof that rests on nothing open.
+        proved = {theorem.id for theorem in done.recorded}
         results = []
-        for theorem, record in zip(theorems, wanted, strict=True):
-            holds = (record.full_name, record.path, *record.start, *record.end) in proved
+        for theorem, record in zip(theorems, records, strict=True):
+            holds = record.id in proved
             results.append(holds)
             self.encountered.append(theorem)
             if holds:
@@ -239,6 +257,7 @@ class BaseAgent(ABC):
         self.database.update_repository(repo)
         self.database.to_json()
         print("\n".join(done.summary))
+        # Not before here: what was proved by then is in the database.
         if done.failure is not None:
             raise done.failure
         if done.interrupted:
@@ -255,11 +274,13 @@ class BaseAgent(ABC):
 
 
 def _reason(done: Proved, record: Any) -> str:
-    """Why a theorem is open, of the first `sorry` in it that has a reason."""
-    open_tasks = [each for each in done.prover.tasks if each.outcome != "proved" and each.is_in(record)]
-    reasons = [each.message or said_of(each.outcome, each.rest, each.path) for each in open_tasks]
-    reasons += [done.prover.left_alone[record.path]] if record.path in done.prover.left_alone else []
-    return f": {reasons[0]}" if any(reasons[:1]) else ""
+    """Return why a theorem is open, of the first `sorry` in it that is; empty if nothing says it."""
+    reason = done.prover.left_alone.get(record.path, "")
+    for task in done.prover.tasks:
+        if task.outcome != "proved" and task.is_in(record):
+            reason = task.message or said_of(task.outcome, task.rest, task.path)
+            break
+    return f": {reason}" if reason else ""
 
 
 class _Searching(Prover):
@@ -269,12 +290,13 @@ class _Searching(Prover):
         """`names` are the full names of the theorems, by the ids that searches know."""
         super().__init__(prover.policy(), SearchConfig(algorithm=ALGORITHM), ProverOptions())
         self._own, self._config, self._names = prover, config, names
-        self._printing = threading.Lock()
+        self._printing = threading.Lock()  # several theorems are searched at once, and lines stay whole
 
     def prove(
         self, session: Any, theorem: lean.Theorem, num_simulations: int, rng: Any, should_stop: Any = None, *rest: Any
     ) -> Attempt:
         """Search as `Prover.prove` does."""
+        # `timeout` is for one theorem; `should_stop` is about the whole run.
         began, stopped = time.monotonic(), should_stop or (lambda: False)
         name = self._names.get(theorem.id, theorem.id)
         self._print(f"Proving {name}")
@@ -310,6 +332,7 @@ class _WholeProofs(_Searching):
 
     def _try(self, session: Any, theorem: lean.Theorem, num_simulations: int, rng: Any, *rest: Any) -> Attempt:
         try:
+            # One at a time: provers of users need not know of threads.
             with self._writing:
                 text = self._own.generate_whole_proof(theorem)
         except lean.TheoremRejected:
@@ -322,7 +345,8 @@ class _WholeProofs(_Searching):
 
 
 def _method(prover: BaseProver, config: ProverConfig, whole_proof: bool) -> str:
-    """What tells a way to prove from others, for the log of tries: kind, model and options."""
+    """Return what tells a way to prove from others, for the log of tries: kind, model and options."""
+    # A prover of the user's own has none of these; then its class and seed are all that is known of it.
     spec, sampling = getattr(prover, "spec", None), getattr(prover, "sampling", None)
     retriever = getattr(prover, "retriever", None)
     return method_of(
@@ -340,11 +364,15 @@ def _method(prover: BaseProver, config: ProverConfig, whole_proof: bool) -> str:
 
 
 def _weights(spec: str) -> Any:
-    """What tells a model from others: digests of its weights where these are here, else its SPEC."""
+    """Return what tells a model from others: digests of its weights where these are here, else its SPEC."""
     folder = Path(spec.removeprefix("hf:")).expanduser()
     if spec.startswith("hf:") and folder.is_dir():
-        kinds = (".safetensors", ".bin")
-        return {each.name: file_sha256(each) for each in sorted(folder.iterdir()) if each.suffix in kinds}
+        # Training again writes into the same folder: by its path alone, the new model would count as tried.
+        digests = {}
+        for file in sorted(folder.iterdir()):
+            if file.suffix in (".safetensors", ".bin"):
+                digests[file.name] = file_sha256(file)
+        return digests
     if spec.startswith(("hf:", "openai:")):
         return spec
     return weights_sha256(find_checkpoint(resolve_model_path(spec)))
@@ -370,13 +398,14 @@ class HFAgent(BaseAgent):
         return False
 
     def _setup_prover(self) -> BaseProver:
-        trained = (Path(self.output_dir) / "config.json", Path(self.output_dir) / "adapter_config.json")
-        source = str(self.output_dir)
-        if not any(each.is_file() for each in trained):
+        # What transformers and peft call the file that makes a folder a model, or adapters of one.
+        folder = Path(self.output_dir)
+        source = str(folder)
+        if not (folder / "config.json").is_file() and not (folder / "adapter_config.json").is_file():
             source = self.trainer.model_name
             print(f"nothing is trained in {self.output_dir} yet: {source} proves as it is")
-        wanted = getattr(self.trainer, "prompt_format", None)
-        return HFProver(source, self.use_lora, prompt_format=wanted, config=self.prover_config)
+        prompt_format = getattr(self.trainer, "prompt_format", None)
+        return HFProver(source, self.use_lora, prompt_format=prompt_format, config=self.prover_config)
 
 
 class LeanAgent(BaseAgent):

@@ -34,11 +34,12 @@ class _Config:
         """
         if not isinstance(data, dict):
             raise UserError(f"{where}: expected fields and values, got {type(data).__name__}")
+        # A file of both configs, or of this one alone.
         data = flat(data.get(SECTIONS[cls.__name__], data))
-        known = {each.name: each for each in fields(cls)}  # type: ignore[arg-type]
+        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
         for name, value in data.items():
-            if name not in known:
-                raise UserError(f"{where}: {cls.__name__} has no field {name}; it has {', '.join(known)}")
+            if name not in names:
+                raise UserError(f"{where}: {cls.__name__} has no field {name}; it has {', '.join(names)}")
             default = getattr(cls(), name)
             if not _fits(value, default):
                 raise UserError(f"{where}: {name} must be like {default!r}, got {value!r}")
@@ -86,24 +87,28 @@ def _read(path: str | Path) -> str:
 def _fits(value: Any, default: Any) -> bool:
     """Tell whether a value may stand where a default stands: of its type, a whole number for a fraction; where the
     default is none, a number or none."""
+    # Python has true and false for numbers: `lr: true` is a mistake.
     if isinstance(default, bool) or isinstance(value, bool):
         return isinstance(value, bool) and isinstance(default, bool)
     if default is None:
         return value is None or isinstance(value, int)
-    return isinstance(value, (int, float) if isinstance(default, float) else type(default))
+    if isinstance(default, float):
+        return isinstance(value, int | float)
+    return isinstance(value, type(default))
 
 
 def flat(data: Any) -> Any:
     """Return fields with those of `GROUPS` by their own names."""
     if not isinstance(data, dict):
         return data
-    flat: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name, value in data.items():
         if name in GROUPS and isinstance(value, dict):
-            flat |= {f"{name}_{inner}": setting for inner, setting in value.items()}
+            for inner, setting in value.items():
+                settings[f"{name}_{inner}"] = setting
         else:
-            flat[name] = value
-    return flat
+            settings[name] = value
+    return settings
 
 
 @dataclass

@@ -119,23 +119,27 @@ def theorem_of(goal: str | None, theorem: Any) -> Theorem:
         return parse_theorem(f"theorem goal : {goal.strip()}", embedded=False)
     if isinstance(theorem, Theorem):
         return theorem
-    text = theorem if isinstance(theorem, str) else getattr(theorem, "theorem_statement", None)
+    text = theorem
+    if not isinstance(theorem, str):
+        text = getattr(theorem, "theorem_statement", None)
     if not isinstance(text, str) or not text.strip():
         raise UserError(f"{getattr(theorem, 'full_name', theorem)} has no statement: give its text")
+    # A statement that was cut out of a file may end with the `:=` of its proof.
     return parse_theorem(text.strip().removesuffix(":= by").removesuffix(":=").rstrip(), embedded=False)
 
 
 @contextmanager
 def opened_session(server: Any) -> Iterator[LeanSession]:
     """Lease a Lean process of a server: an address, a client, a session that is open already, or None: embedded."""
-    if hasattr(server, "start") and hasattr(server, "apply"):
+    if hasattr(server, "start") and hasattr(server, "apply"):  # a session, which whoever opened it closes
         yield server
     elif server is None or _means_embedded(server):
         with start_embedded(1) as embedded, LeanServerClient(embedded.addresses[0], embedded.token).lease() as session:
             yield session
     else:
-        client = server if isinstance(server, LeanServerClient) else LeanServerClient(str(server))
-        with client.lease() as session:
+        if not isinstance(server, LeanServerClient):
+            server = LeanServerClient(str(server))
+        with server.lease() as session:
             yield session
 
 
@@ -144,6 +148,7 @@ def _means_embedded(server: Any) -> bool:
 
     Raises UserError for one that has a project or imports more: those are not here.
     """
+    # By name: pantograph is no dependency, and need not be there.
     if type(server).__module__.partition(".")[0] != "pantograph":
         return False
     project, imports = getattr(server, "project_path", None), list(getattr(server, "imports", ()))
@@ -201,7 +206,9 @@ class BaseProver(ABC):
             raise UserError(f"Lean refuses the statement: {' '.join(attempt.message.split())}")
         if attempt.outcome == "error":
             raise RuntimeError(f"the search ended in an error: {' '.join(attempt.message.split())}")
-        result = result_of(attempt, theorem if theorem is not None else wanted, time.monotonic() - began)
+        if theorem is None:
+            theorem = wanted
+        result = result_of(attempt, theorem, time.monotonic() - began)
         if verbose:
             print(f"{result.status.value} after {result.steps} expansions and {result.total_time:.1f} s")
             for tactic in result.proof or ():
@@ -211,18 +218,20 @@ class BaseProver(ABC):
 
 def result_of(attempt: Attempt, theorem: Any, seconds: float) -> SearchResult:
     """Read the result of an attempt; a search without a proof leaves the theorem open, as there is more to try."""
-    proved = attempt.outcome == "proven"
-    status = Status.PROVED if proved else Status.OPEN
+    status, proof, source = Status.OPEN, None, ""
+    if attempt.outcome == "proven":
+        status, source = Status.PROVED, attempt.source
+        proof = [step.tactic for step in attempt.transitions]
     return SearchResult(
         theorem,
         status,
-        [step.tactic for step in attempt.transitions] if proved else None,
+        proof,
         attempt.seconds.get("policy", 0.0),
         attempt.seconds.get("lean", 0.0),
         seconds,
         attempt.counts.get("nodes", 0),
         attempt.counts.get("expansions", 0),
-        attempt.source if proved else "",
+        source,
     )
 
 
@@ -245,8 +254,10 @@ class _NextTactics:
                 break
             if tactic.strip() and banned_reason(tactic) is None:
                 counts[tactic] = counts.get(tactic, 0) + 1
-        first = [-0.1 * rank for rank in range(len(counts))]  # in the order in which it named them
-        return Suggestion(tuple(counts), tuple(first), tuple(counts.values()), 1.0)
+        # Such a prover tells no probabilities: these fall with the order in which it named them. One tactic to go, the
+        # value, is the same for all states, so that it decides nothing.
+        logprobs = [-0.1 * rank for rank in range(len(counts))]
+        return Suggestion(tuple(counts), tuple(logprobs), tuple(counts.values()), 1.0)
 
 
 class _ModelProver(BaseProver):
@@ -271,7 +282,9 @@ class _ModelProver(BaseProver):
         self._asked = 0
         self._stack = ExitStack()
         self.texts = texts
-        dist = init_distributed("" if device == "auto" else device)
+        if device == "auto":  # LeanDojo-v2's word for the best that there is
+            device = ""
+        dist = init_distributed(device)
         self.format = default_format(spec) if texts.prompt_format is None else texts.format_for(spec)
         self.model: LanguageModel = self._stack.enter_context(
             open_model(
@@ -305,19 +318,23 @@ class _ModelProver(BaseProver):
 
     def generate_whole_proof(self, theorem: Any) -> str:
         """Write a whole proof, unchecked: `scripts.prove --whole-proof` samples and checks."""
-        known = known_format(self.spec, "proof") if is_foreign(self.spec) else None
-        name = None if known is None or known.chat != self.format.chat else known.name
-        if name is None and is_foreign(self.spec):
-            name = "chat-proof" if self.format.chat else "deepseek-v1.5"
+        name = None
+        if is_foreign(self.spec):  # ours are asked in the one way that they were trained with
+            known = known_format(self.spec, "proof")
+            # One by chat and one by plain text cannot be asked through the same open model.
+            if known is not None and known.chat == self.format.chat:
+                name = known.name
+            else:
+                name = "chat-proof" if self.format.chat else "deepseek-v1.5"
         render, _ = whole_proof_prompts(self.spec, TextModelOptions(prompt_format=name))
         self._asked += 1
         options = GenerationOptions(
             max_new_tokens=self.proof_tokens, temperature=self.sampling.temperature, top_p=self.sampling.top_p
         )
-        given = theorem_of(None, theorem)
+        wanted = theorem_of(None, theorem)
         writer = with_system(self.model, "")  # that of the format asks for single tactics
-        ((sample,),) = writer.generate([render(given)], options, [self.seed + self._asked])
-        return written_proof(given, sample.text)
+        ((sample,),) = writer.generate([render(wanted)], options, [self.seed + self._asked])
+        return written_proof(wanted, sample.text)
 
     def close(self) -> None:
         """Free the model."""
@@ -350,6 +367,7 @@ def default_format(spec: str) -> PromptFormat:
     with loading(spec, folder=source):
         base = adapter_base(source) or source
         config = library.AutoConfig.from_pretrained(base, trust_remote_code=False)
+    # ReProver's generator is the encoder-decoder among LeanDojo's models.
     return FORMATS["reprover" if config.is_encoder_decoder else "leandojo-text"]
 
 
@@ -376,8 +394,8 @@ class HFProver(_ModelProver):
 
     def next_tactic(self, state: Any, goal_id: int = 0) -> str | None:
         """Sample tactics and return one of them, each as likely; None where none is left of use."""
-        found = self.candidates(state)
-        return self._rng.choice(found) if found else None
+        tactics = self.candidates(state)
+        return self._rng.choice(tactics) if tactics else None
 
 
 class RetrievalProver(_ModelProver):
@@ -413,12 +431,11 @@ class RetrievalProver(_ModelProver):
             self.close()
             raise UserError(f"{self.spec}: prompts of the format {self.format.name} have no place for premises")
         folder = retriever_folder(self._retriever_path)
-        encoder = open_encoder(
-            self._retriever_path if folder else f"hf:{self._retriever_path}", device=choose_device()[0]
-        )
+        spec = self._retriever_path if folder else f"hf:{self._retriever_path}"
+        encoder = open_encoder(spec, device=choose_device()[0])
         earlier = None
         if folder is not None:
-            with suppress(UserError):
+            with suppress(UserError):  # it only saves encoding texts anew
                 earlier = Index.load(folder / INDEX_FOLDER, encoder.identity)
         index, _ = Index.build(self._corpus, encoder, earlier)
         self.retriever = Retriever(encoder, index, self.num_premises)
@@ -427,12 +444,15 @@ class RetrievalProver(_ModelProver):
     def next_tactic(self, state: Any, goal_id: int = 0) -> str | None:
         """Sample tactics and return one of them, as likely as its probability among them; None without any."""
         self._asked += 1
-        found = policy_for(self._policy, theorem_of(None, self.theorem)) if self.theorem is not None else self._policy
-        suggestion = found.suggest(str(state).strip(), self.seed + self._asked)
+        policy = self._policy
+        if self.theorem is not None:  # premises are then those that its file can use
+            policy = policy_for(policy, theorem_of(None, self.theorem))
+        suggestion = policy.suggest(str(state).strip(), self.seed + self._asked)
         if not suggestion.tactics:
             return None
+        # Relative to the highest one: of long tactics all probabilities could be zero to a float.
         highest = max(suggestion.logprobs)
-        weights = [math.exp(each - highest) for each in suggestion.logprobs]
+        weights = [math.exp(logprob - highest) for logprob in suggestion.logprobs]
         return self._rng.choices(suggestion.tactics, weights)[0]
 
     def generate_whole_proof(self, theorem: Any) -> str:
@@ -441,7 +461,7 @@ class RetrievalProver(_ModelProver):
 
 
 def _spec_of(path: str) -> str:
-    """The SPEC of a model: a checkpoint of ours as it is, else one of transformers."""
+    """Return the SPEC of a model: a checkpoint of ours as it is, else one of transformers."""
     ours = path.endswith((".pt", ".json")) or any(Path(path).expanduser().glob("model_*.json"))
     return path if ours or is_foreign(path) else f"hf:{path}"
 
@@ -451,6 +471,7 @@ def _hub_token(base_url: str) -> Iterator[None]:
     """Let HF_TOKEN be the token of an endpoint that is opened meanwhile, if it is the hub's and has no other."""
     host = urlsplit(base_url).hostname or ""
     token = os.environ.get(HF_TOKEN_VARIABLE)
+    # The dot before both: `nothuggingface.co` is somebody else, who must not get it.
     if not token or TOKEN_VARIABLE in os.environ or not f".{host}".endswith(".huggingface.co"):
         yield
         return
@@ -483,7 +504,8 @@ class ExternalProver(_ModelProver):
     def next_tactic(self, state: Any, goal_id: int = 0) -> str | None:
         """Return the first candidate that was not returned before for this state; None if there is none."""
         used = self._used.setdefault(str(state), set())
-        fresh = next((tactic for tactic in self.candidates(state) if tactic not in used), None)
-        if fresh is not None:
-            used.add(fresh)
-        return fresh
+        for tactic in self.candidates(state):
+            if tactic not in used:
+                used.add(tactic)
+                return tactic
+        return None

@@ -83,10 +83,10 @@ def _curriculum(
     if database is not None and not repos:
         raise UserError("there are no repositories to train on: set one up first")
     run = output_dir
-    for number in range(1 if database is None else len(repos)):
-        name = "data" if database is None else _name(repos[number])
-        run = output_dir / PASSES / f"{number:03d}_{name}"
+    for number, name in enumerate(_pass_names(repos, database)):
+        run = output_dir / PASSES / name
         if not (run / FINISHED).exists():
+            # All repositories so far: what was learned of the earlier ones is not to be forgotten.
             if database is not None:
                 database.export_merged_data(list(repos[: number + 1]), data)
             train_pass(source, run, data)
@@ -153,8 +153,10 @@ class _HubTrainer:
 
     def _present(self) -> str:
         """Where the model is: what was trained, else what training begins with."""
-        trained = any((self.output_dir / name).is_file() for name in ("config.json", ADAPTER_FILE))
-        return str(self.output_dir) if trained else str(Path(self.model_name).expanduser())
+        for name in ("config.json", ADAPTER_FILE):
+            if (self.output_dir / name).is_file():
+                return str(self.output_dir)
+        return str(Path(self.model_name).expanduser())
 
     def _format(self, source: str) -> str:
         """The prompt format of a pass: as asked for, as the model was trained with, or LeanDojo-v2's."""
@@ -168,6 +170,7 @@ class _HubTrainer:
         train_pass: Callable[[str, Path, Path], None],
     ) -> dict[str, float]:
         self._model = None
+        # Whatever makes the passes others than those that are there.
         settings = {
             "trainer": type(self).__name__,
             "model": self.model_name,
@@ -225,6 +228,7 @@ class SFTTrainer(_HubTrainer):
             "run_dir": str(run.absolute()),
             "epochs": float(config.num_train_epochs),
             "lr": float(config.learning_rate),
+            # trl takes a step with each batch.
             "target_examples_per_step": int(config.per_device_train_batch_size),
             "device_batch_size": int(config.per_device_train_batch_size),
             "prompt_format": self._format(source),
@@ -293,8 +297,9 @@ class GRPOTrainer(_HubTrainer):
 
 def _as_tensorless(reward: Callable[..., Any], completions: list[str], **context: Any) -> list[Any]:
     """Ask a reward function that may return a tensor or an array."""
-    found = reward(completions, problem=context["states"], **context)
-    return found.tolist() if hasattr(found, "tolist") else list(found)
+    # trl hands the columns of the data on to rewards; LeanDojo-v2's is called `problem`.
+    rewards = reward(completions, problem=context["states"], **context)
+    return rewards.tolist() if hasattr(rewards, "tolist") else list(rewards)
 
 
 class ProgressTrainer:
@@ -330,41 +335,56 @@ class ProgressTrainer:
         return self._load()[1]
 
     def _load(self) -> tuple[Any, Any]:
-        trained = (self.output_dir / "config.json").is_file()
-        settings = replace(self.settings, model_name=str(self.output_dir)) if trained else self.settings
+        settings = self.settings
+        if (self.output_dir / "config.json").is_file():
+            settings = replace(settings, model_name=str(self.output_dir))
         return load_start(transformers_library(), [], settings)
 
     def train(self) -> dict[str, Any]:
         """Train, write model and tokenizer to the output folder, and say how to use them; returns the errors."""
-        found = train_progress(self.data_path, self.output_dir, self.settings)
+        errors = train_progress(self.data_path, self.output_dir, self.settings)
         print(f"written to {self.output_dir}; to use it: export LEANPROGRESS_MODEL={self.output_dir}")
-        return found
+        return errors
 
 
 def _lora_options(config: Any, lr: float) -> LoraOptions:
-    """The adapters that a `peft.LoraConfig` or `LoraOptions` ask for; none without."""
+    """Return the adapters that a `peft.LoraConfig` or `LoraOptions` ask for; none without."""
     if config is None:
         return LoraOptions()
     if isinstance(config, LoraOptions):
         return replace(config, lora_lr=lr)
+    # peft makes a set of a list; sorted, the settings of the passes are the same in each run.
     modules = config.target_modules or "q,k,v,o"
-    targets = modules if isinstance(modules, str) else ",".join(sorted(modules))
-    return LoraOptions(config.r, float(config.lora_alpha), targets, float(config.lora_dropout), lr)
+    if not isinstance(modules, str):
+        modules = ",".join(sorted(modules))
+    return LoraOptions(config.r, float(config.lora_alpha), modules, float(config.lora_dropout), lr)
 
 
 def _last_metrics(run: Path) -> dict[str, float]:
-    """The last value of each metric of a run."""
+    """Return the last value of each metric of a run."""
     metrics: dict[str, float] = {}
     for record in read_jsonl(run / "metrics.jsonl"):
-        metrics |= {name: value for name, value in record.items() if isinstance(value, (int, float))}
+        metrics |= {name: value for name, value in record.items() if isinstance(value, int | float)}
     return metrics
 
 
+def _pass_names(repos: Sequence[Any], database: Database | None) -> list[str]:
+    """Return the folders of the passes in their order; without a database there is one, over the export that is there.
+
+    Numbered, as a pass goes on from the one before: in another order they are others.
+    """
+    if database is None:
+        return ["000_data"]
+    return [f"{number:03d}_{_name(repo)}" for number, repo in enumerate(repos)]
+
+
 def _name(repo: Any) -> str:
-    """A name for a folder: of a repository's name, or of its URL."""
-    found = repo.get("name") or repo.get("url") if isinstance(repo, dict) else None
-    found = found or getattr(repo, "name", None) or getattr(repo, "url", None) or str(repo)
-    return re.sub(r"[^\w.-]+", "_", str(found)).strip("._")[-80:] or "repository"
+    """Return a name for a folder: of a repository's name, or of its URL."""
+    if isinstance(repo, dict):
+        name = repo.get("name") or repo.get("url")
+    else:
+        name = getattr(repo, "name", None) or getattr(repo, "url", None)
+    return re.sub(r"[^\w.-]+", "_", str(name or repo)).strip("._")[-80:] or "repository"
 
 
 def publish(checkpoint: Path, output_dir: Path) -> None:
@@ -372,6 +392,7 @@ def publish(checkpoint: Path, output_dir: Path) -> None:
     output_dir.mkdir(parents=True, exist_ok=True)
     for file in sorted(checkpoint.iterdir()):
         if file.is_file() and file.name != OPTIMIZER_FILE:
+            # A prover may be loading the folder.
             fresh = output_dir / f".{file.name}.tmp"
             shutil.copyfile(file, fresh)
             os.replace(fresh, output_dir / file.name)
@@ -387,10 +408,8 @@ class RetrievalTrainer:
         of `python -m nanoproof.retrieval train`. `model_name` is an id of the hub or a folder of transformers, or what
         `--encoder` takes. Raises UserError for fields that cannot be heeded.
         """
-        self.config, self.output_dir = (
-            TrainingConfig() if config is None else flat(config),
-            Path(output_dir).expanduser(),
-        )
+        self.config = TrainingConfig() if config is None else flat(config)
+        self.output_dir = Path(output_dir).expanduser()
         refuse_unread(self.config)
         self.data_path: Path | None = None
 
@@ -411,23 +430,23 @@ class RetrievalTrainer:
         if database is not None and not repos:
             raise UserError("there are no repositories to train on: set one up first")
         self.data_path = data = Path(data_path).expanduser()
-        refuse_unread(self.config)
+        refuse_unread(self.config)  # once more: scripts change fields between
         source = str(model_checkpoint_path or self._encoder())
         settings = {"from": source, "options": asdict(self._options()), "max_tokens": self._field("max_seq_len", None)}
         begin_passes(self.output_dir / PASSES, settings)
         scores: dict[str, float] = {}
-        for number in range(1 if database is None else len(repos)):
-            name = "data" if database is None else _name(repos[number])
-            run = self.output_dir / PASSES / f"{number:03d}_{name}"
+        for number, name in enumerate(_pass_names(repos, database)):
+            run = self.output_dir / PASSES / name
             if not (run / FINISHED).exists():
                 if database is not None:
                     database.export_merged_data(list(repos[: number + 1]), data)
-                shutil.rmtree(run, ignore_errors=True)
+                shutil.rmtree(run, ignore_errors=True)  # what a killed pass left: it begins anew, from `source`
                 encoder = open_encoder(source, self._field("max_seq_len", None), choose_device()[0])
                 part = read_source(str(data)).data("random")
-                found = train_retriever(encoder, [part], self._options(), run, {"encoder": source})
-                best = {} if found is None or found.scores is None else asdict(found.scores)
-                atomic_write_json(run / FINISHED, best)
+                best = train_retriever(encoder, [part], self._options(), run, {"encoder": source})
+                # A repository may have nothing for validation; the pass is over all the same.
+                scores = {} if best is None or best.scores is None else asdict(best.scores)
+                atomic_write_json(run / FINISHED, scores)
             scores = read_json(run / FINISHED)
             for folder in (ENCODER_FOLDER, INDEX_FOLDER):
                 shutil.copytree(run / folder, self.output_dir / folder, dirs_exist_ok=True)
@@ -443,26 +462,32 @@ class RetrievalTrainer:
         path = self.data_path if dataset_path is None else Path(dataset_path).expanduser()
         if path is None:
             raise UserError("evaluate needs a data set: train first, or name one")
-        inside = sorted(each.parent for each in path.glob(f"*/{CORPUS}")) if path.is_dir() else []
+        folders = [path]
+        if path.is_dir() and not (path / CORPUS).is_file():
+            # Where there is none, `read_source` says what is missing.
+            folders = sorted(file.parent for file in path.glob(f"*/{CORPUS}")) or folders
         ranks = EncoderRanks(open_encoder(str(self.output_dir), None, choose_device()[0]))
-        found: dict[str, float] = {}
-        for folder in [path] if (path / CORPUS).is_file() else inside or [path]:
+        by_name: dict[str, float] = {}
+        for folder in folders:
             source = read_source(str(folder))
             scores, _ = evaluate(ranks, source.corpus, source.queries("random", "test"))
             print(f"{folder}: {scores}")
-            found = {"R@1": scores.recall_at_1, "R@10": scores.recall_at_10, "MRR": scores.mrr}
-        return found
+            by_name = {"R@1": scores.recall_at_1, "R@10": scores.recall_at_10, "MRR": scores.mrr}
+        return by_name
 
     def _field(self, name: str, default: Any) -> Any:
-        config = self.config
-        found = config.get(name) if isinstance(config, dict) else getattr(config, name, None)
-        return default if found is None else found
+        if isinstance(self.config, dict):
+            value = self.config.get(name)
+        else:
+            value = getattr(self.config, name, None)
+        return default if value is None else value
 
     def _encoder(self) -> str:
         name = self._field("model_name", None)
         if name is None:
             raise UserError("name what to start from: model_name of the config, or model_checkpoint_path")
         ours = retriever_folder(str(name)) is not None or str(name).startswith(PREFIX)
+        # A checkpoint of a policy of ours: its network makes an encoder too.
         ours = ours or bool(sorted(Path(str(name)).expanduser().glob("model_*.json")))
         return str(name) if ours else f"{PREFIX}{name}"
 

@@ -32,20 +32,14 @@ def popular_repositories(left_out: Collection[str] = LEFT_OUT) -> Iterator[str]:
     base = os.environ.get(API_VARIABLE, "").rstrip("/") or API
     token = os.environ.get(TOKEN_VARIABLE, "").strip()
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    number = 0
+    query: dict[str, str | int] = {"q": "language:Lean", "sort": "stars", "order": "desc", "per_page": PAGE, "page": 0}
     while True:
-        number += 1
-        query: dict[str, str | int] = {
-            "q": "language:Lean",
-            "sort": "stars",
-            "order": "desc",
-            "per_page": PAGE,
-            "page": number,
-        }
+        query["page"] = int(query["page"]) + 1
         try:
             answer = httpx2.get(f"{base}/search/repositories", params=query, headers=headers, timeout=SECONDS)
             answer.raise_for_status()
             items = answer.json()["items"]
+            # All of a page before any is passed on: a damaged answer is none.
             listed = [(str(item["full_name"]), str(item["clone_url"])) for item in items]
         except httpx2.HTTPStatusError as error:
             raise UserError(f"{base} answered {error.response.status_code} to a search for repositories") from None

@@ -52,7 +52,7 @@ class DynamicDatabase:
 
     def get_repository(self, url: str, commit: str) -> Repository | None:
         """Return the repository with an address at a commit; None if there is none."""
-        return next((each for each in self.repositories if (each.url, each.commit) == (url, commit)), None)
+        return next((repo for repo in self.repositories if (repo.url, repo.commit) == (url, commit)), None)
 
     def update_repository(self, updated_repo: Repository) -> None:
         """Put a repository in the place of its equal. Raises ValueError if there is none."""
@@ -62,37 +62,41 @@ class DynamicDatabase:
 
     def delete_repository(self, url: str, commit: str) -> None:
         """Remove the repository with an address at a commit. Raises ValueError if there is none."""
-        found = self.get_repository(url, commit)
-        if found is None:
+        repo = self.get_repository(url, commit)
+        if repo is None:
             raise ValueError(f"Repository '{url}' with commit '{commit}' not found.")
-        self.repositories = [each for each in self.repositories if each is not found]
+        self.repositories.remove(repo)
 
     def print_database_contents(self) -> None:
         """Print address and commit of each repository."""
         print("Current database contents:")
-        for each in self.repositories:
-            print(f"  - {each.url} (commit: {each.commit})")
+        for repo in self.repositories:
+            print(f"  - {repo.url} (commit: {repo.commit})")
 
     # -- JSON --------------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of the file; the premises held out are in it from the first export on."""
-        held_out = {} if self._held_out is None else {HELD_OUT: str(self._held_out)}
-        return {"repositories": [each.to_dict() for each in self.repositories], **held_out}
+        data: dict[str, Any] = {"repositories": [repo.to_dict() for repo in self.repositories]}
+        # LeanDojo-v2's reader ignores it. Without it a theorem of the test split could be for training after the next
+        # export, in another process.
+        if self._held_out is not None:
+            data[HELD_OUT] = str(self._held_out)
+        return data
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], json_path: str = "dynamic_database.json") -> "DynamicDatabase":
         """Return a database with this content; no file is touched. Raises ValueError for another shape."""
-        found = cls.__new__(cls)
-        found.json_path, found.repositories, found._held_out = json_path, [], None
-        found._take(data)
-        return found
+        database = cls.__new__(cls)  # `__init__` reads the file, or writes one
+        database.json_path, database.repositories, database._held_out = json_path, [], None
+        database._take(data)
+        return database
 
     def _take(self, data: dict[str, Any]) -> None:
         if not isinstance(data, dict) or not isinstance(data.get("repositories"), list):
             raise ValueError("Invalid DynamicDatabase data format")
-        for each in data["repositories"]:
-            self.add_repository(Repository.from_dict(each))
+        for record in data["repositories"]:
+            self.add_repository(Repository.from_dict(record))
         held_out = data.get(HELD_OUT)
         self._held_out = None if held_out is None else HoldOut.parse(str(held_out))
 
@@ -116,14 +120,15 @@ class DynamicDatabase:
     def update_json(self, file_path: str) -> None:
         """Put the repositories into a file, beside others that are there."""
         path = Path(file_path)
-        there = self.from_json(file_path) if path.exists() else self.from_dict({"repositories": []})
-        for each in self.repositories:
-            if each in there.repositories:
-                there.update_repository(each)
+        # What is in memory counts, of a repository that both have.
+        other = self.from_json(file_path) if path.exists() else self.from_dict({"repositories": []})
+        for repo in self.repositories:
+            if repo in other.repositories:
+                other.update_repository(repo)
             else:
-                there.add_repository(each)
-        there._held_out = self._held_out or there._held_out
-        there.to_json(file_path)
+                other.add_repository(repo)
+        other._held_out = self._held_out or other._held_out
+        other.to_json(file_path)
 
     # -- data sets and curriculum --------------------------------------------------------------------------------------
 
@@ -140,15 +145,19 @@ class DynamicDatabase:
 
     def sort_repositories_by_difficulty(self) -> list[Repository]:
         """Rate each theorem, save the database, print a summary, and return the easiest repositories first."""
+        # By number too, as an address may be there at several commits.
         items: dict[str, list[Item[str]]] = {}
-        for number, each in enumerate(self.repositories):
-            items[f"{number + 1}. {each.url}"] = [_item(theorem) for theorem in each.get_all_theorems]
-        found = Curriculum.of(items)
+        by_title: dict[str, Repository] = {}
+        for number, repo in enumerate(self.repositories, start=1):
+            title = f"{number}. {repo.url}"
+            by_title[title] = repo
+            items[title] = list(map(_item, repo.get_all_theorems))
+        curriculum = Curriculum.of(items)
         self.to_json()
         print("Summary of theorem difficulties by URL:")
-        for line in found.summary():
+        for line in curriculum.summary():
             print(line)
-        return [self.repositories[int(name.split(".")[0]) - 1] for name in found.order]
+        return [by_title[title] for title in curriculum.order]
 
     def trace_repository(
         self, url: str, commit: str, build_deps: bool = False, options: AddOptions | None = None
@@ -162,7 +171,7 @@ class DynamicDatabase:
         target = f"{url.removesuffix('.git')}@{commit}" if commit else url
         with Store() as store:
             added = add_repository(store, target, options=options, trace=trace_files)
-            if store.counts(added)["theorems"] < LEAST_THEOREMS:
+            if store.counts(added)["theorems"] < LEAST_THEOREMS:  # it stays in the store
                 log.warning("%s has fewer than %d theorems", url, LEAST_THEOREMS)
                 return None
             data_set = repository_folder(store, added.name) / "leandojo"
@@ -180,6 +189,7 @@ class DynamicDatabase:
         UserError where GitHub cannot be asked.
         """
         added: list[Repository] = []
+        # So many are looked at: those that cannot be traced are not made up for.
         for url in islice(popular_repositories(), num_repos):
             try:
                 repo = self.trace_repository(url, "", build_deps, options)

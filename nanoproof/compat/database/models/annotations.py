@@ -25,7 +25,9 @@ def parse_pos(value: Any) -> Pos:
 
 def require(data: Any, keys: tuple[str, ...], kind: str) -> None:
     """Raise ValueError unless `data` is an object with all of `keys`."""
-    missing = [key for key in keys if not isinstance(data, dict) or key not in data]
+    missing = keys
+    if isinstance(data, dict):
+        missing = tuple(key for key in keys if key not in data)
     if missing:
         raise ValueError(f"Invalid {kind} data format: no {', '.join(missing)}")
 
@@ -48,6 +50,7 @@ class Annotation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of the database's file."""
+        # Scripts may have set plain pairs, which print otherwise.
         places = {"def_pos": repr(Pos(*self.def_pos)), "def_end_pos": repr(Pos(*self.def_end_pos))}
         return {"full_name": self.full_name, "def_path": str(self.def_path), **places}
 
@@ -79,13 +82,15 @@ class AnnotatedTactic:
     def from_record(cls, record: TracedTactic) -> "AnnotatedTactic":
         """Return a tactic of the store."""
         premises = []
-        for each in record.premises:
-            start = each.start or Position(0, 0)
-            premises.append(Annotation(each.full_name, each.path, Pos(*start), Pos(*(each.end or start))))
+        for premise in record.premises:
+            # As in the file: (0, 0) for a place that is not known, as LeanDojo-v2's classes have one in any case.
+            start = premise.start or Position(0, 0)
+            end = premise.end or start
+            premises.append(Annotation(premise.full_name, premise.path, Pos(*start), Pos(*end)))
         return cls(record.tactic, (record.marked, premises), record.state_before, record.state_after)
 
     def to_record(self) -> TracedTactic:
         """Return it as the store has it."""
         marked, premises = self.annotated_tactic
-        found = tuple(each.to_record() for each in premises)
-        return TracedTactic(self.tactic, self.state_before, self.state_after, marked, found)
+        records = tuple(premise.to_record() for premise in premises)
+        return TracedTactic(self.tactic, self.state_before, self.state_after, marked, records)

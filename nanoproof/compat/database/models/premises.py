@@ -48,7 +48,7 @@ class PremiseFile:
     def from_dict(cls, data: dict[str, Any]) -> "PremiseFile":
         """Read an entry of the database's file. Raises ValueError for another shape."""
         require(data, ("path", "imports", "premises"), cls.__name__)
-        return cls(Path(data["path"]), list(data["imports"]), [Premise.from_dict(each) for each in data["premises"]])
+        return cls(Path(data["path"]), list(data["imports"]), list(map(Premise.from_dict, data["premises"])))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of the database's file."""
@@ -62,5 +62,5 @@ class PremiseFile:
 
     def to_record(self, error: str | None = None) -> TracedFile:
         """Return it as the store has it, without theorems; `error` is why it was not traced."""
-        premises = tuple(each.to_record() for each in self.premises)
+        premises = tuple(premise.to_record() for premise in self.premises)
         return TracedFile(self.path.as_posix(), tuple(self.imports), premises, (), error)

@@ -38,6 +38,7 @@ class Repository:
         return (self.url, self.name, self.commit, self.lean_version, self.lean_dojo_version)
 
     def __eq__(self, other: object) -> bool:
+        # Not by what is in it: a repository that was traced again takes the place of the one before.
         return self._identity() == other._identity() if isinstance(other, Repository) else NotImplemented
 
     def __hash__(self) -> int:
@@ -81,7 +82,7 @@ class Repository:
     @property
     def num_premises(self) -> int:
         """How many premises they declare."""
-        return sum(len(each.premises) for each in self.premise_files)
+        return sum(len(file.premises) for file in self.premise_files)
 
     @property
     def num_files_traced(self) -> int:
@@ -97,9 +98,10 @@ class Repository:
 
     def get_theorem(self, full_name: str, file_path: str) -> Theorem | None:
         """Return the theorem with a name in a file; None if there is none."""
-        path = str(Path(file_path))
-        same = (each for each in self.get_all_theorems if each.full_name == full_name and str(each.file_path) == path)
-        return next(same, None)
+        for theorem in self.get_all_theorems:
+            if theorem.full_name == full_name and str(theorem.file_path) == str(Path(file_path)):
+                return theorem
+        return None
 
     def update_theorem(self, theorem: Theorem) -> None:
         """Put a theorem in the place of the one with its name and place. Raises ValueError if there is none."""
@@ -112,11 +114,11 @@ class Repository:
 
     def get_premise_file(self, path: str) -> PremiseFile | None:
         """Return a file with its premises; None if there is none."""
-        return next((each for each in self.premise_files if str(each.path) == path), None)
+        return next((file for file in self.premise_files if str(file.path) == path), None)
 
     def get_file_traced(self, path: str) -> Path | None:
         """Return the path of a file that was traced; None if it was not."""
-        return next((each for each in self.files_traced if str(each) == path), None)
+        return next((traced for traced in self.files_traced if str(traced) == path), None)
 
     def change_sorry_to_proven(self, theorem: Theorem, log_file: str) -> None:
         """Move an open theorem to those proved since, and append a line to a log.
@@ -125,6 +127,7 @@ class Repository:
         """
         if theorem not in self.sorry_theorems_unproved:
             raise ValueError("The theorem is not in the list of unproved sorry theorems.")
+        # LeanDojo-v2's line. Before the move, so that a log that cannot be written leaves all as it was.
         where = f"{theorem.full_name} in {theorem.file_path} for repo {self.name} (commit: {self.commit})"
         Path(log_file).parent.mkdir(parents=True, exist_ok=True)
         with open(log_file, "a", encoding="utf-8") as log:
@@ -145,15 +148,18 @@ class Repository:
         if isinstance(metadata["date_processed"], str):
             metadata["date_processed"] = datetime.fromisoformat(metadata["date_processed"])
         versions = data["lean_version"], data["lean_dojo_version"]
-        found = cls(data["url"], data["name"], data["commit"], *versions, metadata, pr_url=data.get("pr_url"))
+        repo = cls(data["url"], data["name"], data["commit"], *versions, metadata, pr_url=data.get("pr_url"))
+        # LeanDojo-v2 makes a repository of the data set that it has just written by such a record.
         if "theorems_folder" in data and "premise_files_corpus" in data:
-            found._read_data_set(*(Path(data[key]) for key in _DATA_SET))
-            return found
+            repo._read_data_set(*(Path(data[key]) for key in _DATA_SET))
+            return repo
         for name in LISTS:
-            getattr(found, name).extend(Theorem.from_dict(t, found.url, found.commit) for t in data.get(name) or [])
-        found.premise_files = [PremiseFile.from_dict(each) for each in data.get("premise_files") or []]
-        found.files_traced = [Path(each) for each in data.get("files_traced") or []]
-        return found
+            theorems: list[Theorem] = getattr(repo, name)
+            for record in data.get(name) or []:
+                theorems.append(Theorem.from_dict(record, repo.url, repo.commit))
+        repo.premise_files = list(map(PremiseFile.from_dict, data.get("premise_files") or []))
+        repo.files_traced = list(map(Path, data.get("files_traced") or []))
+        return repo
 
     def _read_data_set(self, folder: Path, corpus: Path, traced: Path) -> None:
         missing = [str(path) for path in (folder, corpus, traced) if not path.exists()]
@@ -162,26 +168,32 @@ class Repository:
         for path in sorted(folder.glob("*.json")):
             for record in json_items(path):
                 theorem = Theorem.from_dict(record, self.url, self.commit)
-                (self.sorry_theorems_unproved if theorem.has_sorry else self.proven_theorems).append(theorem)
-        lines = corpus.read_text(encoding="utf-8").split("\n")
-        self.premise_files = [PremiseFile.from_dict(json.loads(line)) for line in lines if line]
-        lines = traced.read_text(encoding="utf-8").split("\n")
-        self.files_traced = [Path(json.loads(line)["traced_file_path"]) for line in lines if line]
+                # A data set says nothing of states: what its tactics show is all that is known.
+                if theorem.has_sorry:
+                    self.sorry_theorems_unproved.append(theorem)
+                else:
+                    self.proven_theorems.append(theorem)
+        for line in filter(None, corpus.read_text(encoding="utf-8").split("\n")):
+            self.premise_files.append(PremiseFile.from_dict(json.loads(line)))
+        for line in filter(None, traced.read_text(encoding="utf-8").split("\n")):
+            self.files_traced.append(Path(json.loads(line)["traced_file_path"]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of the database's file."""
         date = self.metadata.get("date_processed")
+        if isinstance(date, datetime):
+            date = date.isoformat()
         return {
             "url": self.url,
             "name": self.name,
             "commit": self.commit,
             "lean_version": self.lean_version,
             "lean_dojo_version": self.lean_dojo_version,
-            "metadata": {**self.metadata, "date_processed": date.isoformat() if isinstance(date, datetime) else date},
+            "metadata": {**self.metadata, "date_processed": date},
             **counts_json(self.counts()),
-            **{name: [each.to_dict() for each in getattr(self, name)] for name in LISTS},
-            "premise_files": [each.to_dict() for each in self.premise_files],
-            "files_traced": [str(each) for each in self.files_traced],
+            **{name: [theorem.to_dict() for theorem in getattr(self, name)] for name in LISTS},
+            "premise_files": [file.to_dict() for file in self.premise_files],
+            "files_traced": list(map(str, self.files_traced)),
             "pr_url": self.pr_url,
         }
 
@@ -192,23 +204,23 @@ class Repository:
         name = repository.metadata.get("name") or "/".join(url.rstrip("/").split("/")[-2:])
         date = datetime.fromisoformat(repository.date)
         metadata = {**repository.metadata, "date_processed": date}
-        found = cls(url, name, commit, repository.lean_version, repository.tool, metadata, pr_url=repository.pr_url)
+        repo = cls(url, name, commit, repository.lean_version, repository.tool, metadata, pr_url=repository.pr_url)
         for stored in store.theorems(repository):
-            getattr(found, list_of(stored.state)).append(Theorem.from_record(stored.theorem, url, commit))
+            getattr(repo, list_of(stored.state)).append(Theorem.from_record(stored.theorem, url, commit))
         for file in store.files(repository, theorems=False):
-            found.premise_files.append(PremiseFile.from_record(file))
+            repo.premise_files.append(PremiseFile.from_record(file))
             if file.error is None:
-                found.files_traced.append(Path(file.path))
-        return found
+                repo.files_traced.append(Path(file.path))
+        return repo
 
     # -- as a source of exports (`leandojo.Source`) --------------------------------------------------------------------
 
     @property
     def about(self) -> records.Repository:
         """What the store would know of it."""
-        date = self.metadata.get("date_processed", "")
+        rest = dict(self.metadata)
+        date = rest.pop("date_processed", "")
         date = date.isoformat() if isinstance(date, datetime) else str(date)
-        rest = {key: value for key, value in self.metadata.items() if key != "date_processed"}
         versions = self.lean_version, self.lean_dojo_version
         return records.Repository(self.name, self.url, self.commit, *versions, date, None, self.pr_url, rest)
 
@@ -221,11 +233,11 @@ class Repository:
 
     def theorems(self) -> Iterator[TracedTheorem]:
         """Yield its theorems as the store has them."""
-        return (each.to_record() for each in self.get_all_theorems)
+        return (theorem.to_record() for theorem in self.get_all_theorems)
 
     def files(self) -> Iterator[TracedFile]:
         """Yield its files as the store has them, without theorems."""
-        traced = {each.as_posix() for each in self.files_traced}
+        traced = {path.as_posix() for path in self.files_traced}
         for file in self.premise_files:
             yield file.to_record(None if file.path.as_posix() in traced else "it is not among the traced files")
 

@@ -45,7 +45,8 @@ class Theorem:
     @property
     def has_sorry(self) -> bool:
         """Whether a tactic has `sorry` in its text."""
-        return any("sorry" in each.tactic for each in self.traced_tactics or [])
+        # As LeanDojo-v2 does, by the text alone: `sorry` in a comment counts, which `open_places` does not.
+        return any("sorry" in tactic.tactic for tactic in self.traced_tactics or [])
 
     def calculate_difficulty(self) -> float | None:
         """Return e^n for n tactics; infinity with a `sorry`, None without tactics."""
@@ -55,7 +56,7 @@ class Theorem:
     def from_dict(cls, data: dict[str, Any], url: str, commit: str) -> "Theorem":
         """Read an entry of the database's file or of a data set. Raises ValueError for another shape."""
         require(data, ("full_name", "file_path", "start", "end"), cls.__name__)
-        tactics = [AnnotatedTactic.from_dict(each) for each in data.get("traced_tactics") or []]
+        tactics = list(map(AnnotatedTactic.from_dict, data.get("traced_tactics") or []))
         places = parse_pos(data["start"]), parse_pos(data["end"])
         statement, rating = data.get("theorem_statement"), data.get("difficulty_rating")
         path = Path(data["file_path"])
@@ -68,14 +69,20 @@ class Theorem:
     @classmethod
     def from_record(cls, record: TracedTheorem, url: str, commit: str) -> "Theorem":
         """Return a theorem of the store."""
-        tactics = [AnnotatedTactic.from_record(each) for each in record.tactics]
+        tactics = list(map(AnnotatedTactic.from_record, record.tactics))
         places = Pos(*record.start), Pos(*record.end)
         return cls(record.full_name, Path(record.path), *places, url, commit, record.statement or None, tactics)
 
     def to_record(self) -> TracedTheorem:
         """Return it as the store has it."""
-        tactics = tuple(each.to_record() for each in self.traced_tactics or [])
-        names = tuple(dict.fromkeys(premise.full_name for tactic in tactics for premise in tactic.premises))
-        places = Position(*self.start), Position(*self.end)
-        path, sorries = Path(self.file_path).as_posix(), sum("sorry" in each.tactic for each in tactics)
-        return TracedTheorem(self.full_name, path, *places, self.theorem_statement or "", tactics, names, sorries)
+        tactics = []
+        names: dict[str, None] = {}
+        sorries = 0
+        for annotated in self.traced_tactics or []:
+            tactic = annotated.to_record()
+            tactics.append(tactic)
+            names |= dict.fromkeys(premise.full_name for premise in tactic.premises)
+            sorries += "sorry" in tactic.tactic
+        place = (Path(self.file_path).as_posix(), Position(*self.start), Position(*self.end))
+        statement = self.theorem_statement or ""
+        return TracedTheorem(self.full_name, *place, statement, tuple(tactics), tuple(names), sorries)
