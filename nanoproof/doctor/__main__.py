@@ -22,6 +22,7 @@ from nanoproof.data.sources.catalog import CATALOG, EVAL_DATA, RL_DATA, real_dat
 from nanoproof.doctor.report import CheckInputs, CheckRef, Finding, missing_for, run_check
 
 MAX_PARALLEL_CHECKS = 3
+"""Each imports what it checks, torch at worst, which on a small machine takes memory and both cores."""
 CHECKS = "nanoproof.doctor.checks"
 SECTIONS: dict[str, tuple[CheckRef, ...]] = {
     "Machine": (
@@ -100,24 +101,28 @@ class DoctorOptions:
     @property
     def inputs(self) -> CheckInputs:
         """The options that the checks receive."""
-        names = tuple(name for value in self.datasets for name in value.replace(",", " ").split())
-        return CheckInputs(self.lean.servers, self.lean.token, self.lean.project, names, self.device_type or "")
+        names = " ".join(self.datasets).replace(",", " ").split()
+        return CheckInputs(self.lean.servers, self.lean.token, self.lean.project, tuple(names), self.device_type or "")
 
 
 def stage_needs(stage: str, inputs: CheckInputs) -> list[tuple[str, ...]]:
     """List what a stage needs, as keys of findings; any key of a tuple will do."""
-    names = inputs.datasets or STAGES[stage].datasets
-    if (
-        STAGES[stage].lean_datasets
-        and not inputs.datasets
-        and servers_run_real_lean(inputs.lean_servers, inputs.lean_token)
-    ):
-        names = STAGES[stage].lean_datasets
-    needs = [*COMMON_NEEDS, *STAGES[stage].needs, *((f"data {name}",) for name in names)]
-    if STAGES[stage].proves:
-        embedded = not inputs.lean_servers and set(names) <= {"nanolean"}
-        needs.append(("nanolean",) if embedded else ("lean servers",))
-    if inputs.lean_project and STAGES[stage].proves:
+    asked = STAGES[stage]
+    names = inputs.datasets or asked.datasets
+    # As `follow_lean` of the commands themselves: only a stage that has other defaults for real Lean asks the servers.
+    if asked.lean_datasets and not inputs.datasets and servers_run_real_lean(inputs.lean_servers, inputs.lean_token):
+        names = asked.lean_datasets
+    needs = [*COMMON_NEEDS, *asked.needs]
+    for name in names:
+        needs.append((f"data {name}",))
+    if not asked.proves:
+        return needs
+    # Without servers the embedded prover starts, which knows no theorems of Mathlib.
+    if not inputs.lean_servers and set(names) <= {"nanolean"}:
+        needs.append(("nanolean",))
+    else:
+        needs.append(("lean servers",))
+    if inputs.lean_project:
         needs.append(("lean project",))
     return needs
 
@@ -125,43 +130,55 @@ def stage_needs(stage: str, inputs: CheckInputs) -> list[tuple[str, ...]]:
 @cache
 def servers_run_real_lean(servers: tuple[str, ...], token: str | None) -> bool:
     """Return whether there are servers and all of them answer and run real Lean; errors count as no."""
+    if not servers:
+        return False
     try:
         from nanoproof.lean.client import LeanFleet, runs_nanolean
 
-        reports = LeanFleet(servers, token).statuses() if servers else []
-    except Exception:
+        reports = LeanFleet(servers, token).statuses()
+    except Exception:  # the check of the servers reports it
         return False
-    return bool(reports) and all(report.status is not None and not runs_nanolean(report.status) for report in reports)
+    for report in reports:
+        if report.status is None or runs_nanolean(report.status):
+            return False
+    return bool(reports)
 
 
 def run_checks(options: DoctorOptions) -> Iterator[tuple[str, list[Finding]]]:
     """Run all checks in parallel; yield each section's title and findings as soon as they are complete."""
     with ThreadPoolExecutor(MAX_PARALLEL_CHECKS) as pool:
-        running: dict[str, list[Future[list[Finding]]]] = {
-            title: [pool.submit(run_check, ref, options.inputs, options.timeout) for ref in refs]
-            for title, refs in SECTIONS.items()
-        }
+        # All are begun before the first section is waited for.
+        running: dict[str, list[Future[list[Finding]]]] = {}
+        for title, refs in SECTIONS.items():
+            running[title] = [pool.submit(run_check, ref, options.inputs, options.timeout) for ref in refs]
         for title, futures in running.items():
-            yield title, [finding for future in futures for finding in future.result()]
+            findings: list[Finding] = []
+            for future in futures:
+                findings += future.result()
+            yield title, findings
 
 
-def render_page(options: DoctorOptions, found: list[Finding], paint: Paint) -> Iterator[str]:
-    """Render the page section by section; appends the findings to `found`."""
+def render_page(options: DoctorOptions, all_findings: list[Finding], paint: Paint) -> Iterator[str]:
+    """Render the page section by section; appends the findings to `all_findings`."""
     yield f"nanoproof doctor, home {home()}"
     for title, findings in run_checks(options):
         yield "\n" + paint(title, "bold")
-        needed = {key for stage in options.stages for keys in stage_needs(stage, options.inputs) for key in keys}
+        # Here and not before: what stages need may depend on the servers, and asking these takes time.
+        needed: set[str] = set()
+        for stage in options.stages:
+            needed.update(*stage_needs(stage, options.inputs))
         for finding in findings:
             yield from render_finding(finding, finding.key in needed, paint)
-        found += findings
+        all_findings += findings
     if options.stages:
         yield "\n" + paint("Stages", "bold")
-    for stage, missing in missing_by_stage(options, found).items():
+    for stage, missing in missing_by_stage(options, all_findings).items():
         yield render_stage(stage, missing, paint)
 
 
 def render_finding(finding: Finding, needed: bool, paint: Paint) -> Iterator[str]:
     """Render a finding: sign and state, key, what was seen, and below it the command that repairs it."""
+    # What is absent is no fault by itself; where a stage of --for needs it, it is.
     lacking = finding.state == "absent" and needed and not finding.suffices
     sign, word, color = {"ok": ("✓", "ok", "green"), "absent": ("–", "absent", "yellow")}.get(
         finding.state, ("✗", "broken", "red")
@@ -171,8 +188,9 @@ def render_finding(finding: Finding, needed: bool, paint: Paint) -> Iterator[str
     lead = f"  {paint(f'{sign} {word:<8}', color)}{finding.key:<21}"
     margin = " " * 33
     lines = textwrap.wrap(finding.text, max(40, width() - len(margin)), break_long_words=False, break_on_hyphens=False)
-    yield lead + (lines[0] if lines else "")
-    yield from (margin + line for line in lines[1:])
+    yield lead + "".join(lines[:1])
+    for line in lines[1:]:
+        yield margin + line
     if finding.fix:
         yield margin + paint(f"→ {finding.fix}", "cyan")
 
@@ -202,15 +220,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     add_flags(parser, DoctorOptions, skip={"stages"})
     options = from_args(DoctorOptions, parser.parse_args(argv))
-    found: list[Finding] = []
+    all_findings: list[Finding] = []
     if options.json:
-        found = [finding for _, findings in run_checks(options) for finding in findings]
-        lacks = missing_by_stage(options, found)
-        report = {"home": str(home()), "findings": [asdict(finding) for finding in found], "missing": lacks}
+        for _, findings in run_checks(options):
+            all_findings += findings
+        missing = missing_by_stage(options, all_findings)
+        report = {"home": str(home()), "findings": list(map(asdict, all_findings)), "missing": missing}
         print_lines([json.dumps(report, ensure_ascii=False, indent=2)])
     else:
-        print_lines(render_page(options, found, Paint()))
-    return 1 if any(missing_by_stage(options, found).values()) else 0
+        print_lines(render_page(options, all_findings, Paint()))
+    return int(any(missing_by_stage(options, all_findings).values()))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import shutil
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -18,6 +19,7 @@ from nanoproof.common.terminal import size
 from nanoproof.doctor.report import CheckInputs, Finding, describe, try_check
 
 if TYPE_CHECKING:
+    from nanoproof.data.sources.manifest import Manifest
     from nanoproof.lean.client import ServerReport
 
 # -- The machine: interpreter, packages, cores, memory, disk, devices ------------------------------------------------
@@ -39,8 +41,10 @@ def python(inputs: CheckInputs) -> list[Finding]:
     revision = code_revision()
     if INSTALLED:
         return [Finding("python", "ok", text), Finding("code", "ok", f"{revision} in {REPO_ROOT.parent}")]
-    where = f"{revision.removesuffix('+')[:12]}{' with changes' if revision.endswith('+') else ''} in {REPO_ROOT}"
-    code = Finding("code", "ok", where)
+    shown = revision[:12]
+    if revision.endswith("+"):  # how `code_revision` marks what is not committed
+        shown = f"{revision.removesuffix('+')[:12]} with changes"
+    code = Finding("code", "ok", f"{shown} in {REPO_ROOT}")
     if revision == "unknown":
         code = Finding("code", "absent", f"{REPO_ROOT} is no git checkout: results cannot name a revision", usable=True)
     return [Finding("python", "ok", text), code]
@@ -66,6 +70,7 @@ def _packages() -> Finding:
         return Finding("packages", "broken", f"not installed: {_some(missing)}", SET_UP)
     compared, wrong = compare_with_pins(project["tool"]["uv"]["constraint-dependencies"])
     if wrong:
+        # The file says that the set-up is done, so that the script would do nothing.
         return Finding("packages", "broken", f"not as pinned: {_some(wrong)}", f"rm -f .venv/nanoproof-setup; {SET_UP}")
     return Finding("packages", "ok", f"{compared} are installed, all as pinned")
 
@@ -74,8 +79,11 @@ def _requirements() -> Finding:
     """Check what an installed package asks for; its pins are for the repository's own environment."""
     from packaging.requirements import Requirement
 
-    asked = [Requirement(text) for text in metadata.requires("nanoproof") or []]
-    needed = [*(each.name for each in asked if each.marker is None), "torch"]
+    needed = []
+    for requirement in map(Requirement, metadata.requires("nanoproof") or []):
+        if requirement.marker is None:  # extras have one
+            needed.append(requirement.name)
+    needed.append("torch")  # of an extra: cpu or gpu
     missing = [name for name in needed if installed_version(name) is None]
     if missing:
         return Finding("packages", "broken", f"not installed: {_some(missing)}", f"pip install {' '.join(missing)}")
@@ -89,12 +97,13 @@ def compare_with_pins(pins: list[str]) -> tuple[int, list[str]]:
 
     compared, wrong = 0, []
     for pin in map(Requirement, pins):
-        found = installed_version(pin.name)
-        if found is None or (pin.marker is not None and not pin.marker.evaluate()):
+        installed = installed_version(pin.name)
+        if installed is None or (pin.marker is not None and not pin.marker.evaluate()):
             continue
         compared += 1
-        if Version(found).public not in pin.specifier:
-            wrong.append(f"{pin.name} {found} (pinned {str(pin.specifier).removeprefix('==')})")
+        # Public: torch's `+cpu` and `+cu128` are builds of one version.
+        if Version(installed).public not in pin.specifier:
+            wrong.append(f"{pin.name} {installed} (pinned {str(pin.specifier).removeprefix('==')})")
     return compared, wrong
 
 
@@ -112,8 +121,9 @@ def resources(inputs: CheckInputs) -> list[Finding]:
 
 
 def _cores() -> Finding:
-    count = os.cpu_count() or 1
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else count
+    count = usable = os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):  # not on macOS
+        usable = len(os.sched_getaffinity(0))
     return Finding("cores", "ok", f"{usable} of {count} usable, load {os.getloadavg()[0]:.1f}")
 
 
@@ -126,7 +136,7 @@ def _memory() -> Finding:
 
 def _disk() -> Finding:
     folder = home()
-    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())  # `/` does
     free = shutil.disk_usage(there).free
     text = f"{size(free)} free at {folder}"
     elsewhere = "export NANOPROOF_HOME=DIR"
@@ -141,21 +151,25 @@ def compute(inputs: CheckInputs) -> list[Finding]:
     """Check torch, its devices, and how the model would be computed."""
     try:
         import torch
-    except BaseException as error:
+    except BaseException as error:  # a library that it loads may end with anything
         return [Finding("torch", "broken", f"cannot be imported: {type(error).__name__}: {error}", REINSTALL)]
-    cuda = f"CUDA {torch.version.cuda}" if torch.version.cuda else "without CUDA"
+    cuda = "without CUDA"
+    if torch.version.cuda:
+        cuda = f"CUDA {torch.version.cuda}"
     findings = [Finding("torch", "ok", f"{torch.__version__}, {cuda}, {torch.get_num_threads()} threads")]
     findings.append(try_check("device", lambda: _device(inputs.device_type)))
     if findings[-1].state == "ok":
-        findings += [
-            try_check(key, partial(_compute_choice, key, inputs.device_type)) for key in ("attention", "compile", "fp8")
-        ]
+        for key in ("attention", "compile", "fp8"):
+            findings.append(try_check(key, partial(_compute_choice, key, inputs.device_type)))
         findings.append(try_check("engine", lambda: _engine(inputs.device_type)))
     return findings
 
 
 def _device(wanted: str) -> Finding:
-    """The device of the stages. A GPU that is there and that torch cannot use is no reason to train on the CPU."""
+    """Check the device of the stages.
+
+    A GPU that is there and that torch cannot use is no reason to train on the CPU.
+    """
     import torch
 
     from nanoproof.common.distributed import choose_device, choose_dtype
@@ -169,8 +183,8 @@ def _device(wanted: str) -> Finding:
     dtype, dtype_reason = choose_dtype(device)
     how = f"{str(dtype).removeprefix('torch.')} ({dtype_reason})"
     if device.type == "cuda":
-        gpus = [_gpu(index) for index in range(torch.cuda.device_count())]
-        return Finding("device", "ok", f"{', '.join(gpus)}; {how}")
+        gpus = ", ".join(map(_gpu, range(torch.cuda.device_count())))
+        return Finding("device", "ok", f"{gpus}; {how}")
     if problem is not None and not wanted:
         text, fix = problem
         return Finding("device", "broken", f"{text}; with --device-type cpu the CPU is used ({how})", fix)
@@ -189,13 +203,13 @@ def gpu_problem(driver: Path = Path("/proc/driver/nvidia")) -> tuple[str, str] |
         return None
     if torch.version.cuda is None:
         return f"there is an NVIDIA GPU, and this torch ({torch.__version__}) is for CPUs", REINSTALL
-    try:
-        found = re.search(r"Module(?: for \S+)?\s+(\d+)[\d.]*", (driver / "version").read_text())
-    except OSError:
-        found = None
+    version = None
+    with suppress(OSError):
+        # `NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  ..`, or `Open Kernel Module for x86_64  ..`.
+        version = re.search(r"Module(?: for \S+)?\s+(\d+)[\d.]*", (driver / "version").read_text())
     needed = DRIVER_OF_CUDA.get(int(torch.version.cuda.split(".")[0]))
-    if found is not None and needed is not None and int(found[1]) < needed:
-        text = f"the NVIDIA driver {found[1]} is too old for this torch (CUDA {torch.version.cuda} needs {needed})"
+    if version is not None and needed is not None and int(version[1]) < needed:
+        text = f"the NVIDIA driver {version[1]} is too old for this torch (CUDA {torch.version.cuda} needs {needed})"
         return text, "install a newer driver, or a torch for an older CUDA"
     return f"there is an NVIDIA GPU that this torch ({torch.__version__}) cannot use", "nvidia-smi"
 
@@ -210,15 +224,16 @@ def _gpu(index: int) -> str:
 
 
 def _compute_choice(key: str, wanted: str) -> Finding:
-    """One of the decisions that the stages print when they start."""
+    """Report one of the decisions that the stages print when they start."""
     from nanoproof.common.distributed import choose_device, choose_dtype
     from nanoproof.model.compute import choose_compute, missing_for_fp8
 
     device = choose_device(wanted)[0]
     dtype: Any = choose_dtype(device)[0]
     if key == "fp8":
-        problem = missing_for_fp8(device, dtype)
-        return Finding("fp8", "absent" if problem else "ok", problem or "can be had with --fp8", usable=True)
+        if problem := missing_for_fp8(device, dtype):
+            return Finding("fp8", "absent", problem, usable=True)
+        return Finding("fp8", "ok", "can be had with --fp8", usable=True)
     chosen = choose_compute(device, dtype)
     if key == "compile":
         return Finding("compile", "ok" if chosen.compiled else "absent", chosen.compiled_reason, usable=True)
@@ -226,7 +241,7 @@ def _compute_choice(key: str, wanted: str) -> Finding:
 
 
 def _engine(wanted: str) -> Finding:
-    """What computes the policy: it is compiled here, if it was not yet."""
+    """Report what computes the policy: it is compiled here, if it was not yet."""
     from nanoproof.common.distributed import choose_device
     from nanoproof.inference.native_backend import native_library
     from nanoproof.inference.native_build import CannotBuild
@@ -243,9 +258,10 @@ def _engine(wanted: str) -> Finding:
 
 
 def _some(names: list[str]) -> str:
-    return ", ".join(names[:MAX_NAMES_SHOWN]) + (
-        f" and {len(names) - MAX_NAMES_SHOWN} more" if len(names) > MAX_NAMES_SHOWN else ""
-    )
+    shown = ", ".join(names[:MAX_NAMES_SHOWN])
+    if len(names) > MAX_NAMES_SHOWN:
+        shown += f" and {len(names) - MAX_NAMES_SHOWN} more"
+    return shown
 
 
 # -- Lean: NanoLean, servers, a project; and the dashboard --------------------------------------------------------
@@ -284,7 +300,7 @@ def servers(inputs: CheckInputs) -> list[Finding]:
 
 
 def _servers(inputs: CheckInputs) -> list[Finding]:
-    """All at the same time: a dead one may take seconds."""
+    """Check all at the same time: a dead one may take seconds."""
     from nanoproof.lean.client import LeanFleet, parse_address
     from nanoproof.lean.types import LeanError
 
@@ -300,7 +316,7 @@ def _servers(inputs: CheckInputs) -> list[Finding]:
 
 
 def _server(report: "ServerReport", token: str | None) -> Finding:
-    """What its status says, and whether it can prove a small theorem."""
+    """Report what its status says, and whether it can prove a small theorem."""
     from nanoproof.lean.probe import COMMAND, find_problem
 
     address, status = report.address, report.status
@@ -315,18 +331,17 @@ def _server(report: "ServerReport", token: str | None) -> Finding:
 
 
 def _processes(status: dict[str, Any]) -> str:
-    words = [f"{status['max_processes']} processes"]
-    words += [
-        f"{status[name + '_processes']} {name}"
-        for name in ("available", "used", "starting")
-        if f"{name}_processes" in status
-    ]
+    parts = [f"{status['max_processes']} processes"]
+    # What comes after `max_processes` not every server of LeanTree's API tells.
+    for name in ("available", "used", "starting"):
+        if f"{name}_processes" in status:
+            parts.append(f"{status[name + '_processes']} {name}")
     if status.get("ready") is False:
-        words.append("not ready yet")
+        parts.append("not ready yet")
     ram = status.get("ram")
     if isinstance(ram, dict) and isinstance(ram.get("available_bytes"), (int, float)):
-        words.append(f"{size(ram['available_bytes'])} of memory available")
-    return ", ".join(words)
+        parts.append(f"{size(ram['available_bytes'])} of memory available")
+    return ", ".join(parts)
 
 
 def project_folder(inputs: CheckInputs) -> tuple[str, str] | None:
@@ -334,7 +349,9 @@ def project_folder(inputs: CheckInputs) -> tuple[str, str] | None:
     if inputs.lean_project:
         return inputs.lean_project, "--lean-project"
     folder = os.environ.get(PROJECT_VARIABLE)
-    return (folder, PROJECT_VARIABLE) if folder else None
+    if not folder:
+        return None
+    return folder, PROJECT_VARIABLE
 
 
 def project_version(inputs: CheckInputs) -> str | None:
@@ -367,7 +384,12 @@ def _project(inputs: CheckInputs) -> Finding:
         steps = make_steps(folder, install_elan=False)
     except Exception as error:
         return Finding("lean project", "ok", f"{about}; it was not made by nanoproof ({describe(error)})")
-    missing = [step.name for step in steps if not (step.is_there() if step.name == "elan" else state.is_done(step))]
+    missing = []
+    for step in steps:
+        # elan is of the machine, not of the project: whether it is done, no file in the folder says.
+        done = step.is_there() if step.name == "elan" else state.is_done(step)
+        if not done:
+            missing.append(step.name)
     if missing:
         set_up = f"python -m nanoproof.lean.project setup {folder}"
         return Finding("lean project", "broken", f"{about}; not set up: {', '.join(missing)}", set_up)
@@ -407,10 +429,12 @@ def tokenizer(inputs: CheckInputs) -> list[Finding]:
 def _tokenizer() -> Finding:
     from nanoproof.model.tokenizer import Tokenizer
 
-    found = Tokenizer.load(home() / "tokenizer")
+    loaded = Tokenizer.load(home() / "tokenizer")
     meta = home() / "tokenizer" / "tokenizer_meta.json"
-    pattern = f", words split as {read_json(meta).get('pattern')}" if meta.exists() else ""
-    return Finding("tokenizer", "ok", f"{found.vocab_size:,} tokens{pattern}, fingerprint {found.fingerprint}")
+    about = f"{loaded.vocab_size:,} tokens"
+    if meta.exists():  # the tokenizer is of use without it
+        about += f", words split as {read_json(meta).get('pattern')}"
+    return Finding("tokenizer", "ok", f"{about}, fingerprint {loaded.fingerprint}")
 
 
 def hub(inputs: CheckInputs) -> list[Finding]:
@@ -452,43 +476,63 @@ def _data_set(name: str, version: str | None) -> Finding:
     manifest = read_manifest(name)
     stages = "/".join(data_set.stages)
     if manifest is None:
-        terms = f" (first accept its terms at {data_set.gated}, then: hf auth login)" if data_set.gated else ""
-        begun = "a download that was not finished" if directory.exists() else "not there"
-        return Finding(key, "absent", f"{stages}: {begun}{terms}", data_set.command)
-    problems = find_problems(manifest)
-    for filename, problem in problems.items():
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        return Finding(key, "broken", f"{stages}: {filename} {problem}{more}", data_set.command)
+        text = "not there"
+        if directory.exists():
+            text = "a download that was not finished"
+        if data_set.gated:
+            text += f" (first accept its terms at {data_set.gated}, then: hf auth login)"
+        return Finding(key, "absent", f"{stages}: {text}", data_set.command)
+    problems = [f"{filename} {problem}" for filename, problem in find_problems(manifest).items()]
+    if problems:
+        text = problems[0]
+        if len(problems) > 1:
+            text += f" (and {len(problems) - 1} more)"
+        return Finding(key, "broken", f"{stages}: {text}", data_set.command)
+    # Without a whitelist a set is of use with other versions of Lean.
     wanted = [name for name in manifest.missing if ".whitelist." not in name]
     if wanted:
         return Finding(key, "broken", f"{stages}: {len(wanted)} files did not arrive", data_set.command)
     if version and "rl" in data_set.stages and not any(file.endswith(f".{version}.json") for file in manifest.files):
         check = f"python -m nanoproof.data.whitelist check-init {name} --lean-servers HOST:PORT --lean-project DIR"
         return Finding(key, "broken", f"{stages}: no whitelist for Lean {version}", check)
-    rows = sum(record.rows or 0 for record in manifest.files.values())
-    counted = f", {rows:,} rows" if rows else ""
-    files = f"{len(manifest.files)} file{'s' if len(manifest.files) != 1 else ''}"
-    revision = f", {manifest.commit[:12] or manifest.revision}" if manifest.commit or manifest.revision else ""
-    versions = [file.split(".whitelist.")[1].removesuffix(".json") for file in manifest.files if ".whitelist." in file]
-    lists = f", whitelists of Lean {', '.join(versions)}" if versions else ""
-    text = f"{stages}: {files}, {size(manifest.bytes)}{counted}{revision}, {manifest.date[:10]}{lists}"
-    return Finding(key, "ok", text)
+    return Finding(key, "ok", f"{stages}: {_contents(manifest)}")
+
+
+def _contents(manifest: "Manifest") -> str:
+    parts = ["1 file" if len(manifest.files) == 1 else f"{len(manifest.files)} files", size(manifest.bytes)]
+    rows, versions = 0, []
+    for filename, record in manifest.files.items():
+        rows += record.rows or 0
+        # FILE.whitelist.VERSION.json
+        if ".whitelist." in filename:
+            versions.append(filename.split(".whitelist.")[1].removesuffix(".json"))
+    if rows:
+        parts.append(f"{rows:,} rows")
+    if manifest.commit or manifest.revision:
+        parts.append(manifest.commit[:12] or manifest.revision)
+    parts.append(manifest.date[:10])
+    if versions:
+        parts.append(f"whitelists of Lean {', '.join(versions)}")
+    return ", ".join(parts)
 
 
 def _own_data() -> Finding:
-    """The embedded set: the benchmark comes with the code, the rest is generated on first use."""
+    """Check the embedded set: the benchmark comes with the code, the rest is generated on first use."""
     from nanoproof.data.nanolean import made_directory
     from nanoproof.data.sources.catalog import CATALOG
 
-    key, stages, made = f"data {GENERATED}", "all stages", made_directory()
-    if not (made / "manifest.json").exists():
-        older = "made by other code only" if made.parent.exists() else "not made yet"
+    key, stages, directory = f"data {GENERATED}", "all stages", made_directory()
+    if not (directory / "manifest.json").exists():
+        # A directory is named by a hash of what makes the data.
+        older = "made by other code only" if directory.parent.exists() else "not made yet"
         text = f"{stages}: {older}; what needs it makes it first (a minute or two)"
         return Finding(key, "absent", text, CATALOG[GENERATED].command, usable=True)
-    counts: dict[str, Any] = read_json(made / "manifest.json")
-    counted = {name.replace("_", " "): value for name, value in counts.items() if isinstance(value, int)}
-    numbers = [f"{value:,} {name}" for name, value in counted.items() if name != "seed"]
-    return Finding(key, "ok", f"{stages}: {', '.join(numbers[:4])}, in {made.name}")
+    counts: dict[str, Any] = read_json(directory / "manifest.json")
+    numbers = []
+    for name, value in counts.items():
+        if isinstance(value, int) and name != "seed":
+            numbers.append(f"{value:,} {name.replace('_', ' ')}")
+    return Finding(key, "ok", f"{stages}: {', '.join(numbers[:4])}, in {directory.name}")
 
 
 def checkpoints(inputs: CheckInputs) -> list[Finding]:
@@ -497,23 +541,31 @@ def checkpoints(inputs: CheckInputs) -> list[Finding]:
 
 
 def _checkpoints() -> Finding:
+    whole: list[Path] = []
+    torn: list[Path] = []
+    # Runs lie in a folder for each stage; those of the quickstart in one of their own.
+    for path in (*home().glob("*/model_*.json"), *home().glob("*/*/model_*.json")):
+        if not _MODEL.fullmatch(path.name):
+            continue
+        if path.with_suffix(".pt").exists():
+            whole.append(path)
+        else:
+            torn.append(path)  # weights are written before the manifest: somebody has removed them
+    if not whole:
+        begun = sum(entry.is_dir() for stage in RUN_FOLDERS for entry in _entries(home() / stage))
+        text = f"none ({begun} runs without one)" if begun else "none"
+        return Finding("checkpoints", "absent", text, FIRST_MODEL)
+    whole.sort(key=lambda path: path.stat().st_mtime)
     runs: dict[str, list[Path]] = {}
-    manifests = [path for pattern in ("*/model_*.json", "*/*/model_*.json") for path in home().glob(pattern)]
-    finished = [path for path in manifests if _MODEL.fullmatch(path.name)]
-    torn = [path for path in finished if not path.with_suffix(".pt").exists()]
-    whole = sorted((path for path in finished if path not in torn), key=lambda path: path.stat().st_mtime)
     for path in whole:
         folder = path.parent.relative_to(home())
         stage = next((part for part in reversed(folder.parts) if part in RUN_FOLDERS), folder.parts[0])
         runs.setdefault(stage, []).append(folder)
-    begun = sum(1 for stage in RUN_FOLDERS for entry in _entries(home() / stage) if entry.is_dir())
-    if not whole:
-        text = f"none ({begun} runs without one)" if begun else "none"
-        return Finding("checkpoints", "absent", text, FIRST_MODEL)
-    newest = whole[-1].with_suffix(".pt").relative_to(home())
-    counts = ", ".join(f"{stage} {len(found)} in {len(set(found))} runs" for stage, found in runs.items())
-    lost = f"; {len(torn)} without weights, such as {torn[0].relative_to(home())}" if torn else ""
-    return Finding("checkpoints", "ok", f"{counts}; newest {newest}{lost}")
+    counts = ", ".join(f"{stage} {len(folders)} in {len(set(folders))} runs" for stage, folders in runs.items())
+    text = f"{counts}; newest {whole[-1].with_suffix('.pt').relative_to(home())}"
+    if torn:
+        text += f"; {len(torn)} without weights, such as {torn[0].relative_to(home())}"
+    return Finding("checkpoints", "ok", text)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

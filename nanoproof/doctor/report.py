@@ -32,7 +32,7 @@ class Finding:
 
     @property
     def suffices(self) -> bool:
-        """Whether a stage that needs it can start."""
+        """Tell whether a stage that needs it can start."""
         return self.state == "ok" or self.usable
 
 
@@ -70,7 +70,10 @@ def describe(error: BaseException) -> str:
     """Return an exception as one line."""
     text = " ".join(str(error).split())
     name = type(error).__name__
-    return text if name == "UserError" and text else f"{name}: {text}" if text else name
+    if not text:
+        return name
+    # A UserError is a sentence for users; of another error the kind says more than its text.
+    return text if name == "UserError" else f"{name}: {text}"
 
 
 def run_check(check: CheckRef, inputs: CheckInputs, seconds: float) -> list[Finding]:
@@ -84,7 +87,7 @@ def run_check(check: CheckRef, inputs: CheckInputs, seconds: float) -> list[Find
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment,
-            start_new_session=True,
+            start_new_session=True,  # so that what it starts can be ended with it
         )
     except OSError as error:
         return _failed(check, f"cannot be looked at: {describe(error)}")
@@ -97,8 +100,8 @@ def run_check(check: CheckRef, inputs: CheckInputs, seconds: float) -> list[Find
     try:
         return [Finding(**record) for record in json.loads(out)]
     except (ValueError, TypeError):
-        words = " ".join(err.decode("utf-8", "replace").split())[-300:]
-        return _failed(check, f"{_ending(process.returncode)}; its last words: {words or '(nothing)'}")
+        last = " ".join(err.decode("utf-8", "replace").split())[-300:]
+        return _failed(check, f"{_ending(process.returncode)}; its last words: {last or '(nothing)'}")
 
 
 def _failed(check: CheckRef, text: str) -> list[Finding]:
@@ -106,7 +109,7 @@ def _failed(check: CheckRef, text: str) -> list[Finding]:
 
 
 def _ending(code: int) -> str:
-    if code >= 0:
+    if code >= 0:  # Python gives the number of a signal as a negative code
         return f"the check ended with status {code}"
     try:
         return f"the check was ended by {signal.Signals(-code).name}"

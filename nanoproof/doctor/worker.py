@@ -16,10 +16,12 @@ from nanoproof.doctor.report import CheckInputs
 
 def main() -> None:
     """Run the check and write its findings."""
+    # Libraries print what they like when they are imported; only findings may be in the answer.
     answer = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    given: dict[str, Any] = json.load(sys.stdin)
-    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    values: dict[str, Any] = json.load(sys.stdin)
+    for name in ("lean_servers", "datasets"):
+        values[name] = tuple(values[name])  # JSON has lists only
     module, _, function = sys.argv[1].partition(":")
     findings = getattr(importlib.import_module(module), function)(CheckInputs(**values))
     with answer:
