@@ -187,7 +187,7 @@ def _of_parquet(path: Path, read: Read) -> Iterator[overlap.Piece]:
             column = next((name for name in FIELDS if name in names), None)
             if column is None:
                 raise UserError(f"{path} has none of the columns {', '.join(FIELDS)}; it has: {', '.join(names)}")
-            place = [name for name in ("url", "path") if name in names]  # as in leangithubraw
+            place = [name for name in ("url", "path") if name in names]
             number = 0
             for batch in file.iter_batches(128, columns=[column, *place]):
                 for row in batch.to_pylist():

@@ -124,7 +124,7 @@ class DownloadPlan:
         """Record that a file did not arrive."""
         with self.lock:
             self.failures[file.local] = str(error)
-            if error.whole_repository:  # its other files need not be asked for
+            if error.whole_repository:
                 self.unavailable[file.source.repository] = str(error)
 
     def finish(self) -> None:

@@ -119,7 +119,7 @@ def parser() -> argparse.ArgumentParser:
         "publish", help="Upload to a data set repository of the hub (a dry run by default)."
     )
     of_publish.add_argument("--repo", required=True, metavar="OWNER/NAME", help="The repository; it is made if needed.")
-    # Others may have copied it a minute later.
+    # A dry run unless asked for: what is uploaded cannot be taken back.
     of_publish.add_argument("--really", action="store_true", help="Upload.")
     of_publish.add_argument("--public", action="store_true", help="If the repository is made, let everyone read it.")
     of_publish.add_argument(
