@@ -11,7 +11,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import json_items
 from nanoproof.data.transitions.leantree import read_transitions
 from nanoproof.repos.database_json import UNKNOWN_PROOF, export_database, import_database
-from nanoproof.repos.leandojo import export_stored, import_folder, position
+from nanoproof.repos.leandojo import export_stored, import_folder, position, read_corpus
 from nanoproof.repos.splits import HoldOut, LeanDojoSplits, StableSplits, random_split, used_premises
 from nanoproof.repos.store import Store
 from nanoproof.repos.traced_files import Position, TracedTactic, open_places
@@ -479,3 +479,9 @@ def test_the_import_command_takes_folders_and_databases_and_refuses_the_rest(sto
     (tmp_path / "x.json").write_text("[]")
     with pytest.raises(UserError, match=r"is no dynamic_database\.json"):
         repos(["import", str(tmp_path / "x.json")])
+
+
+def test_the_last_file_of_a_corpus_counts_also_without_a_line_feed_behind_it(tmp_path) -> None:
+    lines = [json.dumps({"path": name, "imports": [], "premises": []}) for name in ("A.lean", "B.lean")]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(lines))
+    assert [source.path for source in read_corpus(tmp_path / "corpus.jsonl")] == ["A.lean", "B.lean"]
