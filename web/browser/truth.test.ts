@@ -245,6 +245,39 @@ describe("a question of a new user", () => {
       await page.getByText(/nanoproof\.rl --resume-from \S*second_run/).first().waitFor();
     }));
 
+  it("is answered: is it learning, what flipped, what did it prove lately", () =>
+    asked(2, async (page, click) => {
+      await click("rl/first_run");
+      await page.getByRole("region", { name: "Is it learning?" }).or(page.locator("section", { hasText: "Is it learning?" })).first().waitFor();
+      await page.getByText("No score of solver tactics alone on these theorems").waitFor();
+      await page.getByText("Proved for the first time lately").waitFor();
+      await click(/^\+\d+ −\d+$/);
+      await page.getByText("McNemar, exact").waitFor();
+    }));
+
+  it("is answered: is the value any good", () =>
+    asked(3, async (page, click) => {
+      await click("rl/simulated");
+      await click("Model");
+      await click("Calibration", "button");
+      await page.getByText("Tactics still needed").waitFor();
+    }));
+
+  it("is answered: what does the model say here", () =>
+    asked(3, async (page, click) => {
+      await click("rl/first_run");
+      await click("Model");
+      await click("Ask", "button");
+      await page.getByLabel("State").waitFor();
+    }));
+
+  it("is answered: how do I send this", () =>
+    asked(2, async (page, click) => {
+      await click("rl/first_run");
+      await click("Run");
+      await page.getByText(/python -m nanoproof\.monitor export \S*rl\/first_run --out run\.html/).waitFor();
+    }));
+
   it("is answered: which evaluation does this event tell of", () =>
     withPage(at("rl/first_run"), async ({ page }) => {
       await page.locator(".events a", { hasText: "exam" }).first().click();

@@ -1,7 +1,7 @@
-// How fast the page is in a browser: node tools/measure.mjs http://localhost:5050 [--json FILE]
-// First paint of each tab opened cold; then, in one page, each interaction: until the next frame (what the browser
-// calls the duration of the event) and until what was asked for is on show. Beside them the processor time of the
-// page's own thread, which other load on the machine does not distort.
+// How fast the page is in a browser: node tools/measure.mjs 'http://localhost:5050/?run=rl/RUN' [--json FILE]
+// First paint of each tab opened cold, of a folder without `run` that of the list of runs; then, in one page, each
+// interaction: until the next frame (what the browser calls the duration of the event) and until what was asked for is
+// on show. Beside them the processor time of the page's own thread, which other load on the machine does not distort.
 import { writeFileSync } from "node:fs";
 import { chromium } from "playwright-core";
 import { findBrowser } from "./find_browser.mjs";
@@ -13,16 +13,20 @@ if (!address || (flag && (flag !== "--json" || !file))) {
 }
 const TABS = ["", "actors", "theorems", "tree", "model", "evaluations", "profile", "logs"];
 const ROUNDS = 3;
+const at = (tab) => Object.assign(new URL(address), { hash: `#/${tab}` }).href;
+const runs = await (await fetch(new URL("api/runs", address))).json();
+const isList = Boolean(runs.folder) && !new URL(address).searchParams.has("run");
 const browser = await chromium.launch({ executablePath: findBrowser(), args: ["--no-sandbox"] });
 const paints = [];
-for (const tab of TABS) {
+for (const tab of isList ? [""] : TABS) {
   const times = [];
   for (let round = 0; round < ROUNDS; round++) times.push(await firstPaint(tab));
-  const best = times.sort((a, b) => a.painted - b.painted)[ROUNDS >> 1];
-  paints.push({ tab: tab || "overview", ...best });
-  console.log(`${(tab || "overview").padEnd(13)} first paint ${show(best.painted)}   filled ${show(best.filled)}   processor ${show(best.processor)}`);
+  const median = times.sort((a, b) => a.painted - b.painted)[ROUNDS >> 1];
+  const name = tab || (isList ? "list of runs" : "overview");
+  paints.push({ tab: name, ...median });
+  console.log(`${name.padEnd(13)} first paint ${show(median.painted)} (processor ${show(median.paintedProcessor)})   filled ${show(median.filled)} (processor ${show(median.processor)})   ${(median.bytes / 1000).toFixed(0)} kB of page`);
 }
-const actions = await interactions();
+const actions = isList ? [] : await interactions();
 for (const action of actions) console.log(`${action.name.padEnd(34)} next frame ${show(action.frame)}   done ${show(action.done)}   processor ${show(action.processor)}`);
 await browser.close();
 if (file) writeFileSync(file, `${JSON.stringify({ paints, actions }, null, 1)}\n`);
@@ -45,19 +49,23 @@ async function firstPaint(tab) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 840 } });
   const page = await context.newPage();
   const processor = await processorClock(page);
-  await page.goto(`${address}/#/${tab}`);
+  await page.goto(at(tab), { waitUntil: "commit" });
+  const paint = () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime;
+  const painted = await (await page.waitForFunction(paint)).jsonValue();
+  const paintedProcessor = await processor(); // a little later than the paint: not less than what it took
+  const bytes = await page.evaluate(() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+    .filter((entry) => !entry.name.includes("/api/")).reduce((sum, entry) => sum + entry.encodedBodySize, 0));
   await page.waitForSelector("h1");
   await page.waitForFunction(() => document.querySelectorAll(".skeleton").length === 0);
   const filled = await page.evaluate(() => performance.now());
-  const painted = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN);
   const used = await processor();
   await context.close();
-  return { painted, filled, processor: used };
+  return { painted, paintedProcessor, filled, processor: used, bytes };
 }
 
 async function interactions() {
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 840 } })).newPage();
-  await page.goto(`${address}/#/`);
+  await page.goto(at(""));
   await page.waitForSelector(".stats");
   await page.waitForTimeout(1500);
   await page.evaluate(() => {
@@ -81,7 +89,7 @@ async function interactions() {
   };
   const settled = () => document.querySelectorAll(".skeleton, [aria-busy=true]").length === 0 && document.querySelector("h1") !== null;
   for (const tab of [...TABS.slice(1), ""]) {
-    await act(`open ${tab || "overview"}`, () => page.click(`nav[aria-label=Pages] a[href="#/${tab}"]`), settled);
+    await act(`open ${tab || "overview"}`, () => page.evaluate((hash) => (location.hash = hash), `#/${tab}`), settled);
   }
   await page.click('nav[aria-label=Pages] a[href="#/theorems"]');
   await page.waitForSelector("tbody tr");

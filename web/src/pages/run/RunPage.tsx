@@ -3,6 +3,7 @@
 import { useState, type FormEvent, type ReactNode } from "react";
 import { ApiFailure, put, runHref } from "../../api/client";
 import type { RunInfo, RunNote } from "../../api/types";
+import { fileRun } from "../../file/data";
 import { bytes, count, dateTime, integer } from "../../lib/format";
 import { stateTone, stateWord } from "../../lib/state";
 import { Card, CopyButton, Title } from "../../parts/basics";
@@ -53,7 +54,8 @@ function Contents({ run }: { run: RunInfo }) {
     <>
       <Card title="Command" tools={identity.command && <CopyButton text={identity.command} />}>
         {identity.command ? <pre>{identity.command}</pre> : <Empty title="Not recorded">The run has no meta.json.</Empty>}
-        {identity.resume && <div className="command resume"><span className="muted small">To resume it:</span><code>{identity.resume}</code><CopyButton text={identity.resume} /></div>}
+        {identity.resume && <Command of={identity.resume}>To resume it:</Command>}
+        {!fileRun() && <Command of={`python -m nanoproof.monitor export ${quoted(identity.path)} --out run.html`}>To send it, as one file that needs no monitor:</Command>}
       </Card>
       <div className="two">
         <Card title="What it is">
@@ -94,6 +96,13 @@ function Contents({ run }: { run: RunInfo }) {
     </>
   );
 }
+
+function Command({ of, children }: { of: string; children: ReactNode }) {
+  return <div className="command resume"><span className="muted small">{children}</span><code>{of}</code><CopyButton text={of} /></div>;
+}
+
+/** A path as a shell takes it. */
+const quoted = (path: string): string => (/^[\w./@+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
 
 const text = (value: string | number | null | undefined): string => (value === null || value === undefined ? "" : String(value));
 

@@ -1,0 +1,213 @@
+// Every control of every page, clicked twice, on runs of every kind: what breaks at the second click, on a run that is empty or
+// on a phone, breaks here. In the suite a control of each kind is clicked on one run only; NANOPROOF_WALK=all clicks all of them
+// on each run, at three pixel ratios and on a phone, which takes an hour. NANOPROOF_HUGE_RUN names one more run to walk.
+
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Browser, BrowserContextOptions, ElementHandle, Page } from "playwright-core";
+import { filled, launch, Monitor, pagesOf } from "./harness";
+
+const HOME = process.env.NANOPROOF_HOME_OF_RUNS ?? "";
+const HUGE = process.env.NANOPROOF_HUGE_RUN ?? "";
+const EVERYTHING = process.env.NANOPROOF_WALK === "all";
+const MINUTES = 60_000;
+const PHONE: BrowserContextOptions = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 3, isMobile: true, hasTouch: true };
+const SCREENS: [name: string, options: BrowserContextOptions][] = EVERYTHING
+  ? [["ratio 1", {}], ["ratio 1.25", { deviceScaleFactor: 1.25 }], ["ratio 2", { deviceScaleFactor: 2 }], ["a phone", PHONE]]
+  : [["ratio 1", {}]];
+
+/** What is walked: its name here, and the address of its page. */
+const PLACES: [name: string, address: () => string][] = [
+  ["a simulated run", () => of(ended, "rl/simulated")],
+  ["a run that has ended", () => of(ended, "rl/first_run")],
+  ["a run that was killed", () => of(ended, "rl/second_run")],
+  ["finetuning", () => of(ended, "sft/short")],
+  ["a folder of evaluations", () => of(ended, "quick/eval_rl")],
+  ["a run killed before its first step", () => of(bare, "empty")],
+  ["self-play", () => of(bare, "experiment")],
+  ["a live run", () => `${live.address}/#/`],
+  ...(HUGE ? [["a huge run", () => `${huge.address}/?run=${encodeURIComponent(basename(HUGE))}#/`] as [string, () => string]] : []),
+];
+const of = (monitor: Monitor, run: string): string => `${monitor.address}/?run=${encodeURIComponent(run)}#/`;
+
+let browser: Browser;
+let ended: Monitor;
+let live: Monitor;
+let bare: Monitor;
+let huge: Monitor;
+let folder = "";
+/** Kinds of controls that were clicked already, on any run. */
+let clicked: string[] = [];
+
+/** A run that was killed before its first step, and an experiment of self-play in its second round. */
+function makeBare(home: string): string {
+  const experiment = join(home, "experiment");
+  for (const path of [join(home, "empty"), join(experiment, "round0", "sampler_ckpt"), join(experiment, "round1")]) mkdirSync(path, { recursive: true });
+  writeFileSync(join(home, "empty", "args.json"), "{}");
+  writeFileSync(join(experiment, "selfplay.json"), "{}");
+  writeFileSync(join(experiment, "round0", "metrics.json"), '{"succ rate": 40.0, "success_rates": {"0.000": 5}}');
+  writeFileSync(join(experiment, "round0", "sampler_ckpt", "conjectures.json"), '{"pairs": 7, "proposed": 21, "kept": 4}');
+  return home;
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "nanoproof-"));
+  cpSync(HOME, join(folder, "home"), { recursive: true }); // the walk writes names and notes
+  const monitorOf = (path: string): Promise<Monitor> => Monitor.start(["-m", "nanoproof.monitor", "--run-dir", path, "--port", "0"]);
+  [browser, ended, bare, live] = await Promise.all([
+    launch(),
+    monitorOf(join(folder, "home")),
+    monitorOf(makeBare(join(folder, "bare"))),
+    Monitor.start(["-m", "tests.fakes.watched_run", "--port", "0", "--pause", "0.05", "--budget", "30"]),
+  ]);
+  if (HUGE) huge = await monitorOf(join(HUGE, ".."));
+});
+afterAll(async () => {
+  await browser?.close();
+  await Promise.all([ended?.stop(), live?.stop(), bare?.stop(), huge?.stop()]);
+  if (folder) rmSync(folder, { recursive: true, force: true });
+});
+
+const withPage = pagesOf(() => browser);
+
+interface Walked {
+  pages: string[];
+  clicked: string[];
+  mistakes: string[];
+}
+
+/** Runs in the page: goes to all pages that links lead to, and clicks each kind of control twice. */
+async function walk(known: string[]): Promise<Walked> {
+  const seen = new Set(known);
+  const pause = (ms: number): Promise<void> => new Promise((resolve) => window.setTimeout(resolve, ms));
+  const settle = async (): Promise<void> => {
+    await pause(20);
+    for (let i = 0; i < 40 && document.querySelector(".skeleton"); i++) await pause(25);
+  };
+  const mistakes: string[] = [];
+  const look = (what: string): void => {
+    for (const alert of document.querySelectorAll("[role=alert]")) {
+      if (/mistake|could not be loaded/.test(alert.textContent ?? "")) mistakes.push(`${what}: ${alert.textContent}`);
+    }
+    if (!document.querySelector("h1, .skeleton")) mistakes.push(`${what}: the page is gone`);
+    const wide = document.documentElement.scrollWidth - window.innerWidth;
+    if (wide > 0) mistakes.push(`${what}: the page is ${wide} pixels wider than the screen`);
+  };
+  /** Of a table's rows, and of names with numbers, one stands for all. */
+  const kindOf = (element: Element, page: string): string => {
+    const text = element.closest("tbody, .changed-list, .logs, ol, ul") ? "" : (element.getAttribute("aria-label") ?? element.textContent ?? "");
+    return [page, element.tagName, element.className, element.parentElement?.className ?? "", text.replace(/[\d.,:]+/g, "#").slice(0, 40)].join("|");
+  };
+  const controls = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>("button, summary, select, input, textarea, th[tabindex], tr[tabindex], a[href^='#/'], [role=application], [role=img][tabindex]")]
+    .filter((element) => element.checkVisibility() && !(element as HTMLButtonElement).disabled);
+  const set = (element: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement, value: string): void => {
+    Object.getOwnPropertyDescriptor(Object.getPrototypeOf(element), "value")!.set!.call(element, value);
+    element.dispatchEvent(new Event(element instanceof HTMLSelectElement ? "change" : "input", { bubbles: true }));
+  };
+  const use = async (element: HTMLElement, round: number): Promise<void> => {
+    const isText = element instanceof HTMLTextAreaElement || (element instanceof HTMLInputElement && !["checkbox", "radio", "button", "submit"].includes(element.type));
+    if (element instanceof HTMLSelectElement) set(element, element.options[round === 0 ? element.options.length - 1 : 0]!.value);
+    else if (isText) set(element as HTMLInputElement, round === 0 ? "x(" : "");
+    else if (element.getAttribute("role")) {
+      for (const key of ["ArrowRight", "Enter", "+", "Escape"]) element.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    } else element.click();
+    await settle();
+  };
+
+  const OF_MANY = ["theorem", "tree", "evaluation", "compare"];
+  const run = new URLSearchParams(location.search).get("run");
+  const todo = ["#/", "#/nonsense"], visited = new Set<string>();
+  while (todo.length > 0) {
+    const address = todo.shift()!;
+    const page = address.split("?")[0]!.split("/")[1]!;
+    // Of many theorems, trees and evaluations two of each kind.
+    const shape = `${page} ${[...new URLSearchParams(address.split("?")[1] ?? "").keys()].join()}`;
+    const same = [...visited].filter((other) => other.startsWith(`${shape}|`)).length;
+    if (visited.has(`${shape}|${address}`) || same >= (OF_MANY.includes(page) ? 2 : 1)) continue;
+    visited.add(`${shape}|${address}`);
+    location.hash = address;
+    await settle();
+    look(address);
+    for (let next = true; next; ) {
+      next = false;
+      for (const element of controls()) {
+        const link = element.getAttribute("href");
+        if (link !== null) todo.push(link);
+        const kind = kindOf(element, page);
+        if (seen.has(kind)) continue;
+        seen.add(kind);
+        for (const round of [0, 1]) {
+          const again = element.isConnected ? element : controls().find((other) => kindOf(other, page) === kind);
+          if (!again) break;
+          await use(again, round);
+          look(`${address}, ${kind}, click ${round + 1}`);
+          if (location.hash !== address) {
+            todo.push(location.hash);
+            location.hash = address;
+            await settle();
+          }
+        }
+        next = true;
+        break;
+      }
+    }
+  }
+  if (new URLSearchParams(location.search).get("run") !== run) mistakes.push("a link led to another run");
+  return { pages: [...visited], clicked: [...seen], mistakes };
+}
+
+/** The next control of the list of runs whose kind was not clicked; one row stands for all. */
+async function nextOfList(page: Page, seen: Set<string>): Promise<ElementHandle<HTMLElement | SVGElement> | null> {
+  for (const control of await page.$$("button, summary, select, input, th[tabindex], tr[tabindex], main a")) {
+    const kind = await control.evaluate((element) => [element.tagName, element.className, element.closest("tbody") ? "row" : (element.getAttribute("aria-label") ?? element.textContent)].join("|"));
+    if (seen.has(kind) || !(await control.isVisible())) continue;
+    seen.add(kind);
+    return control;
+  }
+  return null;
+}
+
+/** Clicks each kind of control of the list of runs twice; where that leads elsewhere, it comes back. */
+async function walkList(page: Page, address: string): Promise<number> {
+  const seen = new Set<string>();
+  const begin = async (): Promise<void> => {
+    await page.goto(address);
+    await filled(page);
+    for (const box of (await page.$$("tbody input[type=checkbox]")).slice(0, 2)) await box.evaluate((element) => (element as HTMLElement).click());
+    await page.getByText("Which is better").waitFor();
+  };
+  await begin();
+  for (let control = await nextOfList(page, seen); control; control = await nextOfList(page, seen)) {
+    for (let round = 0; round < 2; round++) {
+      const still = await control.evaluate((element) => element.isConnected && ((element as HTMLElement).click(), true)).catch(() => false);
+      if (!still) break;
+      await page.waitForTimeout(100);
+      if (!page.url().includes("?run=")) expect(await page.getByText("a mistake of the page").count()).toBe(0);
+    }
+    if (page.url() !== address) await begin();
+  }
+  return seen.size;
+}
+
+describe("every control of every page works twice", () => {
+  for (const [screen, options] of SCREENS) {
+    it(`at ${screen}, the list of runs`, () =>
+      withPage(ended.address, async ({ page }) => {
+        console.log(`${screen}, the list of runs: ${await walkList(page, `${ended.address}/#/`)} controls`);
+      }, options), 5 * MINUTES);
+    for (const [place, address] of PLACES) {
+      it(`at ${screen}, ${place}`, () =>
+        withPage(address(), async ({ page }) => {
+          await page.locator("h1").waitFor();
+          const walked = await page.evaluate(walk, EVERYTHING ? [] : clicked);
+          const before = clicked.length;
+          clicked = walked.clicked;
+          expect(walked.mistakes).toEqual([]);
+          expect(walked.pages.length).toBeGreaterThan(1);
+          console.log(`${screen}, ${place}: ${walked.pages.length} pages, ${EVERYTHING ? clicked.length : clicked.length - before} controls`);
+        }, options), 15 * MINUTES);
+    }
+  }
+});
