@@ -197,3 +197,11 @@ def test_no_page_needs_more_than_150_kilobytes_before_it_is_on_show() -> None:
 def test_in_a_browser(in_browser: dict[str, dict[str, Any]], name: str) -> None:
     result = in_browser[name]
     assert result["status"] == "passed", "\n".join(result["failureMessages"])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1300)
+def test_every_control_of_every_page_works_twice(in_browser: dict[str, dict[str, Any]]) -> None:
+    walks = [result for name, result in in_browser.items() if name.startswith("every control of every page")]
+    assert len(walks) >= 9
+    assert [message for result in walks for message in result["failureMessages"]] == []
