@@ -35,7 +35,7 @@ from benchmarks import faulty_lean
 from benchmarks.faulty_lean import CRASH, CRASHES, MARK, PROOF, READ, RENAMED, STALL
 from nanolean.data.families import FAMILIES, family_problems
 from nanolean.data.problem import Step, render
-from nanolean.data.replay import ReplayError, library, replay, start
+from nanolean.data.replay import ReplayError, replay, start
 from nanolean.kernel.budget import allow_deep_recursion
 from nanolean.tactic_state import TacticState
 from nanoproof.common.files import read_json, read_jsonl
@@ -67,7 +67,6 @@ class Known:
 def known_theorems(count: int, seed: int) -> list[Known]:
     """Generate theorems with what is known of them, in turn from all families."""
     allow_deep_recursion()
-    state = library()
     found: list[Known] = []
     each = -(-2 * count // len(FAMILIES))
     listed = [iter(family_problems(name, seed, dict.fromkeys(FAMILY_LEVELS, each), frozenset())) for name in FAMILIES]
@@ -77,7 +76,7 @@ def known_theorems(count: int, seed: int) -> list[Known]:
             if named is None:
                 listed.remove(family)
                 continue
-            goal = start(state, named.source())
+            goal = start(named.source())
             try:
                 proof = render(replay(goal, named.problem.proof).proof())
             except ReplayError:

@@ -22,7 +22,7 @@ from typing import Any
 from nanolean.commands.runner import run_text
 from nanolean.data.families import FAMILIES, LEVELS, family_problems
 from nanolean.data.problem import level_of_size, render
-from nanolean.data.replay import ReplayError, is_trivial, library, replay, start, trivial_filter
+from nanolean.data.replay import ReplayError, is_trivial, library, replay, start
 from nanolean.data.statement_key import Entry, library_keys, statement_key, tactic_proofs
 from nanolean.env_state import EnvState
 from nanolean.kernel.budget import allow_deep_recursion
@@ -47,40 +47,40 @@ PER_CELL = 40
 """Candidates that are drawn for each family and level."""
 
 
-def classics(state: EnvState) -> list[Entry]:
+def classics() -> list[Entry]:
     """Return the hand-written theorems that no finisher proves alone, each with its name, level and proof."""
     entries = []
     for proof in tactic_proofs(CLASSICS.read_text(encoding="utf-8")):
-        if is_trivial(state, proof.source):
+        if is_trivial(proof.source):
             continue
-        size = replay(start(state, proof.source), proof.proof).size
+        size = replay(start(proof.source), proof.proof).size
         entries.append(Entry(f"{proof.name}_l{level_of_size(size)}", proof.source, proof.proof))
     return entries
 
 
-def generated(state: EnvState, excluded: frozenset[str]) -> Iterator[tuple[str, int, Entry]]:
+def generated(excluded: frozenset[str]) -> Iterator[tuple[str, int, Entry]]:
     """(family, level, theorem) of generated problems that replay and that no finisher proves alone."""
     for family in FAMILIES:
         per_level = dict.fromkeys(LEVELS, PER_CELL)
-        for named in family_problems(family, SEED, per_level, excluded, trivial_filter(state), patience=2000):
+        for named in family_problems(family, SEED, per_level, excluded, is_trivial, patience=2000):
             try:
-                proof = replay(start(state, named.source()), named.problem.proof).proof()
+                proof = replay(start(named.source()), named.problem.proof).proof()
             except ReplayError:
                 continue
             name = "_h".join(named.id.rsplit("_", 1))
             yield family, named.level, Entry(name, named.source(), proof)
 
 
-def draw(state: EnvState) -> dict[str, list[Entry]]:
+def draw() -> dict[str, list[Entry]]:
     """Both splits: classics dealt in turn, then for each level its families in turn until the level has its share."""
     splits: dict[str, list[Entry]] = {split: [] for split in SPLITS}
     known = set(library_keys())
-    for number, entry in enumerate(classics(state)):
+    for number, entry in enumerate(classics()):
         assert entry.key not in known, f"{entry.name} is in the library or twice among the classics"
         known.add(entry.key)
         splits[SPLITS[number % 2]].append(entry)
     cells: dict[int, dict[str, list[Entry]]] = {level: {} for level in LEVELS}
-    for family, level, entry in generated(state, frozenset(known)):
+    for family, level, entry in generated(frozenset(known)):
         if entry.key not in known:
             known.add(entry.key)
             cells[level].setdefault(family, []).append(entry)
@@ -155,7 +155,7 @@ def problems_of(state: EnvState, step: int = 1) -> list[str]:
                 found.append(f"{theorem.id} has no reference proof")
             elif number % step:
                 continue
-            elif is_trivial(state, theorem.source):
+            elif is_trivial(theorem.source):
                 found.append(f"{theorem.id} is proved by one finisher")
             elif not proves(state, theorem, proof["proof"]):
                 found.append(f"the reference proof of {theorem.id} does not go through")
@@ -242,7 +242,7 @@ def premise_problems(state: EnvState, step: int = 1) -> list[str]:
             found.append(f"{theorem.premise} is no plain theorem of the library")
         if not premises_used_in(theorem.proof, [theorem.premise]) or theorem.premise not in info.mentions:
             found.append(f"the reference proof of {theorem.name} does not use {theorem.premise}")
-        if is_trivial(state, splice_sorry(theorem)):
+        if is_trivial(splice_sorry(theorem)):
             found.append(f"{theorem.name} is proved by one finisher")
     for theorems in splits.values():
         counts = Counter(theorem.premise for theorem in theorems)
@@ -276,7 +276,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     allow_deep_recursion()
     state = library()
     if args.write:
-        write(draw(state))
+        write(draw())
     found = problems_of(state) + premise_problems(state)
     if args.transitions is not None:
         found += training_problems(state, args.transitions)

@@ -32,7 +32,7 @@ from nanolean.commands.runner import run_text
 from nanolean.data.families import family_problems
 from nanolean.data.make import HELD_OUT_LIBRARY, HELD_OUT_PREMISES, names_any
 from nanolean.data.problem import render
-from nanolean.data.replay import ReplayError, is_trivial, library, replay, start, trivial_filter
+from nanolean.data.replay import ReplayError, is_trivial, library, replay, start
 from nanolean.data.statement_key import UNIVERSES, library_keys, library_proofs, statement_key
 from nanolean.env_state import EnvState
 from nanolean.kernel.budget import allow_deep_recursion
@@ -151,11 +151,11 @@ def _candidate_rows(
 
 def _family_candidates(family: str, quota: tuple[int, ...], seed: int, known: frozenset[str]) -> list[dict[str, Any]]:
     allow_deep_recursion()
-    state, rows = library(), []
+    rows = []
     per_level = dict(enumerate(quota, start=1))
-    for named in family_problems(family, seed, per_level, known, trivial_filter(state), patience=600):
+    for named in family_problems(family, seed, per_level, known, is_trivial, patience=600):
         try:
-            proof = replay(start(state, named.source()), named.problem.proof).proof()
+            proof = replay(start(named.source()), named.problem.proof).proof()
         except ReplayError:
             continue
         rows.append(
@@ -199,13 +199,13 @@ def _left_open(directory: str) -> set[str]:
     return {record["theorem"]["id"] for record in records if record["outcome"] == "unproven"}
 
 
-def long_library_theorems(state: EnvState) -> list[HardTheorem]:
+def long_library_theorems() -> list[HardTheorem]:
     """Return the held-out theorems of the library whose proof has many tactics and that no solver proves alone."""
     found = []
     for entry in library_proofs():
-        if entry.name not in HELD_OUT_LIBRARY or is_trivial(state, entry.source):
+        if entry.name not in HELD_OUT_LIBRARY or is_trivial(entry.source):
             continue
-        proof = replay(start(state, entry.source), entry.proof).proof()
+        proof = replay(start(entry.source), entry.proof).proof()
         if proof.size >= MIN_LIBRARY_PROOF:
             name = "library_" + entry.name.replace(".", "_").replace("'", "_prime").replace("?", "_")
             statement = entry.source.removeprefix(UNIVERSES).strip().split(" ", 1)[1]
@@ -253,14 +253,12 @@ def _without_comments(text: str) -> str:
 # -- Splits ----------------------------------------------------------------------------------------------------------
 
 
-def draw(
-    state: EnvState, candidates: Path, left_by: Sequence[Sequence[str]], resists: Sequence[str]
-) -> dict[str, list[HardTheorem]]:
+def draw(candidates: Path, left_by: Sequence[Sequence[str]], resists: Sequence[str]) -> dict[str, list[HardTheorem]]:
     """Deal all parts out to train, valid and test: the held-out splits get the same number of each part."""
     by_hand = [t for name in CLASSICS for t in written_by_hand(TESTS / name, "classic")]
-    by_hand = [theorem for theorem in _distinct(by_hand) if not is_trivial(state, theorem.source)]
+    by_hand = [theorem for theorem in _distinct(by_hand) if not is_trivial(theorem.source)]
     splits: dict[str, list[HardTheorem]] = {"train": [], "valid": [], "test": []}
-    _deal(splits, long_library_theorems(state), None)
+    _deal(splits, long_library_theorems(), None)
     unproved: list[HardTheorem] = []
     for name in OPEN:
         unproved += written_by_hand(TESTS / name, "open")
@@ -376,7 +374,7 @@ def problems_of(state: EnvState, step: int = 1) -> list[str]:
 
 
 def _problems_of_one(state: EnvState, theorem: Theorem, proof: str | None) -> list[str]:
-    if is_trivial(state, theorem.source):
+    if is_trivial(theorem.source):
         return [f"{theorem.id} is proved by one solver"]
     if proof is None:
         return [] if part_of(theorem.id) == "open" else [f"{theorem.id} has no reference proof"]
@@ -413,7 +411,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     state = library()
     if args.command == "write":
-        write(draw(state, args.candidates, args.left_by, args.resists), HARD)
+        write(draw(args.candidates, args.left_by, args.resists), HARD)
     if args.command == "write-generated":
         write_generated()
     if args.command == "write-premise":

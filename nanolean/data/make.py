@@ -27,15 +27,14 @@ from nanolean.data.replay import (
     Node,
     ReplayError,
     closed_by,
+    is_trivial,
     library,
     replay,
     start,
     strong_proof,
     theorem_record,
-    trivial_filter,
 )
 from nanolean.data.statement_key import library_keys, library_proofs, shape_key, tactic_proofs
-from nanolean.env_state import EnvState
 from nanolean.kernel.budget import allow_deep_recursion
 from nanolean.library.loader import library_files
 from nanolean.parser import parse_commands
@@ -166,7 +165,7 @@ def make(
     are, whatever their keys. No proof names a theorem of `unnamed`. The manifest is written
     last, so a directory with one is whole. `read_goal` makes the records of printed goals; `quotas` are `QUOTAS` unless
     given. `tell` is called with the problems that are done, all that are asked for, and what is being done: at each of
-    three stages, and about once a second while problems are made.
+    two stages, and about once a second while problems are made.
     """
     quotas = quotas or QUOTAS
     kinds = sorted(templates())
@@ -188,7 +187,8 @@ def make(
             for part in range(EXERCISE_PARTS)
         ]
         exercise_parts.append(pool.submit(make_classics, classics, read_goal, unnamed))
-        waiting: set[Future[Any]] = {*futures.values(), *exercise_parts}
+        library_part = pool.submit(make_library, read_goal, unnamed)
+        waiting: set[Future[Any]] = {*futures.values(), *exercise_parts, library_part}
         all_parts = list(waiting)
         while waiting:
             waiting = wait(waiting, timeout=TELL_SECONDS, return_when=FIRST_EXCEPTION).not_done
@@ -197,8 +197,7 @@ def make(
                 break
         parts = [futures[name].result() for name in quotas]
         exercise_proofs = [proof for part in exercise_parts for proof in part.result()]
-    tell(total, total, "replaying the library's proofs")
-    shown_library = make_library(read_goal, unnamed)
+        shown_library = library_part.result()
     statements, proofs = _merged(parts)
     records = [*shown_library, *proofs, *exercise_proofs]
     random.Random(seed).shuffle(statements)
@@ -257,17 +256,15 @@ def make_family(
 ) -> Made:
     """Make one family's part, with none of the keys in `excluded`. Runs in a worker process."""
     allow_deep_recursion()
-    state = library()
     proofs: list[dict[str, Any]] = []
     shown = shown_problems(family, seed, dict(zip(LEVELS, quota.shown, strict=False)), excluded)
     for named in shown:
-        for name, node in _replayed(state, named, random.Random(named.id)):
+        for name, node in _replayed(named, random.Random(named.id)):
             if not names_any(render(node.proof()), unnamed):
                 proofs.append({**theorem_record(name, named.source(), node, read_goal), "key": named.key})
         _count(1)
     _count(sum(quota.shown) - len(shown))  # those that there are not
     unknown = excluded | {named.key for named in shown}
-    is_trivial = trivial_filter(state)
     kept = 0
 
     def refused(source: str) -> bool:
@@ -298,25 +295,24 @@ def make_exercises(
     ReplayError for a template whose proof does not go through, which is a bug.
     """
     allow_deep_recursion()
-    state = library()
     records: list[dict[str, Any]] = []
     for kind in kinds:
         for number, exercise in enumerate(exercises(kind, seed, count)):
             asked = entry(exercise)
             if shape_key(asked.source) not in excluded and not names_any(render(asked.proof), unnamed):
-                node = replay(start(state, asked.source), asked.proof)
+                node = replay(start(asked.source), asked.proof)
                 records.append(theorem_record(f"exercise_{kind}_{number}", asked.source, node, read_goal))
         _count(count)
     return records
 
 
-def _replayed(state: EnvState, named: Named, rng: random.Random) -> Iterator[tuple[str, Node]]:
+def _replayed(named: Named, rng: random.Random) -> Iterator[tuple[str, Node]]:
     """Yield name and proof as NanoLean runs it, rarely a strong proof where one works, and those cut by a rule.
 
     Nothing if it does not go through.
     """
     try:
-        before = start(state, named.source())
+        before = start(named.source())
         if rng.random() < STRONG_FRACTION:
             strong = strong_proof(named.problem, rng)
             if strong is not None and closed_by(before, [strong.tactic]):
@@ -345,12 +341,11 @@ def make_library(read_goal: GoalReader, unnamed: frozenset[str] = HELD_OUT_LIBRA
     a bug: all were checked.
     """
     allow_deep_recursion()
-    state = library()
     records: list[dict[str, Any]] = []
     for asked in library_proofs():
         if asked.name in HELD_OUT_LIBRARY or names_any(render(asked.proof), unnamed):
             continue
-        before = start(state, asked.source)
+        before = start(asked.source)
         node = replay(before, asked.proof)
         records.append(theorem_record(asked.name, asked.source, node, read_goal))
         for name, cut in _cut(asked.name, before, node, random.Random(asked.name)):
@@ -367,7 +362,6 @@ def make_classics(
     goals that share a metavariable, have no place in such a record.
     """
     allow_deep_recursion()
-    state = library()
     records = []
     for name, source, solved in theorems:
         entries = list(tactic_proofs(solved))
@@ -375,7 +369,7 @@ def make_classics(
             continue
         try:
             # The last one: definitions and lemmas may stand before the theorem itself.
-            node = replay(start(state, source), entries[-1].proof)
+            node = replay(start(source), entries[-1].proof)
         except ReplayError:
             continue
         records.append(theorem_record(name, source, node, read_goal))

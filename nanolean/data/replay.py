@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from nanolean.commands.messages import CommandResult
 from nanolean.commands.runner import run_text
 from nanolean.data.problem import Problem, Step, render
 from nanolean.env_state import EnvState, Sweeper
@@ -58,10 +59,22 @@ def _sweeper() -> Sweeper:
     return Sweeper()
 
 
-def start(state: EnvState, source: str) -> TacticState:
+_last_read: dict[str, CommandResult] = {}
+"""The text that was read last, and what came of it."""
+
+
+def read_statement(source: str) -> CommandResult:
+    """Run a text over the library; one that is read again at once, as for its key and its proof, is not run again."""
+    if source not in _last_read:
+        _last_read.clear()
+        _sweeper().tidy([library()])
+        _last_read[source] = run_text(library(), source)
+    return _last_read[source]
+
+
+def start(source: str) -> TacticState:
     """Open the state before the proof of a theorem whose source holds one `sorry`. Raises `ReplayError`."""
-    _sweeper().tidy([state])
-    result = run_text(state, source)
+    result = read_statement(source)
     if result.has_errors or len(result.sorries) != 1:
         found = "; ".join(m.text for m in result.messages if m.severity == "error")
         raise ReplayError(f"the statement is refused: {found or f'{len(result.sorries)} sorries'}\n{source}")
@@ -159,14 +172,9 @@ def finisher_of(state: TacticState) -> str | None:
     return None
 
 
-def is_trivial(library: EnvState, source: str) -> bool:
+def is_trivial(source: str) -> bool:
     """Return whether a finisher proves the theorem of the source alone. Raises ReplayError if it does not elaborate."""
-    return finisher_of(start(library, source)) is not None
-
-
-def trivial_filter(library: EnvState) -> Callable[[str], bool]:
-    """`is_trivial` over one library."""
-    return lambda source: is_trivial(library, source)
+    return finisher_of(start(source)) is not None
 
 
 _ADD = "simp [Nat.add_comm, Nat.add_left_comm, Nat.add_assoc]"

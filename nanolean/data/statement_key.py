@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 
 from nanolean.commands.messages import LineMap
-from nanolean.commands.runner import run_text
 from nanolean.data.problem import Step
-from nanolean.data.replay import library
+from nanolean.data.replay import library, read_statement
 from nanolean.kernel.budget import KernelError
 from nanolean.kernel.declaration import Constants, TheoremInfo
 from nanolean.kernel.expr import (
@@ -80,7 +79,7 @@ def elaborated(source: str) -> tuple[Constants, Expr]:
 
     Raises `StatementError` for text that holds none or does not elaborate.
     """
-    result = run_text(library(), source)
+    result = read_statement(source)
     for message in result.messages:
         if message.severity == "error":
             line, column = LineMap(source).place(message.pos)

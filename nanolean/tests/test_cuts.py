@@ -7,7 +7,7 @@ import pytest
 from nanolean.data.cuts import RULES, applied_terms, cut_proofs
 from nanolean.data.make import HELD_OUT_LIBRARY, HELD_OUT_PREMISES, make_classics
 from nanolean.data.problem import Step, chain, render
-from nanolean.data.replay import Node, library, replay, start
+from nanolean.data.replay import Node, replay, start
 
 POWER = "theorem t (c k : Nat) : 0 < (c + 1) ^ k := by\n  sorry"
 BY_INDUCTION = Step(
@@ -34,7 +34,7 @@ BY_CASES = Step(
 
 def cut(rule: str, source: str, proof: Step) -> Node:
     """The first proof that a rule makes and NanoLean accepts."""
-    before = start(library(), source)
+    before = start(source)
     step = next(RULES[rule](replay(before, proof), random.Random(0)))
     return replay(before, step)
 
@@ -62,7 +62,7 @@ def test_each_rule_proves_the_theorem_another_way(rule: str, source: str, proof:
 
 
 def test_rules_are_drawn_and_what_is_refused_is_left_out() -> None:
-    before = start(library(), POWER)
+    before = start(POWER)
     root = replay(before, BY_INDUCTION)
     cuts = list(cut_proofs(before, root, random.Random(1), 9))
     assert {name for name, _ in cuts} == {"generalizing", "strong", "forward"}
@@ -71,7 +71,7 @@ def test_rules_are_drawn_and_what_is_refused_is_left_out() -> None:
 
 def test_a_type_is_written_down_as_the_goal_shows_it() -> None:
     texts = set()
-    before = start(library(), POWER)
+    before = start(POWER)
     for seed in range(12):
         for _, node in cut_proofs(before, replay(before, BY_INDUCTION), random.Random(seed), 3):
             texts.update(render(node.proof()).split("\n"))

@@ -6,7 +6,7 @@ import pytest
 
 from nanolean.data.exercises import entry, exercises, instance, templates
 from nanolean.data.make import make_exercises
-from nanolean.data.replay import library, replay, start
+from nanolean.data.replay import replay, start
 from nanolean.data.statement_key import shape_key, statement_key
 from nanolean.kernel.budget import allow_deep_recursion
 
@@ -14,11 +14,10 @@ from nanolean.kernel.budget import allow_deep_recursion
 @pytest.mark.parametrize("part", range(4))
 def test_each_template_s_proof_goes_through(part: int) -> None:
     allow_deep_recursion()
-    state = library()
     for kind in sorted(templates())[part::4]:
         for exercise in exercises(kind, seed=17, count=1):
             asked = entry(exercise)
-            replay(start(state, asked.source), asked.proof)  # raises ReplayError if it does not
+            replay(start(asked.source), asked.proof)  # raises ReplayError if it does not
 
 
 def test_instances_are_the_same_for_a_seed_and_differ() -> None:

@@ -41,7 +41,7 @@ def test_generated_problems_are_true_their_proofs_replay_and_the_kernel_accepts_
     problems = family_problems(family, 11, dict.fromkeys(LEVELS, 3), frozenset())
     assert len(problems) >= 9
     for named in problems:
-        node = replay(start(library, named.source()), named.problem.proof)
+        node = replay(start(named.source()), named.problem.proof)
         assert 1 <= node.size <= named.problem.proof.size
 
 
@@ -129,7 +129,7 @@ def test_the_search_proves_what_the_decision_procedure_accepts(library: EnvState
     step = LogicSearch(names, rng, propositional=True).prove(context, ("→", P, R), (), 10)
     assert step is not None
     source = "theorem t (p q r : Prop) (h : p → q ∨ r) (h1 : ¬q) : p → r := by\n  sorry"
-    assert replay(start(library, source), step).goal.endswith("⊢ p → r")
+    assert replay(start(source), step).goal.endswith("⊢ p → r")
 
 
 def test_the_search_gives_up_on_what_is_not_provable() -> None:

@@ -403,7 +403,7 @@ def generate(
     """Print problems as JSON lines: id, family, level, source, and the generator's proof. None is of the benchmark."""
     from nanolean.data.families import FAMILIES, LEVELS, family_problems
     from nanolean.data.problem import render
-    from nanolean.data.replay import library, trivial_filter
+    from nanolean.data.replay import is_trivial
     from nanolean.kernel.budget import allow_deep_recursion
 
     unknown = sorted(set(families or ()) - FAMILIES.keys())
@@ -413,7 +413,7 @@ def generate(
     per_level = dict.fromkeys(levels or LEVELS, count)
     refused = None
     if not keep_trivial:
-        refused = trivial_filter(library())
+        refused = is_trivial
     for family in families or FAMILIES:
         for named in family_problems(family, seed, per_level, held_out_keys(), refused):
             proof = render(named.problem.proof, 0)

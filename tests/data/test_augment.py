@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from nanolean.data.families import FAMILIES
 from nanolean.data.problem import Step, chain
-from nanolean.data.replay import library, start
+from nanolean.data.replay import start
 from nanolean.data.statement_key import library_proofs
 from nanolean.kernel.budget import allow_deep_recursion
 from nanoproof.data.transitions.augment import Probabilities, augment, augment_transition
@@ -317,7 +317,7 @@ def test_tricky_tactics_do_the_same_in_nanolean() -> None:
     rng = random.Random(2)
     counts: Counter[str] = Counter()
     for source, tactics in tricky_proofs():
-        items = list(replayed(start(library(), source), chain(tactics), rest=True))
+        items = list(replayed(start(source), chain(tactics), rest=True))
         assert len(items) == len(tactics), f"{source}: {tactics}"
         counts.update(verdict(item, rng) for item in items for _ in range(12))
     print(dict(counts))
@@ -327,11 +327,10 @@ def test_tricky_tactics_do_the_same_in_nanolean() -> None:
 
 def test_augmented_tactics_do_the_same_in_nanolean() -> None:
     allow_deep_recursion()
-    env = library()
     rng = random.Random(1)
     counts: Counter[str] = Counter()
     for source, proof in proofs():
-        for item in replayed(start(env, source), proof):
+        for item in replayed(start(source), proof):
             assert str(parse_state(item.transition.state)) == item.transition.state
             counts[verdict(item, rng)] += 1
     print(dict(counts))

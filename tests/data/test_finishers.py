@@ -7,16 +7,9 @@ import pytest
 from nanolean.data.families import family_problems
 from nanolean.data.make import Quota, make_family
 from nanolean.data.replay import FINISHERS, finisher_of, is_trivial, start
-from nanolean.env_state import EnvState
 from nanolean.tactic_state import run_tactic
-from nanolean.tests.library import base
 from nanoproof.data import nanolean as data
 from nanoproof.data.nanolean import goal_object
-
-
-@pytest.fixture(scope="module")
-def library() -> EnvState:
-    return base()
 
 
 @pytest.mark.parametrize(
@@ -28,12 +21,12 @@ def library() -> EnvState:
         ": 2 + 2 = 4",
     ],
 )
-def test_linear_arithmetic_propositional_logic_and_computation_are_trivial(statement: str, library: EnvState) -> None:
+def test_linear_arithmetic_propositional_logic_and_computation_are_trivial(statement: str) -> None:
     source = f"theorem t {statement} := by\n  sorry"
-    assert is_trivial(library, source)
-    finisher = finisher_of(start(library, source))
+    assert is_trivial(source)
+    finisher = finisher_of(start(source))
     assert finisher in FINISHERS
-    assert not run_tactic(start(library, source), finisher).state.goals
+    assert not run_tactic(start(source), finisher).state.goals
 
 
 @pytest.mark.parametrize(
@@ -44,8 +37,8 @@ def test_linear_arithmetic_propositional_logic_and_computation_are_trivial(state
         "(α : Type) (s : List α → Nat) (h : s [] = 0) (h1 : ∀ x t, s (x :: t) = s t + 1) (l : List α) : s l = l.length",
     ],
 )
-def test_what_needs_a_lemma_or_induction_is_not_trivial(statement: str, library: EnvState) -> None:
-    assert not is_trivial(library, f"theorem t {statement} := by\n  sorry")
+def test_what_needs_a_lemma_or_induction_is_not_trivial(statement: str) -> None:
+    assert not is_trivial(f"theorem t {statement} := by\n  sorry")
 
 
 def test_a_family_leaves_out_what_the_filter_names_and_goes_on_looking() -> None:
@@ -56,12 +49,12 @@ def test_a_family_leaves_out_what_the_filter_names_and_goes_on_looking() -> None
     assert not {named.key for named in plain[::2]} & {named.key for named in kept}
 
 
-def test_statements_to_be_proved_are_not_trivial_unless_asked_for(library: EnvState) -> None:
+def test_statements_to_be_proved_are_not_trivial_unless_asked_for() -> None:
     quota = Quota((), (3, 3))
     asked = make_family("cancel", 5, quota, frozenset(), goal_object).statements
-    assert asked and not any(is_trivial(library, row["source"]) for row in asked)
+    assert asked and not any(is_trivial(row["source"]) for row in asked)
     everything = family_problems("cancel", 5, {1: 3, 2: 3}, frozenset())
-    assert any(is_trivial(library, named.source()) for named in everything)
+    assert any(is_trivial(named.source()) for named in everything)
 
 
 def test_generate_prints_problems_with_their_proofs(capsys: pytest.CaptureFixture[str]) -> None:

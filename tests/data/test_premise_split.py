@@ -49,7 +49,7 @@ def test_names_count_in_full_only() -> None:
 @pytest.mark.parametrize("tactic", ["exact Nat.dvd_sub h h1", "exact (Nat.dvd_sub (m := a) h h1)"])
 def test_a_training_proof_that_uses_a_premise_is_found(library: EnvState, tactic: str) -> None:
     source = "theorem t_l1_s1 (a b d : Nat) (h : d \u2223 a) (h1 : d \u2223 b) : d \u2223 a - b := by\n  sorry"
-    node = replay(start(library, source), Step(tactic))
+    node = replay(start(source), Step(tactic))
     record = theorem_record("t_l1_s1", source, node, goal_object)
     assert premises_of_training(library, record, ["Nat.dvd_sub", "Nat.add_mod"]) == {"Nat.dvd_sub"}
 

@@ -127,11 +127,21 @@ def words(model: Path, run_path: Path, **options: object) -> list[str]:
     return line
 
 
-class Runs:
-    """The module as a process: runs that can be given signals."""
+USED_LATE = ("matplotlib.backends.backend_agg", "matplotlib.figure", "torch._dynamo", "torch.distributed.tensor")
+HUB_USED_LATE = (
+    "transformers.models.llama.modeling_llama",
+    "peft",
+    "torch.distributed.fsdp",
+    "torch.distributed.checkpoint",
+)
+"""What a run of our network imports when it is under way, and a run of a model of transformers besides."""
 
-    def __init__(self) -> None:
-        command = [sys.executable, "-m", __spec__.name]
+
+class Runs:
+    """The module as a process: runs that can be given signals. It imports `modules` once for all of them."""
+
+    def __init__(self, modules: Sequence[str] = ()) -> None:
+        command = [sys.executable, "-m", __spec__.name, *modules]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def start(self, argv: Sequence[str], ranks: int = 1, slow: float = 0.001, loses: str = "") -> list[int]:
@@ -174,7 +184,7 @@ def run_rank(wanted: dict[str, Any], place: dict[str, int]) -> None:
 
 def main() -> None:
     torch.set_num_threads(1)
-    for name in ("matplotlib.backends.backend_agg", "matplotlib.figure"):
+    for name in (*USED_LATE, *sys.argv[1:]):
         importlib.import_module(name)  # once for all that are forked: it takes longer than the rest of a run
     with scripted():
         for line in sys.stdin:

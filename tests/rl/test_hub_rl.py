@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,14 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     head.save(folder)
     small.write_leantree(folder / "data.jsonl", STEPS[:2] * 4)
     return folder
+
+
+@pytest.fixture(scope="module")
+def runs() -> Iterator[scripted_rl.Runs]:
+    """Runs in processes of their own."""
+    runs = scripted_rl.Runs(scripted_rl.HUB_USED_LATE)
+    yield runs
+    runs.close()
 
 
 def words(model: Path, path: Path, **options: object) -> list[str]:
@@ -142,12 +151,13 @@ def test_a_resumed_run_makes_the_updates_that_it_would_have_made(model: Path, tm
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_makes_the_updates_of_one_that_is_not(model: Path, tmp_path: Path) -> None:
+def test_a_run_that_is_killed_makes_the_updates_of_one_that_is_not(
+    model: Path, tmp_path: Path, runs: scripted_rl.Runs
+) -> None:
     options: dict[str, object] = {**LORA, **SFT_ONLY, "lora_dropout": 0.3, "save_every": "1steps", "num_steps": 8}
     options |= {"keep_checkpoints": 2}
     assert rl.main(words(model, tmp_path / "whole", **options)) == 0
     line, path, rng = words(model, tmp_path / "killed", **options), tmp_path / "killed", random.Random(0)
-    runs = scripted_rl.Runs()
     for number in range(10 if NIGHTLY > 1 else 1):
         (child,) = runs.start(line)
         deadline, wanted = time.monotonic() + 120, min(7, number + 1)
@@ -161,7 +171,6 @@ def test_a_run_that_is_killed_makes_the_updates_of_one_that_is_not(model: Path, 
         line = ["--resume-from", str(path)]
     runs.start(line)
     assert runs.codes() == [0]
-    runs.close()
     whole, killed = weights(tmp_path / "whole", 8), weights(path, 8)
     assert all(torch.equal(whole[name], killed[name]) for name in whole)
     assert [record["step"] for record in read_jsonl(path / "metrics.jsonl")] == list(range(1, 9))
@@ -169,11 +178,12 @@ def test_a_run_that_is_killed_makes_the_updates_of_one_that_is_not(model: Path, 
 
 
 @pytest.mark.slow
-def test_two_ranks_make_the_updates_of_one_divided_over_them_or_not(model: Path, tmp_path: Path) -> None:
+def test_two_ranks_make_the_updates_of_one_divided_over_them_or_not(
+    model: Path, tmp_path: Path, runs: scripted_rl.Runs
+) -> None:
     options: dict[str, object] = {**SFT_ONLY, "check_ranks": True, "model_lr": 0.003, "eval_datasets": "scripted"}
     # Of five examples one rank has more batches than the other: divided, they meet in each forward pass.
     options |= {"target_examples_per_step": 5, "row_length": 64, "num_updates_per_step": 3, "num_steps": 1}
-    runs = scripted_rl.Runs()
     for trained, lora in (("whole", {}), ("adapters", LORA)):
         path = tmp_path / trained
         states, losses = [], []
