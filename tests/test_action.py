@@ -45,7 +45,7 @@ class Runner:
         self.workspace = folder / "workspace"
         self.temp = folder / "temp"
         self.programs = folder / "programs"
-        self.home = folder / "home"
+        self.home = folder / "user"
         self.summary = folder / "summary.md"
         for place in (self.workspace, self.temp, self.programs, self.home):
             place.mkdir()
@@ -127,8 +127,7 @@ class Runner:
 
 
 @pytest.fixture
-def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
-    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path / "nanoproof"))
+def runner(tmp_path: Path, empty_home: Path) -> Runner:
     return Runner(tmp_path)
 
 
