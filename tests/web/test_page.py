@@ -201,6 +201,7 @@ def test_in_a_browser(in_browser: dict[str, dict[str, Any]], name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1300)
+@pytest.mark.skipif("NANOPROOF_WALK" not in os.environ, reason="NANOPROOF_WALK=quick or all walks for minutes")
 def test_every_control_of_every_page_works_twice(in_browser: dict[str, dict[str, Any]]) -> None:
     walks = [result for name, result in in_browser.items() if name.startswith("every control of every page")]
     assert len(walks) >= 9
