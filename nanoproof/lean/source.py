@@ -16,7 +16,7 @@ from nanoproof.lean.types import SourceError, Theorem
 
 # `h.sorry`, `sorry'` and `«sorry»` are other names.
 _SORRY = re.compile(r"(?<![\w.'«])sorry(?![\w.'])")
-_ADMIT = re.compile(r"(?<![\w.'«])admit(?=[ \t]*(?:$|[;)}|\]⟩]|<;>|·))", re.MULTILINE)
+_ADMIT = re.compile(r"(?<![\w.'«])admit(?=[ \t]*(?:$|[,:;)}|\]⟩]|<;>|·|(?:then|else|in)\b))", re.MULTILINE)
 """Matches the tactic `admit`, a `sorry` by another name (of the same length), where more tactics or nothing follows.
 
 It is no keyword: a hypothesis or constant may have this name, so `sorries` looks at what stands before it.

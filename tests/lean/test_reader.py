@@ -29,7 +29,10 @@ PROOFS = st.sampled_from(
         ("part", ":= by\n  have h : p := sorry\n  exact h"),
         ("part", ":= by\n  constructor\n  . sorry\n  . admit"),
         ("part", ":=\n  ⟨sorry, rfl⟩"),
+        ("part", ":=\n  ⟨by admit, by\n  admit⟩"),
+        ("part", ":= by\n  exact (by admit : p)"),
         ("none", ':= by\n  exact f "sorry" admit.x'),
+        ("none", ":= by\n  rw [admit, h]\n  exact f (admit : p) <| (admit : p)"),
         ("none", ":= rfl -- sorry"),
     ]
 )
