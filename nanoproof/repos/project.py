@@ -301,7 +301,7 @@ def module_index(files: Sequence[SourceFile]) -> dict[str, int]:
 
 def nanolean_library() -> Path | None:
     """Return the folder of NanoLean's library; None if NanoLean is not installed."""
-    # Without an import, which would take as long as NanoLean takes to read its library.
+    # Found without an import: NanoLean may be missing, and its library is read as files here.
     spec = importlib.util.find_spec("nanolean")
     if spec is None or spec.origin is None:
         return None
