@@ -189,8 +189,13 @@ def read_declared(code: str) -> Fact | None:
     place = 2
     arguments: list[Argument] = []
     while place < len(tokens) and tokens[place] in (*_GROUPS, ".{"):
-        end = closing(tokens, place) if tokens[place] != ".{" else tokens.index("}", place)
-        if tokens[place] != ".{":
+        if tokens[place] == ".{":
+            # Names of universes, which hold no bracket themselves.
+            if "}" not in tokens[place:]:
+                return None
+            end = tokens.index("}", place)
+        else:
+            end = closing(tokens, place)
             arguments += _read_group(tokens[place : end + 1])
         place = end + 1
     if tokens[place : place + 1] != (":",):

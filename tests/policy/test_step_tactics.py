@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nanoproof.lean.types import Theorem, parse_goal
@@ -60,6 +60,7 @@ def test_a_variable_fits_a_term_with_its_brackets_and_the_same_one_each_time() -
     assert fitted("x ≤ y", "∀ (n m : Nat), n ≤ m", "x y") is None, "a quantifier is no term"
 
 
+@example(".{")
 @given(st.text(alphabet="abhPxyn (){}⟨⟩[]∀∃,→∧∨¬=<≤+*:.✝?0123456789\n⊢|", max_size=60))
 def test_no_text_breaks_the_readers(text: str) -> None:
     printed.read_fact(printed.tokens_of(text))

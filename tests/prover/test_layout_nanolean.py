@@ -23,7 +23,7 @@ def steps_of(node: nanolean.Node) -> Iterator[Step]:
 
 
 def replayed(source: str, proof: ProblemStep) -> Proof:
-    return tuple(steps_of(nanolean.replay(nanolean.start(nanolean.library(), source), proof)))
+    return tuple(steps_of(nanolean.replay(nanolean.start(source), proof)))
 
 
 def complaints(source: str, proof: str) -> list[str]:
