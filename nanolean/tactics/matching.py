@@ -53,15 +53,17 @@ class Match:
         """Some argument is a function found under a binder, so that filled patterns need beta reduction."""
 
     def fill(self, pattern: Expr) -> Expr | None:
-        """Put arguments and levels into the pattern; None while one that it needs is missing."""
+        """Put levels and arguments into the pattern; None while one that it needs is missing."""
+        # Levels first: the arguments have universe parameters of the theorem at hand, which may be named like the
+        # rule's (`u`) and are other ones.
+        if pattern.has_lparam and self.levels:
+            pattern = replace_levels(pattern, lambda level: substitute(level, self.levels))
         if pattern.loose:
             values = self.args[::-1]
             if any(value is None and has_loose_bvar(pattern, idx) for idx, value in enumerate(values)):
                 return None
             # PROP stands where the pattern has no such variable.
             pattern = instantiate(pattern, *[PROP if value is None else value for value in values])
-        if pattern.has_lparam and self.levels:
-            pattern = replace_levels(pattern, lambda level: substitute(level, self.levels))
         return pattern
 
     # -- terms -------------------------------------------------------------------------------------------------------

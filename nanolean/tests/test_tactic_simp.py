@@ -157,3 +157,9 @@ def test_permutations_of_deep_terms_take_few_steps():
 )
 def test_an_equation_with_a_number_ends_in_the_number(equation: str, expected: str):
     assert proves(f"(x y : Nat) (h : {equation}) : {expected}", "simp at h", "exact h")
+
+
+@pytest.mark.parametrize("tactic", ["simp [List.length_append]", "grind [List.length_append]"])
+def test_universes_of_the_goal_are_not_those_of_a_rule_with_the_same_names(tactic):
+    # `List.length_append.{u}` at `u := u + 1`, where the lists themselves speak of the theorem's `u`
+    assert proves("{α : Type u} (l m : List (Type u)) : (l ++ m).length = l.length + m.length", tactic)

@@ -169,7 +169,7 @@ def _add_instance(state: State, theorem: Theorem, match: Match, generation: int)
     values: list[Expr] = []
     premises: list[str] = []
     for place, type_ in enumerate(theorem.types):
-        expected = _put_levels(instantiate_rev(type_, values), match.levels)
+        expected = instantiate_rev(_put_levels(type_, match.levels), values)
         if theorem.is_hyp[place]:
             local = mctx.fresh_local("h", expected)
             premises.append(local.fvar_id)
@@ -180,7 +180,7 @@ def _add_instance(state: State, theorem: Theorem, match: Match, generation: int)
         if arg is None or not mctx.is_def_eq(expected, mctx.infer_type(arg)):
             return
         values.append(arg)
-    statement = _put_levels(instantiate_rev(theorem.body, values), match.levels)
+    statement = instantiate_rev(_put_levels(theorem.body, match.levels), values)
     state.add_fact(
         mctx.mk_pi(premises, statement),
         lambda ex: mctx.mk_lambda(premises, mk_app(theorem.proof(ex, levels), *values)),
@@ -199,6 +199,7 @@ def _levels(theorem: Theorem, match: Match) -> tuple[Level, ...] | None:
 
 
 def _put_levels(e: Expr, levels: dict[Level, Level]) -> Expr:
+    """The part of a theorem at these levels; before arguments are put in, whose own parameters may have its names."""
     if not levels or not e.has_lparam:
         return e
     return replace_levels(e, lambda level: substitute(level, levels))
