@@ -7,6 +7,7 @@ known then), so that it can tell what the arguments are to be; once more at the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from nanolean.elab.elaborator import Elaborator, elaborates
 from nanolean.elab.eliminators import Arg, elab_eliminator, eliminator_shape, finds_motive
@@ -70,6 +71,8 @@ class Call:
         self.expected = expected
         self.blames_values = False
         """Whether an argument of another type is a mismatch of its own, as the value of a field is."""
+        self.late_object: Expr | None = None
+        """What has waited for its type already, to read a field of it: now it has one, or there is an error."""
 
     # -- the head ------------------------------------------------------------------------------------------------
 
@@ -187,6 +190,11 @@ class Call:
             # The arguments that are written belong to the last field; what is before it gets implicit ones only.
             inner = Call(self.elaborator, self.stx, [], {}, None)
             head = inner.apply(head, explicit=False)
+            if self._has_unknown_type(head) and head is not self.late_object:
+                arguments = (*self.args, *self.named.values())
+                rest = tuple(fields[i:])
+                late = LateField(head, rest, arguments, explicit, self.stx, written, pos=self.stx.pos, end=self.stx.end)
+                return self.elaborator.wait(late, self.expected, (self.mctx.infer_type(head),))
             # The name of the field is blamed, which is so far from the end of what is written.
             place = written.end - len(".".join(map(str, fields[i:])))
             unknown = isinstance(head, Const) and not is_object(self.mctx, head)
@@ -204,6 +212,14 @@ class Call:
             if last:
                 head = call.apply(head, explicit)
         return head
+
+    def _has_unknown_type(self, e: Expr) -> bool:
+        """Whether what stands before a dot has a type that nothing has told yet."""
+        type_ = self.mctx.infer_type(e)
+        if self.elaborator.known_head(type_) is not None:
+            return False
+        self.elaborator.resume()
+        return self.elaborator.known_head(type_) is None
 
     def insert_self(self, fn: Expr, value: Expr, owner: str, explicit: bool) -> Expr:
         """Apply `fn` with `value` as its first explicit argument of a type headed by `owner`."""
@@ -374,6 +390,35 @@ class Call:
             raise ElabError("failed to elaborate eliminator, expected type is not available")
         assert self.expected is not None
         return elab_eliminator(self.elaborator, self.stx, fn, shape, self.args, self.named, self.expected)
+
+
+@dataclass(frozen=True, slots=True)
+class LateField(Term):
+    """`x.f a` while the type of `x` is unknown, as in `List.map (fun x => x.1) pairs`, where `pairs` tells it."""
+
+    object: Expr
+    fields: tuple[str | int, ...]
+    arguments: tuple[Arg | NamedArg, ...]
+    explicit: bool
+    stx: Term
+    """The whole application as it was written, for messages."""
+    written: Term
+    """What was written with the dot in it."""
+
+
+@elaborates(LateField)
+def elab_late_field(self: Elaborator, stx: LateField, expected: Expr | None) -> Expr:
+    """Elaborate a field whose object has a type by now, or never gets one."""
+    args: list[Arg] = []
+    named: dict[str, NamedArg] = {}
+    for arg in stx.arguments:
+        if isinstance(arg, NamedArg):
+            named[arg.name] = arg
+        else:
+            args.append(arg)
+    call = Call(self, stx.stx, args, named, expected)
+    call.late_object = stx.object
+    return call._with_fields(stx.object, stx.fields, stx.explicit, stx.written)
 
 
 def _is_pi(owner: str, type_: Pi) -> bool:

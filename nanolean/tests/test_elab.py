@@ -41,6 +41,14 @@ ACCEPTED = {
     "named arguments before others make a function": "(a : Nat) : ∀ n, n + a = a + n := Nat.add_comm (m := a)",
     "strict implicit arguments": "(P : Nat → Prop) (h : ∀ ⦃n⦄, P n → P 0) (k : P 3) : P 0 := h k",
     "functions are composed": "(p q r : Prop) : (p → q) → (q → r) → p → r := fun f g => g ∘ f",
+    # `List.map (fun x => ..) l`: when the dot is read, only what follows tells the type of `x`.
+    "a field of what has no type yet": (
+        "(l : List (List Nat)) : List.map (fun x => x.length.succ) l = l.map (fun x => x.length + 1) := rfl"
+    ),
+    "fields of what has no type yet below other forms": (
+        "(l : List (List Nat)) : List.filter (fun x => !x.isEmpty && (x.map fun y => y.succ).length == 2) l"
+        " = l.filter (fun x => !x.isEmpty && x.length == 2) := by simp"
+    ),
     "a function's argument type comes from its argument": ": (fun x => x + 1) 2 = 3 := rfl",
     "equations rewrite the expected type": "(a b : Nat) (f : Nat → Prop) (h : a = b) (k : f a) : f b := h ▸ k",
     "equations rewrite in the other direction": "(a b : Nat) (f : Nat → Prop) (h : a = b) (k : f b) : f a := h ▸ k",
@@ -107,6 +115,7 @@ REFUSED = {
     "too many arguments": ("(p : Prop) (h : p) : p := h h", "Function expected at\n  h"),
     "an unknown field": ("(p : Prop) (h : p ∧ p) : p := h.middle", "Invalid field `middle`"),
     "a field number that does not exist": ("(p : Prop) (h : p ∧ p) : p := h.3", "Invalid projection"),
+    "a field of what never gets a type": (": ∃ t, t.length = 2 := sorry", "Invalid field notation"),
     "an existential has no projections": ("(P : Nat → Prop) (h : ∃ n, P n) : Nat := h.1", "Invalid projection"),
     "an anonymous constructor of two": ("(p q : Prop) (h : p) : p ∨ q := ⟨h⟩", "has more than one constructor"),
     "too few fields": ("(p q : Prop) (h : p) : p ∧ q := ⟨h⟩", "has 2 explicit field, but only 1 was provided"),

@@ -15,7 +15,15 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from nanoproof.lean import lexical
-from nanoproof.lean.source import ATTRIBUTES, COMMAND, IN_FRONT_OF, NAME
+from nanoproof.lean.source import (
+    ATTRIBUTES,
+    COMMAND,
+    EXPLICIT,
+    IN_FRONT_OF,
+    NAME,
+    parse_declaration,
+    without_documentation,
+)
 
 PROVABLE = ("theorem", "lemma", "def")
 """Keywords of declarations whose axioms and statements are asked for."""
@@ -24,6 +32,7 @@ _NAME_AFTER_SCOPE = r"(?:«[^»\n]*»|[^\s.«»]+)(?:\.(?:«[^»\n]*»|[^\s.«»
 _SCOPE = re.compile(
     rf"^[ \t]*(?:(?:(?:{ATTRIBUTES}|public|meta|noncomputable)[ \t]+)*(?P<word>namespace|section|mutual|end)"
     rf"(?![{lexical.NAME_REST}.])[ \t]*(?P<name>{_NAME_AFTER_SCOPE})?"
+    r"|universes?(?P<universes>[ \t][^\n]*)"
     r"|open(?:[ \t]+scoped)?(?P<opened>[ \t]+(?:[^\n]|\n[ \t]+(?=\S))*))",
     re.MULTILINE,
 )
@@ -38,11 +47,12 @@ _WHERE = re.compile(r"(?<![\w.'])where(?![\w.'])")
 
 
 class _Scope(NamedTuple):
-    """A scope that is open: one component of a name, or empty, and what `open` lines in it gave."""
+    """A scope that is open: one component of a name, or empty, and what its `open` and `universe` lines gave."""
 
     word: str
     name: str
     opened: list[str]
+    universes: list[str]
 
 
 class Scopes:
@@ -55,7 +65,7 @@ class Scopes:
     def __init__(self, masked: str) -> None:
         self._edges = list(_SCOPE.finditer(masked))
         self._passed = 0
-        self._open = [_Scope("file", "", [])]
+        self._open = [_Scope("file", "", [], [])]
 
     def at(self, offset: int) -> list[_Scope]:
         """Return the scopes that are open at an offset, which is not before that of the last call; first the file."""
@@ -65,6 +75,10 @@ class Scopes:
         return self._open
 
     def _pass(self, edge: re.Match[str]) -> None:
+        if edge["universes"] is not None:
+            # `universe u in` is of the next command alone, and that is what is asked about where it matters.
+            self._open[-1].universes.extend(edge["universes"].removesuffix(" in").split())
+            return
         if edge["word"] is None:
             # `open A B hiding x`, `open A (x)`; an `open A in` holds for one command and opens nothing here.
             names = re.split(r"\s(?:in|hiding|renaming)\s|\(", f"{edge['opened']} ")[0]
@@ -79,15 +93,24 @@ class Scopes:
             num_closed = max(1, len(parts))
             del self._open[max(1, len(self._open) - num_closed) :]  # the file itself stays open
         elif edge["word"] == "mutual" or not parts:
-            self._open.append(_Scope(edge["word"], "", []))
+            self._open.append(_Scope(edge["word"], "", [], []))
         else:
-            self._open += [_Scope(edge["word"], part, []) for part in parts]
+            self._open += [_Scope(edge["word"], part, [], []) for part in parts]
 
 
 def open_scopes(text: str) -> list[str]:
     """Return the names of the scopes that are open at the end of a text, outermost first; empty for nameless ones."""
     masked = lexical.mask(text)
     return [scope.name for scope in Scopes(masked).at(len(masked))[1:]]
+
+
+def universes_of(text: str) -> list[str]:
+    """Return the universes that are declared at the end of a text."""
+    masked = lexical.mask(text)
+    universes: list[str] = []
+    for scope in Scopes(masked).at(len(masked)):
+        universes += scope.universes
+    return universes
 
 
 def enclosed(text: str) -> str:
@@ -253,3 +276,33 @@ def declarations(text: str) -> list[Declaration]:
 def declared_names(text: str) -> list[str]:
     """List the full names of the theorems, lemmas and defs of a text, in order."""
     return [declaration.full_name for declaration in declarations(text) if declaration.keyword in PROVABLE]
+
+
+# -- Another theorem in the place of one -----------------------------------------------------------------------------
+
+_SORT = re.compile(r"(?<![\w.'])(?:Type|Sort) (\([^()\n]*\)|[^\W\d][\w']*)")
+_LEVEL_NAME = re.compile(r"(?!(?:max|imax)(?![\w']))(?<![\w'])[^\W\d][\w']*")
+
+
+def restate(source: str, name: str, statement: str) -> str:
+    """Replace the declaration with the `sorry`, and what follows it, by the theorem of a statement, `(x : ℕ) : x = x`.
+
+    Universes that the statement names and the source does not declare are parameters of the theorem; any other name
+    that it does not bind is an error in it. Raises `SourceError` where `parse_declaration` does.
+    """
+    declaration = parse_declaration(source, whole=False)
+    indent = declaration.indent
+    before = without_documentation(source[: declaration.start], lexical.mask(source))
+    before = before.removesuffix(EXPLICIT + indent)  # the source may be a negation or a restatement
+    levels: dict[str, None] = {}
+    for level in _SORT.findall(statement):
+        levels.update(dict.fromkeys(_LEVEL_NAME.findall(level)))
+    # Lean refuses a parameter with the name of a `universe` in scope.
+    for declared in universes_of(before):
+        levels.pop(declared, None)
+    universes = ""
+    if levels:
+        universes = f".{{{', '.join(levels)}}}"
+    indented = statement.replace("\n", "\n" + indent + "    ")
+    head = f"{before}{EXPLICIT}{indent}theorem {name}{universes} {indented}"
+    return f"{head} := by\n{indent}  sorry\n"

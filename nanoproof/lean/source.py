@@ -264,8 +264,6 @@ _DECLARATION = re.compile(
 _CONTEXT = re.compile(r"^[ \t]*(?:variable|include)(?![\w.'])", re.MULTILINE)
 _WHERE = re.compile(r"(?<![\w.'«])where(?![\w.'»])")
 _UNIVERSES = re.compile(r"\.\{(?P<names>[^}]*)\}$")
-_SORT = re.compile(r"(?<![\w.'])(?:Type|Sort) (\([^()\n]*\)|[^\W\d][\w']*)")
-_LEVEL_NAME = re.compile(r"(?!(?:max|imax)(?![\w']))(?<![\w'])[^\W\d][\w']*")
 _NEXT_COMMAND = re.compile(r"^(?!(?:where|termination_by|decreasing_by)\b)[a-zA-Z@#]", re.MULTILINE)
 _LAST_PART = re.compile(r"(?:«[^»\n]*»|(?<![^.«»])[^.«»]+)\Z")
 IN_FRONT_OF = re.compile(rf"^[ \t]*{IN_FRONT}\s*\Z", re.MULTILINE)
@@ -450,7 +448,7 @@ def negate(theorem: Theorem) -> Theorem:
         universes = _UNIVERSES.search(source, declaration.keyword, declaration.head_end)
         if universes is not None:
             head += universes.group()
-    before = _without_documentation(source[: declaration.start], masked)
+    before = without_documentation(source[: declaration.start], masked)
     indent = declaration.indent
     text = f"{before}{EXPLICIT}{indent}{head} : {negated} := by\n{indent}  sorry"
     return Theorem(text + source[declaration.sorry_end :], theorem.dataset, f"{theorem.id}#negated")
@@ -464,34 +462,13 @@ def _before_closing(text: str) -> str:
     return text
 
 
-def _without_documentation(before: str, masked: str) -> str:
-    """Remove a declaration's doc comment from what precedes it: they may not be separated."""
+def without_documentation(before: str, masked: str) -> str:
+    """Remove a declaration's doc comment from what precedes it: Lean lets nothing come between the two."""
     code = len(masked[: len(before)].rstrip())
     documented = before.find("/--", code)
     if documented < 0:
         return before
     return before[:documented]
-
-
-def restate(source: str, name: str, statement: str) -> str:
-    """Replace the declaration with the `sorry`, and what follows it, by the theorem of a statement, `(x : ℕ) : x = x`.
-
-    Universes that the statement names are parameters of the theorem; any other name that it does not bind is an error
-    in it. Raises `SourceError` where `parse_declaration` does.
-    """
-    declaration = parse_declaration(source, whole=False)
-    indent = declaration.indent
-    before = _without_documentation(source[: declaration.start], mask(source))
-    before = before.removesuffix(EXPLICIT + indent)  # the source may be a negation or a restatement
-    levels: dict[str, None] = {}
-    for level in _SORT.findall(statement):
-        levels.update(dict.fromkeys(_LEVEL_NAME.findall(level)))
-    universes = ""
-    if levels:
-        universes = f".{{{', '.join(levels)}}}"
-    indented = statement.replace("\n", "\n" + indent + "    ")
-    head = f"{before}{EXPLICIT}{indent}theorem {name}{universes} {indented}"
-    return f"{head} := by\n{indent}  sorry\n"
 
 
 def name_examples(source: str, prefix: str = "_nanoproof_check") -> str:

@@ -28,7 +28,7 @@ from nanoproof.data import nanolean
 from nanoproof.data.theorems.held_out import AUTO, HELD_OUT, HeldOut
 from nanoproof.data.theorems.theorem_sets import REPO_TARGETS, jsonl_rows
 from nanoproof.data.transitions.leantree import VALID_FRACTION, RecordedProof, recorded_proofs, records, split_lines
-from nanoproof.lean.source import restate
+from nanoproof.lean.declarations import restate
 from nanoproof.lean.types import SourceError, Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.attempt_log import START_STATES as DATASET

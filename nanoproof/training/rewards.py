@@ -33,8 +33,8 @@ from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.lean.client import LeanFleet
+from nanoproof.lean.declarations import restate
 from nanoproof.lean.embedded import start_embedded
-from nanoproof.lean.source import restate
 from nanoproof.lean.types import (
     LeanError,
     LeanSession,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nanoproof.lean.declarations import declarations, enclosed, open_scopes
+from nanoproof.lean.declarations import declarations, enclosed, open_scopes, restate
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,20 @@ def test_scopes_that_a_file_leaves_open_are_known(text: str, scopes: list[str]) 
 
 def test_an_imported_file_is_a_section_that_ends_what_it_opens() -> None:
     assert enclosed("namespace A\nvariable (n : Nat)") == "section\nnamespace A\nvariable (n : Nat)\nend A\nend\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "head"),
+    [
+        ("", "theorem start.{u, v} (α : Type u)"),
+        ("universe u\n", "theorem start.{v} (α : Type u)"),
+        ("section\nuniverse u v\nend\nuniverse v\n", "theorem start.{u} (α : Type u)"),
+    ],
+)
+def test_a_restated_theorem_has_as_parameters_the_universes_that_nothing_declares(before: str, head: str) -> None:
+    # `universe u` and `theorem start.{u}`: Lean refuses the second `u`.
+    source = f"{before}theorem t {{α : Type u}} (a : α) : a = a := by\n  sorry\n"
+    assert head in restate(source, "start", "(α : Type u) (β : Sort (max 1 v)) (f : α → β) : f = f")
 
 
 SCOPES = """open Nat
