@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,28 +28,49 @@ _NAMES: dict[Ending, str] = {
     "context_length model_context_window_exceeded incomplete content_filter content-filter safety recitation refusal "
     "blocklist prohibited_content spii",
     # The server did not finish its work, whatever the text was to be: it is asked again.
-    "failed": "error abort aborted cancelled canceled network_error insufficient_system_resource",
+    "failed": "error abort aborted cancelled canceled network_error insufficient_system_resource timeout",
 }
 ENDINGS = {name: meaning for meaning, names in _NAMES.items() for name in names.split()}
-"""What the reasons mean that servers of different makes give for the end of a text, in lower case."""
-_unknown_reasons: set[str] = set()
+"""What the reasons mean that servers of different makes give for the end of a text, as `_reason_name` writes them."""
+_REASON_PREFIX = re.compile(r"^finish_?reason[._]")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_LIMIT = re.compile(r"limit|length|max|token_?budget")
+_REASON_FIELDS = ("finish_reason", "finishReason", "stop_reason", "done_reason")
+_warned: set[str] = set()
+
+
+def _warn_once(about: str, message: str, *values: object) -> None:
+    if about not in _warned:
+        _warned.add(about)
+        log.warning(message, *values)
+
+
+def _reason_name(reason: str) -> str:
+    """Write a reason as `ENDINGS` has it: `FinishReason.MAX_TOKENS`, `maxTokens` and `max-tokens` are one."""
+    name = _HUMP.sub("_", reason.strip()).lower().replace("-", "_")
+    return _REASON_PREFIX.sub("", name)
 
 
 def ending(reason: str | None, text: str) -> Ending:
     """Return what the reason for a text's end means; an unknown one is said once.
 
-    No reason at all means that the text was cut off. An unknown one counts as an end, as all servers have a name for
-    their limits; but an empty text was hardly what a model wanted to say, and is taken for cut off.
+    No reason at all means that the text was cut off. An unknown one counts as an end, unless it speaks of a limit; but
+    an empty text was hardly what a model wanted to say, and is taken for cut off.
     """
     if reason is None:
         return "cut off"
-    known = ENDINGS.get(reason.lower())
+    name = _reason_name(reason)
+    known = ENDINGS.get(name)
     if known is not None:
         return known
-    if reason not in _unknown_reasons:
-        _unknown_reasons.add(reason)
-        log.warning("finish_reason %.60r is unknown: taken for the end of a text, of an empty one for cut off", reason)
-    return "end" if text else "cut off"
+    meaning: Ending = "end"
+    if not text or _LIMIT.search(name):
+        meaning = "cut off"
+    shown = "the end of a text, of an empty one for cut off"
+    if _LIMIT.search(name):
+        shown = "cut off"
+    _warn_once(f"reason {reason}", "finish_reason %.60r is unknown: taken for %s", reason, shown)
+    return meaning
 
 
 # -- Answers ---------------------------------------------------------------------------------------------------------
@@ -74,6 +96,10 @@ class Answer:
             if time.monotonic() > self._deadline:
                 raise httpx2.ReadTimeout("the answer trickles")
             yield block
+
+    def refusal(self) -> str:
+        """Return what the body says of a refusal. Raises Garbled for one of unreasonable size."""
+        return refusal_of(b"".join(self._blocks()))
 
     def json(self) -> dict[str, Any]:
         """Return the JSON object that the body is. Raises Garbled."""
@@ -104,36 +130,58 @@ class Choice:
     reason: str | None = None
     num_tokens: int | None = None
     has_logprobs: bool = True
+    says_elsewhere: bool = False
+    error: str = ""
 
     def add(self, piece: Mapping[str, Any]) -> None:
         """Add a piece: of completions, of a chat, or of a stream of either. Raises Garbled for what is none."""
         message = piece.get("message", piece.get("delta"))
         if isinstance(message, Mapping):
             self.text.append(_text(message.get("content")))
+            self.says_elsewhere |= any(message.get(name) for name in _OTHER_TEXTS)
         elif "text" in piece:
             self.text.append(_text(piece["text"]))
-        else:
+        # A message of null is that of a text which a filter held back, say: its reason counts.
+        elif self._reason_of(piece) is None:
             raise Garbled("a choice must have a message or a text")
+        problem = piece.get("error")
+        if problem:
+            self.error = error_message({"error": problem})
         num_tokens = piece.get("num_tokens")  # a field of our own server: it knows the sum, not each token's
         if isinstance(num_tokens, int):
             self.num_tokens = num_tokens
         # In a stream the last piece alone has a reason, and may be followed by one of null.
-        reason = piece.get("finish_reason")
-        if isinstance(reason, str):
-            self.reason = reason
+        self.reason = self._reason_of(piece) or self.reason
         logprobs = piece.get("logprobs")
         if isinstance(logprobs, Mapping):
             # Completions have a list of numbers, chats a list of objects.
             listed = logprobs.get("token_logprobs")
             if listed is None:
-                listed = [token.get("logprob") for token in logprobs.get("content") or ()]
-            numbers = [number for number in listed if isinstance(number, int | float)]
+                listed = [_logprob(token) for token in logprobs.get("content") or ()]
+            # Some servers write -inf or NaN, or OpenAI's -9999, where they do not know.
+            numbers = [number for number in listed if isinstance(number, int | float) and -9999 < number <= 0.001]
             self.has_logprobs &= len(numbers) == len(listed)
             self.logprobs += map(float, numbers)
+
+    def _reason_of(self, piece: Mapping[str, Any]) -> str | None:
+        """Return why a text ended, as the first field says that has a reason; None where none has."""
+        for field_name in _REASON_FIELDS:
+            reason = piece.get(field_name)
+            if isinstance(reason, Mapping):  # {"type": "stop"}
+                reason = reason.get("type")
+            if isinstance(reason, str) and reason:
+                return reason
+        return None
 
     def sample(self, stop: Sequence[str], num_tokens: int) -> TextSample:
         """Return it as a sample; `num_tokens` is what to believe of its length where its tokens were not listed."""
         text, stopped = cut_at("".join(self.text), stop)
+        if not text and self.says_elsewhere and self.ending == "end":
+            _warn_once(
+                "elsewhere",
+                "an answer ended with no content, all of it is `reasoning_content` or `refusal`: does the server's "
+                "reasoning parser fit the model?",
+            )
         logprob: float | None = None
         # A text of which some tokens have no number would seem likelier than it is.
         if self.logprobs and self.has_logprobs:
@@ -148,6 +196,16 @@ class Choice:
         return ending(self.reason, "".join(self.text))
 
 
+_OTHER_TEXTS = ("reasoning_content", "reasoning", "refusal")
+_TEXT_PARTS = ("text", "output_text")
+
+
+def _logprob(token: object) -> object:
+    if isinstance(token, Mapping):
+        return token.get("logprob")
+    return None
+
+
 def _text(content: object) -> str:
     """Return the text of a message: a string, the parts of one without its thoughts, or none at all.
 
@@ -156,8 +214,13 @@ def _text(content: object) -> str:
     if content is None:
         return ""
     if isinstance(content, list):
-        parts = [part for part in content if isinstance(part, Mapping) and part.get("type") == "text"]
-        return "".join(_text(part.get("text")) for part in parts)
+        texts: list[str] = []
+        for part in content:
+            if isinstance(part, str):
+                texts.append(part)
+            elif isinstance(part, Mapping) and part.get("type", "text") in _TEXT_PARTS:
+                texts.append(_text(part.get("text")))
+        return "".join(texts)
     if not isinstance(content, str):
         raise Garbled("a text must be a string")
     return content
@@ -174,6 +237,23 @@ def read_json_object(data: bytes) -> dict[str, Any]:
     return value
 
 
+def listed_models(answer: object) -> list[str]:
+    """Return the names in a list of models: OpenAI's, ollama's, or one without an object around it; else none."""
+    entries = answer
+    if isinstance(answer, Mapping):
+        entries = answer.get("data") or answer.get("models")
+    if not isinstance(entries, list):
+        return []
+    names = []
+    for entry in entries:
+        name: object = entry
+        if isinstance(entry, Mapping):
+            name = entry.get("id") or entry.get("model") or entry.get("name")
+        if isinstance(name, str):
+            names.append(name)
+    return names
+
+
 def list_of(answer: Mapping[str, Any], name: str) -> list[Any]:
     """Return the list that a field holds. Raises Garbled if it holds none."""
     listed = answer.get(name)
@@ -182,12 +262,34 @@ def list_of(answer: Mapping[str, Any], name: str) -> list[Any]:
     return listed
 
 
-def error_message(answer: Mapping[str, Any]) -> object:
-    """Return what an error answer says: servers of different makes put it in different places."""
-    error = answer.get("error", answer)
-    if isinstance(error, Mapping):
-        return error.get("message") or error.get("detail") or ""
-    return error
+def error_message(answer: object) -> str:
+    """Return what an error answer says, "" for nothing: servers of different makes put it in different places.
+
+    The field that a server complains of comes with it, in backticks.
+    """
+    if isinstance(answer, list):
+        return "; ".join(filter(None, map(error_message, answer)))
+    if not isinstance(answer, Mapping):
+        return "" if answer is None else str(answer)
+    message = ""
+    for name in ("error", "message", "detail", "errors", "msg"):
+        if not message and answer.get(name):
+            message = error_message(answer[name])
+    fields = answer.get("loc") or answer.get("param")  # FastAPI's ["body", "n"], OpenAI's "n"
+    if isinstance(fields, list) and fields:
+        fields = fields[-1]
+    if message and isinstance(fields, str) and f"`{fields}`" not in message:
+        message = f"`{fields}`: {message}"
+    return message
+
+
+def refusal_of(body: bytes) -> str:
+    """Return what the body of a refusal says: JSON, or a line of text; "" for a page of a proxy."""
+    try:
+        return error_message(json.loads(body))
+    except (ValueError, RecursionError):
+        text = body.decode("utf-8", "replace").strip()
+        return "" if text.startswith("<") else text
 
 
 def echoed(answer: Mapping[str, Any], border: int) -> float:

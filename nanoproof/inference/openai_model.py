@@ -29,7 +29,15 @@ from nanoproof.common.config import opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.web.http_client import on_loopback, seconds_to_wait
 from nanoproof.inference.language_model import GenerationOptions, TextSample, chat_messages, unit_vectors
-from nanoproof.inference.openai_answers import Answer, Choice, Garbled, echoed, error_message, list_of
+from nanoproof.inference.openai_answers import (
+    Answer,
+    Choice,
+    Garbled,
+    echoed,
+    error_message,
+    list_of,
+    listed_models,
+)
 from nanoproof.search import policy
 
 log = logging.getLogger(__name__)
@@ -96,8 +104,9 @@ class EndpointOptions:
 
 _OF_COUNT = re.compile(
     r"[`'\"]n[`'\"]|(?<![\w.])n\s*(?:=|>|<|≤|must|has|should|is|may|value|parameter|argument|greater)|"
-    r"(?:parameter|field|argument|value|invalid|unsupported|value of|value for)\s*:?\s*n(?![\w])|\bbest_of\b|"
-    r"(?:only one|multiple|more than one|number of|at most \d+) (?:completion|choice|candidate|sample|sequence)|"
+    r"(?:parameter|field|argument|value|invalid|unsupported|value of|value for|supplied)\s*:?\s*n(?![\w])|\bbest_of\b|"
+    r"(?:only one|multiple|more than one|number of|at most \d+|requested \d+) "
+    r"(?:completion|choice|candidate|sample|sequence)(?!s? tokens?\b)|"
     r"candidateCount|num_return_sequences|completion choice",
     re.IGNORECASE,
 )
@@ -106,6 +115,14 @@ _OF_COUNT = re.compile(
 
 class NoSuchModel(policy.PolicyServerError):
     """An endpoint does not hold the model, or the adapters, that a request names."""
+
+
+_STREAM_ONLY = re.compile(
+    r"\bstream(?:ing)?(?:[ _]mode|=true| parameter)|stream.{0,30}(?:required|only|enable|must)", re.I
+)
+"""Matches an error of an endpoint that sends texts only piece by piece."""
+_NOT_BY_WAITING = re.compile(r"insufficient_quota|exceeded your current quota|insufficient (?:balance|credit)", re.I)
+"""Matches a refusal, as busy as a server calls itself, that waiting does not mend."""
 
 
 class _Repeat(Exception):
@@ -170,6 +187,7 @@ class OpenAIModel:
         self._next_start = self._resume_at = 0.0
         self._refused: list[str] = []
         self._most_at_once = sys.maxsize
+        self._stream = self._options.stream
         self._checks_name = False
         try:
             self._model = self._find_model(model, any_model)
@@ -187,8 +205,8 @@ class OpenAIModel:
         if answer.status_code in (401, 403):
             raise self._denied(answer.status_code)
         try:
-            return [str(entry["id"]) for entry in answer.json()["data"]]
-        except (ValueError, KeyError, TypeError):
+            return listed_models(answer.json())
+        except ValueError:
             return []  # some servers have no such list; they are asked all the same
 
     def _find_model(self, model: str | None, any_model: bool) -> str:
@@ -196,6 +214,10 @@ class OpenAIModel:
         listed = self.listed()
         if model is None and listed and (any_model or len(listed) == 1):
             return listed[0]
+        # ollama lists `llama3:latest` and Gemini `models/gemini-pro`, and both know them without that as well.
+        same = [name for name in listed if name.removeprefix("models/").removesuffix(":latest") == model]
+        if model not in listed and len(same) == 1:
+            return same[0]
         if model is None:
             raise UserError(f"openai:{self._base}: name a model behind #{_among(listed)}")
         if listed and model not in listed:
@@ -267,7 +289,7 @@ class OpenAIModel:
             body["logprobs"] = True
         if options.stop:
             body["stop"] = list(options.stop)
-        if self._options.stream:
+        if self._stream:
             body["stream"] = True
         for name in self._refused:
             value = body.pop(name, None)
@@ -305,9 +327,11 @@ class OpenAIModel:
                 # Halved, as no server says in a form of its own how many it gives.
                 if count <= self._most_at_once:
                     self._most_at_once = count // 2
-                    log.warning("%s: asked for %d texts at a time (%s)", self.name, self._most_at_once, reason)
+                    log.warning("%s: texts asked for at a time: %d (%s)", self.name, self._most_at_once, reason)
             elif "n" in body and _OF_COUNT.search(reason):
                 self._refused.append("n")
+            elif "stream" not in body and _STREAM_ONLY.search(reason):
+                self._stream = True
             else:
                 raise policy.BadState(error_text)
 
@@ -330,19 +354,23 @@ class OpenAIModel:
             # A server that answers with another model than was asked for would teach its tactics as this one's.
             if self._checks_name and event.get("model", self._model) != self._model:
                 raise NoSuchModel(f"{self._base} answered as {event.get('model')}, and {self._model} was asked for")
+            if event.get("error") and not event.get("choices"):  # OpenRouter's way, with status 200
+                raise self._error_within(event["error"])
             for number, piece in enumerate(list_of(event, "choices")):
                 if not isinstance(piece, Mapping):
                     raise Garbled("`choices` must hold objects")
-                index = piece.get("index", number)
-                if not isinstance(index, int):
-                    index = number
+                index = number
+                # What comes whole is told apart by its place: some servers number all of it 0.
+                if answer.is_stream and isinstance(piece.get("index"), int):
+                    index = piece["index"]
                 choices.setdefault(index, Choice()).add(piece)
             usage = event.get("usage")
             if isinstance(usage, Mapping) and isinstance(usage.get("completion_tokens"), int):
                 num_tokens = usage["completion_tokens"]
         ended = [choice for _, choice in sorted(choices.items()) if choice.ending != "failed"]
         if not ended:
-            raise Garbled("there is no text in it")
+            errors = [choice.error for choice in choices.values() if choice.error]
+            raise Garbled(": ".join(["there is no text in it", *errors[:1]]))
         # The count is of all texts together: each gets its share, where its own tokens are not listed.
         share = round(num_tokens / len(ended))
         return [choice.sample(options.stop, share) for choice in ended]
@@ -435,7 +463,11 @@ class OpenAIModel:
                 answer = Answer(response, deadline)
                 if response.status_code == 200:
                     return read(answer)
-                raise self._refusal(where, response, answer)
+                reason = ""
+                with contextlib.suppress(Garbled):
+                    reason = answer.refusal()
+                retry_after = response.headers.get("Retry-After")
+                raise self._refusal(where, response.status_code, reason, retry_after, response.headers.get("Location"))
         except httpx2.TimeoutException as error:
             message = f"{where} did not answer in {self._silence:g} s"
             if isinstance(error, httpx2.ConnectTimeout):
@@ -448,24 +480,39 @@ class OpenAIModel:
             message = f"{where} answered nonsense: {self._clean(error)}"
             raise _Repeat(policy.PolicyServerError(message)) from None
 
-    def _refusal(self, where: str, response: httpx2.Response, answer: "Answer") -> Exception:
-        code = response.status_code
+    def _error_within(self, error: object) -> Exception:
+        """Return what to raise for an error in an answer of status 200: that of the status which it names."""
+        code: object = None
+        if isinstance(error, Mapping):
+            code = error.get("code")
+        if not isinstance(code, int) or not 400 <= code < 600:
+            code = 500
+        return self._refusal(self._base, code, error_message(error))
+
+    def _refusal(
+        self, where: str, code: int, reason: str, retry_after: str | None = None, location: str | None = None
+    ) -> Exception:
+        """Return what to raise for a status other than 200, and what the answer says; "" where it says nothing."""
         if code in (401, 403):
             return self._denied(code)
-        message, reason = f"{where} answered {code}", None
-        with contextlib.suppress(Garbled):  # the page of a proxy, say
-            reason = error_message(answer.json())
+        message = f"{where} answered {code}"
         if reason:
             message += f": {self._clean(reason)}"
-        if code in (400, 413, 422):
+        elif location:
+            message += f": it is at {self._clean(location)}; give that address"
+        # Servers that were not made for several texts, or for none in pieces, fail in ways of their own.
+        about_form = _OF_COUNT.search(reason) or _STREAM_ONLY.search(reason)
+        if code in (400, 413, 422) or (code in (405, 500, 501) and about_form):
             return policy.BadState(message)
         if code == 404 and self._checks_name:
             return NoSuchModel(message)
-        if code not in REPEATED_STATUSES:
+        if code == 404 and not urlsplit(self._base).path:
+            message += f"; the address goes up to where {where.removeprefix(self._base)} follows, mostly /v1"
+        if code not in REPEATED_STATUSES or _NOT_BY_WAITING.search(reason):
             return policy.PolicyServerError(message)
         seconds: float | None = None
         if code in BUSY_STATUSES:
-            seconds = seconds_to_wait(response.headers.get("Retry-After"))
+            seconds = seconds_to_wait(retry_after)
         return _Repeat(ERRORS_OF_STATUS.get(code, policy.PolicyServerError)(message), seconds)
 
     def _denied(self, code: int) -> policy.PolicyAccessDenied:
@@ -499,8 +546,13 @@ def _seed(seed: int, drawn: int) -> int:
     return int(np.random.SeedSequence([seed % 2**64, drawn]).generate_state(1)[0]) & 0x7FFFFFFF
 
 
+_PATH_OF_A_CALL = re.compile(r"/(?:chat/completions|completions|models)/*\Z")
+"""Matches what follows the address in a call, which people copy with it."""
+
+
 def _checked_base(base: str) -> tuple[str, str]:
     """Return the address without a slash at its end, and its host. Raises UserError, which shows no password."""
+    base = _PATH_OF_A_CALL.sub("", base.strip())
     try:
         parts = urlsplit(base)
         host, _ = parts.hostname, parts.port

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from nanoproof.common.errors import UserError
 from nanoproof.inference.language_model import GenerationOptions, TextSample
+from nanoproof.inference.openai_answers import listed_models
 from nanoproof.inference.openai_model import TOKEN_VARIABLE, EndpointOptions, OpenAIModel
 from nanoproof.search import policy
 from tests.fakes.openai_server import FAULTS, OpenAIServer, openai_server, text_of
@@ -324,12 +325,12 @@ def writing(*choices: tuple[str | None, str | None]):  # type: ignore[no-untyped
 @pytest.mark.parametrize("chat", [False, True])
 @pytest.mark.parametrize(
     ("reason", "finished"),
-    [(why, True) for why in ("stop", "eos_token", "end_turn", "stop_sequence", "complete", "EOS", "something new")]
-    + [(why, False) for why in ("length", "max_tokens", "model_length", "content_filter", None)],
+    [(why, True) for why in ("stop", "eos_token", "stop_sequence", "complete", "EOS", "something new")]
+    + [(why, True) for why in ("endTurn", "FinishReason.STOP", " stop ", {"type": "stop"})]
+    + [(why, False) for why in ("length", "max_tokens", "model_length", "content_filter", None, "", {"type": "length"})]
+    + [(why, False) for why in ("FINISH_REASON_MAX_TOKENS", "maxTokens", "a new limit of tokens", "max-tokens")],
 )
-def test_what_a_reason_means_is_in_one_table(
-    server: OpenAIServer, chat: bool, reason: str | None, finished: bool
-) -> None:
+def test_what_a_reason_means_is_in_one_table(server: OpenAIServer, chat: bool, reason: Any, finished: bool) -> None:
     server.writer = writing(("simp", reason))
     ((sample,),) = OpenAIModel(server.base, "tiny", QUICK, chat=chat).generate(["a"], GenerationOptions(), [1])
     assert (sample.text, sample.finished) == ("simp", finished) and len(server.requests) == 1
@@ -375,12 +376,22 @@ ONE = "Invalid n value (currently only n = 1 is supported)"
         (2, "n must be at most 2"),
         (3, "`n` must be <= 3"),
         (1, ""),
+        (4, "You requested 8 choices"),
+        (1, (422, {"detail": [{"loc": ["body", "n"], "msg": "Input should be less than or equal to 1"}]})),
+        (1, (400, {"error": {"message": "must be between 1 and 1", "param": "n"}})),
+        (1, (501, {"error": "n > 1 is not implemented"})),
+        (1, (500, b"n > 1 is not supported")),
+        (1, (400, "n is limited to 1")),
+        (1, (400, {"errors": [{"message": "n is limited to 1"}]})),
     ],
 )
 def test_a_server_that_takes_few_texts_at_a_time_is_asked_for_few(
-    server: OpenAIServer, caplog: pytest.LogCaptureFixture, most: int, said: str
+    server: OpenAIServer, caplog: pytest.LogCaptureFixture, most: int, said: Any
 ) -> None:
-    server.refusal = lambda body: (400, {"error": {"message": said}}) if body.get("n", 1) > most else None
+    answer = said
+    if isinstance(said, str):
+        answer = (400, {"error": {"message": said}})
+    server.refusal = lambda body: answer if body.get("n", 1) > most else None
     model = OpenAIModel(server.base, "tiny", QUICK)
     for prompt in ("a", "b"):
         (samples,) = model.generate([prompt], replace(THREE, num_samples=8), [1])
@@ -409,6 +420,58 @@ def test_parameters_that_a_server_refuses_by_name_are_left_out(
         assert sample.text == "exact "  # the texts of `stop` hold all the same
     assert len(server.requests) == 2
     assert len(caplog.records) == len([name for name in refused if name != "n"])
+
+
+def test_an_endpoint_that_only_streams_is_asked_for_pieces(server: OpenAIServer) -> None:
+    words = "This model only support stream mode, please enable the stream parameter to access the model."
+    server.refusal = lambda body: None if body.get("stream") else (400, {"error": {"message": words}})
+    (samples,) = OpenAIModel(server.base, "tiny", QUICK, chat=True).generate(["a"], THREE, [1])
+    assert len(samples) == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ((200, {"error": {"message": "Insufficient credits", "code": 402}}), "402: Insufficient credits"),
+        ((429, {"error": {"message": "You exceeded your current quota"}}), "429: You exceeded"),
+        ((400, {"error": {"message": "max_tokens is too large: at most 9 completion tokens"}}), "is too large"),
+        ((200, {"choices": [{"message": {}, "finish_reason": "error", "error": {"message": "down"}}]}), "down"),
+    ],
+)
+def test_what_an_endpoint_says_is_told_wherever_it_says_it(server: OpenAIServer, answer: Any, words: str) -> None:
+    server.refusal = lambda body: answer
+    with pytest.raises(policy.PolicyError, match=words):
+        OpenAIModel(server.base, "tiny", QUICK, chat=True).generate(["a"], THREE, [1])
+
+
+@pytest.mark.parametrize("number", [None, float("nan"), float("-inf"), -9999.0])
+def test_a_number_that_is_no_log_probability_counts_as_none(server: OpenAIServer, number: Any) -> None:
+    message = {"message": {"content": "simp"}, "finish_reason": "stop", "index": 0}
+    server.refusal = lambda body: (
+        200,
+        {"choices": [{**message, "logprobs": {"content": [{"logprob": number}, None]}}]},
+    )
+    (samples,) = OpenAIModel(server.base, "tiny", QUICK, chat=True).generate(["a"], THREE, [1])
+    assert [sample.logprob for sample in samples] == [None] * 3
+
+
+def test_texts_that_all_have_one_number_stay_apart(server: OpenAIServer) -> None:
+    choices = [{"index": 0, "message": {"content": text}, "finish_reason": "stop"} for text in ("a", "b", "c")]
+    server.refusal = lambda body: (200, {"choices": choices})
+    (samples,) = OpenAIModel(server.base, "tiny", QUICK, chat=True).generate(["a"], THREE, [1])
+    assert [sample.text for sample in samples] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("listed", [[{"id": "tiny"}], {"models": [{"model": "tiny"}]}, {"data": [{"name": "tiny"}]}])
+def test_lists_of_models_of_other_makes_are_read(listed: Any) -> None:
+    assert listed_models(listed) == ["tiny"]
+
+
+@pytest.mark.parametrize(("listed", "name"), [("tiny:latest", "tiny"), ("models/tiny", "tiny"), ("tiny", None)])
+def test_an_address_as_people_copy_it_and_a_name_as_people_say_it(server: OpenAIServer, listed: str, name: str) -> None:
+    server.models = [listed, "other"][: 1 + (name is not None)]
+    model = OpenAIModel(f" {server.base}/chat/completions ", name, QUICK, chat=True)
+    assert model.name == f"openai:{server.base}#{listed}"
 
 
 def test_a_temperature_that_was_asked_for_is_not_left_out(server: OpenAIServer) -> None:
