@@ -362,9 +362,6 @@ class Fleet:
     def close(self) -> None:
         """End the embedded server, if there is one."""
         if self._embedded is not None:
-            # Actors that end later would try for minutes to return their leases to it, with a line each time.
-            for server in self.slots:
-                server.client.forget_leases()
             self._embedded.close()
 
     def __enter__(self) -> "Fleet":

@@ -50,6 +50,10 @@ _ANSWER_BEGINS = (
     r"assistantfinal",  # gpt-oss, where its special tokens were left out of the text
 )
 _MARKER = re.compile(f"(?P<thoughts>{'|'.join(_THOUGHTS_BEGIN)})|(?P<answer>{'|'.join(_ANSWER_BEGINS)})", re.I)
+_END_TOKENS = re.compile(
+    r"(?:\s*(?:<\|(?:im_end|endoftext|eot_id|eom_id|end_of_text|eos)\|>|</s>|<eos>|<end_of_turn>|<｜end▁of▁sentence｜>))+\s*\Z"
+)
+"""Matches the ends of a text that servers leave in it which do not skip special tokens."""
 
 
 def without_thoughts(text: str) -> str:
@@ -58,6 +62,7 @@ def without_thoughts(text: str) -> str:
     Many templates put the opening marker into the prompt, so that only the closing one is in the text: all before it is
     thought. Of several answers the last that says something counts.
     """
+    text = _END_TOKENS.sub("", text)
     markers = list(_MARKER.finditer(text))
     if not markers:
         return text
@@ -83,10 +88,11 @@ def without_thoughts(text: str) -> str:
 _FENCE = re.compile(r"(?P<mark>(?<!`)`{3,}|^[ \t>]*~{3,})(?P<info>[^\n`]*)", re.MULTILINE)
 _NO_SPAN = ("", sys.maxsize, sys.maxsize)
 _LEAN_TAGS = frozenset({"lean", "lean4", "lean3", "tactic", "tactics", "proof"})
+_TEXT_OF_BLOCKS = frozenset({"markdown", "md"})
 _TEXT_TAGS = frozenset({"", "text", "txt", "plain", "plaintext", "code"})
 _TAG = re.compile(r"\s*(?P<tag>[\w+#.-]*)[ \t]*(?P<rest>.*)")
-_ATTRIBUTES = re.compile(r"(?:[({\[].*[)}\]]|\w+=\S+(?:\s+\w+=\S+)*)\s*\Z")
-"""What may follow a tag that is none of the code: `lean (name := x)`, `lean title="x"`."""
+_ATTRIBUTES = re.compile(r"(?:[34]?:|[34]|[({\[].*[)}\]]|\w+=\S+(?:\s+\w+=\S+)*)\s*\Z")
+"""What may follow a tag that is none of the code: `lean (name := x)`, `lean title="x"`, `lean 4`, `lean4:`."""
 _INLINE_CODE = re.compile(r"(?<![`\w])`([^`\s](?:[^`\n]*[^`\s])?)`(?![`\w])")
 _LABEL = re.compile(r"\A(?:the[ \t]+)?(?:next[ \t]+)?tactic(?:[ \t]+is)?[ \t]*:\s*", re.IGNORECASE)
 _LIST_MARK = re.compile(r"\A(?:[-*+]|\d+[.)])[ \t]+(?=\S)")
@@ -121,7 +127,10 @@ def _blocks(text: str) -> list[_Block]:
             position = end
             continue
         block, position = _block(text, fence)
-        blocks.append(block)
+        inner: list[_Block] = []
+        if block.tag in _TEXT_OF_BLOCKS:  # an answer that is in a block as a whole
+            inner = _blocks(block.code)
+        blocks += inner or [block]
     return blocks
 
 
@@ -234,7 +243,7 @@ def written_proof(theorem: Theorem, text: str) -> str:
     text = without_thoughts(text.replace("\r\n", "\n"))
     blocks = _blocks(text)
     if not blocks:
-        return text
+        return _without_sentences_before(theorem, text)
     before = text[: blocks[0].start].rstrip()
     parts = [_Block("", before, 0), *blocks]
     begun = _ends_a_block(text, blocks)
@@ -248,6 +257,17 @@ def written_proof(theorem: Theorem, text: str) -> str:
         return before
     chosen = _chosen([block for block in blocks if block not in stated])  # those only repeat the question
     return (chosen or stated or blocks)[-1].code.strip("\n")
+
+
+def _without_sentences_before(theorem: Theorem, text: str) -> str:
+    """Remove sentences of a text without blocks that come before its first command, if it states the theorem."""
+    if _begins_like_a_file(_without_comments(text)) or not _states(theorem, text):
+        return text
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if _COMMAND_LINE.match(line):
+            return "\n".join(lines[number:])
+    return text
 
 
 def _ends_a_block(text: str, blocks: list[_Block]) -> bool:
@@ -275,6 +295,8 @@ _COMMAND_LINE = re.compile(
 )
 _VALUE = re.compile(r"\s*:=")
 _BY = re.compile(r"\s*by(?![\w.'!?])")
+_SENTENCE = re.compile(r"[A-Z*\\]|\d+[.)] ")
+"""Matches what follows a proof and is no Lean: `This proves ...`, `**Explanation**`, `\\end{lean}`."""
 _SCOPE = re.compile(r"(?<![\w.'])(?:namespace|section|mutual)(?![\w.'])")
 _MODIFIERS = re.compile(r"(?:(?<![\w.'])(?:private|protected|public|noncomputable|nonrec)\s+)+\Z")
 _END = re.compile(r"end(?![\w.'])[^\n]*")
@@ -432,7 +454,22 @@ def _lines(code: str) -> list[str]:
 
 
 def _without_end(value: str, after_source: str, before: str) -> str:
-    """Remove from a proof what comes after the theorem: the `end`s of scopes, and what the source has there, too."""
+    """Remove from a proof what comes after the theorem: commands, sentences, and what the source has there.
+
+    No line of a proof that is indented begins a command at the margin: there Lean ends the proof.
+    """
+    margin = _indent(before.rpartition("\n")[2])
+    lines, has_begun = value.split("\n"), False
+    for number, line in enumerate(mask(value).split("\n")):
+        code = line.strip()
+        ends = has_begun and _indent(line) <= margin and bool(_COMMAND_LINE.match(code) or _SENTENCE.match(code))
+        if ends:
+            value = "\n".join(lines[:number]).rstrip()
+            break
+        if code and not has_begun and code != "by":
+            has_begun = True
+            if number > 0 and _indent(line) <= margin:
+                break
     after = _lines(after_source)
     scoped = _SCOPE.search(before) is not None
     if not scoped and not after:
@@ -446,6 +483,10 @@ def _without_end(value: str, after_source: str, before: str) -> str:
             break
         lines.pop()
     return "\n".join(lines)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def _compact(code: str) -> str:

@@ -18,7 +18,7 @@ from typing import IO, Self
 
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.nanolean import check_installed
-from nanoproof.lean.transport import TOKEN_VARIABLE
+from nanoproof.lean.transport import TOKEN_VARIABLE, forget_leases_of
 from nanoproof.lean.types import LeanError, ServerUnavailable
 
 log = logging.getLogger(__name__)
@@ -85,6 +85,8 @@ class EmbeddedServers:
     def close(self) -> None:
         """Stop the servers and their processes; calling it again does nothing."""
         processes, self._processes = self._processes, []
+        for address in self.addresses:
+            forget_leases_of(address)
         for process in processes:
             assert process.stdin is not None
             with suppress(OSError):

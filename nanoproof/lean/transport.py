@@ -349,7 +349,8 @@ class LeaseKeeper:
         try:
             code, answer = self.transport.post(f"/process/{process}/return", {}, seconds, attempts=2)
         except LeanError as error:
-            log.info("Lean process %d was not returned: %s", process, error)
+            if not self._forgotten:  # the server may have ended while the call was under way
+                log.info("Lean process %d was not returned: %s", process, error)
             return False
         if code == 200 or classify(error_text(answer) or "") == "gone":
             return True
@@ -359,6 +360,16 @@ class LeaseKeeper:
 
 
 _KEEPERS: "weakref.WeakSet[LeaseKeeper]" = weakref.WeakSet()
+
+
+def forget_leases_of(address: str) -> None:
+    """Return nothing more to a server that is about to end, whichever clients and threads still hold leases of it.
+
+    They would try for minutes, with a line each time.
+    """
+    for keeper in list(_KEEPERS):
+        if str(keeper.transport.address) == address:
+            keeper.forget()
 
 
 @atexit.register

@@ -158,8 +158,6 @@ class SharedLean:
         """End the embedded server if it is ours, and take its address away."""
         if self._embedded is None:
             return
-        for slot in self._slots:
-            slot.client.forget_leases()
         self._embedded.close()
         self._embedded = None
         # Another server may have started its own meanwhile, when ours did not answer: that address stays.

@@ -1,5 +1,6 @@
 """What is taken from a model's answer: thoughts, code blocks, one tactic, and the text that is a whole proof."""
 
+import textwrap
 import time
 from contextlib import suppress
 
@@ -255,6 +256,35 @@ def test_of_equal_statements_the_last_one_is_the_theorem() -> None:
     theorem = Theorem("example : 1 = 1 := by rfl\nexample : 1 = 1 := by\n  sorry")
     text = "example : 1 = 1 := by rfl\nexample : 1 = 1 := by\n  simp"
     assert read_proofs(theorem, text) == ["  simp".strip()]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "```lean4\n{}\n\n#print axioms t\n```",
+        "```lean4\n{}\n\nexample : True := t\n```",
+        "Here is the proof:\n\n{}\n\nThis proves it.",
+        "\\begin{{lean}}\n{}\n\\end{{lean}}",
+        "{}<|im_end|>",
+        "```lean4\n{}\n```<|eot_id|></s>",
+        "```lean 4\n{}\n```",
+        "```Lean4:\n{}\n```",
+        "````markdown\nProof:\n```lean4\n{}\n```\n````",
+    ],
+)
+@pytest.mark.parametrize("form", ["theorem t : True := by\n  trivial", "private theorem t : True := by trivial"])
+def test_what_a_model_writes_around_a_proof_is_no_part_of_it(answer: str, form: str) -> None:
+    theorem = Theorem("theorem t : True := by\n  sorry")
+    assert read_proofs(theorem, written_proof(theorem, answer.format(form))) == ["trivial"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["by\ninduction n with\n| zero => rfl", "by\nset_option x 1 in\nrfl", "by\n  rfl\n  <;> simp", "by\n  A\n\n  B"],
+)
+def test_lines_at_the_margin_that_are_lean_stay(value: str) -> None:
+    theorem = Theorem("theorem t : True := by\n  sorry")
+    assert read_proofs(theorem, f"theorem t : True := {value}") == [textwrap.dedent(value.removeprefix("by\n"))]
 
 
 def test_what_follows_the_theorem_in_its_source_is_no_part_of_the_proof() -> None:

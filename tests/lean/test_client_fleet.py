@@ -7,6 +7,7 @@ from contextlib import ExitStack
 import pytest
 
 from nanoproof.lean.client import CircuitBreaker, LeanFleet
+from nanoproof.lean.transport import Transport, forget_leases_of
 from nanoproof.lean.types import ServerBusy, ServerUnavailable
 from tests.fakes.upstream_server import UpstreamServer
 from tests.lean.conftest import THEOREM, Serve
@@ -92,12 +93,30 @@ def test_nothing_is_returned_to_a_server_whose_leases_are_forgotten(caplog: pyte
     server = UpstreamServer(lambda path, _: (asked.append(path), (200, {"process_id": len(asked)}))[1])
     (member,) = LeanFleet([server.address]).servers
     sessions = [member.lease() for _ in range(2)]
-    member.client.forget_leases()
+    forget_leases_of(server.address)
     server.close()
     with caplog.at_level("INFO"):
         for session in sessions:
             session.close()
     assert member.client.leases == 0 and not any("return" in path for path in asked) and not caplog.records
+
+
+def test_a_return_that_was_under_way_when_the_server_ended_is_not_told(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = UpstreamServer(lambda path, _: (200, {"process_id": 1}))
+    (member,) = LeanFleet([server.address]).servers
+    session = member.lease()
+
+    def end(*_: object, **__: object) -> None:
+        forget_leases_of(server.address)
+        raise ServerUnavailable("Connection refused")
+
+    monkeypatch.setattr(Transport, "post", end)
+    with caplog.at_level("INFO"):
+        session.close()
+    server.close()
+    assert member.client.leases == 0 and not caplog.records
 
 
 def test_rests_grow_to_a_limit_and_one_caller_at_a_time_tries_the_server() -> None:

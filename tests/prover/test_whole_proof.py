@@ -74,7 +74,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "sorry": ("sorry", "words", "`sorry` is not allowed"),
     "sorry in a whole file": (f"import Mathlib\n{WHOLE}\n  sorry", "words", "`sorry` is not allowed"),
     "admit": ("admit", "words", "`admit` is not allowed"),
-    "an axiom after the proof": (f"{WHOLE}\n  exact lie\n\naxiom lie : False", "words", "`axiom` begins a command"),
+    "an axiom after the proof": (f"{WHOLE}\n  exact lie\n\naxiom lie : False", "whole_text", "lie"),
     "an axiom before the theorem": (f"axiom lie : False\n{WHOLE}\n  exact lie", "unreadable", "`axiom lie : False`"),
     "an axiom by computation": ("native_decide", "words", "`native_decide` is not allowed"),
     "another statement of that name": ("theorem boom : True := by\n  trivial", "unreadable", "another theorem"),
