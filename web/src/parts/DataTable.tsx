@@ -8,8 +8,8 @@ export interface Column<T> {
   title: string;
   cell: (row: T) => ReactNode;
   right?: boolean;
-  /** Left out on a phone, where another column says it. */
-  wide?: boolean;
+  /** Left out on a phone, or already on a small laptop ("desk"), for columns that say more. */
+  wide?: boolean | "desk";
   /** Whether the server can sort by `key`. */
   sort?: boolean;
   /** What the heading means, shown on hover. */
@@ -107,7 +107,7 @@ export function DataTable<T>(props: Props<T>) {
 }
 
 function classOf<T>({ right, wide }: Column<T>): string {
-  return [right && "right", wide && "wide-only"].filter(Boolean).join(" ");
+  return [right && "right", wide === "desk" ? "desk-only wide-only" : wide && "wide-only"].filter(Boolean).join(" ");
 }
 
 function Heading<T>({ column, sort, order, onSort }: Props<T> & { column: Column<T> }) {

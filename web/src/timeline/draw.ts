@@ -16,7 +16,7 @@ export interface Palette {
 }
 
 const STATE_COLORS: Record<string, string> = {
-  model: "--model", batch: "--model", lean: "--lean", idle: "--idle", paused: "--idle", error: "--error",
+  model: "--model", batch: "--v1", lean: "--lean", idle: "--idle", paused: "--idle", error: "--error",
   collect: "--s0", train: "--s2", evaluate: "--s3", exchange: "--s5", save: "--s5", starting: "--s5",
 };
 

@@ -31,7 +31,7 @@ function PartTable({ title, rows }: { title: string; rows: EvaluationPart[] }) {
         <table className="table">
           <thead><tr><th scope="col">{title}</th><th scope="col" className="right">Solved</th><th scope="col">95% interval</th></tr></thead>
           <tbody>{rows.map((row) => (
-            <tr key={row.name}><td>{row.name}</td><td className="right"><b>{rate(row.solved, row.total, 0)}</b> <span className="muted">{integer(row.solved)} of {integer(row.total)}</span></td><td><Interval row={{ ...row, done: row.total }} /></td></tr>
+            <tr key={row.name}><td className="name">{row.name}</td><td className="right"><b>{rate(row.solved, row.total, 0)}</b> <span className="muted">{integer(row.solved)} of {integer(row.total)}</span></td><td><Interval row={{ ...row, done: row.total }} /></td></tr>
           ))}</tbody>
         </table>
       </div>
@@ -55,15 +55,16 @@ const KINDS: readonly (readonly [name: string, text: string])[] = [
   ["rejected", "refused by Lean"], ["timeouts", "out of time"], ["cycles", "back to a state before"], ["merged", "to the state of a sibling"], ["banned", "not run: banned"],
 ];
 
-/** Which share of the tactics led nowhere, by kind; `counts` are those of the searches. */
+/** What became of the tactics: which share led nowhere, by kind, and which did not; `counts` are those of the searches. */
 export function Refusals({ counts }: { counts: Record<string, number> }) {
   const run = counts["tactics_run"] ?? 0;
-  const rows = KINDS.filter(([name]) => (counts[name] ?? 0) > 0);
+  const nowhere = KINDS.filter(([name]) => (counts[name] ?? 0) > 0).map(([name, text]) => [text, counts[name]!] as const);
+  const rows = [...nowhere, ["to a new state, or a proof", run - nowhere.reduce((sum, [, number]) => sum + number, 0)] as const];
   return (
     <>
       <p className="small muted">{count(run, "tactic")} run in {count(counts["simulations"] ?? 0, "simulation")}; {percent((counts["rejected"] ?? 0) / run, 0)} were refused</p>
-      <ul className="bars">{rows.map(([name, text]) => (
-        <li key={name}><span>{text}</span><span className="bar"><span style={{ width: `${Math.min(100, (100 * counts[name]!) / run)}%` }} /></span><span className="right">{percent(counts[name]! / run)} <span className="muted">{integer(counts[name])}</span></span></li>
+      <ul className="bars">{rows.map(([text, number]) => (
+        <li key={text}><span>{text}</span><span className="bar"><span style={{ width: `${Math.min(100, (100 * number) / run)}%` }} /></span><span className="right">{percent(number / run)} <span className="muted">{integer(number)}</span></span></li>
       ))}</ul>
     </>
   );
@@ -78,7 +79,7 @@ export function Rivals({ run, only }: { run: string; only?: string }) {
     <Card title="Against others on the same theorems" flush>
       <div className="table-wrap" tabIndex={0} role="region" aria-label="Against others">
         <table className="table">
-          <thead><tr><th scope="col">Other</th><th scope="col">Benchmark</th><th scope="col" className="right">It</th><th scope="col" className="right">This one</th><th scope="col" className="right">Difference, 95% interval</th><th scope="col">Theorems</th><th scope="col">Luck?</th></tr></thead>
+          <thead><tr><th scope="col">Other</th><th scope="col">Benchmark</th><th scope="col" className="right">Its score</th><th scope="col" className="right">This one's</th><th scope="col" className="right">Difference, 95% interval</th><th scope="col">Theorems</th><th scope="col" className="desk-only">Luck?</th></tr></thead>
           <tbody>{items.map((item) => <Rival key={`${item.run_a} ${item.a.name}`} item={item} />)}</tbody>
         </table>
       </div>
@@ -91,12 +92,12 @@ function Rival({ item }: { item: EvaluationDiff }) {
   return (
     <tr>
       <td><a href={runHref(item.run_a)}>{item.run_a}</a></td>
-      <td>{[item.a.dataset, item.a.split].filter(Boolean).join("/")}</td>
+      <td className="name">{[item.a.dataset, item.a.split].filter(Boolean).join("/")}</td>
       <td className="right">{rate(item.a.solved, item.a.total)}</td>
       <td className="right">{rate(item.b.solved, item.b.total)}</td>
       <td className="right">{signed(item.difference, points)} <span className="muted">{signed(item.low, points)} to {signed(item.high, points)}</span></td>
       <td><a href={compareHref(item)}>+{integer(item.only_b)} −{integer(item.only_a)}</a></td>
-      <td className="small">{verdict(item.p, item.only_b, item.only_a)}</td>
+      <td className="small desk-only">{verdict(item.p, item.only_b, item.only_a)}</td>
     </tr>
   );
 }

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "react";
 import { chosenRun, runHref } from "../../api/client";
 import type { EvaluatedTheorem, Evaluation, EvaluationDiff, EvaluationRow } from "../../api/types";
-import { go, href, useRoute } from "../../app/router";
+import { href, useRoute } from "../../app/router";
 import { LeanSource } from "../../lean/LeanText";
 import { count, integer, percent, rate, signed } from "../../lib/format";
 import { Card, Outcome, Search, Stat, Title } from "../../parts/basics";
@@ -27,13 +27,24 @@ export function DiffPage() {
         Two evaluations
       </Title>
       {a && b
-        ? <Loaded of={answer} height={420}>{(data) => <><Diff data={data} />{theorem && <SideBySide data={data} theorem={theorem} close={() => go(href("compare", { a, b, of }), true)} />}</>}</Loaded>
+        ? <Loaded of={answer} height={420}>{(data) => <Both data={data} asked={theorem} />}</Loaded>
         : <Card><Empty title="Choose two evaluations">Mark them in the table of all evaluations.</Empty></Card>}
     </>
   );
 }
 
-function Diff({ data }: { data: EvaluationDiff }) {
+/** The comparison, and both proofs of the theorem that was asked for, or else of the first that changed. */
+function Both({ data, asked }: { data: EvaluationDiff; asked: string | null }) {
+  const theorem = asked ?? data.gained[0] ?? data.lost[0];
+  return (
+    <>
+      <Diff data={data} theorem={theorem} />
+      {theorem && <SideBySide key={theorem} data={data} theorem={theorem} isAsked={asked !== null} />}
+    </>
+  );
+}
+
+function Diff({ data, theorem }: { data: EvaluationDiff; theorem: string | undefined }) {
   const points = (value: number): string => `${(100 * value).toFixed(1)}`;
   return (
     <>
@@ -50,10 +61,10 @@ function Diff({ data }: { data: EvaluationDiff }) {
         <Card title="Theorem by theorem"><Square data={data} /></Card>
       </div>
       <div className="two">
-        <Changed title="Gained" note="proved by B, not by A" mark="+" names={data.gained} total={data.only_b} of={data} />
-        <Changed title="Lost" note="proved by A, not by B" mark="−" names={data.lost} total={data.only_a} of={data} />
+        <Changed title="Gained" note="proved by B, not by A" mark="+" names={data.gained} total={data.only_b} of={data} theorem={theorem} />
+        <Changed title="Lost" note="proved by A, not by B" mark="−" names={data.lost} total={data.only_a} of={data} theorem={theorem} />
       </div>
-      {data.errors.length > 0 && <Changed title="Errors" note="in one of the two; they count as not proved" mark="!" names={data.errors} total={data.errors.length} of={data} />}
+      {data.errors.length > 0 && <Changed title="Errors" note="in one of the two; they count as not proved" mark="!" names={data.errors} total={data.errors.length} of={data} theorem={theorem} />}
       <OtherSettings of={data.settings} />
     </>
   );
@@ -94,27 +105,27 @@ function Square({ data }: { data: EvaluationDiff }) {
   );
 }
 
-function Changed({ title, note, mark, names, total, of }: { title: string; note: string; mark: string; names: string[]; total: number; of: EvaluationDiff }) {
+function Changed({ title, note, mark, names, total, of, theorem }: { title: string; note: string; mark: string; names: string[]; total: number; of: EvaluationDiff; theorem: string | undefined }) {
   const [q, setQ] = useState("");
   const shown = names.filter((name) => name.toLowerCase().includes(q.toLowerCase()));
   return (
     <Card title={`${title} ${integer(total)}`} note={names.length < total ? `${note}; the first ${integer(names.length)}` : note} tools={names.length > 12 && <Search label="Search names" value={q} onChange={setQ} width="18ch" />}>
       {shown.length === 0
         ? <p className="muted">None{q && " that fits"}.</p>
-        : <ul className="changed-list">{shown.map((name) => <li key={name}><span aria-hidden="true" className="muted">{mark} </span><a className="mono" href={compareHref(of, name)}>{name}</a></li>)}</ul>}
+        : <ul className="changed-list">{shown.map((name) => <li key={name}><span aria-hidden="true" className="muted">{mark} </span><a className="mono" aria-current={name === theorem || undefined} href={compareHref(of, name)}>{name}</a></li>)}</ul>}
     </Card>
   );
 }
 
 /** What both made of one theorem. */
-function SideBySide({ data, theorem, close }: { data: EvaluationDiff; theorem: string; close: () => void }) {
+function SideBySide({ data, theorem, isAsked }: { data: EvaluationDiff; theorem: string; isAsked: boolean }) {
   const place = useRef<HTMLElement>(null);
   useEffect(() => {
-    place.current?.scrollIntoView({ block: "nearest" });
-  }, [theorem]);
+    if (isAsked) place.current?.scrollIntoView({ block: "nearest" });
+  }, [isAsked]);
   return (
     <section ref={place} aria-label={`${theorem} in both`}>
-      <div className="row"><h2 className="mono">{theorem}</h2><span className="spread" /><button className="button" type="button" onClick={close}>Close</button></div>
+      <h2 className="mono both-head">{theorem}</h2>
       <div className="two">
         <OneSide side="A" row={data.a} run={data.run_a} theorem={theorem} />
         <OneSide side="B" row={data.b} run={data.run_b} theorem={theorem} />

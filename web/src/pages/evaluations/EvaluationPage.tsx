@@ -63,7 +63,7 @@ function OneEvaluation({ name, isAll }: { name: string; isAll: boolean }) {
             <div className="two"><Parts of={data} /></div>
             <Card flush title="Results" note={count(data.results.total, "theorem")} tools={
               <>
-                <Search label="Search names and statements" value={q} onChange={(next) => change({ q: next, page: null }, true)} />
+                <Search label="Search names and statements" width="30ch" value={q} onChange={(next) => change({ q: next, page: null }, true)} />
                 <OutcomeFilter value={outcome} counts={data.outcomes} onChange={(next) => change({ outcome: next, page: null }, true)} />
               </>
             }>
@@ -99,13 +99,12 @@ export function Score({ data }: { data: Evaluation }) {
     <div className="score">
       <Card>
         <dl className="stats">
-          <Stat name="Solved" note={`${integer(row.solved)} of ${integer(row.done)}${row.over ? "" : `, ${integer(row.total)} in all`}`}>{rate(row.solved, row.done)}</Stat>
+          <Stat name="Solved" note={<>{integer(row.solved)} of {integer(row.done)}{row.over ? "" : `, ${integer(row.total)} in all`}<br /><span className="score-interval"><Interval row={row} /></span></>}>{rate(row.solved, row.done)}</Stat>
           <Stat name="Simulations" note="at most, for each">{integer(row.simulations)}</Stat>
           <Stat name="Errors">{integer(row.errors)}</Stat>
           <Stat name="Took" note={row.tactic_samples === null ? undefined : `${compact(row.tactic_samples)} tactics sampled`}>{duration(row.seconds)}</Stat>
         </dl>
-        <p className="score-interval"><Interval row={row} /></p>
-        {row.accepted && <p className="muted">Proofs accepted: {row.accepted}</p>}
+        {row.accepted && <p className="accepted muted small">Proofs accepted: {row.accepted}</p>}
         <Settings of={settings} />
       </Card>
       <Card title="Solved within so many simulations" note="95% intervals">

@@ -89,11 +89,11 @@ function columnsOf(chosen: string[], pick: (row: EvaluationRow) => void): Column
       cell: (row) => <input type="checkbox" aria-label={`Compare ${row.name}`} checked={chosen.includes(row.name)} onChange={() => pick(row)} />,
     },
     { key: "name", title: "Benchmark", cell: (row) => <><a href={evaluationHref(row.name)}>{benchmarkName(row)}</a><span className="which small muted">{row.name}{row.about && ` · ${row.about}`}</span></> },
-    { key: "step", title: "Step", right: true, cell: (row) => integer(row.step) },
+    { key: "step", title: "Step", wide: true, right: true, cell: (row) => integer(row.step) },
     { key: "solved", title: "Solved", right: true, cell: (row) => <><b>{rate(row.solved, row.done)}</b> <span className="muted">{integer(row.solved)} of {integer(row.done)}</span></> },
     { key: "interval", title: "95% interval", cell: (row) => <Interval row={row} /> },
     { key: "simulations", title: "Simulations", right: true, cell: (row) => integer(row.simulations) },
-    { key: "errors", title: "Errors", right: true, cell: (row) => (row.errors ? <span className="bad">{integer(row.errors)}</span> : "0") },
+    { key: "errors", title: "Errors", wide: "desk", right: true, cell: (row) => (row.errors ? <span className="bad">{integer(row.errors)}</span> : "0") },
     { key: "seconds", title: "Took", right: true, cell: (row) => duration(row.seconds) },
     { key: "time", title: "When", right: true, cell: (row) => (row.over ? <span className="muted">{dateTime(row.time)}</span> : <span className="badge accent">{integer(row.done)} of {integer(row.total)} done</span>) },
   ];

@@ -6,6 +6,7 @@ import type { StateAnswer } from "../../api/types";
 import { useQuery } from "../../app/router";
 import { atStep } from "../../lib/format";
 import { Card, CopyButton } from "../../parts/basics";
+import { useLive } from "../../state/store";
 import { SampleBody } from "./SamplesView";
 
 const AGAIN = 400;
@@ -16,6 +17,7 @@ interface Question { id: string; state: string }
 export function AskView() {
   const [query] = useQuery();
   const given = query.get("state") ?? "";
+  const live = useLive((state) => state.overview?.live ?? true);
   const [text, setText] = useState(given);
   const [question, setQuestion] = useState<Question | null>(null);
   useEffect(() => {
@@ -33,7 +35,7 @@ export function AskView() {
           <textarea className="field mono" aria-label="State" rows={Math.max(4, Math.min(16, 1 + text.split("\n").length))} maxLength={LONGEST} placeholder={"n : ℕ\n⊢ n + 0 = n"} value={text}
             onChange={(event) => setText(event.target.value)}
             onKeyDown={(event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && text.trim() && event.currentTarget.form?.requestSubmit()} />
-          <div className="row"><button className="button" type="submit" disabled={!text.trim()}>Ask</button><span className="small muted">with the weights of now; Ctrl+Enter</span></div>
+          <div className="row"><button className="button" type="submit" disabled={!text.trim()}>Ask</button><span className="small muted">{live ? "with the weights of now; Ctrl+Enter" : "no run is live here: you get the command that asks its newest checkpoint"}</span></div>
         </form>
       </Card>
       {question && <Reply key={question.id} question={question} />}

@@ -15,7 +15,7 @@ const NOTES: Record<View, string> = {
   samples: "States from the search, and what became of the tactics that the model sampled there.",
   ask: "What the model suggests at any state, and how many tactics it expects.",
   calibration: "How many tactics the model expects, against how many proofs really needed.",
-  training: "Examples that were trained on; the stronger a token's shade, the less the model expected it.",
+  training: "Examples that were trained on; the darker a token, the less the model expected it.",
 };
 
 export function ModelPage() {

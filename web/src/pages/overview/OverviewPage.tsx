@@ -140,7 +140,7 @@ function Losses({ series, newest }: { series: Series | null; newest: number | nu
   return (
     <>
       {valid && <Stat name="Validation loss" note={valid.before === null ? "the first one" : `${signed(valid.now - valid.before)} since the one before`}>{measure(valid.now)}</Stat>}
-      <Stat name="Loss" note={loss && loss.steps > 1 ? `mean of the last ${integer(loss.steps)} of the chart${loss.before === null ? "" : `, ${signed(loss.now - loss.before)} to those before`}` : undefined}>{measure(loss?.now ?? newest)}</Stat>
+      <Stat name="Loss" note={loss && loss.steps > 1 ? `mean of the last ${integer(loss.steps)} points${loss.before === null ? "" : `, ${signed(loss.now - loss.before)} against as many before`}` : undefined}>{measure(loss?.now ?? newest)}</Stat>
     </>
   );
 }

@@ -19,14 +19,14 @@ const REST = 3000;
 
 const COLUMNS: Column<RunRow>[] = [
   { key: "name", title: "Run", sort: true, cell: (row) => <span title={row.note || undefined}><a href={hrefOf(row)}>{row.name}</a>{row.title && <div className="small muted">{row.title}</div>}{row.evaluates && <div className="small muted">of {row.evaluates}</div>}<InShort row={row} /></span> },
-  { key: "stage", wide: true, title: "Stage", sort: true, cell: (row) => row.stage || "–" },
+  { key: "stage", wide: "desk", title: "Stage", sort: true, cell: (row) => row.stage || "–" },
   { key: "state", title: "State", sort: true, cell: (row) => <span className={`badge ${stateTone(row.state)}`}>{stateWord(row.state)}</span> },
   { key: "step", wide: true, title: "Step", sort: true, right: true, cell: (row) => <>{integer(row.step)}{row.num_steps ? <span className="muted"> of {integer(row.num_steps)}</span> : ""}</> },
-  { key: "loss", wide: true, title: "Loss", sort: true, right: true, cell: (row) => measure(row.loss) },
+  { key: "loss", wide: "desk", title: "Loss", sort: true, right: true, cell: (row) => measure(row.loss) },
   { key: "score", wide: true, title: "Newest score", sort: true, right: true, hint: "With its 95% interval", cell: (row) => <Score row={row} /> },
   { key: "updated", wide: true, title: "Last heard of", sort: true, right: true, cell: (row) => <span className="muted">{dateTime(row.updated)}</span> },
-  { key: "commit", wide: true, title: "Commit", right: true, cell: (row) => <span className="mono muted" title={row.changed ? `${row.commit}, with changes` : row.commit}>{row.commit.slice(0, 7) || "–"}{row.changed && "+"}</span> },
-  { key: "seed", wide: true, title: "Seed", right: true, cell: (row) => integer(row.seed) },
+  { key: "commit", wide: "desk", title: "Commit", right: true, cell: (row) => <span className="mono muted" title={row.changed ? `${row.commit}, with changes` : row.commit}>{row.commit.slice(0, 7) || "–"}{row.changed && "+"}</span> },
+  { key: "seed", wide: "desk", title: "Seed", right: true, cell: (row) => integer(row.seed) },
 ];
 
 /** What the columns that a phone has no room for say. */
@@ -44,7 +44,7 @@ function Score({ row: { score } }: { row: RunRow }) {
   if (!score) return <span className="muted">–</span>;
   return (
     <span title={`${integer(score.solved)} of ${integer(score.total)} of ${score.dataset}`}>
-      <b>{rate(score.solved, score.total)}</b> <span className="muted">{percent(score.low, 0)} to {percent(score.high, 0)} · {score.dataset}</span>
+      <b>{rate(score.solved, score.total)}</b> <span className="muted">{percent(score.low, 0)} to {percent(score.high, 0)} <span className="desk-only">· </span><span className="benchmark-name">{score.dataset}</span></span>
     </span>
   );
 }

@@ -18,12 +18,12 @@ const SIZE = 25;
 const REST = 4000;
 
 const COLUMNS: Column<AttemptRow>[] = [
-  { key: "step", title: "Step", cell: (row) => attemptStep(row.step) },
+  { key: "step", title: "Step", cell: (row) => <span className="name">{attemptStep(row.step)}</span> },
   { key: "outcome", title: "Outcome", cell: (row) => <span className="row"><Outcome of={row.outcome} />{row.disproving && row.outcome !== "disproven" && <span className="small muted">of the negation</span>}</span> },
   { key: "simulations", title: "Simulations", right: true, hint: "Used, of those allowed", cell: (row) => <>{integer(row.simulations)} <span className="muted">of {integer(row.budget)}</span></> },
-  { key: "tactics", title: "Proof", right: true, hint: "Tactics of the proof", cell: (row) => (row.tactics ? integer(row.tactics) : "–") },
-  { key: "seconds", title: "Time", right: true, cell: (row) => duration(row.seconds) },
-  { key: "time", title: "When", right: true, cell: (row) => <span className="muted">{dateTime(row.time)}</span> },
+  { key: "tactics", title: "Proof", wide: true, right: true, hint: "Tactics of the proof", cell: (row) => (row.tactics ? integer(row.tactics) : "–") },
+  { key: "seconds", title: "Time", wide: true, right: true, cell: (row) => duration(row.seconds) },
+  { key: "time", title: "When", wide: true, right: true, cell: (row) => <span className="muted">{dateTime(row.time)}</span> },
   { key: "tree", title: "", cell: (row) => (row.tree ? <a href={treeHref(row)}>Tree</a> : "") },
 ];
 

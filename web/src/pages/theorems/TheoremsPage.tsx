@@ -18,14 +18,13 @@ const REST = 4000;
 function columnsAt(now: number): Column<TheoremRow>[] {
   return [
     { key: "id", title: "Theorem", sort: true, cell: (row) => <><a className="mono theorem-id" href={theoremHref(row)}>{row.id}</a><span className="statement small muted mono">{withoutName(row.statement, row.id)}</span></> },
-    { key: "dataset", title: "Data set", sort: true, cell: (row) => <span className="muted">{row.dataset}</span> },
+    { key: "dataset", title: "Data set", wide: true, sort: true, cell: (row) => <span className="muted name">{row.dataset}</span> },
     { key: "outcome", title: "Outcome", sort: true, hint: "The best so far", cell: (row) => <Outcome of={row.outcome} /> },
     { key: "attempts", title: "Attempts", sort: true, right: true, hint: "How many of them proved it", cell: (row) => <>{row.proven > 0 && <span className="muted">{integer(row.proven)} of </span>}{integer(row.attempts)}</> },
     { key: "tactics", title: "Proof", sort: true, right: true, hint: "Tactics of the shortest proof", cell: (row) => integer(row.tactics) },
-    { key: "first", title: "First proof", sort: true, right: true, hint: "Step of the first proof", cell: (row) => (row.first_proven === null ? "–" : atStep(row.first_proven)) },
-    { key: "budget", title: "Budget", sort: true, right: true, hint: "Simulations allowed in the last attempt", cell: (row) => integer(row.budget) },
-    { key: "simulations", title: "Simulations", sort: true, right: true, hint: "Of all attempts", cell: (row) => integer(row.simulations) },
-    { key: "seconds", title: "Time", sort: true, right: true, hint: "Of all attempts", cell: (row) => duration(row.seconds) },
+    { key: "first", title: "First proof", wide: "desk", sort: true, right: true, hint: "Step of the first proof", cell: (row) => (row.first_proven === null ? "–" : atStep(row.first_proven)) },
+    { key: "simulations", title: "Simulations", wide: "desk", sort: true, right: true, hint: "Of all attempts", cell: (row) => integer(row.simulations) },
+    { key: "seconds", title: "Time", wide: true, sort: true, right: true, hint: "Of all attempts", cell: (row) => duration(row.seconds) },
     { key: "last", title: "Last attempt", sort: true, right: true, cell: (row) => <span className="muted" title={atStep(row.last_step)}>{ago(row.last_time, now)}</span> },
   ];
 }
@@ -47,7 +46,7 @@ export function TheoremsPage() {
     <>
       <Title note={answer.data && `${count(all, "theorem")} tried, ${integer(answer.data.outcomes["proven"])} proved`}>Theorems</Title>
       <div className="row">
-        <Search label="Search names and statements" value={question.q} onChange={(q) => filter({ q })} width="26ch" />
+        <Search label="Search names and statements" value={question.q} onChange={(q) => filter({ q })} width="30ch" />
         <Select label="Data set" value={question.dataset} onChange={(dataset) => filter({ dataset })}
           choices={[["", "all"], ...Object.entries(answer.data?.datasets ?? {}).map(([name, found]) => [name, `${name} (${integer(found)})`] as const)]} />
         <OutcomeFilter value={question.outcome} counts={answer.data?.outcomes ?? {}} onChange={(outcome) => filter({ outcome })} />

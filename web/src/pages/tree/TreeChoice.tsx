@@ -20,7 +20,7 @@ const OUTCOMES = [["", "All"], ["proven", "Proved"], ["unproven", "Not proved"],
 function columnsAt(now: number): Column<AttemptRow>[] {
   return [
     { key: "id", title: "Theorem", cell: (row) => <a className="mono theorem-id" href={treeHref(row)}>{row.id}</a> },
-    { key: "dataset", title: "Data set", cell: (row) => <span className="muted">{row.dataset}</span> },
+    { key: "dataset", title: "Data set", wide: true, cell: (row) => <span className="muted">{row.dataset}</span> },
     { key: "outcome", title: "Outcome", cell: (row) => <Outcome of={row.outcome} /> },
     { key: "step", title: "Step", right: true, cell: (row) => attemptStep(row.step) },
     { key: "simulations", title: "Simulations", right: true, cell: (row) => integer(row.simulations) },
