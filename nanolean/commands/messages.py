@@ -138,6 +138,16 @@ def run_set_option(result: CommandResult, cmd: SetOptionCmd) -> None:
     result.state = result.state.with_option(cmd.name, cmd.value)
 
 
+_NOTED_IMPORT = re.compile(r"/- (?:\w+\s+)*import\s+(?:all\s+)?(?!Init\b)[^\s-]+ -/")
+"""An import that somebody has put into a comment, since NanoLean has no such library."""
+
+
+def note_missing_library(result: CommandResult, text: str) -> None:
+    """Bind no name automatically in a text that has an import of a library in a comment: the name may be from there."""
+    if _NOTED_IMPORT.search(text):
+        result.state = result.state.with_option(LACKS_LIBRARY, True)
+
+
 def read_header(result: CommandResult, text: str) -> str:
     """Blank the header of the text; mistakes in it, such as an unknown module, are reported."""
     found = header(text)

@@ -8,7 +8,7 @@ from typing import Any
 
 from nanolean.commands.declarations import run_axiom, run_declaration
 from nanolean.commands.inductive import run_inductive, run_structure
-from nanolean.commands.messages import CommandResult, LineMap, read_header, run_set_option
+from nanolean.commands.messages import CommandResult, LineMap, note_missing_library, read_header, run_set_option
 from nanolean.commands.reports import run_check, run_print, run_print_axioms
 from nanolean.commands.scopes import (
     opened,
@@ -78,6 +78,7 @@ def run_text(state: EnvState, text: str, header: bool = False, watch: bool = Fal
     lines = LineMap(text)
     if header:
         text = read_header(result, text)
+    note_missing_library(result, text)
     try:
         for command in iter_commands(text):
             if isinstance(command, ParseError):

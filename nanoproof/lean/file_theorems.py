@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from nanoproof.lean.declarations import Declaration, Outline, outline
 from nanoproof.lean.lean_file import LeanFile
-from nanoproof.lean.lexical import ATOM, without_header
+from nanoproof.lean.lexical import ATOM, header_as_comments
 from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import SourceError
 
@@ -69,7 +69,7 @@ def theorems_of(text: str) -> list[FileTheorem]:
 
     Raises SourceError where `LeanFile.parse` does.
     """
-    text = without_header(text.replace("\r\n", "\n"))
+    text = header_as_comments(text.replace("\r\n", "\n"))
     read = outline(text)
     stretches = list(_open_stretches(read, LeanFile.parse(text)))
     ends = [0, *(stretch.end for stretch in stretches)]

@@ -33,6 +33,8 @@ _PART = rf"(?:«[^«»\n]*»|{ATOM})"
 _IMPORT = rf"(?:(?:public|private)\s+)?(?:meta\s+)?import\s+(?:all\s+)?(?P<module>{_PART}(?:\.{_PART})*)"
 _HEADER = re.compile(rf"\s*(?P<words>(?:module|prelude)(?![{NAME_REST}.])|{_IMPORT})")
 """The header of a file, as in `Lean.Parser.Module.header` (`private` is of older versions)."""
+_NOTED_IMPORT = re.compile(r"/- [^/\n]*\bimport\s[^/]*? -/")
+"""What `header_as_comments` leaves of an import."""
 _IMPORT_LINE = re.compile(rf"^[ \t]*(?P<words>{_IMPORT})", re.MULTILINE)
 
 
@@ -88,6 +90,31 @@ def without_header(text: str) -> str:
         start, end = match.span("words")
         text = text[:start] + "\n" * text.count("\n", start, end) + text[end:].lstrip(" \t")
     return text
+
+
+def header_as_comments(text: str) -> str:
+    """Put each import of a file's header between `/-` and `-/` and remove `module` and `prelude`; lines stay.
+
+    Every server has imports of its own. NanoLean, which has no library, reads there that one is missing: otherwise it
+    would take `card` in a statement for a variable, and prove something else.
+    """
+    for match in reversed(header(mask(text))):
+        start, end = match.span("words")
+        words = text[start:end]
+        if match["module"] is None:
+            text = text[:start] + text[end:]
+        elif "-/" not in words:
+            text = f"{text[:start]}/- {words} -/{text[end:]}"
+        else:  # a comment between `import` and the module
+            noted = f"/- import {match['module']} -/" + "\n" * words.count("\n")
+            text = text[:start] + noted + text[end:]
+    return text
+
+
+def without_noted_imports(text: str) -> str:
+    """Remove what `header_as_comments` has left of a header."""
+    code_start = len(mask(text)) - len(mask(text).lstrip())
+    return _NOTED_IMPORT.sub("", text[:code_start]).lstrip("\n") + text[code_start:]
 
 
 def misplaced_header(masked: str) -> str:

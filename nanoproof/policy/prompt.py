@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import torch
 
+from nanoproof.lean.lexical import without_noted_imports
 from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import Theorem
 from nanoproof.model.gpt import GPT
@@ -110,7 +111,7 @@ def proof_prompt(theorem: Theorem) -> str:
 def statement_to_prove(theorem: Theorem) -> str:
     """Return the text of a theorem, with what stands before it, up to `:= by` and a line break."""
     declaration = parse_declaration(theorem.source)
-    return f"{theorem.source[: declaration.assign].rstrip()} := by\n"
+    return f"{without_noted_imports(theorem.source[: declaration.assign]).rstrip()} := by\n"
 
 
 def refusal(text: str, errors: Sequence[str]) -> str:
