@@ -321,6 +321,11 @@ class CommandParser(TacticParser):
         else:
             modifiers = self.modifiers()
             form = _DECLARATION_FORMS.get(self.texts[self.i])
+            # `noncomputable section`: what it says of code has no meaning here, as nothing is compiled.
+            bare = not modifiers.attributes and modifiers.doc is None
+            if bare and modifiers.words == ("noncomputable",) and self.accept("section"):
+                self.depth -= 1
+                return self.section(start)
             if form is None:
                 if self.texts[self.i] in COMMAND_WORDS:
                     self.refuse(f"the command `{self.texts[self.i]}` is")

@@ -359,3 +359,8 @@ def test_a_prelude_of_ones_own_works_over_the_empty_environment():
 )
 def test_check_shows_a_type_or_a_signature(term: str, told: str):
     assert [message.text for message in run(f"#check {term}").messages] == [told]
+
+
+def test_a_section_may_be_noncomputable():
+    text = "noncomputable section A\nvariable (n : Nat)\ntheorem t : n = n := rfl\nend A\n#check @t"
+    assert [message.text for message in run(text).messages] == ["t : ∀ (n : Nat), n = n"]

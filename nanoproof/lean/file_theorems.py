@@ -11,12 +11,17 @@ from dataclasses import dataclass, field
 
 from nanoproof.lean.declarations import Declaration, Outline, outline
 from nanoproof.lean.lean_file import LeanFile
-from nanoproof.lean.lexical import ATOM, header_as_comments
-from nanoproof.lean.source import parse_declaration
+from nanoproof.lean.lexical import ATOM, header_as_comments, mask
+from nanoproof.lean.source import IN_FRONT, MODIFIERS, parse_declaration
 from nanoproof.lean.types import SourceError
 
 _PART = rf"(?:«[^«»\n]*»|{ATOM})"
 _IDENTIFIER = re.compile(rf"{_PART}(?:\.{_PART})*")
+_LATER_COMMAND = re.compile(
+    rf"(?<=\S)[ \t]+(?P<command>(?:{IN_FRONT}[ \t]+)*{MODIFIERS}"
+    r"(?:theorem|lemma|example|def|namespace|section|end|variable|universe)(?![\w.']))"
+)
+_PART_OF_COMMAND = re.compile(rf"[ \t]*(?:{IN_FRONT}\s*)*{MODIFIERS}\s*")
 _LAST = re.compile(r"(?:«[^«»\n]*»|[^.«»]+)\Z")
 _BINDING = r"(?:[({\[⦃,]|(?<![\w.'])(?:fun|let|have|obtain|intro)(?![\w.'])|[∀∃λΣΠ∑∏])[^(){}\[\]⦃⦄:=,]*(?<![\w.'])"
 """Matches what stands between the begin of a binder and a name in it: `(n m`, `∀ x`."""
@@ -69,7 +74,7 @@ def theorems_of(text: str) -> list[FileTheorem]:
 
     Raises SourceError where `LeanFile.parse` does.
     """
-    text = header_as_comments(text.replace("\r\n", "\n"))
+    text, breaks = _a_line_for_each_command(header_as_comments(text.replace("\r\n", "\n")))
     read = outline(text)
     stretches = list(_open_stretches(read, LeanFile.parse(text)))
     ends = [0, *(stretch.end for stretch in stretches)]
@@ -87,8 +92,30 @@ def theorems_of(text: str) -> list[FileTheorem]:
                 source = before + text[stretch.start : stretch.end]
             else:
                 skipped = f"it may rest on {missing.shown}, which holds a sorry"
-        theorems.append(FileTheorem(stretch.name, stretch.line, source, skipped))
+        added = sum(line < stretch.line for line in breaks)
+        theorems.append(FileTheorem(stretch.name, stretch.line - added, source, skipped))
     return theorems
+
+
+def _a_line_for_each_command(text: str) -> tuple[str, list[int]]:
+    """Break lines before commands that follow another on its line, as in `namespace A theorem t : ..`.
+
+    Returns the text, and the number of each line that got a break at its end. The reader of declarations looks for
+    commands where lines begin.
+    """
+    masked = mask(text)
+    pieces: list[str] = []
+    breaks: list[int] = []
+    position = 0
+    for match in _LATER_COMMAND.finditer(masked):
+        line_start = masked.rfind("\n", 0, match.start()) + 1
+        # What stands before it may be a part of it: `open Nat in`, `@[simp] private`.
+        if not _PART_OF_COMMAND.fullmatch(masked, max(line_start, position), match.start("command")):
+            pieces += [text[position : match.start("command")], "\n"]
+            position = match.start("command")
+            breaks.append(text.count("\n", 0, position) + len(breaks) + 1)
+    pieces.append(text[position:])
+    return "".join(pieces), breaks
 
 
 def _open_stretches(read: Outline, file: LeanFile) -> Iterator[_Open]:

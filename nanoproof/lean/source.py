@@ -263,6 +263,11 @@ _DECLARATION = re.compile(
 )
 _CONTEXT = re.compile(r"^[ \t]*(?:variable|include)(?![\w.'])", re.MULTILINE)
 _WHERE = re.compile(r"(?<![\w.'«])where(?![\w.'»])")
+_SHOW = re.compile(
+    r"(?<![\w.'])show\s(?:(?!:=|;|(?<![\w.'])(?:by|show)(?![\w.'])).)*(?<![\w.'])(?:from|by)(?![\w.'])", re.DOTALL
+)
+_ADDS_NOTHING = re.compile(rf"(?:\s|[({{·]|(?<![\w.'])(?:by|exact|refine)(?![\w.'])|{_SHOW.pattern})*", re.DOTALL)
+"""Matches what may stand between `:=` and a `sorry` that is the whole proof."""
 _UNIVERSES = re.compile(r"\.\{(?P<names>[^}]*)\}$")
 _NEXT_COMMAND = re.compile(r"^(?!(?:where|termination_by|decreasing_by)\b)[a-zA-Z@#]", re.MULTILINE)
 _LAST_PART = re.compile(r"(?:«[^»\n]*»|(?<![^.«»])[^.«»]+)\Z")
@@ -274,7 +279,7 @@ class Declaration:
     """The declaration with the `sorry`, as offsets into a source: it is `[start, sorry_end)`.
 
     `keyword` is the offset of its keyword, `head_end` that of the end of its name, `assign` that of its `:=`. `whole`
-    is true if the `sorry` is the whole proof, and not one inside of it.
+    is true if the `sorry` is the whole proof, and not one inside of it; then `(by sorry)` is a `sorry`, too.
     """
 
     start: int
@@ -291,7 +296,8 @@ class Declaration:
 def parse_declaration(source: str, whole: bool = True) -> Declaration:
     """Find the declaration with the `sorry` in a theorem's source, and its parts.
 
-    The `sorry` has to be the whole proof, or with `whole` false to stand somewhere in it. Raises `SourceError`.
+    The `sorry` has to be the whole proof, perhaps in parentheses, behind `exact` or `show P by`; or with `whole` false
+    to stand somewhere in it, and then only a bare one is the whole. Raises `SourceError`.
     """
     masked = mask(source)
     if header := misplaced_header(masked):
@@ -316,19 +322,41 @@ def parse_declaration(source: str, whole: bool = True) -> Declaration:
         and masked[assign + 2 : gap.start()].strip() in ("", "by")
         and not _WHERE.search(masked, head_end, assign)
     )
-    if assign < 0 or assign > gap.start() or (whole and not is_whole):
+    start, end = gap.span()
+    if whole and not is_whole and 0 <= assign < start and not _WHERE.search(masked, head_end, assign):
+        enclosed = _nothing_but_a_sorry(masked, assign + len(":="), start, end)
+        if enclosed is not None:
+            start, end = enclosed
+            is_whole = True
+    if assign < 0 or assign > start or (whole and not is_whole):
         raise SourceError(f"the sorry is not the whole proof (`:= sorry` or `:= by sorry`) in {_shown(source)}")
     return Declaration(
         start=declaration.end("before"),
         keyword=declaration.start("keyword"),
         head_end=head_end,
         assign=assign,
-        sorry_start=gap.start(),
-        sorry_end=gap.end(),
+        sorry_start=start,
+        sorry_end=end,
         indent=_indentation(source, declaration.start("keyword")),
         name=None if is_example else declaration["name"],
         whole=is_whole,
     )
+
+
+def _nothing_but_a_sorry(masked: str, value: int, start: int, end: int) -> tuple[int, int] | None:
+    """Return the span of a proof from `value` on that adds nothing to its `sorry` at `[start, end)`; None if it does.
+
+    People write `(by sorry)`, `by { sorry }`, `by exact sorry`, `show P by sorry` where they have no proof.
+    """
+    before = masked[value:start]
+    if _ADDS_NOTHING.fullmatch(before) is None:
+        return None
+    for opener in reversed(re.findall(r"[({]", _SHOW.sub("", before))):
+        closer = re.compile(r"\s*" + re.escape({"(": ")", "{": "}"}[opener])).match(masked, end)
+        if closer is None:
+            return None
+        end = closer.end()
+    return value + len(before) - len(before.lstrip()), end
 
 
 def theorem_name(source: str) -> str | None:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from nanolean.commands.runner import run_text
+from nanolean.tests.library import base
 from nanoproof.common.errors import UserError
 from nanoproof.data.theorems.theorem_sets import (
     Skipped,
@@ -13,6 +15,7 @@ from nanoproof.data.theorems.theorem_sets import (
     read_theorem_file,
     skipped_notes,
 )
+from nanoproof.lean.lexical import without_noted_imports
 from nanoproof.lean.types import Theorem
 from scripts import inspect_problems
 
@@ -34,6 +37,7 @@ variable (p : Prop)
 lemma second (h : p) : p := sorry
 end Foo
 """
+IMPORTS = "/- import Mathlib -/\n/- import Lean -/\n"
 CONTEXT = "def double (n : Nat) : Nat := n + n\n\ntheorem proved : double 0 = 0 := rfl"
 
 
@@ -43,10 +47,10 @@ def test_each_theorem_of_a_lean_file_has_what_comes_before_it_but_not_the_others
     first, second = list_theorems(str(file), "valid")
     assert (first.dataset, first.id, second.id) == ("mine", "first", "Foo.second")
     assert first.source.strip() == (
-        f"{CONTEXT}\n\n/-- What it says. -/\n@[simp]\ntheorem first (n : Nat) : n < double n := by\n  sorry"
+        f"{IMPORTS}{CONTEXT}\n\n/-- What it says. -/\n@[simp]\ntheorem first (n : Nat) : n < double n := by\n  sorry"
     )
     assert [line for line in second.source.splitlines() if line] == [
-        *filter(None, CONTEXT.splitlines()),
+        *filter(None, (IMPORTS + CONTEXT).splitlines()),
         *("namespace Foo", "variable (p : Prop)", "/-- And this. -/", "lemma second (h : p) : p := sorry"),
     ]
     assert list_theorems(str(file), "train", "v4.27.0") == [first, second]
@@ -102,15 +106,40 @@ def test_what_stands_before_a_theorem_and_ends_in_in_is_its_own(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "header", ["module\n\npublic import A -- a\nimport all B", "/- (c) -/\nprelude\nimport A import B"]
+    ("header", "comments"),
+    [
+        ("module\n\npublic import A -- a\nimport all B", "/- public import A -/ -- a\n/- import all B -/"),
+        ("/- (c) -/\nprelude\nimport A import B", "/- (c) -/\n\n/- import A -/ /- import B -/"),
+        ("import /- a -/ A\nimport\n B", "/- import A -/\n/- import\n B -/"),
+    ],
 )
-def test_the_header_of_a_file_is_no_part_of_its_theorems(tmp_path: Path, header: str) -> None:
+def test_the_header_of_a_file_is_no_part_of_its_theorems(tmp_path: Path, header: str, comments: str) -> None:
     file = tmp_path / "mine.lean"
     file.write_text(f"{header}\n\ntheorem a : True := sorry\ntheorem a : True := sorry\n")
     read = read_theorem_file(str(file))
     assert read.skipped == [Skipped(3 + header.count("\n") + 1, "a", "the name occurs twice")]
     (theorem,) = read.theorems
-    assert "import" not in theorem.source and "module" not in theorem.source and "prelude" not in theorem.source
+    assert theorem.source.strip() == f"{comments}\n\ntheorem a : True := sorry"
+    assert "import" not in without_noted_imports(theorem.source)
+
+
+def test_nanolean_binds_no_name_that_a_missing_library_may_have() -> None:
+    card = "theorem t (n : Nat) : n = card ∨ n ≠ card := by sorry"
+    for imports, is_missing in (("", False), ("/- import Init.Data -/\n", False), ("/- public import A.B -/\n", True)):
+        messages = run_text(base(), imports + card).messages
+        assert [message.severity for message in messages] == ["error" if is_missing else "warning"]
+
+
+def test_several_commands_of_a_line_are_read_one_by_one(tmp_path: Path) -> None:
+    file = tmp_path / "mine.lean"
+    file.write_text(
+        "section S namespace A theorem a : True := by sorry end A theorem b : True := trivial end S\n"
+        "open Nat in @[simp] private theorem c : True := sorry theorem d : True := sorry\n#check sorry\n"
+    )
+    read = read_theorem_file(str(file))
+    assert [theorem.id for theorem in read.theorems] == ["A.a", "c", "d"]
+    assert read.theorems[1].source.endswith("\nopen Nat in @[simp] private theorem c : True := sorry")
+    assert [entry.line for entry in read.skipped] == [3]
 
 
 def test_a_line_of_jsonl_is_a_theorem(tmp_path: Path) -> None:

@@ -130,6 +130,25 @@ def test_what_is_wrong_with_a_source_is_said(source: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "spliced"),
+    [
+        ("(by sorry)", "(by simp)"),
+        ("by { sorry }", "by { simp }"),
+        ("by\n  · exact (sorry)", "by\n  · exact ((by simp))"),
+        ("show p from by sorry", "show p from by simp"),
+        ("by refine (show (p) by { admit })", "by refine (show (p) by { simp })"),
+    ],
+)
+def test_a_proof_that_adds_nothing_to_its_sorry_is_a_sorry(value: str, spliced: str) -> None:
+    source = f"theorem t : p := {value}"
+    assert parse_declaration(source).whole
+    assert splice(source, "simp") == f"theorem t : p := {spliced}"
+    assert negate(Theorem(source)).source == f"{NO_AUTO}theorem t_negated : ¬ (p) := by\n  sorry"
+    with pytest.raises(SourceError, match="not the whole proof"):
+        parse_declaration(f"theorem t : p := f ({value})")
+
+
+@pytest.mark.parametrize(
     ("source", "expected"),
     [
         (
