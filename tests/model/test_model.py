@@ -65,6 +65,22 @@ def test_selected_positions_have_the_same_logits(model: GPT, tokenizer: Tokenize
     torch.testing.assert_close(model(tokens, select_N=chosen), model(tokens).flatten(0, 1)[chosen])
 
 
+def test_selected_positions_give_the_same_gradients(model: GPT, tokenizer: Tokenizer) -> None:
+    tokens, chosen = random_tokens(tokenizer, 2, 9), torch.tensor([3, 12, 17])
+
+    def gradients(logits_NV: torch.Tensor) -> list[torch.Tensor]:
+        return list(torch.autograd.grad(logits_NV.square().mean(), list(model.parameters())))
+
+    of_all = gradients(model(tokens).flatten(0, 1)[chosen])
+    torch.testing.assert_close(gradients(model(tokens, select_N=chosen)), of_all, rtol=1e-4, atol=1e-5)
+
+
+def test_the_activation_has_the_gradient_of_its_formula() -> None:
+    x = torch.tensor([[-2.0, -0.5, 0.25], [1.0, 3.0, -4.0]], dtype=torch.float64, requires_grad=True)
+    assert torch.equal(network.ReluSquared.apply(x), torch.relu(x) ** 2)
+    assert torch.autograd.gradcheck(network.ReluSquared.apply, (x,))
+
+
 def test_losses_are_those_of_the_logits_and_0_without_a_target(model: GPT, tokenizer: Tokenizer) -> None:
     tokens, targets = random_tokens(tokenizer, 2, 9), random_tokens(tokenizer, 2, 9, seed=1)
     targets[0, 3:5] = -1
