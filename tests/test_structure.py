@@ -345,8 +345,13 @@ policy on a CPU by compiled code; of 500, processes by fork and calls without HT
 1,150, steps that states suggest, and similar proofs; of 2,700, values and RL for models of others; of 350, trackio,
 and what the model of a live run says at a state that is typed in; of 600 of nanolean, messages in the words of Lean
 and processes by fork; of 150 each, why `common` and `retrieval` do what they do; of 80, why `mcp` and `cluster` do; of
+<<<<<<< HEAD
 370, why `evaluation` does; of 600, why `repos` and `compat` do; of 430, why `data` does; of 80, why `doctor` does; of
 410, what endpoints and models of other makes say in ways of their own, and commands that end when they are stopped;
+=======
+370, why `evaluation` does; of 600, why `repos` and `compat` do; of 430, why `data` does; of 80, why `doctor` does;
+of 40, finetuning in three quarters of the time;
+>>>>>>> 88090bc3 (Structure: room for the last layer's selected positions)
 of the last 300 of nanolean, which rules of Lean its elaborator and tactics follow, and where they leave them;
 of 60, that no name of a missing library is bound automatically (a proof of another statement would be called one)."""
 MOST_FLAGS = {"nanoproof.rl": 109, "scripts.prover_eval": 85, "scripts.prove": 63}
