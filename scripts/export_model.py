@@ -20,9 +20,9 @@ from typing import Any, Literal
 from nanoproof.common.torch_command import run_main
 
 import safetensors.torch
+import torch
 
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, to_dict, validate
-from nanoproof.common.distributed import DTYPES
 from nanoproof.common.files import (
     atomic_write,
     atomic_write_json,
@@ -35,7 +35,8 @@ from nanoproof.common.hub import push_folder
 from nanoproof.common.option_groups import CheckpointOption
 from nanoproof.common.run_dir import HUB_CONFIG, HUB_MODEL_TYPE, resolve_model_path
 from nanoproof.evaluation.model_card import Score, model_card, read_score
-from nanoproof.model.checkpoint import find_checkpoint, load_model, save_checkpoint, weights_sha256
+from nanoproof.model.checkpoint import load_model, save_checkpoint
+from nanoproof.model.checkpoint_files import find_checkpoint, weights_sha256
 from nanoproof.model.tokenizer import MARKERS, TOKENIZER_FILE, Tokenizer
 
 WEIGHTS_FILE = "model.safetensors"
@@ -88,7 +89,7 @@ def export(checkpoint: Path, directory: Path, dtype: str) -> dict[str, Any]:
     """
     model, tokenizer, manifest = load_model(checkpoint)
     (directory / HUB_CONFIG).unlink(missing_ok=True)
-    weights = {name: tensor.to(DTYPES[dtype]) for name, tensor in model.state_dict().items()}
+    weights = {name: tensor.to(getattr(torch, dtype)) for name, tensor in model.state_dict().items()}
     tokenizer.save(directory / TOKENIZER_FILE)
     with_decoder = {**read_json(directory / TOKENIZER_FILE), "decoder": DECODER}
     atomic_write_json(directory / TOKENIZER_FILE, with_decoder)

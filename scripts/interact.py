@@ -18,21 +18,23 @@ from nanoproof.common.torch_command import run_main
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.distributed import init_distributed
 from nanoproof.common.option_groups import LeanOptions
+from nanoproof.common.run_dir import is_foreign
+from nanoproof.data.named import proved_states
+from nanoproof.inference.continuation import continuation
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel
-from nanoproof.inference.open_model import is_foreign
 from nanoproof.lean.client import LeanFleet, LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.types import LeanSession
 from nanoproof.policy.added_tactics import AddedTactics
-from nanoproof.policy.factory import PolicyOptions, load_network, open_policy
-from nanoproof.policy.prompt import continuation
+from nanoproof.policy.factory import open_policy
+from nanoproof.policy.models import load_network
+from nanoproof.policy.options import PolicyOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.steps_remaining import ProgressPolicy
 from nanoproof.policy.text_policy import TextPolicy
 from nanoproof.prover.cli_input import line_input
 from nanoproof.prover.console import Console
 from nanoproof.search.policy import Policy
-from nanoproof.training.batches import proved_states
 
 
 @dataclass(frozen=True)

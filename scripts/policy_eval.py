@@ -21,16 +21,18 @@ from nanoproof.common.files import atomic_write_json
 from nanoproof.common.option_groups import CheckpointsOption
 from nanoproof.common.run_dir import HUB_CONFIG, resolve_model_path, setup_logging, versions
 from nanoproof.common.terminal import Paint, print_lines, table
+from nanoproof.data.named import load_transitions
 from nanoproof.data.transitions.packing import ExampleLimits
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import SamplingOptions
 from nanoproof.lean.types import Transition
-from nanoproof.model.checkpoint import find_checkpoint, load_model
+from nanoproof.model.checkpoint import load_model
+from nanoproof.model.checkpoint_files import find_checkpoint
 from nanoproof.model.compute import choose_compute
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.prompt import prompt_tokens
-from nanoproof.training.batches import TransitionSet, load_transitions
+from nanoproof.training.batches import TransitionSet
 from nanoproof.training.options import BatchOptions, RunOptions
 from nanoproof.training.policy_metrics import PolicyMetrics, policy_metrics
 from nanoproof.training.setup import start_ranks

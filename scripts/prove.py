@@ -20,32 +20,25 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from nanoproof.common.torch_command import run_main
-
 from nanoproof.actors.fleet import follow_lean
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.distributed import init_distributed
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.option_groups import LeanOptions
-from nanoproof.common.run_dir import home
+from nanoproof.common.run_dir import home, is_foreign
 from nanoproof.common.terminal import print_lines
+from nanoproof.data.named import proved_states
 from nanoproof.data.theorems.theorem_sets import DATASETS, list_theorems, parse_set_names, splits_of
 from nanoproof.evaluation.sample_files import WholeProofOptions
-from nanoproof.inference.open_model import is_foreign
 from nanoproof.lean.client import LeanFleet, LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.probe import require_working
 from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import LeanSession, SourceError, Theorem
-from nanoproof.model.checkpoint import newest_network
-from nanoproof.policy.factory import (
-    PolicyOptions,
-    follow_network,
-    open_language_model,
-    open_suggesting,
-    whole_proof_prompts,
-)
+from nanoproof.model.checkpoint_files import newest_network
+from nanoproof.policy.factory import follow_network, open_suggesting, whole_proof_prompts
+from nanoproof.policy.options import PolicyOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.cli_input import (
@@ -63,7 +56,6 @@ from nanoproof.prover.whole_proof import Verifier, WholeProofProver
 from nanoproof.repos.project import imported_into
 from nanoproof.repos.proving import server_imports
 from nanoproof.search.config import ALGORITHM, NOT_FLAGS, SearchConfig
-from nanoproof.training.batches import proved_states
 
 
 @dataclass(frozen=True)
@@ -187,6 +179,8 @@ def open_whole(options: ProveOptions) -> Iterator[Proves]:
     writing = options.writing.ended_by(texts.format_for(spec, "proof").stop)
     render, repair = whole_proof_prompts(spec, texts)
     dist = init_distributed(options.suggesting.device.device_type)
+    from nanoproof.policy.models import open_language_model
+
     with open_language_model(spec, dist, texts) as model:
         verifier = Verifier(model.name, writing.proof_seconds, writing.known_names())
         yield WholeProofProver(

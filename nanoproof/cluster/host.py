@@ -23,14 +23,14 @@ from nanoproof.actors.remote import ProverSpec, Purpose, RelayPool, from_plain
 from nanoproof.common.web import http_server
 from nanoproof.inference.language_model import GenerationOptions, TextSample
 from nanoproof.inference.openai_model import EndpointOptions, OpenAIModel
+from nanoproof.inference.options import EngineLimits
 from nanoproof.inference.own_model import OwnModel
-from nanoproof.inference.sampling import EngineLimits
 from nanoproof.lean.client import ClientConfig, FleetServer, LeanFleet
 from nanoproof.lean.embedded import EmbeddedServers, start_embedded
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.client import RemotePolicy
-from nanoproof.policy.factory import model_policy
+from nanoproof.policy.models import model_policy
 from nanoproof.policy.protocol import SamplingConfig, ServiceOptions
 from nanoproof.policy.served_models import ServedModels, served_policy
 from nanoproof.policy.server import PolicyService, ServedPolicy, create_app

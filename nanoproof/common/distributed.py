@@ -14,23 +14,23 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
-
-import torch
-import torch.distributed as dist
+from typing import TYPE_CHECKING, Any
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.host_memory import keep_freed_memory
+from nanoproof.common.torch_there import Later, require_torch
+
+if TYPE_CHECKING:
+    import torch
+    import torch.distributed as dist
+else:  # commands that turn out to need no network are not to wait for it
+    torch, dist = Later("torch"), Later("torch.distributed")
 
 NVIDIA_GPUS = Path("/proc/driver/nvidia/gpus")
 ALLOCATOR = "PYTORCH_ALLOC_CONF"
 """Settings of torch's allocator; segments that grow leave fewer gaps where sizes of batches differ."""
-DTYPES = {
-    "float32": torch.float32,
-    "bfloat16": torch.bfloat16,
-    "float16": torch.float16,
-    "float64": torch.float64,  # slow; for inference that is to be the same to the last bit in whichever batch
-}
+DTYPES = ("float32", "bfloat16", "float16", "float64")
+"""The last is slow: for inference that is to be the same to the last bit in whichever batch."""
 
 
 # -- Device, compute dtype and process group -------------------------------------------------------------------------
@@ -43,9 +43,9 @@ class DistInfo:
     rank: int
     local_rank: int
     world_size: int
-    device: torch.device
+    device: "torch.device"
     device_reason: str
-    dtype: torch.dtype
+    dtype: "torch.dtype"
     dtype_reason: str
     allocator: str = ""
     """What the C library does with freed memory, on a CPU."""
@@ -59,7 +59,7 @@ class DistInfo:
         chosen = {
             "device": f"{self.device} ({self.device_reason})",
             "dtype": f"{str(self.dtype).removeprefix('torch.')} ({self.dtype_reason})",
-            "ranks": f"{self.world_size} ({'torchrun' if dist.is_initialized() else 'started alone'})",
+            "ranks": f"{self.world_size} ({'torchrun' if joined() else 'started alone'})",
         }
         if self.device.type == "cpu":
             chosen["allocator"] = self.allocator
@@ -76,7 +76,7 @@ class DistInfo:
         return f"for each rank, OMP_NUM_THREADS={threads}{hint}"
 
 
-def choose_device(device_type: str = "", local_rank: int = 0) -> tuple[torch.device, str]:
+def choose_device(device_type: str = "", local_rank: int = 0) -> "tuple[torch.device, str]":
     """Choose the device for `--device-type` (empty: the best there is), and give the reason.
 
     Raises UserError if this machine has no such device, or none for the local rank.
@@ -98,7 +98,7 @@ def choose_device(device_type: str = "", local_rank: int = 0) -> tuple[torch.dev
     return torch.device(chosen), reason
 
 
-def choose_dtype(device: torch.device) -> tuple[torch.dtype, str]:
+def choose_dtype(device: "torch.device") -> "tuple[torch.dtype, str]":
     """Choose the compute dtype, and give the reason; `NANOPROOF_DTYPE` decides where it is set.
 
     Otherwise it is bfloat16 on CUDA devices of capability 8.0 or more, and float32. Raises UserError.
@@ -107,7 +107,7 @@ def choose_dtype(device: torch.device) -> tuple[torch.dtype, str]:
     if asked:
         if asked not in DTYPES:
             raise UserError(f"NANOPROOF_DTYPE must be one of {', '.join(DTYPES)}; got {asked}")
-        return DTYPES[asked], "NANOPROOF_DTYPE"
+        return getattr(torch, asked), "NANOPROOF_DTYPE"
     if device.type == "cuda" and torch.cuda.get_device_capability(device) >= (8, 0):
         return torch.bfloat16, "CUDA device of capability 8.0 or more"
     return torch.float32, f"{device.type} device"
@@ -122,7 +122,8 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def init_distributed(device_type: str = "", timeout_minutes: float = 30.0) -> DistInfo:
-    """Join the process group if torchrun started us, and choose device and dtype."""
+    """Join the process group if torchrun started us, and choose device and dtype. Raises UserError without torch."""
+    require_torch()
     rank, world_size = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
     local_rank = int(os.environ.get("LOCAL_RANK", 0))
     device, device_reason = choose_device(device_type, local_rank)
@@ -135,7 +136,7 @@ def init_distributed(device_type: str = "", timeout_minutes: float = 30.0) -> Di
     if device.type == "cuda":
         os.environ.setdefault(ALLOCATOR, "expandable_segments:True")  # before the first tensor is there
         torch.cuda.set_device(device)
-    if "RANK" in os.environ and world_size > 1 and not dist.is_initialized():
+    if "RANK" in os.environ and world_size > 1 and not joined():
         own, backends = None, "gloo"
         if device.type == "cuda":
             # With a device of its own a rank connects at once, so that a failure shows here.
@@ -150,7 +151,7 @@ def cleanup() -> None:
     With nccl the ranks may wait for each other in this, so a rank that an exception ends goes without it (this has not
     been run on GPUs).
     """
-    if dist.is_initialized() and not (uses_nccl() and sys.exc_info()[0] is not None):
+    if joined() and not (uses_nccl() and sys.exc_info()[0] is not None):
         dist.destroy_process_group()
 
 
@@ -159,12 +160,12 @@ def cleanup() -> None:
 # engine computes on meanwhile. Gradients and weights go over nccl.
 
 
-_group: dist.ProcessGroup | None = None
+_group: "dist.ProcessGroup | None" = None
 """The ranks that collectives are among; None for all."""
 
 
 @contextmanager
-def among(group: dist.ProcessGroup | None) -> Iterator[None]:
+def among(group: "dist.ProcessGroup | None") -> Iterator[None]:
     """Hold the collectives of the main thread that are called inside among the ranks of `group`, which has rank 0.
 
     `None` is all ranks. That is true of this module's, and of the optimizer's.
@@ -177,21 +178,26 @@ def among(group: dist.ProcessGroup | None) -> Iterator[None]:
         _group = before
 
 
-def group_now() -> dist.ProcessGroup | None:
+def group_now() -> "dist.ProcessGroup | None":
     """Return the ranks that collectives are among, as torch wants it."""
     return _group
 
 
+def joined() -> bool:
+    """Return whether this process is one of several ranks; without torch, or before it is imported, it is not."""
+    return "torch.distributed" in sys.modules and dist.is_available() and dist.is_initialized()
+
+
 def place_now() -> tuple[int, int]:
     """Return this process' rank among those that collectives are among, and how many these are."""
-    if not dist.is_initialized():
+    if not joined():
         return 0, 1
     return dist.get_rank(_group), dist.get_world_size(_group)
 
 
-def first_ranks(count: int) -> dist.ProcessGroup | None:
+def first_ranks(count: int) -> "dist.ProcessGroup | None":
     """Make a group of the first `count` ranks (a collective of all ranks); None, which is all, without a launcher."""
-    if not dist.is_initialized():
+    if not joined():
         return None
     return dist.new_group(list(range(count)))
 
@@ -203,7 +209,7 @@ def uses_nccl() -> bool:
 
 def barrier() -> None:
     """Wait for all ranks."""
-    if dist.is_initialized():
+    if joined():
         # Not `dist.barrier`, which takes nccl beside it: this tensor is on the CPU, so gloo carries it.
         dist.all_reduce(torch.zeros(1), group=_group)
 
@@ -215,7 +221,7 @@ def broadcast_json(value: Any) -> Any:
 
 def gather_json(value: Any) -> list[Any]:
     """Return the JSON values of all ranks, in rank order, on every rank. They travel as text: nothing is unpickled."""
-    if not dist.is_initialized():
+    if not joined():
         return [value]
     data = torch.frombuffer(bytearray(json.dumps(value).encode("utf-8")), dtype=torch.uint8)
     size = torch.tensor([data.numel()])
@@ -247,7 +253,7 @@ def on_all_ranks(action: Callable[[], None]) -> None:
 def on_main(action: Callable[[], Any]) -> Any:
     """Run `action` on rank 0 alone; all ranks return its JSON result, or raise its UserError."""
     answer: dict[str, Any] = {}
-    if not dist.is_initialized() or dist.get_rank() == 0:
+    if not joined() or dist.get_rank() == 0:
         try:
             answer = {"result": action()}
         except UserError as error:
@@ -258,12 +264,12 @@ def on_main(action: Callable[[], Any]) -> Any:
     return answer["result"]
 
 
-def connect_store(seconds: float) -> dist.TCPStore | None:
+def connect_store(seconds: float) -> "dist.TCPStore | None":
     """Open another connection to torchrun's store, with a timeout in seconds; None without a process group.
 
     A connection serves one request at a time, so a thread with its own never waits for the others.
     """
-    if not dist.is_initialized():
+    if not joined():
         return None
     address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
     return dist.TCPStore(*address, is_master=False, timeout=timedelta(seconds=seconds), wait_for_workers=False)
@@ -271,16 +277,16 @@ def connect_store(seconds: float) -> dist.TCPStore | None:
 
 def all_reduce_sum(values: Sequence[float]) -> list[float]:
     """Return element-wise sums over all ranks, in double precision."""
-    if not dist.is_initialized():
+    if not joined():
         return list(values)
     tensor = torch.tensor(list(values), dtype=torch.float64)
     dist.all_reduce(tensor, group=_group)
     return tensor.tolist()
 
 
-def broadcast_tensors(tensors: Iterable[torch.Tensor]) -> None:
+def broadcast_tensors(tensors: "Iterable[torch.Tensor]") -> None:
     """Overwrite tensors on all other ranks by those of rank 0 (over nccl where they are on GPUs)."""
-    if not dist.is_initialized():
+    if not joined():
         return
     # All are under way before the first is waited for: a network has hundreds of small tensors.
     for work in [dist.broadcast(tensor, 0, group=_group, async_op=True) for tensor in tensors]:
@@ -292,7 +298,7 @@ class SharedCounter:
 
     def __init__(self, name: str) -> None:
         self._name = f"nanoproof/{name}"
-        self._store = dist.distributed_c10d._get_default_store() if dist.is_initialized() else None
+        self._store = dist.distributed_c10d._get_default_store() if joined() else None
         self._alone = 0
 
     def add(self, amount: int) -> int:

@@ -130,6 +130,11 @@ def exported_folder(spec: str | None) -> Path | None:
     return config.parent
 
 
+def is_foreign(spec: str | None) -> bool:
+    """Tell whether a SPEC names a model that is no checkpoint of ours."""
+    return spec is not None and spec.startswith(FOREIGN_SPECS) and exported_folder(spec) is None
+
+
 def resolve_model_path(text: str) -> Path:
     """Find a checkpoint file or directory: absolute, or relative to here, to `home()/models`, or to `home()`.
 

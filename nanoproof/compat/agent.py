@@ -39,7 +39,7 @@ from nanoproof.compat.prover import (
 )
 from nanoproof.compat.trainers import RetrievalTrainer
 from nanoproof.lean import types as lean
-from nanoproof.model.checkpoint import find_checkpoint, weights_sha256
+from nanoproof.model.checkpoint_files import find_checkpoint, weights_sha256
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.prover.whole_proof import UNREADABLE, Candidate, Verifier
@@ -50,7 +50,7 @@ from nanoproof.repos.prove import Proved, ProveProjectOptions, prove_project
 from nanoproof.repos.proving import method_of, said_of
 from nanoproof.repos.store import Store
 from nanoproof.repos.tries import Rung, Task
-from nanoproof.retrieval.encoders import retriever_folder
+from nanoproof.retrieval.options import retriever_folder
 from nanoproof.search.config import ALGORITHM, SearchConfig
 
 __path__: list[str] = []  # so that `compat.MODULES` may have modules below this one

@@ -25,33 +25,31 @@ from urllib.parse import urlsplit
 
 from nanoproof.common.distributed import choose_device, init_distributed
 from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import is_foreign
 from nanoproof.compat.configs import ProverConfig
-from nanoproof.inference.hf_loading import (
-    HFOptions,
-    adapter_base,
-    load_tokenizer,
-    loading,
-    transformers_library,
-)
+from nanoproof.inference.hf_loading import adapter_base, load_tokenizer, loading, transformers_library
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel
-from nanoproof.inference.open_model import LanguageModelOptions, is_foreign, open_model, with_system
+from nanoproof.inference.open_model import open_model, with_system
 from nanoproof.inference.openai_model import TOKEN_VARIABLE
+from nanoproof.inference.options import HFOptions, LanguageModelOptions
 from nanoproof.lean.answers import written_proof
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.forbidden import banned_reason
 from nanoproof.lean.types import LeanSession, Theorem
-from nanoproof.policy.factory import TextModelOptions, whole_proof_prompts
+from nanoproof.policy.factory import whole_proof_prompts
+from nanoproof.policy.options import TextModelOptions
 from nanoproof.policy.prompt_formats import FORMATS, PromptFormat, known_format
 from nanoproof.policy.protocol import SamplingConfig
-from nanoproof.policy.steps_remaining import ProgressPolicy, open_scorer
+from nanoproof.policy.steps_remaining import open_weighing
 from nanoproof.policy.text_policy import RetrievingPolicy, TextPolicy
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.cli_input import parse_theorem
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.retrieval.corpus import Corpus
-from nanoproof.retrieval.encoders import open_encoder, retriever_folder
+from nanoproof.retrieval.encoders import open_encoder
 from nanoproof.retrieval.index import INDEX_FOLDER, Index
+from nanoproof.retrieval.options import retriever_folder
 from nanoproof.retrieval.premises import Retriever
 from nanoproof.search.config import ALGORITHM, SearchConfig
 from nanoproof.search.policy import Policy, Suggestion, policy_for
@@ -298,10 +296,7 @@ class _ModelProver(BaseProver):
             )
         )
         policy = self._stack.enter_context(TextPolicy(self.model, self.format, self.sampling))
-        scorer = open_scorer(texts.progress)
-        self._policy: Policy = self._helped(policy)
-        if scorer is not None:
-            self._policy = ProgressPolicy(self._policy, scorer, texts.progress.progress_weight)
+        self._policy: Policy = open_weighing(self._helped(policy), texts.progress)
 
     def _helped(self, policy: TextPolicy) -> Policy:
         """Return what asks the model; subclasses may put something before its states."""

@@ -25,8 +25,9 @@ from nanoproof.inference.hf_loading import ADAPTER_FILE, load_tokenizer, transfo
 from nanoproof.model.lora import LoraOptions
 from nanoproof.repos.leandojo import CORPUS
 from nanoproof.repos.premise_data import read_source
-from nanoproof.retrieval.encoders import ENCODER_FOLDER, RETRIEVER_FILE, open_encoder, retriever_folder
+from nanoproof.retrieval.encoders import open_encoder
 from nanoproof.retrieval.index import INDEX_FOLDER
+from nanoproof.retrieval.options import ENCODER_FOLDER, RETRIEVER_FILE, retriever_folder
 from nanoproof.retrieval.scores import EncoderRanks, evaluate
 from nanoproof.retrieval.training import TrainOptions, train_retriever
 from nanoproof.training.hub_finetuning import hub_main, load_data

@@ -24,6 +24,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.common.run_dir import baseline_dir, setup_logging, team_of, versions
+from nanoproof.data.named import proved_states
 from nanoproof.data.sources.catalog import EVAL_DATA
 from nanoproof.data.theorems.theorem_sets import list_theorems, set_name, skipped_notes, skipped_of
 from nanoproof.data.theorems.whitelists import choose_lean
@@ -35,21 +36,21 @@ from nanoproof.evaluation.whole_proofs import WholeWork, evaluate_whole
 from nanoproof.inference.batch_invariance import check_rows
 from nanoproof.inference.language_model import LanguageModel
 from nanoproof.inference.native_backend import DTYPES, missing_for_native
-from nanoproof.inference.sampling import EngineLimits
+from nanoproof.inference.options import EngineLimits
 from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import Theorem
-from nanoproof.model.checkpoint import read_manifest, weights_sha256
+from nanoproof.model.checkpoint_files import read_manifest, weights_sha256
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.baselines import UniformPolicy
 from nanoproof.policy.client import RemotePolicy
-from nanoproof.policy.factory import load_network, open_language_model, open_policy, whole_proof_prompts
+from nanoproof.policy.factory import open_policy, whole_proof_prompts
+from nanoproof.policy.models import load_network, open_language_model
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.prover.whole_proof import Verifier
 from nanoproof.search.config import ALGORITHM, NOT_FLAGS, SearchConfig
 from nanoproof.search.policy import Policy
-from nanoproof.training.batches import proved_states
 from nanoproof.training.options import RunOptions
 from nanoproof.training.setup import start_ranks
 

@@ -10,14 +10,22 @@ from typing import Literal
 from nanoproof.common.config import change, check, group, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import CheckpointsOption, PolicyServerOptions
-from nanoproof.common.run_dir import HUB_CONFIG, baseline_dir, home, resolve_model_path, resolve_run_dir, team_of
+from nanoproof.common.run_dir import (
+    HUB_CONFIG,
+    baseline_dir,
+    home,
+    is_foreign,
+    resolve_model_path,
+    resolve_run_dir,
+    team_of,
+)
 from nanoproof.data.theorems.theorem_sets import is_theorem_file, parse_set_names, set_name
 from nanoproof.evaluation.results import Mode
-from nanoproof.inference.open_model import is_foreign
 from nanoproof.lean.solvers import AUTO
-from nanoproof.model.checkpoint import find_checkpoint, finished_steps
-from nanoproof.policy.factory import SOLVERS, PolicyName, TextModelOptions
-from nanoproof.retrieval.premises import RetrieveOptions
+from nanoproof.model.checkpoint_files import find_checkpoint, finished_steps
+from nanoproof.policy.factory import SOLVERS
+from nanoproof.policy.options import PolicyName, TextModelOptions
+from nanoproof.retrieval.options import RetrieveOptions
 from nanoproof.search.config import SolverOption
 
 DEFAULT_SPLIT = "valid"

@@ -13,7 +13,6 @@ import warnings
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -21,14 +20,13 @@ from typing import Any, Literal
 import safetensors
 import torch
 
-from nanoproof.common.config import opt, validate
 from nanoproof.common.distributed import is_out_of_memory
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
+from nanoproof.inference.options import HFOptions
 
 log = logging.getLogger(__name__)
 
-DTYPES = ("auto", "float32", "bfloat16", "float16", "float64")
 LINE = 300
 """Most characters of another library's message that are shown."""
 NAMES_SHOWN = 2
@@ -40,25 +38,6 @@ GENERATION_FILE, TOKENIZER_FILE = "generation_config.json", "tokenizer_config.js
 Head = Literal["own", "fresh", "none"]
 """What becomes of the layers on top of a body: they are the files' like all others; training begins with fresh ones; or
 there are none, and those of other tasks in the files do not matter."""
-
-
-@dataclass(frozen=True)
-class HFOptions:
-    """Models of transformers (hf:)."""
-
-    dtype: Literal["auto", "float32", "bfloat16", "float16", "float64"] = opt(
-        "auto", "Type to compute in; auto: that of the weights on a GPU, float32 on a CPU.", choices=DTYPES
-    )
-    device_map: str | None = opt(
-        None,
-        "How accelerate spreads the network over devices: auto, balanced, sequential (none: all on one).",
-        advanced=True,
-    )
-    load_4bit: bool = opt(False, "Load the weights in 4 bits (needs bitsandbytes and a GPU).")
-    batch_rows: int = opt(64, "Samples that are written at a time.", min=1, advanced=True)
-
-    def __post_init__(self) -> None:
-        validate(self, "model")
 
 
 def transformers_library() -> Any:

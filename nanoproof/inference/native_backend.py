@@ -18,16 +18,9 @@ import torch
 
 from nanoproof.inference.backend import Ended, Setting, cpu_threads
 from nanoproof.inference.native_build import CannotBuild, built_library
+from nanoproof.inference.options import EngineLimits
 from nanoproof.inference.prefill import PrefixCache
-from nanoproof.inference.sampling import (
-    Completion,
-    EngineLimits,
-    EngineRequest,
-    EngineStats,
-    Noise,
-    Sample,
-    SamplingOptions,
-)
+from nanoproof.inference.sampling import Completion, EngineRequest, EngineStats, Noise, Sample, SamplingOptions
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.lora import merged_parameters
 from nanoproof.model.tokenizer import train_tokenizer

@@ -14,18 +14,15 @@ import logging
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import torch
 
-from nanoproof.common.config import group, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write
-from nanoproof.common.run_dir import FOREIGN_SPECS, exported_folder, resolve_model_path
-from nanoproof.inference.hf_loading import HFOptions
+from nanoproof.common.run_dir import FOREIGN_SPECS, is_foreign, resolve_model_path
 from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.language_model import (
     GenerationOptions,
@@ -36,37 +33,19 @@ from nanoproof.inference.language_model import (
     has_values,
     write_valued,
 )
-from nanoproof.inference.openai_model import EndpointOptions, OpenAIModel
+from nanoproof.inference.openai_model import OpenAIModel
+from nanoproof.inference.options import EngineLimits, LanguageModelOptions
 from nanoproof.inference.own_model import OwnModel
-from nanoproof.inference.sampling import EngineLimits
-from nanoproof.model.checkpoint import find_checkpoint, load_model, weights_sha256
+from nanoproof.model.checkpoint import load_model
+from nanoproof.model.checkpoint_files import find_checkpoint, weights_sha256
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class LanguageModelOptions:
-    """Models of others."""
-
-    hf: HFOptions = group(HFOptions)
-    endpoint: EndpointOptions = group(EndpointOptions)
-    cache: str | None = opt(
-        None, "Folder that keeps what the model wrote, so that it is not asked again.", metavar="DIR", also=("--cache",)
-    )
-
-    def __post_init__(self) -> None:
-        validate(self, "model")
 
 
 class IdentifiedModel(LanguageModel, Protocol):
     """A language model that says which weights it has; what it wrote may be kept under this identity."""
 
     identity: str
-
-
-def is_foreign(spec: str | None) -> bool:
-    """Tell whether a SPEC names a model that is no checkpoint of ours."""
-    return spec is not None and spec.startswith(FOREIGN_SPECS) and exported_folder(spec) is None
 
 
 @contextmanager

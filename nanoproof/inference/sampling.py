@@ -6,11 +6,9 @@ Shapes: S states, K samples of a state, R rows (samples that are being written),
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
-
-from nanoproof.common.config import opt, validate
 
 
 @dataclass(frozen=True)
@@ -112,49 +110,6 @@ def next_tokens(probabilities_RV: torch.Tensor, uniforms_R: torch.Tensor) -> tor
 
 
 # -- Requests, answers and limits of the engine ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class EngineLimits:
-    """How much the engine holds at a time, and what computes."""
-
-    backend: Literal["auto", "native", "torch"] = opt(
-        "auto",
-        "What computes: compiled code (CPUs) or torch; auto takes the first where it can be had.",
-        choices=("auto", "native", "torch"),
-        advanced=True,
-        also=("--engine",),
-    )
-    cache_mbytes: float | None = opt(
-        None, "Memory for keys and values, in units of 10^6 bytes (none: a share of what is free).", above=0
-    )
-    max_rows: int | None = opt(
-        None, "Samples that are decoded at a time; one request may have more (none: what suits the device).", min=1
-    )
-    reuse_share: float = opt(
-        0.25, "Share of that memory which keeps prompts that were read.", min=0, max=0.9, advanced=True
-    )
-    cuda_graphs: Literal["auto", "on", "off"] = opt(
-        "auto",
-        "Record decoding steps as CUDA graphs; auto does on a GPU.",
-        choices=("auto", "on", "off"),
-        advanced=True,
-    )
-    kernels: Literal["auto", "on", "off"] = opt(
-        "auto",
-        "Decode and prefill by Triton kernels; auto does on a GPU where they work.",
-        choices=("auto", "on", "off"),
-        advanced=True,
-    )
-    batch_invariant: bool = opt(
-        False,
-        "On a CPU in float32, compute in padded batches: the bits of a state's answer then do not depend on which "
-        "states share its batch.",
-        advanced=True,
-    )
-
-    def __post_init__(self) -> None:
-        validate(self, "engine")
 
 
 @dataclass(frozen=True, slots=True)

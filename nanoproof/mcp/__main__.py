@@ -19,26 +19,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.torch_command import run_main
-
 from nanoproof.actors.fleet import FleetOptions, follow_lean
 from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
 from nanoproof.common.distributed import init_distributed
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.run_dir import home
 from nanoproof.lean.solvers import AUTO
 from nanoproof.mcp.opening import Opening
 from nanoproof.mcp.searches import Searches
 from nanoproof.mcp.shared_lean import SharedLean, project_folder
 from nanoproof.mcp.workbench import Workbench
-from nanoproof.policy.factory import PolicyOptions
+from nanoproof.policy.options import PolicyOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.repos.premise_data import folder_files
 from nanoproof.repos.project_premises import ProjectPremises
 from nanoproof.repos.prove import PREMISE_TACTICS
 from nanoproof.repos.ways import open_ways
-from nanoproof.retrieval.encoders import WORDS
+from nanoproof.retrieval.options import WORDS
 from nanoproof.search.config import ALGORITHM, NOT_FLAGS, SearchConfig
 
 TOKEN_VARIABLE = "NANOPROOF_MCP_TOKEN"

@@ -26,14 +26,19 @@ from nanoproof.common.config import to_dict
 from nanoproof.common.distributed import DistInfo, gather_json, on_all_ranks
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write, atomic_write_json, file_sha256, read_json, sync_directory
-from nanoproof.common.run_dir import HUB_CONFIG, is_exported, resolve_model_path
+from nanoproof.common.run_dir import resolve_model_path
+from nanoproof.model.checkpoint_files import (
+    find_checkpoint,
+    finished_steps,
+    read_manifest,
+    recorded_digest,
+    weights_sha256,
+)
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.lora import LoraSettings, adapter_state, add_adapters, merge_adapters, settings_of
 from nanoproof.model.optim import MuonAdamW
 from nanoproof.model.tokenizer import TOKENIZER_FILE, Tokenizer
 
-CHECKPOINT_NAME = re.compile(r"model_(\d+)\.(?:pt|json)")
-MANIFEST_NAME = re.compile(r"model_(\d+)\.json")
 FILE_NAME = re.compile(r"(?:model_(\d+)\.(?:pt|json)|optim_(\d+)(?:_r\d+of\d+)?\.pt)")
 TEMPORARY_NAME = re.compile(rf"\.{FILE_NAME.pattern}\.[0-9a-f]+\.tmp")
 FRESH_HINT = "--resume-fresh-optimizer continues with fresh optimizer state"
@@ -171,48 +176,6 @@ def _remove(directory: Path, of_step: Callable[[int], bool], keep: Collection[st
             file.unlink()
 
 
-def finished_steps(directory: Path) -> list[int]:
-    """List the steps that have a finished checkpoint in a directory, in ascending order."""
-    matches = [MANIFEST_NAME.fullmatch(file.name) for file in directory.iterdir()]
-    return sorted(int(match[1]) for match in matches if match is not None)
-
-
-def newest_network(folder: Path) -> Path | None:
-    """Return the run below a folder (`rl/RUN`, `quickstart/rl`) that wrote the newest checkpoint; None if none did."""
-    manifests = [file for file in folder.glob("*/*/model_*.json") if MANIFEST_NAME.fullmatch(file.name)]
-    if not manifests:
-        return None
-    return max(manifests, key=lambda file: file.stat().st_mtime).parent
-
-
-def find_checkpoint(path: Path | str) -> Path:
-    """Return the path of a checkpoint's manifest (JSON): of this file, or of the latest step in this directory.
-
-    Raises UserError where there is no finished checkpoint.
-    """
-    path = Path(path)
-    exported = path.parent if path.name == HUB_CONFIG else path
-    if exported.is_dir() and is_exported(exported) and not (path.is_dir() and finished_steps(path)):
-        return exported / HUB_CONFIG
-    if path.is_dir():
-        finished = finished_steps(path)
-        if not finished and (folders := sorted(path.glob("checkpoint-*/nanoproof.json"))):
-            raise UserError(f"the checkpoints in {path} are of transformers: name one, as hf:{folders[-1].parent}")
-        if not finished:
-            raise UserError(f"no checkpoint (model_<step>.pt with model_<step>.json) in {path}")
-        return path / f"model_{finished[-1]}.json"
-    manifest = path.with_suffix(".json")
-    if CHECKPOINT_NAME.fullmatch(path.name) is None or not manifest.exists():
-        raise UserError(f"no checkpoint at {path}: expected a directory, or model_<step>.pt with its .json beside it")
-    return manifest
-
-
-def read_manifest(path: Path | str) -> dict[str, Any]:
-    """Read the manifest of a checkpoint file or of the latest in a directory (`step`, `config`, `extra` ...)."""
-    manifest: dict[str, Any] = read_json(find_checkpoint(path))
-    return manifest
-
-
 def load_model(
     path: Path | str, device: torch.device | str = "cpu", compute_dtype: torch.dtype = torch.float32
 ) -> tuple[GPT, Tokenizer, dict[str, Any]]:
@@ -304,30 +267,9 @@ def load_weights(model: GPT, state: dict[str, torch.Tensor], source: str) -> Non
     model.load_state_dict(state)
 
 
-def weights_sha256(manifest_path: Path) -> str:
-    """Return the SHA-256 of a checkpoint's weights: the recorded one, or that of the file where there is none.
-
-    Of adapters it is that of their digest and their base's. Raises UserError if there are no weights.
-    """
-    manifest = read_json(manifest_path)
-    weights = manifest_path.parent / str(manifest.get("weights", ""))
-    if not weights.is_file():
-        raise UserError(f"{manifest_path}: its weights {weights} are not there")
-    own = _recorded(manifest, weights.name) or file_sha256(weights)
-    if "lora" in manifest:
-        return hashlib.sha256(f"{own} {manifest['lora'].get('base_sha256')}".encode()).hexdigest()
-    return own
-
-
-def _recorded(manifest: dict[str, Any], name: str) -> str | None:
-    """The SHA-256 that a manifest has of a file; older ones have none."""
-    digest: str | None = manifest.get("sha256", {}).get(name)
-    return digest
-
-
 def _check_digest(manifest_path: Path, manifest: dict[str, Any], name: str) -> None:
     """Raise UserError if a file of a checkpoint is not the one that was written, to the last bit."""
-    recorded = _recorded(manifest, name)
+    recorded = recorded_digest(manifest, name)
     file = manifest_path.parent / name
     if recorded is not None and file.is_file() and file_sha256(file) != recorded:
         raise UserError(f"{file} is damaged: its SHA-256 is not the one that {manifest_path.name} records")

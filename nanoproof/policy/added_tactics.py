@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from nanoproof.lean.forbidden import banned_reason
 from nanoproof.lean.types import Theorem
@@ -17,9 +17,12 @@ from nanoproof.policy.similar_tactics import similar_tactics
 from nanoproof.policy.statement_definitions import Definitions
 from nanoproof.policy.step_tactics import steps
 from nanoproof.retrieval.corpus import CorpusPremise
-from nanoproof.retrieval.premises import RetrieveOptions, Retriever
+from nanoproof.retrieval.options import RetrieveOptions
 from nanoproof.retrieval.proved_states import ProvedStates
 from nanoproof.search.policy import Policy, Suggestion, around_each, policy_for
+
+if TYPE_CHECKING:
+    from nanoproof.retrieval.premises import Retriever
 
 FACTS = ("theorem", "lemma", "axiom")
 DEFINITIONS = ("def", "abbrev", "instance")
@@ -78,7 +81,7 @@ def tactics_with(premise: CorpusPremise) -> tuple[str, ...]:
 class PremiseTactics:
     """Tactics with the premises that a retriever finds for each state."""
 
-    def __init__(self, retriever: Retriever, options: RetrieveOptions) -> None:
+    def __init__(self, retriever: "Retriever", options: RetrieveOptions) -> None:
         """`options.premise_tactics` premises at most are used; a tactic of the k-th best has the log-probability
         `options.premise_logprob - ln k`.
         """
@@ -97,7 +100,7 @@ class PremiseTactics:
 class StepTactics:
     """Steps that need no invention (`step_tactics.steps`); where there is a retriever, lemmas applied forward too."""
 
-    def __init__(self, options: RetrieveOptions, retriever: Retriever | None, learned: Callable[[], int]) -> None:
+    def __init__(self, options: RetrieveOptions, retriever: "Retriever | None", learned: Callable[[], int]) -> None:
         """`learned` is how many steps of RL the network has had: the k-th tactic has the log-probability
         `options.step_logprob - learned() * options.step_decay - ln k`.
         """
@@ -140,7 +143,7 @@ def _ranked(tactics: Sequence[str], options: RetrieveOptions, learned: int) -> l
 def with_added_tactics(
     policy: Policy,
     options: RetrieveOptions,
-    retriever: Retriever | None = None,
+    retriever: "Retriever | None" = None,
     proved: ProvedStates | None = None,
     learned: Callable[[], int] = lambda: 0,
 ) -> Policy:

@@ -17,13 +17,14 @@ from typing import Generic, Protocol, TypeVar
 
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import is_foreign
 from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample
-from nanoproof.inference.open_model import CachedModel, as_text, is_foreign, open_model
+from nanoproof.inference.open_model import CachedModel, as_text, open_model
 from nanoproof.inference.own_model import OwnModel
 from nanoproof.inference.worker import POLL_SECONDS
 from nanoproof.lean.forbidden import banned_reason
-from nanoproof.policy.factory import OWN_FORMAT, TextModelOptions
+from nanoproof.policy.options import OWN_FORMAT, TextModelOptions
 from nanoproof.policy.prompt import prefix_text
 from nanoproof.policy.prompt_formats import FORMATS, PromptFormat, known_format
 from nanoproof.policy.protocol import SamplingConfig

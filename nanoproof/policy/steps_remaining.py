@@ -11,76 +11,22 @@ import os
 import re
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
 
-from nanoproof.common.config import opt, validate
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import file_sha256
 from nanoproof.inference.hf_loading import first_line, load_weights, loading, transformers_library
 from nanoproof.lean.types import Theorem
+from nanoproof.policy.options import DEVICE_VARIABLE, TEMPLATE, TEMPLATE_VARIABLE, ProgressOptions
 from nanoproof.search.policy import Policy, Suggestion, policy_for
 
-MODEL_VARIABLE, DEVICE_VARIABLE, TEMPLATE_VARIABLE = (
-    "LEANPROGRESS_MODEL",
-    "LEANPROGRESS_DEVICE",
-    "LEANPROGRESS_TEMPLATE",
-)
-TEMPLATE = "Goal:\n{goal}\n\nPrefix:\n{prefix}\n\nCandidate tactic:\n{tactic}"
-"""The text that such a model reads, in training and later."""
 MAX_LENGTH = 512
 ROWS = 64
 """Candidates that are scored at a time."""
-WEIGHTS_FILES = ("model.safetensors", "pytorch_model.bin")
 _PLACE = re.compile(r"\{(goal|prefix|tactic)\}")
-
-
-@dataclass(frozen=True)
-class ProgressOptions:
-    """Steps remaining."""
-
-    progress_model: str | None = opt(
-        None,
-        "Model of the steps remaining after each candidate tactic, which orders them (default: LEANPROGRESS_MODEL).",
-        metavar="PATH_OR_ID",
-        advanced=True,
-    )
-    progress_weight: float = opt(
-        0.5,
-        "What a step remaining takes from the log-probability of a candidate, in nats, with such a model.",
-        min=0,
-        constant=True,
-    )
-
-    def __post_init__(self) -> None:
-        validate(self, "progress")
-
-    @property
-    def source(self) -> str | None:
-        """The model that counts: of the option, else of the environment, where an empty one is none."""
-        return self.progress_model or os.environ.get(MODEL_VARIABLE, "").strip() or None
-
-    def settings(self) -> dict[str, Any]:
-        """Return what of this changes results, for the record of an evaluation; empty without a model."""
-        if self.source is None:
-            return {}
-        settings: dict[str, Any] = {"progress_model": _identity(self.source), "progress_weight": self.progress_weight}
-        template = os.environ.get(TEMPLATE_VARIABLE) or TEMPLATE
-        if template != TEMPLATE:
-            settings["progress_template"] = template
-        return settings
-
-
-def _identity(source: str) -> str:
-    """Return a digest of the weights where they are in a folder, else the id."""
-    folder = Path(source).expanduser()
-    for name in WEIGHTS_FILES:
-        if (folder / name).is_file():
-            return file_sha256(folder / name)
-    return source
 
 
 def progress_text(goal: str, tactic: str, prefix: str | None = None, template: str = TEMPLATE) -> str:
@@ -218,6 +164,14 @@ class ProgressPolicy:
     def for_theorem(self, theorem: Theorem) -> Policy:
         """Return the policy for a theorem, weighed alike."""
         return ProgressPolicy(policy_for(self.policy, theorem), self._scorer, self._weight)
+
+
+def open_weighing(policy: Policy, options: ProgressOptions) -> Policy:
+    """Return the policy, weighed by the model that options or environment name, if any; raises as `Scorer` does."""
+    scorer = open_scorer(options)
+    if scorer is None:
+        return policy
+    return ProgressPolicy(policy, scorer, options.progress_weight)
 
 
 def open_scorer(options: ProgressOptions) -> Scorer | None:

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from nanoproof.common.torch_command import run_main
-
 from nanoproof.common.config import Parser
+from nanoproof.common.errors import run_main
 from nanoproof.repos import manage, prove, sorrydb, trace
 
 

@@ -9,7 +9,7 @@ nanolean               the library of the embedded prover: premises alone
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import json_items, read_object
@@ -23,7 +23,9 @@ from nanoproof.repos.store import Store, default_path
 from nanoproof.repos.trace import read_trace
 from nanoproof.repos.traced_files import TracedFile, TracedTheorem
 from nanoproof.retrieval.corpus import Corpus, Query, queries
-from nanoproof.retrieval.training import RetrievalData
+
+if TYPE_CHECKING:
+    from nanoproof.retrieval.training import RetrievalData
 
 LIBRARY = "nanolean"
 STORE_PREFIX = "store:"
@@ -44,8 +46,10 @@ class RetrievalSource:
             raise UserError(f"{self.name} holds premises and no proofs: name an export, repo:NAME or store:NAME")
         return queries(self.corpus, self.theorems.get((strategy, split), ()), self.origin)[0]
 
-    def data(self, strategy: str) -> RetrievalData:
+    def data(self, strategy: str) -> "RetrievalData":
         """Return what is trained on and validated."""
+        from nanoproof.retrieval.training import RetrievalData  # it needs torch, which other commands do not
+
         return RetrievalData(self.corpus, self.queries(strategy, "train"), self.queries(strategy, "val"), self.name)
 
 

@@ -5,8 +5,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
-
-import torch
+from typing import TYPE_CHECKING
 
 from nanoproof.lean.types import Theorem
 from nanoproof.policy.added_tactics import AddedTactics, PremiseTactics
@@ -14,10 +13,14 @@ from nanoproof.repos.premise_data import folder_files, library_files
 from nanoproof.repos.project import LIBRARY_FOLDER, SKIPPED_FOLDERS
 from nanoproof.repos.traced_files import TracedFile
 from nanoproof.retrieval.corpus import Corpus
-from nanoproof.retrieval.encoders import WORDS, WordEncoder
 from nanoproof.retrieval.index import Index
-from nanoproof.retrieval.premises import RetrieveOptions, Retriever
+from nanoproof.retrieval.options import WORDS, RetrieveOptions
 from nanoproof.search.policy import Policy, Suggestion, around_each, policy_for
+
+if TYPE_CHECKING:
+    import torch
+
+    from nanoproof.retrieval.premises import Retriever
 
 MOST_PREMISES = 100
 """Premises of a state that can be asked for."""
@@ -28,7 +31,7 @@ _LOOK_AGAIN_SECONDS = 2.0
 class ProjectPremises:
     """Finds premises among a project's declarations, and those of an index or of NanoLean. Safe for many threads."""
 
-    def __init__(self, root: Path, options: RetrieveOptions, device: torch.device, with_nanolean: bool) -> None:
+    def __init__(self, root: Path, options: RetrieveOptions, device: "torch.device", with_nanolean: bool) -> None:
         """`options` name the index, if there is one; without one, those of NanoLean's library count if wanted."""
         self._root, self._options, self._device, self._with_nanolean = root, options, device, with_nanolean
         self._base: Retriever | None = None
@@ -37,7 +40,7 @@ class ProjectPremises:
         self._looked = float("-inf")
         self._lock = threading.Lock()
 
-    def retriever(self) -> Retriever | None:
+    def retriever(self) -> "Retriever | None":
         """Return the retriever over the files as they are now; None if nothing is declared anywhere."""
         with self._lock:
             if time.monotonic() - self._looked > _LOOK_AGAIN_SECONDS:
@@ -47,7 +50,11 @@ class ProjectPremises:
                 self._looked = time.monotonic()
             return self._retriever
 
-    def _read(self, has_files: bool) -> Retriever | None:
+    def _read(self, has_files: bool) -> "Retriever | None":
+        # They need torch, which an agent's server imports while the client goes on.
+        from nanoproof.retrieval.encoders import WordEncoder
+        from nanoproof.retrieval.premises import Retriever
+
         files: list[TracedFile] = []
         if has_files:
             files = folder_files(self._root)

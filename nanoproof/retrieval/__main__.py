@@ -27,23 +27,16 @@ from nanoproof.common.run_dir import setup_logging
 from nanoproof.common.terminal import print_lines
 from nanoproof.common.web import http_server
 from nanoproof.common.web.http_client import on_loopback
-from nanoproof.policy.factory import TextModelOptions, open_values
+from nanoproof.policy.models import open_values
+from nanoproof.policy.options import TextModelOptions
 from nanoproof.repos.premise_data import read_source
 from nanoproof.repos.project_premises import ProjectPremises
 from nanoproof.repos.splits import SPLITS, STRATEGIES, Split
 from nanoproof.retrieval.corpus import Corpus
-from nanoproof.retrieval.encoders import (
-    MAX_TOKENS,
-    WORDS,
-    Encoder,
-    OwnEncoder,
-    WordEncoder,
-    open_encoder,
-    retriever_folder,
-    save_encoder,
-)
+from nanoproof.retrieval.encoders import MAX_TOKENS, Encoder, OwnEncoder, WordEncoder, open_encoder, save_encoder
 from nanoproof.retrieval.index import ANN_FILE, INDEX_FOLDER, Index, IndexSearch, IndexSearchOption
-from nanoproof.retrieval.premises import RetrieveOptions, Retriever
+from nanoproof.retrieval.options import WORDS, RetrieveOptions, retriever_folder
+from nanoproof.retrieval.premises import Retriever
 from nanoproof.retrieval.scores import BM25Ranks, EncoderRanks, Ranks, WordRanks, evaluate, prediction
 from nanoproof.retrieval.service import MOST_PREMISES, PremiseService, create_app
 from nanoproof.retrieval.training import Epoch, RetrievalData, TrainOptions, train_retriever

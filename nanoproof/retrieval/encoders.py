@@ -11,7 +11,6 @@ encoder in `encoder/`.
 Shapes: N texts, L tokens of the longest, C channels.
 """
 
-import contextlib
 import hashlib
 import math
 import re
@@ -30,16 +29,13 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, json_line, read_object
 from nanoproof.common.run_dir import exported_folder, resolve_model_path
 from nanoproof.inference.hf_loading import encoder_class, load_tokenizer, load_weights, loading, transformers_library
-from nanoproof.model.checkpoint import find_checkpoint, load_model, save_checkpoint
+from nanoproof.model.checkpoint import load_model, save_checkpoint
+from nanoproof.model.checkpoint_files import find_checkpoint
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.retrieval.corpus import MARK_END, MARK_START
+from nanoproof.retrieval.options import ENCODER_FOLDER, PREFIX, RETRIEVER_FILE, WORDS, retriever_folder
 
-PREFIX = "hf:"
-WORDS = "words"
-"""SPEC of the encoder that counts words."""
-ENCODER_FOLDER, RETRIEVER_FILE = "encoder", "retriever.json"
-"""Folder of a retriever with its encoder, and the file that says how it was made."""
 MAX_TOKENS = 512
 """How many tokens of a text are read where nothing else is said."""
 ROWS = 64
@@ -353,19 +349,6 @@ def open_encoder(
         # Other commands name a network by that flag.
         raise UserError(str(error).replace("--model-path", "--encoder", 1)) from error
     return OwnEncoder(model, tokenizer, max_tokens or MAX_TOKENS)
-
-
-def retriever_folder(spec: str) -> Path | None:
-    """Return the folder of a retriever that a SPEC names; None for other SPECs."""
-    if spec.startswith((PREFIX, "openai:")):
-        return None
-    path = Path(spec).expanduser()
-    if not path.is_absolute() and not path.exists():
-        with contextlib.suppress(UserError):
-            path = resolve_model_path(spec)
-    if (path / RETRIEVER_FILE).is_file():
-        return path
-    return None
 
 
 def save_encoder(encoder: Encoder, folder: Path, about: dict[str, Any]) -> None:

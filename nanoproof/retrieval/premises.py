@@ -10,151 +10,20 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 
-from nanoproof.common.config import change, check, group, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.retrieval.corpus import Corpus, CorpusPremise, DeclaringFile, context_text
-from nanoproof.retrieval.encoders import ROWS, WORDS, Encoder, WordEncoder, embed, open_encoder, retriever_folder
-from nanoproof.retrieval.index import INDEX_FOLDER, Index, IndexSearchOption
+from nanoproof.retrieval.encoders import ROWS, Encoder, WordEncoder, embed, open_encoder
+from nanoproof.retrieval.index import INDEX_FOLDER, Index
+from nanoproof.retrieval.options import WORDS, RetrieveOptions, existing_folder
 
-PREMISE_LOGPROB = -3.0
-STEP_LOGPROB = -3.0
-LEMMAS = 32
-"""Premises that are looked at for lemmas to apply forward: few of them fit the hypotheses of a state."""
 CACHED = 1 << 16
 """States whose premises are kept."""
 _AT_LINE = re.compile(r"(?P<path>.+), line (?P<line>\d+)", re.DOTALL)
 """How theorems of a project's file are called."""
-
-
-@dataclass(frozen=True)
-class RetrieveOptions:
-    """Premise retrieval."""
-
-    retrieve: int = opt(0, "Premises to put before each state; 0: none.", min=0, metavar="K")
-    premise_tactics: int = opt(
-        0,
-        "Premises for which tactics are tried at every state beside the policy's: apply, rw, simp; 0: none.",
-        min=0,
-        metavar="K",
-        advanced=True,
-    )
-    premise_logprob: float = opt(
-        PREMISE_LOGPROB,
-        "Log-probability that such a tactic of the best premise counts with; of the k-th, ln k less.",
-        max=0,
-        constant=True,
-    )
-    step_tactics: int | None = opt(
-        None,
-        "Steps that a state itself suggests, tried beside the policy's: what is there is taken apart, rewritten with, "
-        "applied forward (with --retriever lemmas too), inductions, case splits; at most N, 0: none. Default: 12 for "
-        "a network of fewer than ten million parameters that is used or scored on NanoLean, else none.",
-        min=0,
-        metavar="N",
-        advanced=True,
-    )
-    similar_tactics: int = opt(
-        0,
-        "Tactics of the proved states most like a state, tried beside the policy's in its names; at most N, 0: none.",
-        min=0,
-        metavar="N",
-        advanced=True,
-    )
-    similar_data: str | None = opt(
-        None,
-        "Proofs of --similar-tactics: `nanolean`, `leantree`, `repo:NAME`, a file of LeanTree JSONL, or an RL run.",
-        metavar="DATA",
-        advanced=True,
-    )
-    step_logprob: float = opt(
-        STEP_LOGPROB,
-        "Log-probability that the first of such steps and of such tactics counts with; the k-th ln k less.",
-        max=0,
-        constant=True,
-    )
-    step_decay: float = opt(
-        0.0,
-        "What --step-logprob loses with each step of RL, in which the network learns from those that end in proofs.",
-        min=0,
-        constant=True,
-    )
-    retriever: str | None = opt(
-        None,
-        "Folder that python -m nanoproof.retrieval train or index wrote: encoder and index of the premises; or "
-        f"`{WORDS}`: the declarations of the project that is proved, compared word by word.",
-    )
-    retrieve_tokens: int = opt(
-        512, "Tokens that a state and its premises may have; what does not fit is left out.", min=1, advanced=True
-    )
-    searching: IndexSearchOption = group(IndexSearchOption, index_search=change(advanced=True))
-
-    def __post_init__(self) -> None:
-        validate(self, "retrieval")
-        check(self.retrieve == 0 or self.retriever is not None, "--retrieve needs --retriever, the folder of an index")
-        check(
-            self.premise_tactics == 0 or self.retriever is not None,
-            "--premise-tactics needs --retriever: the folder of an index, or words",
-        )
-        check(
-            self.retriever in (None, WORDS) or self.count > 0,
-            "--retriever needs --retrieve K, --premise-tactics K or --step-tactics N",
-        )
-        check(self.similar_data is None or self.similar_tactics > 0, "--similar-data is for --similar-tactics N")
-        check(
-            self.searching.index_search == "exact" or self.retriever not in (None, WORDS),
-            "--index-search ann needs --retriever, the folder of an index",
-        )
-
-    @property
-    def count(self) -> int:
-        """How many premises of a state are looked for."""
-        lemmas = 0
-        if self.step_tactics and self.retriever is not None:
-            lemmas = LEMMAS
-        return max(self.retrieve, self.premise_tactics, lemmas)
-
-    @property
-    def adds_tactics(self) -> bool:
-        """Whether tactics are tried beside the policy's."""
-        return self.premise_tactics > 0 or bool(self.step_tactics) or self.similar_tactics > 0
-
-    def settings(self) -> dict[str, Any] | None:
-        """Return what these options change of what a policy suggests, for the record; None if nothing.
-
-        Raises UserError if the retriever is not there.
-        """
-        changes: dict[str, Any] = {}
-        if self.step_tactics:
-            changes["step_tactics"] = self.step_tactics
-        if self.similar_tactics:
-            changes |= {"similar_tactics": self.similar_tactics, "similar_data": self.similar_data}
-        if self.step_tactics or self.similar_tactics:
-            changes["step_logprob"] = self.step_logprob
-        if self.count == 0:
-            return changes or None
-        if self.retrieve:
-            changes |= {"retrieve": self.retrieve, "retrieve_tokens": self.retrieve_tokens}
-        if self.premise_tactics:
-            changes |= {"premise_tactics": self.premise_tactics, "premise_logprob": self.premise_logprob}
-        if self.searching.index_search != "exact":
-            changes["index_search"] = self.searching.index_search
-        if self.retriever == WORDS:
-            return {**changes, "retriever": WORDS}
-        # Not the folder: an index may be brought up to date there between two runs.
-        return {**changes, "retriever": Index.load(_folder(self.retriever) / INDEX_FOLDER).identity}
-
-
-def _folder(spec: str | None) -> Any:
-    folder = retriever_folder(spec or "")
-    if folder is None:
-        raise UserError(f"--retriever {spec}: no such folder of python -m nanoproof.retrieval train or index")
-    return folder
 
 
 class Retriever:
@@ -189,7 +58,7 @@ class Retriever:
             corpus = Corpus(files)
             by_words = WordEncoder.of(premise.text for premise in corpus.premises)
             return cls(by_words, Index.build(corpus, by_words)[0], options.count, corpus.paths)
-        folder = _folder(options.retriever)
+        folder = existing_folder(options.retriever)
         encoder = open_encoder(str(folder), device=device)
         index = Index.load(folder / INDEX_FOLDER, encoder.identity, options.searching.index_search)
         opened = cls(encoder, index, options.count)

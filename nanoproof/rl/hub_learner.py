@@ -20,11 +20,10 @@ import torch.nn.functional as F
 
 from nanoproof.common.distributed import DistInfo, all_reduce_sum, on_all_ranks
 from nanoproof.common.errors import UserError
-from nanoproof.common.run_dir import resolve_run_dir
+from nanoproof.common.run_dir import is_foreign, resolve_run_dir
 from nanoproof.data.transitions.packing import Continuation, Example
-from nanoproof.inference.hf_loading import HFOptions
 from nanoproof.inference.hf_model import HFModel, Loaded
-from nanoproof.inference.open_model import is_foreign
+from nanoproof.inference.options import HFOptions
 from nanoproof.inference.value_head import VALUE_FILE
 from nanoproof.lean.types import Transition
 from nanoproof.policy.tactic_policy import PolicyLoad

@@ -10,7 +10,8 @@ from typing import Any
 import torch
 
 from nanoproof.common.errors import UserError
-from nanoproof.inference.hf_loading import HFOptions, adapter_base, loading, peft_library, transformers_library
+from nanoproof.inference.hf_loading import adapter_base, loading, peft_library, transformers_library
+from nanoproof.inference.options import HFOptions
 from nanoproof.rl.hub_learner import trains_hub_model
 from nanoproof.rl.options import RLConfig
 from nanoproof.training.hub_network import PREFIX, source_of, target_modules

@@ -22,12 +22,13 @@ from nanoproof.common.files import read_object
 from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir, run_name
 from nanoproof.data.transitions.packing import Example, ExampleLimits, encode_transitions
 from nanoproof.lean.types import Transition
-from nanoproof.model.checkpoint import delete_checkpoints, finished_steps, load_model, weights_sha256
+from nanoproof.model.checkpoint import delete_checkpoints, load_model
+from nanoproof.model.checkpoint_files import finished_steps, weights_sha256
 from nanoproof.model.compute import choose_compute
 from nanoproof.model.gpt import GPT
 from nanoproof.model.optim import MuonAdamW
 from nanoproof.model.tokenizer import Tokenizer
-from nanoproof.policy.factory import model_policy
+from nanoproof.policy.models import model_policy
 from nanoproof.policy.tactic_policy import PolicyLoad
 from nanoproof.rl.options import RLConfig
 from nanoproof.search.policy import Policy

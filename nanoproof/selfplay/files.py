@@ -17,14 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import is_foreign
 from nanoproof.data.theorems.held_out import HeldOut
 from nanoproof.data.weighted_rows import CONJECTURE_MARKER, read_packed_json
 from nanoproof.evaluation.results import RESULTS, read_attempts
 from nanoproof.evaluation.statements import Statement, read_dataset_config, read_statements, verdict_of
-from nanoproof.inference.open_model import is_foreign
 from nanoproof.lean.file_theorems import unusable_because
 from nanoproof.lean.types import Theorem
-from nanoproof.policy.factory import TextModelOptions, whole_proof_prompts
+from nanoproof.policy.factory import whole_proof_prompts
+from nanoproof.policy.options import TextModelOptions
 from nanoproof.policy.prompt_formats import header_text
 from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.formulas import (

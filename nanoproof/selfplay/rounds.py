@@ -25,7 +25,7 @@ from nanoproof.common.config import Parser, add_flags, check, from_args, opt, va
 from nanoproof.common.distributed import DistInfo, choose_device, cleanup, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import JsonlWriter, atomic_write_json, atomic_write_text, read_jsonl, read_object
-from nanoproof.common.run_dir import home, resolve_model_path
+from nanoproof.common.run_dir import home, is_foreign, resolve_model_path
 from nanoproof.data.theorems.held_out import AUTO
 from nanoproof.data.weighted_rows import Row, read_packed_json, read_rows, write_packed_json, write_rows
 from nanoproof.evaluation.command import EvalCommand, add_eval_flags, opened, parse_eval_args, repeatable
@@ -33,12 +33,12 @@ from nanoproof.evaluation.plan import EvalOptions, Target, plan
 from nanoproof.evaluation.results import SETTINGS
 from nanoproof.evaluation.sample_files import WholeProofOptions
 from nanoproof.evaluation.statements import theorem_line
-from nanoproof.inference.hf_loading import HFOptions
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel, batches_at_once
-from nanoproof.inference.open_model import LanguageModelOptions, is_foreign
-from nanoproof.model.checkpoint import find_checkpoint
-from nanoproof.model.checkpoint import read_manifest as read_checkpoint
-from nanoproof.policy.factory import TextModelOptions, open_language_model
+from nanoproof.inference.options import HFOptions, LanguageModelOptions
+from nanoproof.model.checkpoint_files import find_checkpoint
+from nanoproof.model.checkpoint_files import read_manifest as read_checkpoint
+from nanoproof.policy.models import open_language_model
+from nanoproof.policy.options import TextModelOptions
 from nanoproof.policy.prompt_formats import known_format
 from nanoproof.selfplay import formulas
 from nanoproof.selfplay.files import (

@@ -27,6 +27,7 @@ import torch.nn.functional as F
 from nanoproof.common.config import opt, validate
 from nanoproof.common.distributed import DistInfo, all_reduce_sum
 from nanoproof.common.errors import UserError
+from nanoproof.data import named
 from nanoproof.data.transitions.packing import Continuation, Example, PackedBatch, to_device
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import SamplingOptions
@@ -54,7 +55,7 @@ class GRPOOptions:
     """GRPO."""
 
     data: str = opt(
-        batches.AUTO,
+        named.AUTO,
         "Where states come from: `nanolean`, `leantree`, `repo:NAME`, LeanTree JSONL, or a folder as LeanDojo exports.",
     )
     num_generations: int = opt(8, "Completions of each state: its group.", min=2)

@@ -28,6 +28,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_object
 from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.run_dir import SCRIPTS, exported_folder, resolve_run_dir
+from nanoproof.data import named
 from nanoproof.data.transitions import leandojo
 from nanoproof.data.weighted_rows import Row, is_row_file
 from nanoproof.inference.value_head import expected_tactics
@@ -66,7 +67,7 @@ class HubOptions:
     """Finetuning of models of transformers."""
 
     data: str = opt(
-        batches.AUTO,
+        named.AUTO,
         "Transitions: `nanolean`, `leantree`, a file of LeanTree JSONL, or a folder as LeanDojo exports; or FILE.json, "
         'a list of {"prompt", "target", "weight"}. auto: leantree if it is here, else this has to be given.',
     )
@@ -152,7 +153,7 @@ class HubFinetuning(StageLoop):
         self.data: tuple[Sequence[Transition], Sequence[Transition]] = ((), ())
         self.rows: tuple[list[Row], list[Row]] = ([], [])
         if self.of_rows:
-            self.rows = batches.load_rows(hub.data, hub.eval_data, hub.max_eval_examples)
+            self.rows = named.load_rows(hub.data, hub.eval_data, hub.max_eval_examples)
         else:
             self.data = load_data(hub.data)
         source = start.checkpoint.model_path
@@ -425,7 +426,7 @@ def hub_main(argv: Given, description: str) -> int:
     args = parse_resumable(parser, argv)
     dump_stacks_on_usr1()
     if not leandojo.is_export(Path(args.data)):
-        args.data = batches.chosen_transitions(args.data)
+        args.data = named.chosen_transitions(args.data)
     if args.model_path is not None:
         args.model_path = PREFIX + source_of(args.model_path)
     values: list[Any] = [from_args(options_class, args) for options_class in GROUPS]

@@ -25,7 +25,6 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_object, sync_directory
 from nanoproof.inference.hf_loading import (
     ADAPTER_FILE,
-    HFOptions,
     adapter_base,
     first_line,
     load_adapters,
@@ -37,6 +36,7 @@ from nanoproof.inference.hf_loading import (
     writes_nothing,
 )
 from nanoproof.inference.hf_tokens import PromptCodec, record_end, special_tokens, trained_end
+from nanoproof.inference.options import HFOptions
 from nanoproof.inference.value_head import ValueHead, channels_of
 from nanoproof.model.lora import LoraOptions
 from nanoproof.model.optim import NonFiniteLoss

@@ -19,7 +19,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.process import dump_stacks_on_usr1, freeze_gc
 from nanoproof.common.run_dir import SCRIPTS, resolve_model_path, run_name
 from nanoproof.common.terminal import Progress
-from nanoproof.model.checkpoint import find_checkpoint
+from nanoproof.model.checkpoint_files import find_checkpoint
 from nanoproof.model.compute import Compute, choose_compute
 from nanoproof.model.gpt import GPT
 from nanoproof.model.lora import LoraOptions

@@ -47,7 +47,8 @@ from nanoproof.lean.types import (
     TheoremRejected,
     parse_state,
 )
-from nanoproof.policy.factory import TextModelOptions, open_values
+from nanoproof.policy.models import open_values
+from nanoproof.policy.options import TextModelOptions
 from nanoproof.policy.text_policy import ValueSource
 from nanoproof.prover.subgoals import statement_of_goal, why_no_statement
 

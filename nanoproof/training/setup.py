@@ -21,7 +21,8 @@ from nanoproof.common.distributed import DistInfo, broadcast_json, gather_json, 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text, json_line, read_jsonl, read_object
 from nanoproof.common.retired import refuse_retired, refuse_retired_choices, without_retired
-from nanoproof.model.checkpoint import load_model, read_manifest
+from nanoproof.model.checkpoint import load_model
+from nanoproof.model.checkpoint_files import read_manifest
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.training.options import ModelOptions, RunOptions

@@ -17,6 +17,7 @@ from nanoproof.common.distributed import DistInfo, is_out_of_memory
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import RunDir, resolve_model_path, resolve_run_dir, run_name
 from nanoproof.model import checkpoint
+from nanoproof.model.checkpoint_files import find_checkpoint, read_manifest, weights_sha256
 from nanoproof.model.gpt import GPT
 from nanoproof.model.lora import LoraOptions, LoraSettings, add_adapters, describe_adapters, settings_of
 from nanoproof.model.optim import MuonAdamW, NonFiniteLoss
@@ -134,7 +135,7 @@ class Trainer(BaseTrainer[S]):
             self._resume(resolve_run_dir(start.resume_from, "--resume-from"))
 
     def _resume(self, path: Path) -> None:
-        check_stage(checkpoint.read_manifest(path), self.stage_name, path)
+        check_stage(read_manifest(path), self.stage_name, path)
         self.model, self.tokenizer, manifest = checkpoint.load_trained(path, self.dist.device, self.dist.dtype)
         adapters = settings_of(self.model)
         if adapters is None and self.lora.lora is not None:
@@ -159,10 +160,10 @@ class Trainer(BaseTrainer[S]):
         """Put fresh adapters into the model of `--model-path`."""
         if self.start.checkpoint.model_path is None:
             raise UserError(f"--lora {self.lora.lora} adapts a network that there is: give --model-path")
-        base = checkpoint.find_checkpoint(resolve_model_path(self.start.checkpoint.model_path))
+        base = find_checkpoint(resolve_model_path(self.start.checkpoint.model_path))
         name = run_name(base.with_suffix(".pt").resolve())
         # Adapters are saved alone: name and hash of their base say on which weights they may be put again.
-        add_adapters(self.model, LoraSettings.of(self.lora, seed, name, checkpoint.weights_sha256(base)))
+        add_adapters(self.model, LoraSettings.of(self.lora, seed, name, weights_sha256(base)))
 
     def fresh_optimizer(self) -> MuonAdamW:
         """Make the optimizer of the model, which knows nothing yet."""

@@ -26,7 +26,7 @@ from nanoproof.common.files import read_object
 from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.common.retired import is_retired_choice
-from nanoproof.common.run_dir import resolve_model_path, resolve_run_dir
+from nanoproof.common.run_dir import is_foreign, resolve_model_path, resolve_run_dir
 from nanoproof.common.terminal import print_lines
 from nanoproof.data.sources.catalog import RL_DATA, SOLVERS
 from nanoproof.data.theorems.theorem_sets import (
@@ -37,10 +37,9 @@ from nanoproof.data.theorems.theorem_sets import (
     set_name,
     splits_of,
 )
-from nanoproof.inference.open_model import is_foreign
 from nanoproof.lean.solvers import SOLVER_SETS
 from nanoproof.lean.types import Theorem
-from nanoproof.model.checkpoint import read_manifest
+from nanoproof.model.checkpoint_files import read_manifest
 from nanoproof.policy.prompt_formats import TRAINED_FILE
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.cli_input import parse_theorem

@@ -17,7 +17,7 @@ from nanoproof.evaluation import command
 from nanoproof.inference.language_model import GenerationOptions, batches_at_once
 from nanoproof.inference.own_model import OwnModel
 from nanoproof.lean.types import Theorem
-from nanoproof.policy.factory import model_policy
+from nanoproof.policy.models import model_policy
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.text_policy import TextPolicy
 from nanoproof.prover.prover import ProverOptions

@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from nanoproof.inference.engine import Engine
-from nanoproof.inference.sampling import EngineLimits, SamplingOptions
+from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.sampling import SamplingOptions
 from nanoproof.model.tokenizer import Tokenizer, train_tokenizer
 from nanoproof.training.loss import transition_loss
 from tests.fake_cuda.budgets import BUDGETS, NORMS, WEIGHTS, FakeRecorder, measure, network, packed

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
 from nanoproof.common.errors import UserError
-from nanoproof.inference.hf_loading import HFOptions, load_adapters, load_network, load_tokenizer, transformers_library
+from nanoproof.inference.hf_loading import load_adapters, load_network, load_tokenizer, transformers_library
+from nanoproof.inference.options import HFOptions
 from nanoproof.policy.steps_remaining import Scorer
 from nanoproof.retrieval.encoders import open_encoder
 from nanoproof.training.progress import ProgressSettings, load_start

@@ -12,7 +12,8 @@ import torch
 
 from nanoproof.inference import native_backend, native_build
 from nanoproof.inference.engine import Engine
-from nanoproof.inference.sampling import EngineLimits, SamplingOptions
+from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.sampling import SamplingOptions
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from tests.inference.test_engine_batching import lively, some_prompts, texts

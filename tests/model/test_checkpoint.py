@@ -12,15 +12,8 @@ import torch.nn.functional as F
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import file_sha256
 from nanoproof.model import checkpoint
-from nanoproof.model.checkpoint import (
-    find_checkpoint,
-    load_model,
-    load_optimizer,
-    newest_network,
-    prune_checkpoints,
-    save_checkpoint,
-    weights_sha256,
-)
+from nanoproof.model.checkpoint import load_model, load_optimizer, prune_checkpoints, save_checkpoint
+from nanoproof.model.checkpoint_files import find_checkpoint, newest_network, weights_sha256
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.optim import MuonAdamW
 from nanoproof.model.tokenizer import Tokenizer

@@ -13,15 +13,16 @@ from nanoproof.common import hub
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import json_line
 from nanoproof.common.option_groups import CheckpointsOption
-from nanoproof.common.run_dir import resolve_model_path
+from nanoproof.common.run_dir import is_foreign, resolve_model_path
 from nanoproof.evaluation.plan import EvalOptions, plan
 from nanoproof.inference.language_model import GenerationOptions
-from nanoproof.inference.open_model import is_foreign, open_model
+from nanoproof.inference.open_model import open_model
 from nanoproof.lean.types import Theorem
-from nanoproof.model.checkpoint import load_model, load_weights, save_checkpoint, weights_sha256
+from nanoproof.model.checkpoint import load_model, load_weights, save_checkpoint
+from nanoproof.model.checkpoint_files import weights_sha256
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import Tokenizer
-from nanoproof.policy.factory import TextModelOptions
+from nanoproof.policy.options import TextModelOptions
 from nanoproof.prover.attempt import Attempt
 from scripts import export_model
 

@@ -10,8 +10,7 @@ import torch
 
 from nanoproof.common import hub
 from nanoproof.common.errors import UserError
-from nanoproof.common.run_dir import exported_folder, resolve_model_path
-from nanoproof.inference.open_model import is_foreign
+from nanoproof.common.run_dir import exported_folder, is_foreign, resolve_model_path
 from nanoproof.model.checkpoint import load_model, save_checkpoint
 from nanoproof.repos.manage import data_card
 from scripts import export_model

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
+from nanoproof.inference.continuation import continuation
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import Tokenizer
-from nanoproof.policy.prompt import continuation
 from nanoproof.training.pretraining import greedy_texts
 
 

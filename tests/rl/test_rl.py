@@ -14,7 +14,8 @@ from nanoproof.actors.fleet import Fleet
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
-from nanoproof.model.checkpoint import finished_steps, load_model
+from nanoproof.model.checkpoint import load_model
+from nanoproof.model.checkpoint_files import finished_steps
 from nanoproof.prover.attempt_log import AttemptLog, logged_attempts
 from nanoproof.rl import __main__ as rl
 from nanoproof.rl import collection

@@ -10,7 +10,7 @@ import torch
 from nanoproof.common.distributed import StopSignal
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
-from nanoproof.model.checkpoint import read_manifest
+from nanoproof.model.checkpoint_files import read_manifest
 from nanoproof.model.optim import NonFiniteLoss
 from tests.helpers import as_command, ended, start_forked, start_ranks, wait_for
 from tests.training import small, toy_loop

@@ -13,9 +13,11 @@ from nanoproof.common.distributed import DistInfo, cleanup, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
 from nanoproof.inference.engine import Engine
-from nanoproof.inference.sampling import EngineLimits, SamplingOptions
+from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.sampling import SamplingOptions
 from nanoproof.model import lora
-from nanoproof.model.checkpoint import load_model, load_trained, save_checkpoint, weights_sha256
+from nanoproof.model.checkpoint import load_model, load_trained, save_checkpoint
+from nanoproof.model.checkpoint_files import weights_sha256
 from nanoproof.model.compute import convert_to_fp8
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.lora import LoraOptions, LoraSettings

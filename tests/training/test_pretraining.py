@@ -8,7 +8,7 @@ import pytest
 from nanoproof import midtrain, pretrain
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
-from nanoproof.model.checkpoint import read_manifest
+from nanoproof.model.checkpoint_files import read_manifest
 from tests.helpers import run_ranks
 from tests.training import small
 

@@ -15,11 +15,12 @@ from nanoproof.common.distributed import init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.compat.trainers import ProgressTrainer
 from nanoproof.inference.language_model import TextSample
-from nanoproof.policy.factory import TextModelOptions, open_policy
+from nanoproof.policy.factory import open_policy
+from nanoproof.policy.options import TEMPLATE, ProgressOptions, TextModelOptions
 from nanoproof.policy.prompt_formats import FORMATS
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.served_models import ServedModel
-from nanoproof.policy.steps_remaining import TEMPLATE, ProgressOptions, ProgressPolicy, Scorer, progress_text, weighed
+from nanoproof.policy.steps_remaining import ProgressPolicy, Scorer, progress_text, weighed
 from nanoproof.search.policy import Suggestion
 from nanoproof.training.progress import ProgressRow, errors_of, read_rows, rows_from_traces, split_rows
 from tests.fakes.policy import saying

@@ -8,7 +8,8 @@ import torch
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import file_sha256, read_json
-from nanoproof.model.checkpoint import find_checkpoint, load_model, load_optimizer
+from nanoproof.model.checkpoint import load_model, load_optimizer
+from nanoproof.model.checkpoint_files import find_checkpoint
 from nanoproof.model.optim import MuonAdamW
 from nanoproof.training.step import build_optimizer
 from tests.training import small, two_ranks

@@ -18,7 +18,7 @@ from nanoproof.lean.types import Theorem, Transition
 from nanoproof.model.checkpoint import load_model
 from nanoproof.model.gpt import GPT, GPTConfig, with_reserved_markers
 from nanoproof.model.tokenizer import RESERVED, Tokenizer
-from nanoproof.policy.factory import open_language_model
+from nanoproof.policy.models import open_language_model
 from nanoproof.policy.prompt import PROOF_MARKER, proof_prompt
 from tests.training import small
 from tests.training.small import ALONE

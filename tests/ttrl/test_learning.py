@@ -13,7 +13,8 @@ from nanoproof.actors.fleet import Fleet
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_json, read_jsonl
 from nanoproof.lean.types import Theorem, TheoremRejected
-from nanoproof.model.checkpoint import finished_steps, load_model
+from nanoproof.model.checkpoint import load_model
+from nanoproof.model.checkpoint_files import finished_steps
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.attempt_log import logged_attempts
 from nanoproof.rl import __main__ as rl

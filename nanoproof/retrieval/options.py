@@ -1,0 +1,160 @@
+"""Options of premise retrieval, and the names of its files. Nothing here needs torch, which is slow to import."""
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nanoproof.common.config import change, check, group, opt, validate
+from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import resolve_model_path
+from nanoproof.retrieval.index import INDEX_FOLDER, Index, IndexSearchOption
+
+PREFIX = "hf:"
+WORDS = "words"
+"""SPEC of the encoder that counts words."""
+ENCODER_FOLDER, RETRIEVER_FILE = "encoder", "retriever.json"
+"""Folder of a retriever with its encoder, and the file that says how it was made."""
+PREMISE_LOGPROB = -3.0
+STEP_LOGPROB = -3.0
+LEMMAS = 32
+"""Premises that are looked at for lemmas to apply forward: few of them fit the hypotheses of a state."""
+
+
+@dataclass(frozen=True)
+class RetrieveOptions:
+    """Premise retrieval."""
+
+    retrieve: int = opt(0, "Premises to put before each state; 0: none.", min=0, metavar="K")
+    premise_tactics: int = opt(
+        0,
+        "Premises for which tactics are tried at every state beside the policy's: apply, rw, simp; 0: none.",
+        min=0,
+        metavar="K",
+        advanced=True,
+    )
+    premise_logprob: float = opt(
+        PREMISE_LOGPROB,
+        "Log-probability that such a tactic of the best premise counts with; of the k-th, ln k less.",
+        max=0,
+        constant=True,
+    )
+    step_tactics: int | None = opt(
+        None,
+        "Steps that a state itself suggests, tried beside the policy's: what is there is taken apart, rewritten with, "
+        "applied forward (with --retriever lemmas too), inductions, case splits; at most N, 0: none. Default: 12 for "
+        "a network of fewer than ten million parameters that is used or scored on NanoLean, else none.",
+        min=0,
+        metavar="N",
+        advanced=True,
+    )
+    similar_tactics: int = opt(
+        0,
+        "Tactics of the proved states most like a state, tried beside the policy's in its names; at most N, 0: none.",
+        min=0,
+        metavar="N",
+        advanced=True,
+    )
+    similar_data: str | None = opt(
+        None,
+        "Proofs of --similar-tactics: `nanolean`, `leantree`, `repo:NAME`, a file of LeanTree JSONL, or an RL run.",
+        metavar="DATA",
+        advanced=True,
+    )
+    step_logprob: float = opt(
+        STEP_LOGPROB,
+        "Log-probability that the first of such steps and of such tactics counts with; the k-th ln k less.",
+        max=0,
+        constant=True,
+    )
+    step_decay: float = opt(
+        0.0,
+        "What --step-logprob loses with each step of RL, in which the network learns from those that end in proofs.",
+        min=0,
+        constant=True,
+    )
+    retriever: str | None = opt(
+        None,
+        "Folder that python -m nanoproof.retrieval train or index wrote: encoder and index of the premises; or "
+        f"`{WORDS}`: the declarations of the project that is proved, compared word by word.",
+    )
+    retrieve_tokens: int = opt(
+        512, "Tokens that a state and its premises may have; what does not fit is left out.", min=1, advanced=True
+    )
+    searching: IndexSearchOption = group(IndexSearchOption, index_search=change(advanced=True))
+
+    def __post_init__(self) -> None:
+        validate(self, "retrieval")
+        check(self.retrieve == 0 or self.retriever is not None, "--retrieve needs --retriever, the folder of an index")
+        check(
+            self.premise_tactics == 0 or self.retriever is not None,
+            "--premise-tactics needs --retriever: the folder of an index, or words",
+        )
+        check(
+            self.retriever in (None, WORDS) or self.count > 0,
+            "--retriever needs --retrieve K, --premise-tactics K or --step-tactics N",
+        )
+        check(self.similar_data is None or self.similar_tactics > 0, "--similar-data is for --similar-tactics N")
+        check(
+            self.searching.index_search == "exact" or self.retriever not in (None, WORDS),
+            "--index-search ann needs --retriever, the folder of an index",
+        )
+
+    @property
+    def count(self) -> int:
+        """How many premises of a state are looked for."""
+        lemmas = 0
+        if self.step_tactics and self.retriever is not None:
+            lemmas = LEMMAS
+        return max(self.retrieve, self.premise_tactics, lemmas)
+
+    @property
+    def adds_tactics(self) -> bool:
+        """Whether tactics are tried beside the policy's."""
+        return self.premise_tactics > 0 or bool(self.step_tactics) or self.similar_tactics > 0
+
+    def settings(self) -> dict[str, Any] | None:
+        """Return what these options change of what a policy suggests, for the record; None if nothing.
+
+        Raises UserError if the retriever is not there.
+        """
+        changes: dict[str, Any] = {}
+        if self.step_tactics:
+            changes["step_tactics"] = self.step_tactics
+        if self.similar_tactics:
+            changes |= {"similar_tactics": self.similar_tactics, "similar_data": self.similar_data}
+        if self.step_tactics or self.similar_tactics:
+            changes["step_logprob"] = self.step_logprob
+        if self.count == 0:
+            return changes or None
+        if self.retrieve:
+            changes |= {"retrieve": self.retrieve, "retrieve_tokens": self.retrieve_tokens}
+        if self.premise_tactics:
+            changes |= {"premise_tactics": self.premise_tactics, "premise_logprob": self.premise_logprob}
+        if self.searching.index_search != "exact":
+            changes["index_search"] = self.searching.index_search
+        if self.retriever == WORDS:
+            return {**changes, "retriever": WORDS}
+        # Not the folder: an index may be brought up to date there between two runs.
+        return {**changes, "retriever": Index.load(existing_folder(self.retriever) / INDEX_FOLDER).identity}
+
+
+def existing_folder(spec: str | None) -> Path:
+    """Return the folder of a retriever that a SPEC names. Raises UserError if there is none."""
+    folder = retriever_folder(spec or "")
+    if folder is None:
+        raise UserError(f"--retriever {spec}: no such folder of python -m nanoproof.retrieval train or index")
+    return folder
+
+
+def retriever_folder(spec: str) -> Path | None:
+    """Return the folder of a retriever that a SPEC names; None for other SPECs."""
+    if spec.startswith((PREFIX, "openai:")):
+        return None
+    path = Path(spec).expanduser()
+    if not path.is_absolute() and not path.exists():
+        with contextlib.suppress(UserError):
+            path = resolve_model_path(spec)
+    if (path / RETRIEVER_FILE).is_file():
+        return path
+    return None
