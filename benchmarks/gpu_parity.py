@@ -19,7 +19,7 @@ from nanoproof.common.config import Parser, add_flags, from_args, group, opt, va
 from nanoproof.common.distributed import choose_device, choose_dtype
 from nanoproof.common.option_groups import DeviceOption
 from nanoproof.inference.engine import Engine
-from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.inference.sampling import SamplingOptions
 from nanoproof.model.attention import DensePath, RowLayout
 from nanoproof.model.compute import Float8Linear, missing_for_fp8

@@ -21,7 +21,7 @@ from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import code_revision
 from nanoproof.inference.engine import Engine
-from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.policy.tactic_policy import TacticPolicy
 
 Result = dict[str, Any]

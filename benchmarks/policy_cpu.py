@@ -23,7 +23,7 @@ from benchmarks.inference_work import Load, Network, NetworkSize, random_network
 from nanoproof.common.distributed import init_distributed
 from nanoproof.common.files import atomic_write_json
 from nanoproof.inference.engine import Engine
-from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.model.gpt import GPT
 
 SAMPLES = 6

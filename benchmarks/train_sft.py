@@ -17,12 +17,12 @@ import torch
 from benchmarks.plain_sft import plain_gradients, plain_rows
 from nanoproof.common.config import opt, to_dict, validate
 from nanoproof.common.distributed import DistInfo, init_distributed
-from nanoproof.data.named import load_transitions
 from nanoproof.data.transitions.packing import Continuation, Example, ExampleLimits, encode_transitions, pack
 from nanoproof.model.compute import choose_compute
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import Tokenizer, train_tokenizer
 from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
+from nanoproof.training.named_data import load_transitions
 from nanoproof.training.options import BatchOptions, OptimizerOptions
 from nanoproof.training.step import StepSettings, build_optimizer, train_step
 

@@ -10,13 +10,13 @@ import argparse
 
 from nanoproof.common.torch_command import run_main
 
-from nanoproof.data.named import chosen_transitions
 from nanoproof.model.lora import LoraOptions
 from nanoproof.training import options
 from nanoproof.training.grpo import GRPO, GRPOOptions
 from nanoproof.training.hub_finetuning import means_hub
 from nanoproof.training.hub_grpo import hub_grpo_main
 from nanoproof.training.loop import train_main
+from nanoproof.training.named_data import chosen_transitions
 from nanoproof.training.rewards import RewardOptions
 
 GROUPS = (

@@ -15,12 +15,12 @@ import argparse
 from nanoproof.common.torch_command import run_main
 
 from nanoproof.common.config import Given
-from nanoproof.data.named import chosen_transitions
 from nanoproof.model.lora import LoraOptions
 from nanoproof.training import options
 from nanoproof.training.finetuning import Finetuning, SFTOptions
 from nanoproof.training.hub_finetuning import hub_main, means_hub
 from nanoproof.training.loop import train_main
+from nanoproof.training.named_data import chosen_transitions
 
 GROUPS = (
     options.RunOptions,

@@ -23,7 +23,7 @@ from nanoproof.common.config import Parser, add_flags, change, from_args, group,
 from nanoproof.common.distributed import DistInfo, choose_device, choose_dtype
 from nanoproof.common.files import atomic_write_json, atomic_write_text
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption
-from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.model_options import EngineLimits
 
 PARTS = ("plain", "transformers", "phases", "policy", "lengths", "waiting", "device")
 

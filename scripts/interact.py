@@ -15,26 +15,29 @@ from functools import partial
 
 from nanoproof.common.torch_command import run_main
 
+import torch
+
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.distributed import init_distributed
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.run_dir import is_foreign
-from nanoproof.data.named import proved_states
-from nanoproof.inference.continuation import continuation
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel
 from nanoproof.lean.client import LeanFleet, LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.types import LeanSession
+from nanoproof.model.gpt import GPT
+from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.added_tactics import AddedTactics
 from nanoproof.policy.factory import open_policy
 from nanoproof.policy.models import load_network
-from nanoproof.policy.options import PolicyOptions
+from nanoproof.policy.policy_options import PolicyOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.steps_remaining import ProgressPolicy
 from nanoproof.policy.text_policy import TextPolicy
 from nanoproof.prover.cli_input import line_input
 from nanoproof.prover.console import Console
 from nanoproof.search.policy import Policy
+from nanoproof.training.named_data import proved_states
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,37 @@ def main(argv: list[str] | None = None) -> int:
             print(f"policy: {shown}; :help says what can be typed")
         run(console)
     return 0
+
+
+@torch.no_grad()
+def continuation(model: GPT, tokenizer: Tokenizer, text: str, new_tokens: int, temperature: float, seed: int) -> str:
+    """Continue plain text, up to EOS or `new_tokens` tokens; temperature 0 is greedy.
+
+    Every token is one forward pass over all of the text, at one fixed shape: for a few texts by hand. A text too
+    long for the model is cut from the left.
+    """
+    model.eval()
+    # At least half of the context is for the text: else a large `new_tokens` would cut all of it away.
+    new_tokens = min(new_tokens, model.config.sequence_len // 2)
+    start = [tokenizer.bos, *tokenizer.encode(text)][-(model.config.sequence_len - new_tokens) :]
+    length = len(start) + new_tokens
+    tokens_1T = torch.full((1, length), tokenizer.pad, device=model.device)
+    tokens_1T[0, : len(start)] = torch.tensor(start)
+    generator = torch.Generator().manual_seed(seed)
+    written: list[int] = []
+    for end in range(len(start), length):
+        last = torch.tensor([end - 1], device=model.device)
+        # Up to EOS: the tokens behind it are markers and padding, which no text consists of.
+        logits_V = model(tokens_1T, select_N=last)[0, : tokenizer.eos + 1].float().cpu()
+        if temperature > 0:
+            token = int(torch.multinomial((logits_V / temperature).softmax(-1), 1, generator=generator))
+        else:
+            token = int(logits_V.argmax())
+        if token == tokenizer.eos:
+            break
+        written.append(token)
+        tokens_1T[0, end] = token
+    return tokenizer.decode(written)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ from nanoproof.common.files import atomic_write_json
 from nanoproof.common.option_groups import CheckpointsOption
 from nanoproof.common.run_dir import HUB_CONFIG, resolve_model_path, setup_logging, versions
 from nanoproof.common.terminal import Paint, print_lines, table
-from nanoproof.data.named import load_transitions
 from nanoproof.data.transitions.packing import ExampleLimits
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import SamplingOptions
@@ -33,6 +32,7 @@ from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.prompt import prompt_tokens
 from nanoproof.training.batches import TransitionSet
+from nanoproof.training.named_data import load_transitions
 from nanoproof.training.options import BatchOptions, RunOptions
 from nanoproof.training.policy_metrics import PolicyMetrics, policy_metrics
 from nanoproof.training.setup import start_ranks

@@ -27,7 +27,6 @@ from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.run_dir import home, is_foreign
 from nanoproof.common.terminal import print_lines
-from nanoproof.data.named import proved_states
 from nanoproof.data.theorems.theorem_sets import DATASETS, list_theorems, parse_set_names, splits_of
 from nanoproof.evaluation.sample_files import WholeProofOptions
 from nanoproof.lean.client import LeanFleet, LeanServerClient
@@ -38,7 +37,7 @@ from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import LeanSession, SourceError, Theorem
 from nanoproof.model.checkpoint_files import newest_network
 from nanoproof.policy.factory import follow_network, open_suggesting, whole_proof_prompts
-from nanoproof.policy.options import PolicyOptions
+from nanoproof.policy.policy_options import PolicyOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.cli_input import (
@@ -56,6 +55,7 @@ from nanoproof.prover.whole_proof import Verifier, WholeProofProver
 from nanoproof.repos.project import imported_into
 from nanoproof.repos.proving import server_imports
 from nanoproof.search.config import ALGORITHM, NOT_FLAGS, SearchConfig
+from nanoproof.training.named_data import proved_states
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,6 @@ from nanoproof.common.distributed import cleanup, init_distributed
 from nanoproof.common.files import atomic_write_json
 from nanoproof.common.run_dir import versions
 from nanoproof.common.terminal import Paint, Progress, print_lines, table
-from nanoproof.data.named import load_transitions
 from nanoproof.data.transitions.packing import ExampleLimits, encode_transition
 from nanoproof.evaluation.summary import wilson
 from nanoproof.lean.forbidden import banned_reason
@@ -37,12 +36,13 @@ from nanoproof.lean.types import Transition
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.factory import follow_network, open_policy
 from nanoproof.policy.models import load_network
-from nanoproof.policy.options import PolicyOptions
+from nanoproof.policy.policy_options import PolicyOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.rl.start_states import ReferenceProof, Start, StartForms, read_reference_proofs
 from nanoproof.search.config import ALGORITHM, NOT_FLAGS, SearchConfig
+from nanoproof.training.named_data import load_transitions
 
 MOST_LEFT = 7
 """States with so many tactics left or more are one row of the table."""

@@ -18,14 +18,14 @@ from nanoproof.common.option_groups import CheckpointOption
 from nanoproof.common.web import http_server
 from nanoproof.inference import __main__ as inference
 from nanoproof.inference.engine import Engine
-from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.model.checkpoint import save_checkpoint
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import train_tokenizer
 from nanoproof.policy.client import RemotePolicy
 from nanoproof.policy.factory import open_policy
 from nanoproof.policy.models import load_network
-from nanoproof.policy.options import TextModelOptions
+from nanoproof.policy.policy_options import TextModelOptions
 from nanoproof.policy.protocol import SamplingConfig, ServiceOptions
 from nanoproof.policy.server import PolicyService, create_app
 from nanoproof.policy.tactic_policy import TacticPolicy

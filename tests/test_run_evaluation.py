@@ -21,7 +21,7 @@ from nanoproof.inference.language_model import TextSample
 from nanoproof.lean.server.backend import ServerSettings, make_backend
 from nanoproof.lean.types import Theorem
 from nanoproof.policy.factory import whole_proof_prompts
-from nanoproof.policy.options import TextModelOptions
+from nanoproof.policy.policy_options import TextModelOptions
 from nanoproof.prover.attempt import Attempt
 from scripts import prover_eval, run_evaluation, run_generation_and_test
 from tests.evaluation.scripted_whole import Model

@@ -50,7 +50,7 @@ from nanoproof.repos.prove import Proved, ProveProjectOptions, prove_project
 from nanoproof.repos.proving import method_of, said_of
 from nanoproof.repos.store import Store
 from nanoproof.repos.tries import Rung, Task
-from nanoproof.retrieval.options import retriever_folder
+from nanoproof.retrieval.folders import retriever_folder
 from nanoproof.search.config import ALGORITHM, SearchConfig
 
 __path__: list[str] = []  # so that `compat.MODULES` may have modules below this one

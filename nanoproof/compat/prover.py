@@ -29,16 +29,16 @@ from nanoproof.common.run_dir import is_foreign
 from nanoproof.compat.configs import ProverConfig
 from nanoproof.inference.hf_loading import adapter_base, load_tokenizer, loading, transformers_library
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel
+from nanoproof.inference.model_options import HFOptions, LanguageModelOptions
 from nanoproof.inference.open_model import open_model, with_system
 from nanoproof.inference.openai_model import TOKEN_VARIABLE
-from nanoproof.inference.options import HFOptions, LanguageModelOptions
 from nanoproof.lean.answers import written_proof
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.forbidden import banned_reason
 from nanoproof.lean.types import LeanSession, Theorem
 from nanoproof.policy.factory import whole_proof_prompts
-from nanoproof.policy.options import TextModelOptions
+from nanoproof.policy.policy_options import TextModelOptions
 from nanoproof.policy.prompt_formats import FORMATS, PromptFormat, known_format
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.steps_remaining import open_weighing
@@ -48,8 +48,8 @@ from nanoproof.prover.cli_input import parse_theorem
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.retrieval.corpus import Corpus
 from nanoproof.retrieval.encoders import open_encoder
+from nanoproof.retrieval.folders import retriever_folder
 from nanoproof.retrieval.index import INDEX_FOLDER, Index
-from nanoproof.retrieval.options import retriever_folder
 from nanoproof.retrieval.premises import Retriever
 from nanoproof.search.config import ALGORITHM, SearchConfig
 from nanoproof.search.policy import Policy, Suggestion, policy_for

@@ -26,8 +26,8 @@ from nanoproof.model.lora import LoraOptions
 from nanoproof.repos.leandojo import CORPUS
 from nanoproof.repos.premise_data import read_source
 from nanoproof.retrieval.encoders import open_encoder
+from nanoproof.retrieval.folders import ENCODER_FOLDER, RETRIEVER_FILE, retriever_folder
 from nanoproof.retrieval.index import INDEX_FOLDER
-from nanoproof.retrieval.options import ENCODER_FOLDER, RETRIEVER_FILE, retriever_folder
 from nanoproof.retrieval.scores import EncoderRanks, evaluate
 from nanoproof.retrieval.training import TrainOptions, train_retriever
 from nanoproof.training.hub_finetuning import hub_main, load_data

@@ -24,7 +24,6 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.common.run_dir import baseline_dir, setup_logging, team_of, versions
-from nanoproof.data.named import proved_states
 from nanoproof.data.sources.catalog import EVAL_DATA
 from nanoproof.data.theorems.theorem_sets import list_theorems, set_name, skipped_notes, skipped_of
 from nanoproof.data.theorems.whitelists import choose_lean
@@ -35,8 +34,8 @@ from nanoproof.evaluation.sample_files import SampleFiles, WholeProofOptions
 from nanoproof.evaluation.whole_proofs import WholeWork, evaluate_whole
 from nanoproof.inference.batch_invariance import check_rows
 from nanoproof.inference.language_model import LanguageModel
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.inference.native_backend import DTYPES, missing_for_native
-from nanoproof.inference.options import EngineLimits
 from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import Theorem
 from nanoproof.model.checkpoint_files import read_manifest, weights_sha256
@@ -51,6 +50,7 @@ from nanoproof.prover.prover import ProverOptions
 from nanoproof.prover.whole_proof import Verifier
 from nanoproof.search.config import ALGORITHM, NOT_FLAGS, SearchConfig
 from nanoproof.search.policy import Policy
+from nanoproof.training.named_data import proved_states
 from nanoproof.training.options import RunOptions
 from nanoproof.training.setup import start_ranks
 

@@ -24,8 +24,8 @@ from nanoproof.evaluation.results import Mode
 from nanoproof.lean.solvers import AUTO
 from nanoproof.model.checkpoint_files import find_checkpoint, finished_steps
 from nanoproof.policy.factory import SOLVERS
-from nanoproof.policy.options import PolicyName, TextModelOptions
-from nanoproof.retrieval.options import RetrieveOptions
+from nanoproof.policy.policy_options import PolicyName, TextModelOptions
+from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.search.config import SolverOption
 
 DEFAULT_SPLIT = "valid"

@@ -16,11 +16,11 @@ from nanoproof.common.distributed import DistInfo, init_distributed
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption
 from nanoproof.common.run_dir import quiet_libraries, resolve_model_path
 from nanoproof.common.web import http_server
-from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.model.checkpoint import load_model
 from nanoproof.model.checkpoint_files import find_checkpoint, weights_sha256
 from nanoproof.policy.models import model_policy, open_text_policy
-from nanoproof.policy.options import TextModelOptions
+from nanoproof.policy.policy_options import TextModelOptions
 from nanoproof.policy.protocol import TOKEN_VARIABLE, SamplingConfig, ServiceOptions
 from nanoproof.policy.served_models import ServedModels, open_served_model, served_policy, short_name
 from nanoproof.policy.server import PolicyService, ServedPolicy, create_app

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.inference.sampling import Completion, EngineRequest, EngineStats, SamplingOptions
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer, available_cores

@@ -14,8 +14,8 @@ import torch
 from nanoproof.inference.backend import Backend, Ended, Setting
 from nanoproof.inference.cuda_graphs import Recorder
 from nanoproof.inference.kv_cache import cache_budget
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.inference.native_backend import open_native
-from nanoproof.inference.options import EngineLimits
 from nanoproof.inference.sampling import Completion, EngineRequest, EngineStats, SamplingOptions
 from nanoproof.inference.torch_backend import TorchBackend
 from nanoproof.model.flash_attention import Kernel

@@ -23,7 +23,7 @@ import torch
 from nanoproof.common.distributed import is_out_of_memory
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
-from nanoproof.inference.options import HFOptions
+from nanoproof.inference.model_options import HFOptions
 
 log = logging.getLogger(__name__)
 

@@ -32,7 +32,7 @@ from nanoproof.inference.hf_loading import (
 )
 from nanoproof.inference.hf_tokens import PromptCodec, render_chat, special_tokens
 from nanoproof.inference.language_model import GenerationOptions, TextSample, Written, chat_messages, unit_vectors
-from nanoproof.inference.options import HFOptions
+from nanoproof.inference.model_options import HFOptions
 from nanoproof.inference.value_head import VALUE_FILE, ValueHead, channels_of
 from nanoproof.inference.worker import compute_here
 from nanoproof.search.policy import BadState, PolicyClosed, PolicyServerError

@@ -17,8 +17,8 @@ import numpy as np
 import torch
 
 from nanoproof.inference.backend import Ended, Setting, cpu_threads
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.inference.native_build import CannotBuild, built_library
-from nanoproof.inference.options import EngineLimits
 from nanoproof.inference.prefill import PrefixCache
 from nanoproof.inference.sampling import Completion, EngineRequest, EngineStats, Noise, Sample, SamplingOptions
 from nanoproof.model.gpt import GPT, GPTConfig

@@ -33,8 +33,8 @@ from nanoproof.inference.language_model import (
     has_values,
     write_valued,
 )
+from nanoproof.inference.model_options import EngineLimits, LanguageModelOptions
 from nanoproof.inference.openai_model import OpenAIModel
-from nanoproof.inference.options import EngineLimits, LanguageModelOptions
 from nanoproof.inference.own_model import OwnModel
 from nanoproof.model.checkpoint import load_model
 from nanoproof.model.checkpoint_files import find_checkpoint, weights_sha256

@@ -18,7 +18,7 @@ import torch
 from nanoproof.common.errors import UserError
 from nanoproof.inference.engine import MIN_TEMPERATURE, Engine
 from nanoproof.inference.language_model import GenerationOptions, TextSample, cut_at, unit_vectors
-from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.inference.sampling import Sample, SamplingOptions
 from nanoproof.inference.worker import EngineWorker, PendingCompletion, compute_here
 from nanoproof.model.attention import RowLayout

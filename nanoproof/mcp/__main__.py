@@ -29,14 +29,14 @@ from nanoproof.mcp.opening import Opening
 from nanoproof.mcp.searches import Searches
 from nanoproof.mcp.shared_lean import SharedLean, project_folder
 from nanoproof.mcp.workbench import Workbench
-from nanoproof.policy.options import PolicyOptions
+from nanoproof.policy.policy_options import PolicyOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.repos.premise_data import folder_files
 from nanoproof.repos.project_premises import ProjectPremises
 from nanoproof.repos.prove import PREMISE_TACTICS
 from nanoproof.repos.ways import open_ways
-from nanoproof.retrieval.options import WORDS
+from nanoproof.retrieval.folders import WORDS
 from nanoproof.search.config import ALGORITHM, NOT_FLAGS, SearchConfig
 
 TOKEN_VARIABLE = "NANOPROOF_MCP_TOKEN"

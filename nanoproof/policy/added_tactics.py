@@ -17,8 +17,8 @@ from nanoproof.policy.similar_tactics import similar_tactics
 from nanoproof.policy.statement_definitions import Definitions
 from nanoproof.policy.step_tactics import steps
 from nanoproof.retrieval.corpus import CorpusPremise
-from nanoproof.retrieval.options import RetrieveOptions
 from nanoproof.retrieval.proved_states import ProvedStates
+from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.search.policy import Policy, Suggestion, around_each, policy_for
 
 if TYPE_CHECKING:

@@ -16,18 +16,18 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import is_foreign, team_of
 from nanoproof.common.torch_there import require_torch
 from nanoproof.inference.language_model import WHOLE_PROOF_TOKENS
-from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.lean.types import Theorem
 from nanoproof.policy.added_tactics import with_added_tactics
 from nanoproof.policy.baselines import SolverOnlyPolicy, UniformPolicy
 from nanoproof.policy.client import RemotePolicy
-from nanoproof.policy.options import OWN_PROOF_FORMAT, PolicyName, PolicyOptions, TextModelOptions
+from nanoproof.policy.policy_options import OWN_PROOF_FORMAT, PolicyName, PolicyOptions, TextModelOptions
 from nanoproof.policy.prompt import proof_prompt, refusal, repair_prompt
 from nanoproof.policy.prompt_formats import question
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.retrieval.corpus import DeclaringFile
-from nanoproof.retrieval.options import RetrieveOptions
 from nanoproof.retrieval.proved_states import ProvedStates
+from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.search.policy import Policy, PolicyTeam
 
 if TYPE_CHECKING:

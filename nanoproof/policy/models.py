@@ -15,13 +15,13 @@ from nanoproof.common.run_dir import is_foreign, resolve_model_path, team_of
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.language_model import LanguageModel, has_values
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.inference.open_model import CachedModel, open_model
-from nanoproof.inference.options import EngineLimits
 from nanoproof.inference.own_model import OwnModel
 from nanoproof.model.checkpoint import load_model
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
-from nanoproof.policy.options import OWN_FORMAT, PolicyName, TextModelOptions
+from nanoproof.policy.policy_options import OWN_FORMAT, PolicyName, TextModelOptions
 from nanoproof.policy.prompt_formats import (
     known_format,
 )
@@ -35,8 +35,8 @@ from nanoproof.policy.text_policy import (
     ValuedPolicy,
     ValueSource,
 )
-from nanoproof.retrieval.options import RetrieveOptions
 from nanoproof.retrieval.premises import Retriever
+from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.search.policy import Policy
 
 log = logging.getLogger(__name__)

@@ -24,7 +24,7 @@ from nanoproof.inference.open_model import CachedModel, as_text, open_model
 from nanoproof.inference.own_model import OwnModel
 from nanoproof.inference.worker import POLL_SECONDS
 from nanoproof.lean.forbidden import banned_reason
-from nanoproof.policy.options import OWN_FORMAT, TextModelOptions
+from nanoproof.policy.policy_options import OWN_FORMAT, TextModelOptions
 from nanoproof.policy.prompt import prefix_text
 from nanoproof.policy.prompt_formats import FORMATS, PromptFormat, known_format
 from nanoproof.policy.protocol import SamplingConfig

@@ -20,7 +20,7 @@ import torch
 from nanoproof.common.errors import UserError
 from nanoproof.inference.hf_loading import first_line, load_weights, loading, transformers_library
 from nanoproof.lean.types import Theorem
-from nanoproof.policy.options import DEVICE_VARIABLE, TEMPLATE, TEMPLATE_VARIABLE, ProgressOptions
+from nanoproof.policy.policy_options import DEVICE_VARIABLE, TEMPLATE, TEMPLATE_VARIABLE, ProgressOptions
 from nanoproof.search.policy import Policy, Suggestion, policy_for
 
 MAX_LENGTH = 512

@@ -13,8 +13,9 @@ from nanoproof.repos.premise_data import folder_files, library_files
 from nanoproof.repos.project import LIBRARY_FOLDER, SKIPPED_FOLDERS
 from nanoproof.repos.traced_files import TracedFile
 from nanoproof.retrieval.corpus import Corpus
+from nanoproof.retrieval.folders import WORDS
 from nanoproof.retrieval.index import Index
-from nanoproof.retrieval.options import WORDS, RetrieveOptions
+from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.search.policy import Policy, Suggestion, around_each, policy_for
 
 if TYPE_CHECKING:

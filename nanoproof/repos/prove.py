@@ -29,7 +29,7 @@ from nanoproof.common.terminal import print_lines, printable
 from nanoproof.lean.certificates import require_checker, verdict_line
 from nanoproof.lean.lean_file import OpenPlace
 from nanoproof.lean.solvers import AUTO
-from nanoproof.policy.options import PolicyOptions
+from nanoproof.policy.policy_options import PolicyOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.repos.certified import judge_project
@@ -41,7 +41,7 @@ from nanoproof.repos.store import Store, default_path
 from nanoproof.repos.traced_files import Repository, TracedTheorem
 from nanoproof.repos.tries import PROVED, Ledger, Rung, Task
 from nanoproof.repos.ways import open_ways
-from nanoproof.retrieval.options import WORDS
+from nanoproof.retrieval.folders import WORDS
 from nanoproof.search.config import ALGORITHM, SearchConfig
 
 PREMISE_TACTICS = 4

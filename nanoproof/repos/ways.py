@@ -9,12 +9,11 @@ from typing import Any
 from nanoproof.common.config import from_args
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import is_foreign, resolve_model_path, team_of
-from nanoproof.data.named import proved_states
 from nanoproof.lean.solvers import expand_solver_sets
 from nanoproof.model.checkpoint_files import find_checkpoint, weights_sha256
 from nanoproof.policy.baselines import SolverOnlyPolicy
 from nanoproof.policy.factory import open_suggesting
-from nanoproof.policy.options import PolicyOptions
+from nanoproof.policy.policy_options import PolicyOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.repos.proving import method_of, rising
@@ -22,6 +21,7 @@ from nanoproof.repos.tries import Rung
 from nanoproof.retrieval.corpus import DeclaringFile
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.policy import Policy
+from nanoproof.training.named_data import proved_states
 
 FIRST_BUDGET = 4
 """Simulations of the search with solver tactics alone."""

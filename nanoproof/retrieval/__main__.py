@@ -28,15 +28,16 @@ from nanoproof.common.terminal import print_lines
 from nanoproof.common.web import http_server
 from nanoproof.common.web.http_client import on_loopback
 from nanoproof.policy.models import open_values
-from nanoproof.policy.options import TextModelOptions
+from nanoproof.policy.policy_options import TextModelOptions
 from nanoproof.repos.premise_data import read_source
 from nanoproof.repos.project_premises import ProjectPremises
 from nanoproof.repos.splits import SPLITS, STRATEGIES, Split
 from nanoproof.retrieval.corpus import Corpus
 from nanoproof.retrieval.encoders import MAX_TOKENS, Encoder, OwnEncoder, WordEncoder, open_encoder, save_encoder
+from nanoproof.retrieval.folders import WORDS, retriever_folder
 from nanoproof.retrieval.index import ANN_FILE, INDEX_FOLDER, Index, IndexSearch, IndexSearchOption
-from nanoproof.retrieval.options import WORDS, RetrieveOptions, retriever_folder
 from nanoproof.retrieval.premises import Retriever
+from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.retrieval.scores import BM25Ranks, EncoderRanks, Ranks, WordRanks, evaluate, prediction
 from nanoproof.retrieval.service import MOST_PREMISES, PremiseService, create_app
 from nanoproof.retrieval.training import Epoch, RetrievalData, TrainOptions, train_retriever

@@ -34,7 +34,7 @@ from nanoproof.model.checkpoint_files import find_checkpoint
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.retrieval.corpus import MARK_END, MARK_START
-from nanoproof.retrieval.options import ENCODER_FOLDER, PREFIX, RETRIEVER_FILE, WORDS, retriever_folder
+from nanoproof.retrieval.folders import ENCODER_FOLDER, PREFIX, RETRIEVER_FILE, WORDS, retriever_folder
 
 MAX_TOKENS = 512
 """How many tokens of a text are read where nothing else is said."""

@@ -17,8 +17,9 @@ import torch
 from nanoproof.common.errors import UserError
 from nanoproof.retrieval.corpus import Corpus, CorpusPremise, DeclaringFile, context_text
 from nanoproof.retrieval.encoders import ROWS, Encoder, WordEncoder, embed, open_encoder
+from nanoproof.retrieval.folders import WORDS, existing_folder
 from nanoproof.retrieval.index import INDEX_FOLDER, Index
-from nanoproof.retrieval.options import WORDS, RetrieveOptions, existing_folder
+from nanoproof.retrieval.retrieve_options import RetrieveOptions
 
 CACHED = 1 << 16
 """States whose premises are kept."""

@@ -16,7 +16,6 @@ import numpy as np
 
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
-from nanoproof.data.named import load_transitions
 from nanoproof.data.transitions.leantree import select
 from nanoproof.data.transitions.packing import Example, ExampleLimits
 from nanoproof.lean.types import Transition
@@ -25,6 +24,7 @@ from nanoproof.rl.learner import PolicyLearner
 from nanoproof.rl.options import RLConfig, RLOptions
 from nanoproof.search.expand import solver_pattern
 from nanoproof.training.batches import EpochSampler, TransitionSet, balanced_depth_weights, shard
+from nanoproof.training.named_data import load_transitions
 
 log = logging.getLogger(__name__)
 

@@ -24,7 +24,6 @@ from nanoproof.common.distributed import DistInfo, SharedCounter, gather_json
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import resolve_run_dir
 from nanoproof.common.terminal import Progress
-from nanoproof.data.named import indexed, load_transitions
 from nanoproof.data.theorems.theorem_sets import list_theorems, parse_set_names
 from nanoproof.data.theorems.whitelists import LeanChoice
 from nanoproof.lean.types import Theorem
@@ -41,6 +40,7 @@ from nanoproof.rl.matchmaker import Assignment, Matchmaker, event_of
 from nanoproof.rl.options import RLConfig
 from nanoproof.rl.start_states import StartStates
 from nanoproof.search.policy import Policy
+from nanoproof.training.named_data import indexed, load_transitions
 from nanoproof.training.setup import Stage
 
 log = logging.getLogger(__name__)

@@ -23,7 +23,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import is_foreign, resolve_run_dir
 from nanoproof.data.transitions.packing import Continuation, Example
 from nanoproof.inference.hf_model import HFModel, Loaded
-from nanoproof.inference.options import HFOptions
+from nanoproof.inference.model_options import HFOptions
 from nanoproof.inference.value_head import VALUE_FILE
 from nanoproof.lean.types import Transition
 from nanoproof.policy.tactic_policy import PolicyLoad

@@ -11,7 +11,7 @@ import torch
 
 from nanoproof.common.errors import UserError
 from nanoproof.inference.hf_loading import adapter_base, loading, peft_library, transformers_library
-from nanoproof.inference.options import HFOptions
+from nanoproof.inference.model_options import HFOptions
 from nanoproof.rl.hub_learner import trains_hub_model
 from nanoproof.rl.options import RLConfig
 from nanoproof.training.hub_network import PREFIX, source_of, target_modules

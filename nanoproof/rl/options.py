@@ -11,13 +11,13 @@ from nanoproof.common.config import Parser, add_flags, change, check, from_args,
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import MonitorAddress, PolicyEndpointOptions
 from nanoproof.data.theorems.theorem_sets import FIXED, parse_set_names
-from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.lean.solvers import AUTO
 from nanoproof.model.checkpoint import small_network
 from nanoproof.model.lora import LoraOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import ProverOptions
-from nanoproof.retrieval.options import RetrieveOptions
+from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.rl.matchmaker import MatchmakerConfig
 from nanoproof.rl.recorder import RecordOptions
 from nanoproof.search.config import NOT_FLAGS, SearchConfig, SolverOption

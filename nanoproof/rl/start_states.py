@@ -25,7 +25,6 @@ from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.common.run_dir import home, repo_name, traced_file
 from nanoproof.common.terminal import Progress
 from nanoproof.data import nanolean
-from nanoproof.data.named import transitions_path
 from nanoproof.data.theorems.held_out import AUTO, HELD_OUT, HeldOut
 from nanoproof.data.theorems.theorem_sets import REPO_TARGETS, jsonl_rows
 from nanoproof.data.transitions.leantree import VALID_FRACTION, RecordedProof, recorded_proofs, records, split_lines
@@ -36,6 +35,7 @@ from nanoproof.prover.attempt_log import START_STATES as DATASET
 from nanoproof.prover.proof import Given, Proof, Step, depths
 from nanoproof.prover.subgoals import statement_of_goal, why_no_statement
 from nanoproof.rl.matchmaker import Matchmaker, MatchmakerConfig, event_of
+from nanoproof.training.named_data import transitions_path
 
 log = logging.getLogger(__name__)
 

@@ -25,7 +25,7 @@ from nanoproof.evaluation.statements import Statement, read_dataset_config, read
 from nanoproof.lean.file_theorems import unusable_because
 from nanoproof.lean.types import Theorem
 from nanoproof.policy.factory import whole_proof_prompts
-from nanoproof.policy.options import TextModelOptions
+from nanoproof.policy.policy_options import TextModelOptions
 from nanoproof.policy.prompt_formats import header_text
 from nanoproof.prover.attempt import Attempt
 from nanoproof.selfplay.formulas import (

@@ -34,11 +34,11 @@ from nanoproof.evaluation.results import SETTINGS
 from nanoproof.evaluation.sample_files import WholeProofOptions
 from nanoproof.evaluation.statements import theorem_line
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel, batches_at_once
-from nanoproof.inference.options import HFOptions, LanguageModelOptions
+from nanoproof.inference.model_options import HFOptions, LanguageModelOptions
 from nanoproof.model.checkpoint_files import find_checkpoint
 from nanoproof.model.checkpoint_files import read_manifest as read_checkpoint
 from nanoproof.policy.models import open_language_model
-from nanoproof.policy.options import TextModelOptions
+from nanoproof.policy.policy_options import TextModelOptions
 from nanoproof.policy.prompt_formats import known_format
 from nanoproof.selfplay import formulas
 from nanoproof.selfplay.files import (

@@ -10,16 +10,15 @@ from typing import Any, Literal
 from nanoproof.common.config import change, check, group, opt, validate
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
-from nanoproof.data import named
 from nanoproof.data.transitions.packing import ExampleLimits
 from nanoproof.data.weighted_rows import is_row_file
 from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT, with_reserved_markers
 from nanoproof.model.lora import LoraOptions
 from nanoproof.policy.protocol import SamplingConfig
-from nanoproof.retrieval.options import RetrieveOptions
 from nanoproof.retrieval.premises import Retriever
-from nanoproof.training import batches, options
+from nanoproof.retrieval.retrieve_options import RetrieveOptions
+from nanoproof.training import batches, named_data, options
 from nanoproof.training.loop import TrainingLoop
 from nanoproof.training.loss import LossWeights
 from nanoproof.training.policy_metrics import PolicyMetrics, policy_metrics
@@ -33,7 +32,7 @@ class SFTOptions:
     """Supervised finetuning."""
 
     data: str = opt(
-        named.AUTO,
+        named_data.AUTO,
         "Transitions: `nanolean`, `leantree`, `repo:NAME`, or a file of LeanTree JSONL; or FILE.json, a list of "
         '{"prompt", "target", "weight"}. auto: leantree if it is here, else this has to be given.',
     )
@@ -151,7 +150,7 @@ class Finetuning(TrainingLoop):
 
     def _load_rows(self) -> Callable[[], _Sets]:
         """Read rows of texts; what is returned makes the sets, once there is a tokenizer."""
-        train, valid = named.load_rows(self.options.data, self.options.eval_data, self.options.max_eval_examples)
+        train, valid = named_data.load_rows(self.options.data, self.options.eval_data, self.options.max_eval_examples)
 
         def make() -> _Sets:
             longest = min(self.batch.row_length, self.model.config.sequence_len)
@@ -163,9 +162,9 @@ class Finetuning(TrainingLoop):
 
     def _load_transitions(self) -> Callable[[], _Sets]:
         if self.whole_proofs:
-            proofs, valid_proofs = named.load_proofs(self.options.data)
+            proofs, valid_proofs = named_data.load_proofs(self.options.data)
             return lambda: self._transition_sets(proofs, valid_proofs)
-        train, valid = named.load_transitions(self.options.data)
+        train, valid = named_data.load_transitions(self.options.data)
         return lambda: self._transition_sets(train, valid)
 
     def _transition_sets(self, train: Sequence[Transition], valid: Sequence[Transition]) -> _Sets:

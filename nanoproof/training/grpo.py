@@ -27,7 +27,6 @@ import torch.nn.functional as F
 from nanoproof.common.config import opt, validate
 from nanoproof.common.distributed import DistInfo, all_reduce_sum
 from nanoproof.common.errors import UserError
-from nanoproof.data import named
 from nanoproof.data.transitions.packing import Continuation, Example, PackedBatch, to_device
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import SamplingOptions
@@ -36,7 +35,7 @@ from nanoproof.model.gpt import GPT
 from nanoproof.model.lora import LoraOptions, seed_dropout
 from nanoproof.model.optim import NonFiniteLoss
 from nanoproof.policy.prompt import prompt_tokens
-from nanoproof.training import batches, options
+from nanoproof.training import batches, named_data, options
 from nanoproof.training.hub_examples import load_data
 from nanoproof.training.loop import TrainingLoop
 from nanoproof.training.rewards import LeanReward, Reward, RewardOptions, open_reward, opened, rewards_of, shares
@@ -55,7 +54,7 @@ class GRPOOptions:
     """GRPO."""
 
     data: str = opt(
-        named.AUTO,
+        named_data.AUTO,
         "Where states come from: `nanolean`, `leantree`, `repo:NAME`, LeanTree JSONL, or a folder as LeanDojo exports.",
     )
     num_generations: int = opt(8, "Completions of each state: its group.", min=2)

@@ -14,7 +14,6 @@ import numpy as np
 import torch
 
 from nanoproof.common.errors import UserError
-from nanoproof.data import named
 from nanoproof.data.transitions import leandojo
 from nanoproof.data.weighted_rows import Row
 from nanoproof.inference.hf_tokens import PromptCodec
@@ -22,6 +21,7 @@ from nanoproof.inference.value_head import OutputTap
 from nanoproof.lean.types import Transition
 from nanoproof.model.tokenizer import NUM_VALUE_BINS
 from nanoproof.policy.prompt_formats import FORMATS, PromptFormat, find_format, known_format
+from nanoproof.training import named_data
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ def load_data(name: str) -> tuple[Sequence[Transition], Sequence[Transition]]:
         for reason, count in left_out.items():
             log.info("%s: left out %d x %s", name, count, reason)
         return train, valid
-    return named.load_transitions(name)
+    return named_data.load_transitions(name)
 
 
 def encode_transition(item: Transition, how: PromptFormat, codec: PromptCodec, end: int) -> tuple[list[int], list[int]]:

@@ -28,14 +28,13 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_object
 from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.run_dir import SCRIPTS, exported_folder, resolve_run_dir
-from nanoproof.data import named
 from nanoproof.data.transitions import leandojo
 from nanoproof.data.weighted_rows import Row, is_row_file
 from nanoproof.inference.value_head import expected_tactics
 from nanoproof.lean.types import Transition
 from nanoproof.model.lora import LoraOptions
 from nanoproof.policy.prompt_formats import TRAINED_FILE
-from nanoproof.training import batches, options
+from nanoproof.training import batches, named_data, options
 from nanoproof.training.hub_examples import (
     TokenizedExample,
     answer_logits,
@@ -67,7 +66,7 @@ class HubOptions:
     """Finetuning of models of transformers."""
 
     data: str = opt(
-        named.AUTO,
+        named_data.AUTO,
         "Transitions: `nanolean`, `leantree`, a file of LeanTree JSONL, or a folder as LeanDojo exports; or FILE.json, "
         'a list of {"prompt", "target", "weight"}. auto: leantree if it is here, else this has to be given.',
     )
@@ -153,7 +152,7 @@ class HubFinetuning(StageLoop):
         self.data: tuple[Sequence[Transition], Sequence[Transition]] = ((), ())
         self.rows: tuple[list[Row], list[Row]] = ([], [])
         if self.of_rows:
-            self.rows = named.load_rows(hub.data, hub.eval_data, hub.max_eval_examples)
+            self.rows = named_data.load_rows(hub.data, hub.eval_data, hub.max_eval_examples)
         else:
             self.data = load_data(hub.data)
         source = start.checkpoint.model_path
@@ -426,7 +425,7 @@ def hub_main(argv: Given, description: str) -> int:
     args = parse_resumable(parser, argv)
     dump_stacks_on_usr1()
     if not leandojo.is_export(Path(args.data)):
-        args.data = named.chosen_transitions(args.data)
+        args.data = named_data.chosen_transitions(args.data)
     if args.model_path is not None:
         args.model_path = PREFIX + source_of(args.model_path)
     values: list[Any] = [from_args(options_class, args) for options_class in GROUPS]

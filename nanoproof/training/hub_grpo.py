@@ -17,14 +17,13 @@ from nanoproof.common.config import Given, Parser, add_flags, from_args, opt, va
 from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import RunDir
-from nanoproof.data import named
 from nanoproof.inference.hf_loading import load_tokenizer, transformers_library
 from nanoproof.inference.hf_tokens import PromptCodec, record_end, special_tokens, trained_end
 from nanoproof.inference.language_model import chat_messages
 from nanoproof.lean.types import Transition
 from nanoproof.model.lora import LoraOptions
 from nanoproof.policy.prompt_formats import PromptFormat
-from nanoproof.training import options
+from nanoproof.training import named_data, options
 from nanoproof.training.grpo import choose_states, whole_groups
 from nanoproof.training.hub_examples import choose_format, load_data
 from nanoproof.training.hub_network import PREFIX, source_of, trainable_network, write_folder
@@ -42,7 +41,7 @@ class HubGRPOOptions:
     """GRPO on models of transformers."""
 
     data: str = opt(
-        named.AUTO,
+        named_data.AUTO,
         "Where states come from: `nanolean`, `leantree`, `repo:NAME`, LeanTree JSONL, or a folder as LeanDojo exports.",
     )
     prompt_format: str | None = opt(
@@ -231,7 +230,7 @@ def hub_grpo_main(argv: Given, description: str) -> int:
     lora = from_args(LoraOptions, args)
     data = grpo.data
     if not Path(data).exists():
-        data = named.chosen_transitions(data)
+        data = named_data.chosen_transitions(data)
     train, _ = load_data(data)
     dist = start_ranks(run_options)
     if dist.world_size > 1:

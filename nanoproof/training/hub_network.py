@@ -36,7 +36,7 @@ from nanoproof.inference.hf_loading import (
     writes_nothing,
 )
 from nanoproof.inference.hf_tokens import PromptCodec, record_end, special_tokens, trained_end
-from nanoproof.inference.options import HFOptions
+from nanoproof.inference.model_options import HFOptions
 from nanoproof.inference.value_head import ValueHead, channels_of
 from nanoproof.model.lora import LoraOptions
 from nanoproof.model.optim import NonFiniteLoss

@@ -27,12 +27,12 @@ from nanoproof.common.files import (
     parse_json,
     read_object,
 )
-from nanoproof.data.named import transitions_path
 from nanoproof.data.transitions import leandojo, leantree
 from nanoproof.inference.hf_loading import first_line, load_weights, loading, transformers_library
 from nanoproof.lean.types import Transition
-from nanoproof.policy.options import MODEL_VARIABLE
+from nanoproof.policy.policy_options import MODEL_VARIABLE
 from nanoproof.policy.steps_remaining import MAX_LENGTH, local_or_id, progress_text, room_of
+from nanoproof.training.named_data import transitions_path
 
 log = logging.getLogger(__name__)
 

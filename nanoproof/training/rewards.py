@@ -48,7 +48,7 @@ from nanoproof.lean.types import (
     parse_state,
 )
 from nanoproof.policy.models import open_values
-from nanoproof.policy.options import TextModelOptions
+from nanoproof.policy.policy_options import TextModelOptions
 from nanoproof.policy.text_policy import ValueSource
 from nanoproof.prover.subgoals import statement_of_goal, why_no_statement
 

@@ -6,11 +6,11 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.data.bench import minif2f, proofnet, putnambench
-from nanoproof.data.named import load_transitions
 from nanoproof.data.sft import leantree
 from nanoproof.data.theorems.theorem_sets import list_theorems, splits_of
 from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import Transition
+from nanoproof.training.named_data import load_transitions
 from tests.data.installed import install, install_proofnet, install_putnambench
 from tests.data.shapes import PUTNAM
 from tests.training.small import write_leantree

@@ -22,7 +22,7 @@ from nanoproof.data.transitions.packing import Continuation, Example, Kind, Pack
 from nanoproof.inference.decode import StepOutput
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.kv_cache import COLUMN, POSITION, SEQUENCE, SLOT_COUNT, SLOT_FILLED, SLOT_FIRST, SLOT_POSITION
-from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.inference.sampling import SamplingOptions
 from nanoproof.model.compute import compile_model
 from nanoproof.model.flash_attention import VarlenPath

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from nanoproof.inference.engine import Engine
-from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.inference.sampling import SamplingOptions
 from nanoproof.model.tokenizer import Tokenizer, train_tokenizer
 from nanoproof.training.loss import transition_loss

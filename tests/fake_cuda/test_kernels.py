@@ -17,7 +17,7 @@ from nanoproof.inference.decode import DecodeAttention, GroupInfo, SequenceGroup
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.fused import FusedNetwork
 from nanoproof.inference.kv_cache import SLOT_POSITION, SlotPool, SlotSize
-from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.inference.sampling import EngineRequest, SamplingOptions, next_tokens, shaped_logits
 from nanoproof.model.gpt import GPT, LOGIT_SOFTCAP
 from nanoproof.model.tokenizer import Tokenizer, train_tokenizer

@@ -11,7 +11,7 @@ from nanoproof.evaluation import command
 from nanoproof.inference import batch_invariance
 from nanoproof.inference.batch_invariance import COLUMNS, ROWS, attend_padded, check_rows
 from nanoproof.inference.engine import Engine
-from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.model.attention import causal_mask
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer

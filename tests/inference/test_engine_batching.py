@@ -15,7 +15,7 @@ from nanoproof.inference.batch_decoder import BatchDecoder
 from nanoproof.inference.decode import MAX_GROUP_SIZE
 from nanoproof.inference.engine import MOST_FAILED_RESETS, Engine
 from nanoproof.inference.kv_cache import SlotPool, SlotSize
-from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.inference.prefill import PrefillAttention, PrefillJob, PrefillMasks, _slot_rows
 from nanoproof.inference.sampling import Completion, EngineRequest, SamplingOptions
 from nanoproof.model.gpt import GPT, GPTConfig

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from nanoproof.common.errors import UserError
 from nanoproof.inference.hf_loading import load_adapters, load_network, load_tokenizer, transformers_library
-from nanoproof.inference.options import HFOptions
+from nanoproof.inference.model_options import HFOptions
 from nanoproof.policy.steps_remaining import Scorer
 from nanoproof.retrieval.encoders import open_encoder
 from nanoproof.training.progress import ProgressSettings, load_start

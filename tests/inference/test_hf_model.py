@@ -15,8 +15,8 @@ from nanoproof.common.errors import UserError
 from nanoproof.inference import hf_decoding, hf_loading, hf_model
 from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.language_model import GenerationOptions
+from nanoproof.inference.model_options import HFOptions
 from nanoproof.inference.open_model import as_text, open_model, with_system
-from nanoproof.inference.options import HFOptions
 from nanoproof.search.policy import BadState, PolicyClosed, PolicyServerError
 from tests.fakes.hf_models import save_decoder, save_encoder, save_encoder_decoder, save_other_decoder
 from tests.helpers import Later

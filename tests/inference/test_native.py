@@ -12,7 +12,7 @@ import torch
 
 from nanoproof.inference import native_backend, native_build
 from nanoproof.inference.engine import Engine
-from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.inference.sampling import SamplingOptions
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer

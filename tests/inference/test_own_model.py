@@ -14,8 +14,8 @@ import torch
 from nanoproof.common.errors import UserError
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.language_model import GenerationOptions
+from nanoproof.inference.model_options import LanguageModelOptions
 from nanoproof.inference.open_model import CachedModel, as_text, open_model
-from nanoproof.inference.options import LanguageModelOptions
 from nanoproof.inference.own_model import OwnModel
 from nanoproof.inference.sampling import OUTSIDE, SamplingOptions, shaped_logits
 from nanoproof.model.attention import RowLayout

@@ -22,7 +22,7 @@ from nanoproof.model.checkpoint import load_model, load_weights, save_checkpoint
 from nanoproof.model.checkpoint_files import weights_sha256
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import Tokenizer
-from nanoproof.policy.options import TextModelOptions
+from nanoproof.policy.policy_options import TextModelOptions
 from nanoproof.prover.attempt import Attempt
 from scripts import export_model
 

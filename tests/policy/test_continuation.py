@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from nanoproof.inference.continuation import continuation
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.training.pretraining import greedy_texts
+from scripts.interact import continuation
 
 
 @pytest.fixture(scope="module")

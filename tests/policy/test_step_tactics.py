@@ -7,7 +7,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nanoproof.data.named import proved_states
 from nanoproof.lean.types import Theorem, parse_goal
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.added_tactics import with_added_tactics
@@ -16,9 +15,10 @@ from nanoproof.policy.similar_tactics import renamed, similar_tactics
 from nanoproof.policy.statement_definitions import Definitions
 from nanoproof.policy.step_tactics import steps
 from nanoproof.retrieval.corpus import CorpusPremise
-from nanoproof.retrieval.options import RetrieveOptions
 from nanoproof.retrieval.proved_states import ProvedStates
+from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.search.policy import policy_for
+from nanoproof.training.named_data import proved_states
 
 # -- types by their text ---------------------------------------------------------------------------------------------
 

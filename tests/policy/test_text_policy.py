@@ -13,7 +13,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.inference.language_model import GenerationOptions, TextSample
 from nanoproof.lean.types import Theorem
 from nanoproof.policy.factory import whole_proof_prompts
-from nanoproof.policy.options import TextModelOptions
+from nanoproof.policy.policy_options import TextModelOptions
 from nanoproof.policy.prompt_formats import FORMATS
 from nanoproof.policy.protocol import SamplingConfig, ServiceOptions
 from nanoproof.policy.server import PolicyService, create_app, status_of

@@ -12,7 +12,7 @@ from nanoproof.prover.attempt import Attempt, FailedTactic
 from nanoproof.prover.check import RUNGS, UNLIMITED
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.repos.project_premises import ProjectPremises
-from nanoproof.retrieval.options import RetrieveOptions
+from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.node import Kind, walk
 from nanoproof.search.policy import PolicyTeam

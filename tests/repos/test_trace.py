@@ -17,7 +17,6 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.run_dir import trace_folder
-from nanoproof.data.named import load_transitions
 from nanoproof.data.theorems.theorem_sets import list_theorems, parse_set_names, splits_of
 from nanoproof.data.transitions.leantree import load_split
 from nanoproof.lean.client import LeanServerClient
@@ -32,6 +31,7 @@ from nanoproof.repos.project import Project, nanolean_library
 from nanoproof.repos.trace import SUMMARY, TARGETS, TRANSITIONS, FileTrace, TraceOptions, read_trace, trace_project
 from nanoproof.repos.traced_files import TracedFile, file_from_json, file_to_json
 from nanoproof.rl import __main__ as rl
+from nanoproof.training.named_data import load_transitions
 from tests.helpers import wait_for
 from tests.training import small
 

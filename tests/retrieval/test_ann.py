@@ -14,8 +14,8 @@ from nanoproof.common.errors import UserError
 from nanoproof.repos.traced_files import TracedFile
 from nanoproof.retrieval.corpus import MARK_END, MARK_START, Corpus
 from nanoproof.retrieval.index import Ann, Index, IndexSearchOption, search_exactly
-from nanoproof.retrieval.options import RetrieveOptions
 from nanoproof.retrieval.premises import Retriever
+from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.retrieval.scores import recall_of_exact
 from tests.helpers import main_of
 from tests.retrieval.library import premise, write_export

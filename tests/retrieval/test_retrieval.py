@@ -19,7 +19,7 @@ from nanoproof.lean.types import Theorem
 from nanoproof.model.checkpoint import save_checkpoint
 from nanoproof.policy.factory import open_policy
 from nanoproof.policy.models import model_policy
-from nanoproof.policy.options import TextModelOptions
+from nanoproof.policy.policy_options import TextModelOptions
 from nanoproof.policy.prompt_formats import FORMATS
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.text_policy import RetrievingPolicy, TextPolicy
@@ -27,8 +27,8 @@ from nanoproof.repos.premise_data import read_source
 from nanoproof.retrieval.corpus import Corpus
 from nanoproof.retrieval.encoders import OwnEncoder, embed, encode_all, open_encoder
 from nanoproof.retrieval.index import Index
-from nanoproof.retrieval.options import RetrieveOptions
 from nanoproof.retrieval.premises import Retriever, fitting
+from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.retrieval.training import Epoch, RetrievalData, Trainer, TrainOptions, train_retriever
 from nanoproof.search.policy import policy_for
 from nanoproof.training.batches import Pick, PremisesBefore, TransitionSet

@@ -11,8 +11,8 @@ import torch
 from nanoproof.common.errors import UserError
 from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.language_model import GenerationOptions
+from nanoproof.inference.model_options import LanguageModelOptions
 from nanoproof.inference.open_model import open_model
-from nanoproof.inference.options import LanguageModelOptions
 from nanoproof.inference.value_head import (
     STEP_SIZE,
     VALUE_FILE,

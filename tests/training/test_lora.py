@@ -13,7 +13,7 @@ from nanoproof.common.distributed import DistInfo, cleanup, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
 from nanoproof.inference.engine import Engine
-from nanoproof.inference.options import EngineLimits
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.inference.sampling import SamplingOptions
 from nanoproof.model import lora
 from nanoproof.model.checkpoint import load_model, load_trained, save_checkpoint

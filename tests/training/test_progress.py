@@ -16,7 +16,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.compat.trainers import ProgressTrainer
 from nanoproof.inference.language_model import TextSample
 from nanoproof.policy.factory import open_policy
-from nanoproof.policy.options import TEMPLATE, ProgressOptions, TextModelOptions
+from nanoproof.policy.policy_options import TEMPLATE, ProgressOptions, TextModelOptions
 from nanoproof.policy.prompt_formats import FORMATS
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.served_models import ServedModel

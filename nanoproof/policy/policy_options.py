@@ -10,7 +10,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import file_sha256
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption, PolicyServerOptions
 from nanoproof.common.run_dir import is_foreign, resolve_model_path
-from nanoproof.inference.options import LanguageModelOptions
+from nanoproof.inference.model_options import LanguageModelOptions
 from nanoproof.model.checkpoint_files import find_checkpoint, weights_sha256
 from nanoproof.policy.prompt_formats import (
     FORMATS,
@@ -20,7 +20,7 @@ from nanoproof.policy.prompt_formats import (
     formats_of,
     known_format,
 )
-from nanoproof.retrieval.options import RetrieveOptions
+from nanoproof.retrieval.retrieve_options import RetrieveOptions
 
 PolicyName = Literal["model", "uniform", "solver-only"]
 OWN_FORMAT, OWN_PROOF_FORMAT = "nanoproof", "nanoproof-proof"

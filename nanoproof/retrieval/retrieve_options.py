@@ -1,20 +1,12 @@
 """Options of premise retrieval, and the names of its files. Nothing here needs torch, which is slow to import."""
 
-import contextlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from nanoproof.common.config import change, check, group, opt, validate
-from nanoproof.common.errors import UserError
-from nanoproof.common.run_dir import resolve_model_path
+from nanoproof.retrieval.folders import WORDS, existing_folder
 from nanoproof.retrieval.index import INDEX_FOLDER, Index, IndexSearchOption
 
-PREFIX = "hf:"
-WORDS = "words"
-"""SPEC of the encoder that counts words."""
-ENCODER_FOLDER, RETRIEVER_FILE = "encoder", "retriever.json"
-"""Folder of a retriever with its encoder, and the file that says how it was made."""
 PREMISE_LOGPROB = -3.0
 STEP_LOGPROB = -3.0
 LEMMAS = 32
@@ -137,24 +129,3 @@ class RetrieveOptions:
             return {**changes, "retriever": WORDS}
         # Not the folder: an index may be brought up to date there between two runs.
         return {**changes, "retriever": Index.load(existing_folder(self.retriever) / INDEX_FOLDER).identity}
-
-
-def existing_folder(spec: str | None) -> Path:
-    """Return the folder of a retriever that a SPEC names. Raises UserError if there is none."""
-    folder = retriever_folder(spec or "")
-    if folder is None:
-        raise UserError(f"--retriever {spec}: no such folder of python -m nanoproof.retrieval train or index")
-    return folder
-
-
-def retriever_folder(spec: str) -> Path | None:
-    """Return the folder of a retriever that a SPEC names; None for other SPECs."""
-    if spec.startswith((PREFIX, "openai:")):
-        return None
-    path = Path(spec).expanduser()
-    if not path.is_absolute() and not path.exists():
-        with contextlib.suppress(UserError):
-            path = resolve_model_path(spec)
-    if (path / RETRIEVER_FILE).is_file():
-        return path
-    return None

@@ -16,8 +16,8 @@ from nanoproof.data.transitions.leantree import TransitionList, load_split, spli
 from nanoproof.data.weighted_rows import Row, read_rows
 from nanoproof.lean.types import Transition
 from nanoproof.prover.attempt_log import logged_attempts
-from nanoproof.retrieval.options import RetrieveOptions
 from nanoproof.retrieval.proved_states import ProvedStates
+from nanoproof.retrieval.retrieve_options import RetrieveOptions
 
 log = logging.getLogger(__name__)
 
