@@ -293,7 +293,7 @@ def test_a_step_with_fewer_examples_than_ranks_is_refused(tmp_path, monkeypatch)
 
 def test_goals_left_cannot_be_learned_from_data_that_does_not_know_them(tmp_path, monkeypatch):
     unknown = [replace(item, state_after=None) for item in small.transitions()]
-    monkeypatch.setattr("nanoproof.training.named.load_transitions", lambda name: (unknown, []))
+    monkeypatch.setattr("nanoproof.training.named_data.load_transitions", lambda name: (unknown, []))
     with pytest.raises(UserError, match=r"--state-after-weight: .* does not say which goals a tactic leaves"):
         sft.main(words(tmp_path, "run", "--state-after-weight", 1))
 
