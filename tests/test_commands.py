@@ -462,11 +462,23 @@ def test_what_needs_no_network_is_proved_without_torch(tmp_path: Path) -> None:
     assert run.returncode == 2 and "needs torch" in run.stderr and run.stderr.count("\n") == 1, run.stderr
 
 
+def test_a_project_is_proved_without_torch(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "A.lean").write_text("theorem t (n : Nat) : n + 0 = n := by sorry\n")
+    run = without_torch(tmp_path, "nanoproof.repos", "prove", str(project), "--policy", "solver-only")
+    assert run.returncode == 0 and "1 of 1 proved" in run.stdout, run.stderr
+
+
 def without_torch(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run a module, with its arguments, where torch cannot be imported."""
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['torch'] = None\n")
     root = Path(__file__).resolve().parents[1]
-    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{root}"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{tmp_path}{os.pathsep}{root}",
+        "NANOPROOF_HOME": str(tmp_path / "home"),
+    }
     command = [sys.executable, "-m", *words]
     return subprocess.run(
         command, env=environment, cwd=tmp_path, timeout=200, capture_output=True, text=True, check=False

@@ -371,7 +371,7 @@ class Fleet:
         self.close()
 
 
-def open_fleet(options: FleetOptions, dist: DistInfo) -> Fleet:
+def open_fleet(options: FleetOptions, dist: DistInfo | None = None) -> Fleet:
     """Connect to the servers of `options` (the slots of each dealt to the ranks in turn), or start an embedded one.
 
     Raises UserError if a server cannot be reached or fails at what every proof needs (`lean.probe`), if they run
@@ -395,9 +395,12 @@ def open_fleet(options: FleetOptions, dist: DistInfo) -> Fleet:
         fleet = LeanFleet(options.lean.servers, token=options.lean.token, config=STEPS_NOT_SECONDS)
     # Rank 0's: a server that is started anew meanwhile may offer others, and each slot must be dealt once.
     counts = broadcast_json([report.status["max_processes"] for report in reports if report.status is not None])
-    dealt = deal_slots(counts, dist.rank, dist.world_size)
+    rank, world_size = 0, 1
+    if dist is not None:
+        rank, world_size = dist.rank, dist.world_size
+    dealt = deal_slots(counts, rank, world_size)
     if not dealt:
-        raise UserError(f"--lean-servers offer {sum(counts)} processes, too few for {dist.world_size} ranks")
+        raise UserError(f"--lean-servers offer {sum(counts)} processes, too few for {world_size} ranks")
     addresses = ", ".join(server.address for server in fleet.servers)
     text = f"Lean server {addresses}, believed at its word ({len(dealt)} of {sum(counts)} processes)"
     is_real = not any(runs_nanolean(report.status) for report in reports if report.status is not None)

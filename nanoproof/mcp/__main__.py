@@ -21,7 +21,6 @@ from typing import Any
 
 from nanoproof.actors.fleet import FleetOptions, follow_lean
 from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
-from nanoproof.common.distributed import init_distributed
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.run_dir import home
 from nanoproof.lean.solvers import AUTO
@@ -88,14 +87,13 @@ def open_workbench(
     args: argparse.Namespace, options: McpOptions, root: Path, folder: Path, searches: Searches, stack: ExitStack
 ) -> Workbench:
     """Open policy and Lean, until the stack is closed."""
-    dist = init_distributed(options.suggesting.device.device_type)
     follow_lean(args)
-    lean = SharedLean(folder, options.lean, dist)
+    lean = SharedLean(folder, options.lean)
     stack.callback(lean.close)
     # What the project declares changes as the agent works: its premises are read anew, and not once with the policy.
     retrieving = options.suggesting.retrieving
-    premises = ProjectPremises(root, retrieving, dist.device, lean.is_embedded)
     suggesting = options.suggesting
+    premises = ProjectPremises(root, retrieving, suggesting.device.device_type, lean.is_embedded)
     if retrieving.retrieve == 0:
         suggesting = replace(suggesting, retrieving=replace(retrieving, premise_tactics=0, retriever=None))
     settings = retrieving.settings()

@@ -16,7 +16,6 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from nanoproof.actors.fleet import STEPS_NOT_SECONDS, FleetOptions, open_fleet
-from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_object
 from nanoproof.common.run_dir import REPO_ROOT
@@ -39,7 +38,7 @@ class SharedLean:
     Safe for many threads. `close` ends the embedded server if it is ours.
     """
 
-    def __init__(self, folder: Path, options: FleetOptions, dist: DistInfo) -> None:
+    def __init__(self, folder: Path, options: FleetOptions) -> None:
         """`folder` is the project's in our home; it must be there. Raises UserError if named servers do not answer."""
         self._folder, self._options = folder, options
         self._lock = FileLock(folder / LOCK_FILE, thread_local=False)
@@ -52,7 +51,7 @@ class SharedLean:
         self.imports: list[str] | None = None
         """Modules that named servers have imported; None if NanoLean reads the texts."""
         if options.lean.servers:
-            fleet = open_fleet(options, dist)
+            fleet = open_fleet(options)
             self._slots, self.lean = fleet.slots, str(fleet.lean)
             self.imports = server_imports(options.lean)
 

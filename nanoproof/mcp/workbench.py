@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from nanoproof.lean.lean_file import PLACEHOLDER, Gap, LeanFile, OpenPlace
 from nanoproof.lean.lexical import imported_modules, mask
@@ -53,12 +53,10 @@ from nanoproof.repos.prove import work
 from nanoproof.repos.proving import ProjectProver, by_axioms, said_of
 from nanoproof.repos.tries import Task
 from nanoproof.repos.ways import Ways
+from nanoproof.retrieval.premises import Retriever
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node
 from nanoproof.search.policy import policy_for
-
-if TYPE_CHECKING:
-    from nanoproof.retrieval.premises import Retriever
 
 log = logging.getLogger(__name__)
 
@@ -148,7 +146,7 @@ class Workbench:
         root: Path,
         lean: SharedLean,
         ways: Ways,
-        retriever: Callable[[], "Retriever | None"],
+        retriever: Callable[[], Retriever | None],
         searches: Searches,
         seed: int = 0,
     ) -> None:

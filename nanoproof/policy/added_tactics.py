@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from nanoproof.lean.forbidden import banned_reason
 from nanoproof.lean.types import Theorem
@@ -17,12 +17,10 @@ from nanoproof.policy.similar_tactics import similar_tactics
 from nanoproof.policy.statement_definitions import Definitions
 from nanoproof.policy.step_tactics import steps
 from nanoproof.retrieval.corpus import CorpusPremise
+from nanoproof.retrieval.premises import Retriever
 from nanoproof.retrieval.proved_states import ProvedStates
 from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.search.policy import Policy, Suggestion, around_each, policy_for
-
-if TYPE_CHECKING:
-    from nanoproof.retrieval.premises import Retriever
 
 FACTS = ("theorem", "lemma", "axiom")
 DEFINITIONS = ("def", "abbrev", "instance")
@@ -81,7 +79,7 @@ def tactics_with(premise: CorpusPremise) -> tuple[str, ...]:
 class PremiseTactics:
     """Tactics with the premises that a retriever finds for each state."""
 
-    def __init__(self, retriever: "Retriever", options: RetrieveOptions) -> None:
+    def __init__(self, retriever: Retriever, options: RetrieveOptions) -> None:
         """`options.premise_tactics` premises at most are used; a tactic of the k-th best has the log-probability
         `options.premise_logprob - ln k`.
         """
@@ -100,7 +98,7 @@ class PremiseTactics:
 class StepTactics:
     """Steps that need no invention (`step_tactics.steps`); where there is a retriever, lemmas applied forward too."""
 
-    def __init__(self, options: RetrieveOptions, retriever: "Retriever | None", learned: Callable[[], int]) -> None:
+    def __init__(self, options: RetrieveOptions, retriever: Retriever | None, learned: Callable[[], int]) -> None:
         """`learned` is how many steps of RL the network has had: the k-th tactic has the log-probability
         `options.step_logprob - learned() * options.step_decay - ln k`.
         """
@@ -143,7 +141,7 @@ def _ranked(tactics: Sequence[str], options: RetrieveOptions, learned: int) -> l
 def with_added_tactics(
     policy: Policy,
     options: RetrieveOptions,
-    retriever: "Retriever | None" = None,
+    retriever: Retriever | None = None,
     proved: ProvedStates | None = None,
     learned: Callable[[], int] = lambda: 0,
 ) -> Policy:

@@ -26,6 +26,8 @@ from nanoproof.policy.prompt import proof_prompt, refusal, repair_prompt
 from nanoproof.policy.prompt_formats import question
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.retrieval.corpus import DeclaringFile
+from nanoproof.retrieval.folders import WORDS
+from nanoproof.retrieval.premises import Retriever
 from nanoproof.retrieval.proved_states import ProvedStates
 from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.search.policy import Policy, PolicyTeam
@@ -94,12 +96,10 @@ def open_policy(
     retrieving = retrieving or RetrieveOptions()
     retriever = premises = None
     if retrieving.count:
-        require_torch()
-        from nanoproof.policy.models import Premises
-        from nanoproof.retrieval.premises import Retriever
-
         retriever = Retriever.open(retrieving, "cpu" if dist is None else dist.device, files)
         if retrieving.retrieve:
+            from nanoproof.policy.models import Premises
+
             premises = Premises(retriever, retrieving)
     with _open_policy(name, network, sampling, solvers, server, token, limits, spec, texts, dist, premises) as policy:
         # In this order: added tactics come last, with log-probabilities of their own, which nothing weighs.
@@ -199,7 +199,9 @@ def open_suggesting(
     """
     spec, server, token = options.checkpoint.model_path, options.server.server, options.server.token
     dist = network = None
-    if (server is None and options.name == "model") or options.retrieving.count:
+    # An index is searched by the network that made it; words need none.
+    by_network = options.retrieving.count > 0 and options.retrieving.retriever not in (None, WORDS)
+    if by_network or (server is None and options.name == "model"):
         dist = init_distributed(options.device.device_type)
     if server is None and options.name == "model":
         from nanoproof.policy.models import load_network

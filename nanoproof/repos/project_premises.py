@@ -5,8 +5,8 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from nanoproof.common.distributed import choose_device
 from nanoproof.lean.types import Theorem
 from nanoproof.policy.added_tactics import AddedTactics, PremiseTactics
 from nanoproof.repos.premise_data import folder_files, library_files
@@ -15,13 +15,10 @@ from nanoproof.repos.traced_files import TracedFile
 from nanoproof.retrieval.corpus import Corpus
 from nanoproof.retrieval.folders import WORDS
 from nanoproof.retrieval.index import Index
+from nanoproof.retrieval.premises import Retriever
 from nanoproof.retrieval.retrieve_options import RetrieveOptions
+from nanoproof.retrieval.vectors import WordEncoder
 from nanoproof.search.policy import Policy, Suggestion, around_each, policy_for
-
-if TYPE_CHECKING:
-    import torch
-
-    from nanoproof.retrieval.premises import Retriever
 
 MOST_PREMISES = 100
 """Premises of a state that can be asked for."""
@@ -32,16 +29,16 @@ _LOOK_AGAIN_SECONDS = 2.0
 class ProjectPremises:
     """Finds premises among a project's declarations, and those of an index or of NanoLean. Safe for many threads."""
 
-    def __init__(self, root: Path, options: RetrieveOptions, device: "torch.device", with_nanolean: bool) -> None:
+    def __init__(self, root: Path, options: RetrieveOptions, device_type: str, with_nanolean: bool) -> None:
         """`options` name the index, if there is one; without one, those of NanoLean's library count if wanted."""
-        self._root, self._options, self._device, self._with_nanolean = root, options, device, with_nanolean
+        self._root, self._options, self._device_type, self._with_nanolean = root, options, device_type, with_nanolean
         self._base: Retriever | None = None
         self._retriever: Retriever | None = None
         self._signature: tuple[tuple[str, int, int], ...] | None = None
         self._looked = float("-inf")
         self._lock = threading.Lock()
 
-    def retriever(self) -> "Retriever | None":
+    def retriever(self) -> Retriever | None:
         """Return the retriever over the files as they are now; None if nothing is declared anywhere."""
         with self._lock:
             if time.monotonic() - self._looked > _LOOK_AGAIN_SECONDS:
@@ -51,18 +48,14 @@ class ProjectPremises:
                 self._looked = time.monotonic()
             return self._retriever
 
-    def _read(self, has_files: bool) -> "Retriever | None":
-        # They need torch, which an agent's server imports while the client goes on.
-        from nanoproof.retrieval.encoders import WordEncoder
-        from nanoproof.retrieval.premises import Retriever
-
+    def _read(self, has_files: bool) -> Retriever | None:
         files: list[TracedFile] = []
         if has_files:
             files = folder_files(self._root)
         if self._options.retriever not in (None, WORDS):
             # What the index and its encoder are is read once; the project's files are put over it.
             if self._base is None:
-                opened = Retriever.open(self._options, self._device)
+                opened = Retriever.open(self._options, choose_device(self._device_type)[0])
                 self._base = Retriever(opened.encoder, opened.index, MOST_PREMISES)
             return self._base.with_files(files)
         known = list(files)

@@ -20,7 +20,6 @@ from typing import Any
 
 from nanoproof.actors.fleet import Fleet, FleetOptions, follow_lean, open_fleet
 from nanoproof.common.config import add_flags, change, check, from_args, group, opt, validate
-from nanoproof.common.distributed import DistInfo, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, atomic_write_text
 from nanoproof.common.process import interrupts
@@ -179,8 +178,7 @@ def prove_project(
     with ExitStack() as stack:
         ledger = _open_ledger(folder, stack)
         before_lean()
-        dist = init_distributed(options.suggesting.device.device_type)
-        fleet = stack.enter_context(open_lean(options.lean, dist, total))
+        fleet = stack.enter_context(open_lean(options.lean, total))
         print_lines([f"Lean: {fleet.description}"])
         rungs = open_rungs(fleet, stack)
         prover = ProjectProver(
@@ -311,11 +309,11 @@ def _open_ledger(folder: Path, stack: ExitStack) -> Ledger:
     return ledger
 
 
-def open_lean(options: FleetOptions, dist: DistInfo, sorries: int) -> Fleet:
+def open_lean(options: FleetOptions, sorries: int) -> Fleet:
     """Open the servers; of embedded ones no more processes than there is work for."""
     if not options.lean.servers:
         options = replace(options, lean_processes=max(1, min(options.lean_processes, sorries)))
-    return open_fleet(options, dist)
+    return open_fleet(options)
 
 
 # -- what comes out --------------------------------------------------------------------------------------------------

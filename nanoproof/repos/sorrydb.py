@@ -22,7 +22,6 @@ from typing import Any
 
 from nanoproof.actors.fleet import Fleet, FleetOptions, follow_lean
 from nanoproof.common.config import check, from_args, opt, validate
-from nanoproof.common.distributed import DistInfo, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_json, remove_tree
 from nanoproof.common.process import interrupts
@@ -183,7 +182,6 @@ class _Run:
     entries: list[Entry]
     ways: Ways
     retrieving: Any
-    device: Any
     deadline: float
     stopping: list[Callable[[], None]] = field(default_factory=list)
     stopped: bool = False
@@ -219,7 +217,6 @@ def run(args: argparse.Namespace) -> int:
     folder = home() / "sorrydb"
     if options.report is not None:
         folder = Path(options.report)
-    dist = init_distributed(options.suggesting.device.device_type)
     with ExitStack() as stack:
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -236,12 +233,12 @@ def run(args: argparse.Namespace) -> int:
         deadline = float("inf")
         if options.minutes is not None:
             deadline = time.monotonic() + 60 * options.minutes
-        state = _Run(options, folder, entries, ways, retrieving, dist.device, deadline)
+        state = _Run(options, folder, entries, ways, retrieving, deadline)
         signals = stack.enter_context(interrupts(state.stop))
         for label, lean_options, members in groups:
             if state.is_over:
                 break
-            _prove_group(state, label, lean_options, members, dist)
+            _prove_group(state, label, lean_options, members)
         for entry in entries:
             if entry.outcome == "not set up" and not entry.reason:
                 entry.outcome, entry.reason = "not tried", "the run was ended before: run it again"
@@ -287,7 +284,7 @@ def _groups(options: FleetOptions, entries: Sequence[Entry]) -> list[tuple[str, 
     return groups
 
 
-def _prove_group(state: _Run, label: str, options: FleetOptions, entries: Sequence[Entry], dist: DistInfo) -> None:
+def _prove_group(state: _Run, label: str, options: FleetOptions, entries: Sequence[Entry]) -> None:
     """Prove the sorries of one Lean version, repository by repository."""
     if not entries:
         return
@@ -295,7 +292,7 @@ def _prove_group(state: _Run, label: str, options: FleetOptions, entries: Sequen
     for entry in entries:
         repositories[entry.remote, entry.commit].append(entry)
     print_lines([f"{label}: {len(entries)} sorries of {len(repositories)} repositories"])
-    with open_lean(options, dist, len(entries)) as fleet:
+    with open_lean(options, len(entries)) as fleet:
         imports = server_imports(options.lean)
         for (remote, commit), members in repositories.items():
             if state.is_over:
@@ -342,7 +339,8 @@ def _prove_repository(
     root = root.resolve()
     ways = state.ways
     if state.retrieving.premise_tactics and not state.retrieving.retrieve:
-        premises = ProjectPremises(root, state.retrieving, state.device, with_nanolean=False)
+        device_type = state.options.suggesting.device.device_type
+        premises = ProjectPremises(root, state.retrieving, device_type, with_nanolean=False)
         ways = ways.around(premises.around)
     files: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:

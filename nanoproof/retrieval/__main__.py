@@ -33,7 +33,7 @@ from nanoproof.repos.premise_data import read_source
 from nanoproof.repos.project_premises import ProjectPremises
 from nanoproof.repos.splits import SPLITS, STRATEGIES, Split
 from nanoproof.retrieval.corpus import Corpus
-from nanoproof.retrieval.encoders import MAX_TOKENS, Encoder, OwnEncoder, WordEncoder, open_encoder, save_encoder
+from nanoproof.retrieval.encoders import MAX_TOKENS, OwnEncoder, open_encoder, save_encoder
 from nanoproof.retrieval.folders import WORDS, retriever_folder
 from nanoproof.retrieval.index import ANN_FILE, INDEX_FOLDER, Index, IndexSearch, IndexSearchOption
 from nanoproof.retrieval.premises import Retriever
@@ -41,6 +41,7 @@ from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.retrieval.scores import BM25Ranks, EncoderRanks, Ranks, WordRanks, evaluate, prediction
 from nanoproof.retrieval.service import MOST_PREMISES, PremiseService, create_app
 from nanoproof.retrieval.training import Epoch, RetrievalData, TrainOptions, train_retriever
+from nanoproof.retrieval.vectors import Encoder, WordEncoder
 from nanoproof.training.options import ModelOptions
 from nanoproof.training.setup import load_or_build_model
 
@@ -270,7 +271,7 @@ def serve(args: argparse.Namespace) -> int:
             root = Path(options.project).expanduser().resolve()
             if not root.is_dir():
                 raise UserError(f"--project {options.project} is no folder")
-            premises = ProjectPremises(root, retrieving, dist.device, with_nanolean=False)
+            premises = ProjectPremises(root, retrieving, dist.device.type, with_nanolean=False)
             premises.retriever()  # a folder that is no index is said now
             about = {"retriever": args.retriever or WORDS, "project": root.name}
             service = PremiseService(premises.retriever, _open_value(options, dist, stack), about)

@@ -20,21 +20,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from nanoproof.common.config import opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write, atomic_write_json, file_sha256, json_line, read_object
-from nanoproof.common.torch_there import Later
 from nanoproof.retrieval.corpus import Corpus, DeclaringFile
-
-if TYPE_CHECKING:
-    from nanoproof.retrieval import encoders
-    from nanoproof.retrieval.encoders import Encoder
-else:  # they need torch, and whoever only names an index does not
-    encoders = Later("nanoproof.retrieval.encoders")
+from nanoproof.retrieval.vectors import Encoder, embed
 
 INDEX_FOLDER, CORPUS_FILE, VECTORS_FILE, ABOUT_FILE = "index", "corpus.jsonl", "vectors.npy", "index.json"
 ANN_FILE = "ann.faiss"
@@ -84,7 +78,7 @@ class Index:
     def build(
         cls,
         corpus: Corpus,
-        encoder: "Encoder",
+        encoder: Encoder,
         earlier: "Index | None" = None,
         stopped: Callable[[], bool] = lambda: False,
     ) -> tuple["Index", int]:
@@ -105,7 +99,7 @@ class Index:
         new = dict(zip(reversed(wanted), reversed(texts)))
         for key in known:
             new.pop(key, None)
-        fresh = encoders.embed(encoder, list(new.values()), stopped)
+        fresh = embed(encoder, list(new.values()), stopped)
         known.update(zip(new, fresh))
         if wanted:
             vectors_NC = np.stack([known[key] for key in wanted])
@@ -121,7 +115,7 @@ class Index:
         """Return the index with approximate search, all premises clustered anew. Raises UserError without faiss."""
         return Index(self.corpus, self.vectors, self.encoder, Ann.build(self.vectors))
 
-    def updated(self, files: Iterable[DeclaringFile], encoder: "Encoder") -> tuple["Index", int]:
+    def updated(self, files: Iterable[DeclaringFile], encoder: Encoder) -> tuple["Index", int]:
         """Return the index with some files in place of those of the same paths, or added, and how many texts were
         encoded for it.
         """

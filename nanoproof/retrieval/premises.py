@@ -10,16 +10,19 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from nanoproof.common.errors import UserError
 from nanoproof.retrieval.corpus import Corpus, CorpusPremise, DeclaringFile, context_text
-from nanoproof.retrieval.encoders import ROWS, Encoder, WordEncoder, embed, open_encoder
 from nanoproof.retrieval.folders import WORDS, existing_folder
 from nanoproof.retrieval.index import INDEX_FOLDER, Index
 from nanoproof.retrieval.retrieve_options import RetrieveOptions
+from nanoproof.retrieval.vectors import ROWS, Encoder, WordEncoder, embed
+
+if TYPE_CHECKING:
+    import torch
 
 CACHED = 1 << 16
 """States whose premises are kept."""
@@ -44,7 +47,7 @@ class Retriever:
 
     @classmethod
     def open(
-        cls, options: RetrieveOptions, device: torch.device | str = "cpu", files: Sequence[DeclaringFile] = ()
+        cls, options: RetrieveOptions, device: "torch.device | str" = "cpu", files: Sequence[DeclaringFile] = ()
     ) -> "Retriever":
         """Open the folder that options name, or with `words` make the retriever, and add the premises of files.
 
@@ -59,6 +62,8 @@ class Retriever:
             corpus = Corpus(files)
             by_words = WordEncoder.of(premise.text for premise in corpus.premises)
             return cls(by_words, Index.build(corpus, by_words)[0], options.count, corpus.paths)
+        from nanoproof.retrieval.encoders import open_encoder  # it needs torch, which words do not
+
         folder = existing_folder(options.retriever)
         encoder = open_encoder(str(folder), device=device)
         index = Index.load(folder / INDEX_FOLDER, encoder.identity, options.searching.index_search)
@@ -155,9 +160,9 @@ class Retriever:
 
     def _encode(self, contexts: list[str]) -> list[np.ndarray]:
         """Encode contexts; one by one on a CPU, so that a vector does not depend on what waited beside it."""
-        size = ROWS
-        if self.encoder.device.type == "cpu":
-            size = 1
+        size = 1
+        if not isinstance(self.encoder, WordEncoder) and self.encoder.device.type != "cpu":
+            size = ROWS
         self.encoded += len(contexts)
         vectors: list[np.ndarray] = []
         for first in range(0, len(contexts), size):

@@ -1,6 +1,6 @@
 """States that were proved, with the tactics that did it, and which of them a state is most like.
 
-States are compared by their words (TF-IDF, see `encoders.WordEncoder`): retrieval of whole proofs by words has been
+States are compared by their words (TF-IDF, see `vectors.WordEncoder`): retrieval of whole proofs by words has been
 better than by dense vectors. The weights of words are those of the states at the beginning, so that a vector stays what
 it is while states are added.
 
@@ -9,18 +9,12 @@ Shapes: N states, C channels.
 
 import threading
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from nanoproof.common.torch_there import Later
 from nanoproof.retrieval.corpus import context_text
-
-if TYPE_CHECKING:
-    from nanoproof.retrieval import encoders
-    from nanoproof.retrieval.encoders import WordEncoder
-else:  # they need torch, and whoever has no proved states does not
-    encoders = Later("nanoproof.retrieval.encoders")
+from nanoproof.retrieval.vectors import WORD_CHANNELS, WordEncoder, embed
 
 MOST_STATES = 1 << 15
 """States that are kept, the newest ones: a query reads all of their vectors, 128 MiB, in some ten milliseconds."""
@@ -42,13 +36,13 @@ class ProvedStates:
     What it answers depends on the steps that were added and their order alone.
     """
 
-    def __init__(self, encoder: "WordEncoder", most: int = MOST_STATES) -> None:
+    def __init__(self, encoder: WordEncoder, most: int = MOST_STATES) -> None:
         self._encoder, self._most = encoder, most
         self._lock = threading.Lock()
         self._places: dict[str, int] = {}
         self._states: list[str] = []
         self._tactics: list[list[str]] = []
-        self._vectors_NC = np.zeros((0, encoders.WORD_CHANNELS), np.float32)
+        self._vectors_NC = np.zeros((0, WORD_CHANNELS), np.float32)
         self._next = 0
         """The place of the next state: once all are taken, that of the oldest one."""
 
@@ -57,7 +51,7 @@ class ProvedStates:
         """Make the index of some steps, whose states say how rare words are."""
         listed = list(steps)
         states = dict.fromkeys(context_text(state) for state, _ in listed)
-        index = cls(encoders.WordEncoder.of(states), most)
+        index = cls(WordEncoder.of(states), most)
         index.add(listed)
         return index
 
@@ -70,7 +64,7 @@ class ProvedStates:
         with self._lock:
             # The last of them, as more than there are places would replace each other.
             unknown = list(dict.fromkeys(state for state, _ in listed if state not in self._places))[-self._most :]
-        vectors_NC = encoders.embed(self._encoder, unknown)
+        vectors_NC = embed(self._encoder, unknown)
         with self._lock:
             for state, vector_C in zip(unknown, vectors_NC):
                 self._put(state, vector_C)
@@ -90,7 +84,7 @@ class ProvedStates:
             self._tactics.append([])
         if place >= len(self._vectors_NC):
             # Twice as long each time: a copy for each state would be quadratic.
-            larger_NC = np.zeros((min(self._most, max(1024, 2 * place)), encoders.WORD_CHANNELS), np.float32)
+            larger_NC = np.zeros((min(self._most, max(1024, 2 * place)), WORD_CHANNELS), np.float32)
             larger_NC[: len(self._vectors_NC)] = self._vectors_NC
             self._vectors_NC = larger_NC
         self._vectors_NC[place] = vector_C
@@ -100,7 +94,7 @@ class ProvedStates:
         """Return the steps of the `count` states most like a state, the likest first; equal ones by age."""
         if count == 0 or not self._states:
             return []
-        query_C = encoders.embed(self._encoder, [context_text(state)])[0]
+        query_C = embed(self._encoder, [context_text(state)])[0]
         with self._lock:
             size = len(self._states)
             scores_N = self._vectors_NC[:size] @ query_C

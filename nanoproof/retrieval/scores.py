@@ -16,8 +16,9 @@ import numpy as np
 
 from nanoproof.common.errors import UserError
 from nanoproof.retrieval.corpus import Corpus, Query
-from nanoproof.retrieval.encoders import Encoder, WordEncoder, embed, has_bm25
+from nanoproof.retrieval.encoders import has_bm25
 from nanoproof.retrieval.index import Index, IndexSearch, Ranking, best
+from nanoproof.retrieval.vectors import Encoder, WordEncoder, embed
 
 RETRIEVED = 100
 """How many premises are retrieved for a query that is scored."""

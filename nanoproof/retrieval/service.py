@@ -23,8 +23,8 @@ from pydantic import FailFast, Field
 from nanoproof.common.web import flask_app
 from nanoproof.common.web.flask_app import BadRequest, Text, reply
 from nanoproof.retrieval.corpus import CorpusPremise, context_text
-from nanoproof.retrieval.encoders import embed
 from nanoproof.retrieval.premises import Retriever
+from nanoproof.retrieval.vectors import embed
 from nanoproof.search.policy import BadState, PolicyError
 
 MOST_PREMISES, MOST_NEW = 1024, 4096

@@ -24,9 +24,10 @@ from nanoproof.common.config import opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import JsonlWriter
 from nanoproof.retrieval.corpus import Corpus, Query
-from nanoproof.retrieval.encoders import Encoder, encode_all, parameter_groups, save_encoder
+from nanoproof.retrieval.encoders import parameter_groups, save_encoder
 from nanoproof.retrieval.index import INDEX_FOLDER, Index
 from nanoproof.retrieval.scores import EncoderRanks, Scores, evaluate
+from nanoproof.retrieval.vectors import Encoder, encode_all
 
 log = logging.getLogger(__name__)
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import torch
 
 from nanoproof.lean.types import CheckReport, LeanError, ProcessLost, ProtocolError, ServerTimeout, Theorem, Transition
 from nanoproof.policy.added_tactics import with_added_tactics
@@ -400,7 +399,7 @@ def test_tactics_beside_those_of_a_team_leave_all_of_it_at_work(tmp_path: Path) 
     team = PolicyTeam([policy_of({"A": {"loop": ["A"]}}), policy_of(script)])
     (tmp_path / "Own.lean").write_text("theorem own : True := trivial\n")
     options = RetrieveOptions(premise_tactics=1, step_tactics=1, retriever="words")
-    premises = ProjectPremises(tmp_path, options, torch.device("cpu"), with_nanolean=False)
+    premises = ProjectPremises(tmp_path, options, "cpu", with_nanolean=False)
     beside = with_added_tactics(team, RetrieveOptions(step_tactics=1))
     for policy in (beside, premises.around(team)):
         prover = Prover(policy, SearchConfig(), ProverOptions())

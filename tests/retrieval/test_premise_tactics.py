@@ -12,9 +12,9 @@ from nanoproof.policy.added_tactics import AddedTactics, PremiseTactics, tactics
 from nanoproof.policy.baselines import UniformPolicy
 from nanoproof.repos.premise_data import read_source
 from nanoproof.retrieval.corpus import CorpusPremise
-from nanoproof.retrieval.encoders import WordEncoder, words_of
 from nanoproof.retrieval.premises import Retriever
 from nanoproof.retrieval.retrieve_options import RetrieveOptions
+from nanoproof.retrieval.vectors import WordEncoder, words_of
 from nanoproof.rl.collection import Collection
 from nanoproof.rl.options import RLConfig, parse_args
 from nanoproof.search.policy import policy_for

@@ -25,11 +25,12 @@ from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.text_policy import RetrievingPolicy, TextPolicy
 from nanoproof.repos.premise_data import read_source
 from nanoproof.retrieval.corpus import Corpus
-from nanoproof.retrieval.encoders import OwnEncoder, embed, encode_all, open_encoder
+from nanoproof.retrieval.encoders import OwnEncoder, open_encoder
 from nanoproof.retrieval.index import Index
 from nanoproof.retrieval.premises import Retriever, fitting
 from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.retrieval.training import Epoch, RetrievalData, Trainer, TrainOptions, train_retriever
+from nanoproof.retrieval.vectors import embed, encode_all
 from nanoproof.search.policy import policy_for
 from nanoproof.training.batches import Pick, PremisesBefore, TransitionSet
 from tests.helpers import main_of

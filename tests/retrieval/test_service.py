@@ -12,10 +12,10 @@ from flask.testing import FlaskClient
 
 from nanoproof.common.errors import UserError
 from nanoproof.retrieval.corpus import Corpus
-from nanoproof.retrieval.encoders import WordEncoder
 from nanoproof.retrieval.index import Index
 from nanoproof.retrieval.premises import Retriever
 from nanoproof.retrieval.service import MOST_NEW, PremiseService, create_app, prompted_state
+from nanoproof.retrieval.vectors import WordEncoder
 from nanoproof.search.policy import BadState, PolicyClosed
 from tests.helpers import main_of
 from tests.retrieval.library import files
