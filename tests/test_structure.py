@@ -54,8 +54,8 @@ LAYERS = {
 TORCH_FREE = ("lean", "search", "prover", "monitor")
 ENTRY_POINT = 12
 LONGEST_MODULE = 600
-MOST_MODULES = 327
-"""With eight that hold options and names without torch, so that commands start without it;
+MOST_MODULES = 328
+"""With nine that hold options, names and word counts without torch, so that commands start without it;
 with common/git.py, by which a foreign folder runs nothing, lean/server/sandbox.py, in which its Lean runs,
 lean/file_theorems.py: what of a file cannot be scored is named, and the rest is scored; three that tell which open
 `sorry`s a proof rests on, and check what the log of an earlier run claims; those of the tools for agents (`mcp`);
