@@ -31,18 +31,23 @@ class Login:
 
     def has_cookie(self) -> bool:
         """Return whether the request brings the cookie, or the token in its address."""
-        return hmac.compare_digest(request.cookies.get(self._name, "").encode(), self._digest.encode()) or self._given()
+        # compare_digest, here and below: how long `==` takes says how many letters of a guess are right.
+        cookie = request.cookies.get(self._name, "")
+        return hmac.compare_digest(cookie.encode(), self._digest.encode()) or self._has_token()
 
     def exchange(self) -> AnyResponse | None:
         """Exchange `?token=` for the cookie: redirect to the same address without it; None without a token."""
-        if not self._token or request.path.startswith("/api/") or not self._given():
+        # The token would stay in the history of the browser, and in what people copy from its address line.
+        if not self._token or request.path.startswith("/api/") or not self._has_token():
             return None
         rest = [(name, value) for name, value in request.args.items(multi=True) if name != "token"]
-        response: Response | AnyResponse = redirect(request.path + ("?" + urlencode(rest) if rest else ""), 303)
+        address = f"{request.path}?{urlencode(rest)}".removesuffix("?")
+        response: Response | AnyResponse = redirect(address, 303)
+        # Strict: a page of others that links or posts to here sends no cookie with it.
         response.set_cookie(self._name, self._digest, max_age=_COOKIE_SECONDS, httponly=True, samesite="Strict")
         return response
 
-    def _given(self) -> bool:
+    def _has_token(self) -> bool:
         return bool(self._token) and hmac.compare_digest(request.args.get("token", "").encode(), self._token)
 
     @property
@@ -98,14 +103,19 @@ class Pages:
 
     def file(self, name: str) -> Response | None:
         """Return a file of the built page, or None; files with a hash in their names are cached for a year."""
-        path = safe_join(str(self._built), name) if "\0" not in name else None
-        if path is None or len(name) > _MAX_NAME:
+        # Names that the system refuses are no files: its error would name a path of this machine.
+        if "\0" in name or len(name) > _MAX_NAME:
+            return None
+        path = safe_join(str(self._built), name)
+        if path is None:
             return None
         file = Path(path)
         if not file.resolve().is_relative_to(self._built.resolve()) or not file.is_file():
             return None
-        never_changes = _HASHED_NAME.fullmatch(name) is not None
-        return self._send(file, "public, max-age=31536000, immutable" if never_changes else "no-cache")
+        cache_control = "no-cache"
+        if _HASHED_NAME.fullmatch(name):  # another content would have another name
+            cache_control = "public, max-age=31536000, immutable"
+        return self._send(file, cache_control)
 
     def _send(self, file: Path, cache_control: str) -> Response:
         content, stamp = file.read_bytes(), file.stat().st_mtime_ns
@@ -113,19 +123,13 @@ class Pages:
         response = Response(content, mimetype=kind)
         response.headers["Cache-Control"] = cache_control
         response.set_etag(hashlib.sha256(content).hexdigest()[:20])
-        if (
-            "gzip" in request.headers.get("Accept-Encoding", "")
-            and len(content) > 2000
-            and not kind.startswith("image/p")
-        ):
+        if _takes_gzip() and len(content) > 2000 and not kind.startswith("image/p"):  # a PNG is compressed already
             key = (str(file), stamp)
             if key not in self._compressed:
                 if len(self._compressed) >= _MAX_COMPRESSED:
                     self._compressed.clear()
                 self._compressed[key] = gzip.compress(content, compresslevel=9)
-            response.set_data(self._compressed[key])
-            response.headers["Content-Encoding"] = "gzip"
-            response.vary.add("Accept-Encoding")
+            _set_gzip(response, self._compressed[key])
         response.make_conditional(request)
         return response
 
@@ -145,6 +149,7 @@ def create_app(current: routes.CurrentRun, token: str | None = None, on_loopback
     registry = CollectorRegistry()
     answered = Counter("nanoproof_monitor_requests_total", "Requests answered.", ("path", "status"), registry=registry)
     app = guarded_app(__name__, token, on_loopback, answered, lambda: False, (), login.has_cookie)
+    # Before the guard, which would ask a browser for the token that is in its address.
     app.before_request_funcs[None].insert(0, login.exchange)
 
     @app.get("/")
@@ -174,6 +179,7 @@ def create_app(current: routes.CurrentRun, token: str | None = None, on_loopback
 
     @app.after_request
     def finish(response: Response) -> Response:
+        # Browsers get a form to type the token into, programs the error as JSON.
         if token and response.status_code == 401 and "text/html" in request.headers.get("Accept", ""):
             response = pages.login()
         _set_security_headers(response, pages.policy)
@@ -184,6 +190,7 @@ def create_app(current: routes.CurrentRun, token: str | None = None, on_loopback
 
 def _set_security_headers(response: Response, policy: str) -> None:
     """Set the headers that keep a browser from using a response for anything else."""
+    # Statements and logs may hold anything: as text of this page they could else run as a script of it.
     headers = response.headers
     headers["Content-Security-Policy"] = policy
     headers["X-Content-Type-Options"] = "nosniff"
@@ -198,11 +205,20 @@ def _compress(response: Response) -> Response:
     if response.is_streamed or response.direct_passthrough or response.status_code != 200:
         return response
     kind = response.mimetype or ""
-    wanted = "gzip" in request.headers.get("Accept-Encoding", "") and "Content-Encoding" not in response.headers
-    if wanted and (kind.startswith("text/") or kind.endswith(("json", "javascript", "svg+xml"))):
+    is_plain = _takes_gzip() and "Content-Encoding" not in response.headers
+    if is_plain and (kind.startswith("text/") or kind.endswith(("json", "javascript", "svg+xml"))):
         body = response.get_data()
         if len(body) >= _COMPRESS_FROM:
-            response.set_data(gzip.compress(body, compresslevel=1))
-            response.headers["Content-Encoding"] = "gzip"
-            response.vary.add("Accept-Encoding")
+            # The fastest level: an answer is made for one request, while a file of the page is compressed once.
+            _set_gzip(response, gzip.compress(body, compresslevel=1))
     return response
+
+
+def _takes_gzip() -> bool:
+    return "gzip" in request.headers.get("Accept-Encoding", "")
+
+
+def _set_gzip(response: Response, body: bytes) -> None:
+    response.set_data(body)
+    response.headers["Content-Encoding"] = "gzip"
+    response.vary.add("Accept-Encoding")

@@ -3,12 +3,15 @@
 An attempt takes 60 bytes here. Its record stays in the log, where the index says it is.
 """
 
+import math
 import os
+import re
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -23,31 +26,25 @@ from nanoproof.monitor.record_schema import (
     TheoremSort,
 )
 from nanoproof.monitor.records import HEAD_BYTES, one_line, source_in
-from nanoproof.monitor.tail import as_counts, as_float, as_text, file_stat, parse_object, read_range
+from nanoproof.monitor.tail import as_counts, as_float, as_list, as_text, file_stat, parse_object, read_range
 from nanoproof.prover.attempt import NOT_REPLAYED, REFUSED
 from nanoproof.prover.attempt_log import START_STATES, IndexEntry, IndexReader, attempts_file, index_file, logged_ranks
 
+_TREE_NAME = re.compile(r"(\d{1,11})_(\d{1,11})_(\d{1,11})", re.ASCII)
 OUTCOMES: tuple[Outcome, ...] = ("proven", "disproven", "unproven", "error")
 PROVEN, DISPROVEN, _, ERROR = range(4)
 MAX_ATTEMPTS = 5_000_000
 MAX_TREES = 1_000_000
 POLL_BYTES = 256 << 10
 _OUTCOME_NUMBERS: dict[str, int] = {name: number for number, name in enumerate(OUTCOMES)}
+# What fits into the 63 bits of a key (`_key`), and into the columns.
 _MAX_STEP, _MAX_SEQUENCE, _MAX_RANK, _MAX_COUNT = 1 << 23, 1 << 28, 1 << 11, (1 << 31) - 1
-_NAN = float("nan")
+# 60 bytes for each attempt; an object of Python would take some hundreds, of five million attempts gigabytes.
 _COLUMNS = np.dtype(
     [
-        *[
-            ("key", "i8"),
-            ("at", "i8"),
-            ("time", "f8"),
-            ("size", "i4"),
-            ("theorem", "i4"),
-            ("step", "i4"),
-            ("seq", "i4"),
-        ],
-        *[("simulations", "i4"), ("budget", "i4"), ("tactics", "i4"), ("seconds", "f4"), ("rank", "i2")],
-        *[("outcome", "i1"), ("disproving", "?")],
+        *[("key", "i8"), ("at", "i8"), ("time", "f8"), ("size", "i4"), ("theorem", "i4"), ("step", "i4")],
+        *[("seq", "i4"), ("simulations", "i4"), ("budget", "i4"), ("tactics", "i4"), ("seconds", "f4")],
+        *[("rank", "i2"), ("outcome", "i1"), ("disproving", "?")],
     ]
 )
 
@@ -129,9 +126,9 @@ class AttemptStore:
 
     def _is_readable(self, rank: int) -> bool:
         index = index_file(self._path, rank)
-        return file_stat(attempts_file(self._path, rank)) is not None and (
-            file_stat(index) is not None or not index.exists()
-        )
+        # A log without an index is read itself. One whose index is a link or a pipe is left alone.
+        index_is_fine = file_stat(index) is not None or not index.exists()
+        return file_stat(attempts_file(self._path, rank)) is not None and index_is_fine
 
     @property
     def covered(self) -> int:
@@ -173,6 +170,7 @@ class AttemptStore:
         step, rank, sequence = entry.number
         counts = entry.simulations, entry.budget, entry.tactics
         outcome = _OUTCOME_NUMBERS.get(entry.outcome)
+        # By type and not isinstance: true and false are whole numbers to Python.
         if {*map(type, (step, rank, sequence, *counts))} != {int} or outcome is None or place >= MAX_ATTEMPTS:
             return None
         fits = 0 <= step < _MAX_STEP and 0 <= sequence < _MAX_SEQUENCE and 0 <= rank < _MAX_RANK
@@ -182,10 +180,13 @@ class AttemptStore:
             counts = tuple(min(max(0, number), _MAX_COUNT) for number in counts)  # type: ignore[assignment]
         stats = self._stats(entry.dataset, entry.id)
         key = _key(step, rank, sequence)
-        moment = float(entry.time) if isinstance(entry.time, (int, float)) else _NAN
+        moment = math.nan  # of attempts of older runs, which have no times
+        if isinstance(entry.time, (int, float)):
+            moment = float(entry.time)
         self.outcomes[entry.outcome] += 1  # type: ignore[index]
         if entry.lost:
             self._count_lost(entry)
+        # A state inside of a reference proof is no theorem of the data: proved, it must not raise that count.
         if outcome == PROVEN and stats.proven == 0 and entry.dataset != START_STATES:
             self.proven_theorems += 1
         _update_stats(stats, place, entry, key, outcome)
@@ -200,13 +201,13 @@ class AttemptStore:
         return self.theorems[number]
 
     def _count_lost(self, entry: IndexEntry) -> None:
+        # A refusal is a verdict. What had no verdict, as from a checker that is not there, is a loss to be mended.
         if entry.lost in (REFUSED, NOT_REPLAYED):
             self.refused += 1
             return
         self.lost += 1
-        self._last_lost = max(
-            self._last_lost, (as_float(entry.time) or 0.0, as_text(f"{entry.lost}: {entry.reason}", 400))
-        )
+        loss = as_float(entry.time) or 0.0, as_text(f"{entry.lost}: {entry.reason}", 400)
+        self._last_lost = max(self._last_lost, loss)
 
     # -- queries ---------------------------------------------------------------------------------------------------
 
@@ -218,7 +219,9 @@ class AttemptStore:
     def find_theorem(self, dataset: str, name: str) -> TheoremStats | None:
         """Return the statistics of a theorem, or None if it was never tried."""
         number = self._numbers.get((dataset, name))
-        return None if number is None else self.theorems[number]
+        if number is None:
+            return None
+        return self.theorems[number]
 
     def find_attempt(self, rank: int, step: int, sequence: int) -> int | None:
         """Return the row of an attempt, or None."""
@@ -226,7 +229,9 @@ class AttemptStore:
             return None
         order, key = self._ordered(), _key(step, rank, sequence)
         place = int(np.searchsorted(self._rows["key"][order], key))
-        return int(order[place]) if place < len(order) and self._rows["key"][order[place]] == key else None
+        if place == len(order) or self._rows["key"][order[place]] != key:
+            return None
+        return int(order[place])
 
     def page(
         self,
@@ -239,11 +244,14 @@ class AttemptStore:
     ) -> tuple[list[AttemptRow], int]:
         """Return a page of attempts, newest first, and how many match in all."""
         rows = self._rows[: self._count]
-        keep = self._having_trees() if with_tree else np.ones(self._count, bool)
+        keep = np.ones(self._count, bool)
+        if with_tree:
+            keep = self._having_trees()
         if theorem is not None:
             keep &= rows["theorem"] == theorem
         if dataset is not None:
-            keep &= np.array([one.dataset == dataset for one in self.theorems], bool)[rows["theorem"]]
+            # Texts are compared once for each theorem, and its attempts look that up.
+            keep &= np.array([stats.dataset == dataset for stats in self.theorems], bool)[rows["theorem"]]
         if outcome is not None:
             keep &= rows["outcome"] == OUTCOMES.index(outcome)
         order = self.by_time()
@@ -251,19 +259,21 @@ class AttemptStore:
         return [self.row(int(number)) for number in chosen[(page - 1) * size : page * size]], len(chosen)
 
     def _having_trees(self) -> np.ndarray:
+        # By keys, all at once: among 100,000 attempts, to make the name of each and look it up took too long.
         keys: list[int] = []
-        for name in self._trees:
-            parts = name.split("_")
-            if len(parts) == 3 and all(part.isascii() and part.isdigit() and len(part) < 12 for part in parts):
-                step, rank, sequence = map(int, parts)
-                if step < _MAX_STEP and rank < _MAX_RANK and sequence < _MAX_SEQUENCE:
-                    keys.append(_key(step, rank, sequence))
+        for match in filter(None, map(_TREE_NAME.fullmatch, self._trees)):
+            step, rank, sequence = map(int, match.groups())
+            if step < _MAX_STEP and rank < _MAX_RANK and sequence < _MAX_SEQUENCE:
+                keys.append(_key(step, rank, sequence))
         return np.isin(self._rows["key"][: self._count], np.array(keys, np.int64))
 
     def row(self, number: int) -> AttemptRow:
         """Return the summary of an attempt."""
         row = self._rows[number]
-        stats, moment = self.theorems[row["theorem"]], float(row["time"])
+        stats = self.theorems[row["theorem"]]
+        moment: float | None = float(row["time"])
+        if np.isnan(row["time"]):
+            moment = None
         return {
             "rank": int(row["rank"]),
             "step": int(row["step"]),
@@ -276,12 +286,13 @@ class AttemptStore:
             "budget": int(row["budget"]),
             "tactics": int(row["tactics"]),
             "seconds": round(float(row["seconds"]), 3),
-            "time": None if moment != moment else moment,
+            "time": moment,
             "tree": f"{row['step']}_{row['rank']}_{row['seq']}" in self._trees,
         }
 
-    def statement(self, stats: "TheoremStats") -> str:
+    def statement(self, stats: TheoremStats) -> str:
         """Return the statement of a theorem in one line, shortened; empty where its record cannot be read."""
+        # The index has no statements, which would be most of it: each is read when somebody first sees its row.
         if stats.number not in self._statements:
             rank, at, size = self.record_range(stats.last_row)
             head = read_range(attempts_file(self._path, rank), at, min(size, HEAD_BYTES))
@@ -301,11 +312,28 @@ class AttemptStore:
             return None
         begin = max(now - 3600.0, float(known.min()))
         proven = self._rows["outcome"][: self._count] == PROVEN
+        # By at least a minute: two proofs in the first second of a run are no 7,200 an hour.
         return 3600.0 * int((proven & (times >= begin)).sum()) / max(60.0, now - begin)
 
-    def theorem_row(self, stats: "TheoremStats") -> TheoremRow:
+    def theorem_row(self, stats: TheoremStats) -> TheoremRow:
         """Return a theorem's statistics and its statement as the API's row."""
-        return to_theorem_row(stats, self.statement(stats))
+        return {
+            "dataset": stats.dataset,
+            "id": stats.id,
+            "statement": self.statement(stats),
+            "outcome": OUTCOMES[stats.outcome],
+            "attempts": stats.attempts,
+            "proven": stats.proven,
+            "disproven": stats.disproven,
+            "errors": stats.errors,
+            "budget": stats.budget,
+            "simulations": stats.simulations,
+            "seconds": round(stats.seconds, 3),
+            "tactics": stats.tactics,
+            "first_proven": stats.first_proven,
+            "last_step": stats.last_step,
+            "last_time": stats.last_time,
+        }
 
     def count_from(self, step: int) -> int:
         """Return how many attempts were made by the network of this step, or of later ones."""
@@ -314,7 +342,9 @@ class AttemptStore:
     def last_time(self) -> float | None:
         """Return when the newest attempt ended, in seconds since the epoch."""
         times = self._rows["time"][: self._count]
-        return None if not len(times) or np.isnan(times).all() else float(np.nanmax(times))
+        if np.isnan(times).all():  # also if there are none
+            return None
+        return float(np.nanmax(times))
 
     def by_time(self) -> np.ndarray:
         """Return the rows in the order in which their attempts ended; those without a time, of older runs, by name."""
@@ -330,6 +360,7 @@ class AttemptStore:
 
 
 def _key(step: int, rank: int, sequence: int) -> int:
+    """The name of an attempt as one number, which sorts by step; the ranks of a step are interleaved."""
     return (step << 39) | (sequence << 11) | rank
 
 
@@ -345,12 +376,18 @@ def _update_stats(stats: TheoremStats, row: int, entry: IndexEntry, key: int, ou
             stats.tactics, stats.best = entry.tactics, row
         if stats.first_proven is None or entry.step < stats.first_proven:
             stats.first_proven = entry.step
-    if key > stats.last:
+    # The logs of ranks are read one after the other: what is added last need not be the newest.
+    is_newest = key > stats.last
+    if is_newest:
         stats.last, stats.last_row, stats.last_step = key, row, entry.step
         stats.last_time, stats.budget = entry.time, entry.budget
-        stats.outcome = PROVEN if stats.proven else DISPROVEN if stats.disproven else outcome
-    elif stats.proven or stats.disproven:
-        stats.outcome = PROVEN if stats.proven else DISPROVEN
+    # A proof stays one, however many later attempts fail.
+    if stats.proven:
+        stats.outcome = PROVEN
+    elif stats.disproven:
+        stats.outcome = DISPROVEN
+    elif is_newest:
+        stats.outcome = outcome
 
 
 # -- A sample of the searches ----------------------------------------------------------------------------------------
@@ -362,21 +399,30 @@ _MAX_BUCKETS = 24
 _MAX_VALUE = 64
 
 
-def sample_rows(store: AttemptStore, most: int = MAX_SAMPLED) -> list[tuple[int, int, int, int]]:
-    """Choose attempts evenly over the run: the step of each, and where its record is (rank, position, size)."""
-    count = len(store)
-    numbers = range(count) if count <= most else [place * count // most for place in range(most)]
-    order = store.by_time()
-    chosen: list[tuple[int, int, int, int]] = []
-    for number in numbers:
-        row = int(order[number])
-        rank, at, size = store.record_range(row)
-        if size <= MAX_RECORD_BYTES:
-            chosen.append((store.row(row)["step"], rank, at, size))
+class SampledRecord(NamedTuple):
+    """The step of an attempt, and where its record is: rank, byte position and size."""
+
+    step: int
+    rank: int
+    at: int
+    size: int
+
+
+def sample_rows(store: AttemptStore, most: int = MAX_SAMPLED) -> list[SampledRecord]:
+    """Choose attempts evenly over the run."""
+    count, order = len(store), store.by_time()
+    # Evenly and not by chance, so that the page shows the same figures when it is opened again.
+    taken = min(count, most)
+    chosen: list[SampledRecord] = []
+    for place in range(taken):
+        row = int(order[place * count // taken])
+        record = SampledRecord(store.row(row)["step"], *store.record_range(row))
+        if record.size <= MAX_RECORD_BYTES:
+            chosen.append(record)
     return chosen
 
 
-def read_searches(run_path: Path, rows: list[tuple[int, int, int, int]], total: int) -> Searches:
+def read_searches(run_path: Path, rows: list[SampledRecord], total: int) -> Searches:
     """Sum up what the searches of a sample did, by step, and what the value said of what was proved or not."""
     steps: dict[int, Counter[str]] = {}
     values: dict[str, list[float]] = {"proven": [], "unproven": []}
@@ -390,33 +436,37 @@ def read_searches(run_path: Path, rows: list[tuple[int, int, int, int]], total: 
             values[str(record["outcome"])].append(value)
     bucket = max(1, -(-len(steps) // _MAX_BUCKETS))
     ordered = sorted(steps)
-    groups = [ordered[first : first + bucket] for first in range(0, len(ordered), bucket)]
     by_group: list[SearchesOfStep] = []
-    for group in groups:
-        counts_of_group = sum((steps[step] for step in group), Counter[str]())
+    for first in range(0, len(ordered), bucket):
+        group = ordered[first : first + bucket]
+        counts_of_group = sum(map(steps.__getitem__, group), Counter[str]())
         by_group.append({"step": group[-1], "counts": dict(counts_of_group)})
     return {
         "attempts": len(rows),
         "total": total,
         "counts": dict(sum(steps.values(), Counter[str]())),
         "steps": by_group,
-        "values": {outcome: _spread(found) for outcome, found in values.items()},
+        "values": {outcome: _spread(values_of_outcome) for outcome, values_of_outcome in values.items()},
         "told_apart": _told_apart(values["proven"], values["unproven"]),
     }
 
 
 def _root_value(record: dict[str, Any]) -> float | None:
     """How many tactics the network expected a theorem to need, before its search knew better."""
-    estimates = record.get("estimates")
-    first = estimates[0] if isinstance(estimates, list) and estimates else None
-    value = as_float(first[1]) if isinstance(first, list) and len(first) == 3 else None
+    # Rows of `search/expand.py:Estimate`, the first one after a single simulation: the value of the network alone.
+    rows = as_list(record.get("estimates"))[:1]
+    if not rows or not isinstance(rows[0], list) or len(rows[0]) != 3:
+        return None
+    value = as_float(rows[0][1])
     return value if value is not None and 0 <= value <= _MAX_VALUE else None
 
 
 def _spread(values: list[float]) -> RootValues:
     """Count the values of theorems by the whole number nearest to each."""
-    counts = Counter(round(value) for value in values)
-    mean = sum(values) / len(values) if values else None
+    counts = Counter(map(round, values))
+    mean = None
+    if values:
+        mean = sum(values) / len(values)
     return {"count": len(values), "mean": mean, "by_value": {str(value): counts[value] for value in sorted(counts)}}
 
 
@@ -427,6 +477,7 @@ def _told_apart(proven: list[float], unproven: list[float]) -> float | None:
     """
     if not proven or not unproven:
         return None
+    # The area under the ROC curve, as the Mann-Whitney U statistic over all pairs.
     ordered = np.sort(np.array(unproven))
     above = len(ordered) - np.searchsorted(ordered, proven, "right")
     ties = np.searchsorted(ordered, proven, "right") - np.searchsorted(ordered, proven, "left")
@@ -437,19 +488,10 @@ def _told_apart(proven: list[float], unproven: list[float]) -> float | None:
 
 SORTS: tuple[str, ...] = get_args(TheoremSort)
 _MAX_CACHED_QUERIES = 16
-_NO_PROOF = float("inf")
 _SORT_KEYS: dict[str, Callable[[TheoremStats], Any]] = {
-    "id": lambda one: one.id,
-    "dataset": lambda one: one.dataset,
-    "outcome": lambda one: one.outcome,
-    "attempts": lambda one: one.attempts,
-    "proven": lambda one: one.proven,
-    "budget": lambda one: one.budget,
-    "simulations": lambda one: one.simulations,
-    "seconds": lambda one: one.seconds,
-    "tactics": lambda one: _NO_PROOF if one.tactics is None else one.tactics,
-    "first": lambda one: _NO_PROOF if one.first_proven is None else one.first_proven,
-    "last": lambda one: (one.last_time or 0.0, one.last),
+    **{name: attrgetter(name) for name in SORTS if name not in ("first", "last")},
+    "first": attrgetter("first_proven"),
+    "last": lambda stats: (stats.last_time or 0.0, stats.last),
 }
 
 
@@ -470,9 +512,10 @@ class TheoremTable:
         if self._version != self._attempts.version:
             self._version = self._attempts.version
             self._cache.clear()
-            self._datasets = dict(sorted(Counter(one.dataset for one in self._attempts.theorems).items()))
-            found = Counter(one.outcome for one in self._attempts.theorems)
-            self._outcomes = {name: found[number] for number, name in enumerate(OUTCOMES)}
+            self._datasets = dict(sorted(Counter(stats.dataset for stats in self._attempts.theorems).items()))
+            counts = Counter(stats.outcome for stats in self._attempts.theorems)
+            self._outcomes = {name: counts[number] for number, name in enumerate(OUTCOMES)}
+        # The page asks for the next 50 of the same query while somebody scrolls: the order is made once for that.
         query = (q.lower(), dataset, outcome, sort, descending)
         if query not in self._cache:
             self._cache[query] = self._choose(*query)
@@ -480,7 +523,7 @@ class TheoremTable:
                 self._cache.popitem(last=False)
         chosen = self._cache[query]
         return {
-            "items": [self._attempts.theorem_row(one) for one in chosen[(page - 1) * size : page * size]],
+            "items": list(map(self._attempts.theorem_row, chosen[(page - 1) * size : page * size])),
             "total": len(chosen),
             "page": page,
             "size": size,
@@ -488,51 +531,28 @@ class TheoremTable:
             "outcomes": self._outcomes,
         }
 
-    def _fits(self, stats: TheoremStats, words: list[str]) -> bool:
-        """Whether all words stand in its name or in its statement, which is read only where the name does not do."""
+    def _fits(self, stats: TheoremStats, parts: list[str]) -> bool:
+        """Whether all parts stand in its name or in its statement, which is read only where the name does not do."""
         name = stats.id.lower()
-        missing = [word for word in words if word not in name]
+        missing = [part for part in parts if part not in name]
         if not missing:
             return True
         statement = self._attempts.statement(stats).lower()
-        return all(word in statement for word in missing)
+        return all(part in statement for part in missing)
 
     def _choose(
         self, q: str, dataset: str | None, outcome: str | None, sort: str, descending: bool
     ) -> list[TheoremStats]:
-        number = None if outcome is None else OUTCOMES.index(outcome)
-        words = q.split()
-        chosen = [
-            one
-            for one in self._attempts.theorems
-            if (dataset is None or one.dataset == dataset)
-            and (number is None or one.outcome == number)
-            and (not words or self._fits(one, words))
-        ]
+        chosen = self._attempts.theorems
+        if dataset is not None:
+            chosen = [stats for stats in chosen if stats.dataset == dataset]
+        if outcome is not None:
+            chosen = [stats for stats in chosen if OUTCOMES[stats.outcome] == outcome]
+        if parts := q.split():  # last, since a statement may have to be read for it
+            chosen = [stats for stats in chosen if self._fits(stats, parts)]
         key = _SORT_KEYS[sort]
         if sort in ("tactics", "first"):  # those without a proof come last, either way
-            with_proof = [one for one in chosen if one.tactics is not None]
-            without = [one for one in chosen if one.tactics is None]
+            with_proof = [stats for stats in chosen if stats.tactics is not None]
+            without = [stats for stats in chosen if stats.tactics is None]
             return sorted(with_proof, key=key, reverse=descending) + without
         return sorted(chosen, key=key, reverse=descending)
-
-
-def to_theorem_row(one: TheoremStats, statement: str) -> TheoremRow:
-    """Return a theorem's statistics as the API's row."""
-    return {
-        "dataset": one.dataset,
-        "id": one.id,
-        "statement": statement,
-        "outcome": OUTCOMES[one.outcome],
-        "attempts": one.attempts,
-        "proven": one.proven,
-        "disproven": one.disproven,
-        "errors": one.errors,
-        "budget": one.budget,
-        "simulations": one.simulations,
-        "seconds": round(one.seconds, 3),
-        "tactics": one.tactics,
-        "first_proven": one.first_proven,
-        "last_step": one.last_step,
-        "last_time": one.last_time,
-    }

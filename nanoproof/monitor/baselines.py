@@ -4,7 +4,6 @@ It is the score of `scripts.prover_eval --policy solver-only`, which writes to `
 quickstart does, to a folder beside the run.
 """
 
-import os
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 from nanoproof.common.run_dir import baseline_dir
 from nanoproof.evaluation.summary import wilson
 from nanoproof.monitor import schema
-from nanoproof.monitor.tail import as_counts, as_dict, as_int, as_text, file_stat, read_object
+from nanoproof.monitor.tail import Stamp, as_counts, as_dict, as_int, as_text, file_stamp, folders_in, read_object
 
 _LOOK_SECONDS = 20.0
 MAX_FOLDERS = 500
@@ -33,7 +32,10 @@ class _Score(NamedTuple):
 
     def within(self, simulations: int) -> int | None:
         """Return how many theorems it solved with so many simulations each; None if it does not tell."""
-        return self.solved_at.get(str(simulations)) if simulations <= self.simulations else None
+        # Not what it solved with fewer: that would be too low a bar for the run.
+        if simulations > self.simulations:
+            return None
+        return self.solved_at.get(str(simulations))
 
 
 class SolverBaselines:
@@ -43,19 +45,22 @@ class SolverBaselines:
         self._run_path = run_path
         self._looked = float("-inf")
         self._scores: list[_Score] = []
-        self._known: dict[Path, tuple[tuple[int, int], _Score | None]] = {}
+        self._read_already: dict[Path, tuple[Stamp, _Score | None]] = {}
 
     def beside(self, benchmarks: Sequence[schema.Benchmark]) -> list[schema.Benchmark]:
         """Return the benchmarks with the solvers' score on the same theorems and budget, where there is one."""
+        # The overview is asked for again and again, and a home may have hundreds of folders.
         if time.monotonic() - self._looked > _LOOK_SECONDS:
-            self._scores = [score for file in self._summaries() if (score := self._read(file)) is not None]
+            self._scores = list(filter(None, map(self._read, self._summaries())))
             self._looked = time.monotonic()
         return [{**benchmark, "solvers": self._score_on(benchmark)} for benchmark in benchmarks]
 
     def _score_on(self, benchmark: schema.Benchmark) -> schema.SolverScore | None:
         theorems = benchmark["theorem_set"], benchmark["lean"]
         for score in self._scores:
-            solved = score.within(benchmark["simulations"]) if score.theorems == theorems else None
+            if score.theorems != theorems:
+                continue
+            solved = score.within(benchmark["simulations"])
             if solved is not None:
                 low, high = wilson(solved, score.total)
                 return {"solved": solved, "total": score.total, "low": low, "high": high, "where": str(score.path)}
@@ -64,35 +69,26 @@ class SolverBaselines:
     def _summaries(self) -> Iterator[Path]:
         """Yield the summaries of evaluations beside the run, those in its own folder first."""
         beside = self._run_path.parent
-        folders = [self._run_path, beside, *_folders(beside)[:MAX_FOLDERS], baseline_dir("solver-only")]
+        folders = [self._run_path, beside, *folders_in(beside)[:MAX_FOLDERS], baseline_dir("solver-only")]
         for folder in folders:
-            for evaluation in _folders(folder):
+            for evaluation in folders_in(folder):
                 if evaluation.name.startswith("eval_"):
                     yield evaluation / "summary.json"
 
     def _read(self, file: Path) -> _Score | None:
-        stat = file_stat(file)
-        if stat is None:
+        stamp = file_stamp(file)
+        if stamp is None:
             return None
-        stamp = stat.st_mtime_ns, stat.st_size
-        if self._known.get(file, (None,))[0] != stamp:
-            self._known[file] = stamp, _score_of(file.parent, read_object(file, _SUMMARY_BYTES) or {})
-        return self._known[file][1]
-
-
-def _folders(path: Path) -> list[Path]:
-    """The folders in a folder, by name; links are not followed."""
-    try:
-        with os.scandir(path) as entries:
-            return sorted(Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False))
-    except OSError:
-        return []
+        if file not in self._read_already or self._read_already[file][0] != stamp:
+            self._read_already[file] = stamp, _score_of(file.parent, read_object(file, _SUMMARY_BYTES) or {})
+        return self._read_already[file][1]
 
 
 def _score_of(path: Path, summary: dict[str, Any]) -> _Score | None:
     settings = as_dict(summary.get("settings"))
     theorems = as_text(settings.get("theorem_set")), as_text(settings.get("lean"))
     total = as_int(summary.get("total"))
+    # Evaluations of versions that did not record their theorems cannot be told to be of the same ones.
     if settings.get("policy") != "solver-only" or not all(theorems) or total == 0:
         return None
     simulations = as_int(settings.get("num_simulations"))

@@ -1,9 +1,8 @@
 """The evaluations of a run: their scores, their results page by page, and two of them side by side."""
 
-import os
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,7 +27,6 @@ _MAX_NAMESAKES = 50
 _MAX_CACHED_RESULTS = 8
 _SUMMARY_BYTES = 4 << 20
 _EXPECTED_DIFFERENCES = {*EXPECTED} - {"num_simulations"}
-_Stamp = tuple[int, int] | None
 _Benchmark = tuple[str, str, int, int]
 """Data set, split, simulations, theorems: scores of other budgets or other theorems are on other lines."""
 
@@ -77,12 +75,17 @@ class Results:
             return
         theorem = tail.as_dict(record.get("theorem"))
         dataset, name = tail.as_text(theorem.get("dataset")), tail.as_text(theorem.get("id"))
+        # By the statement too: a file of theorems may have two of one name.
         number = self._numbers.setdefault((dataset, name, hash(tail.as_text(theorem.get("source")))), len(self.items))
-        known = number < len(self.items)
-        outcome = self.items[number]["outcome"] if known else "error"
+        is_again = number < len(self.items)
+        outcome = "error"
+        if is_again:
+            outcome = self.items[number]["outcome"]
         if outcome == "proven" or (record["outcome"] == "error" and outcome != "error"):
             return  # of several samples of a theorem the first that proves it counts
-        seconds = tail.as_floats(record.get("seconds")).items()
+        seconds = tail.as_floats(record.get("seconds"))
+        # These two are counted within the others: the time that a search waited for Lean, and for the policy.
+        total_seconds = sum(spent for phase, spent in seconds.items() if phase not in ("lean", "policy"))
         counts = tail.as_counts(record.get("counts"))
         item: schema.EvaluationResult = {
             "index": number,
@@ -92,11 +95,11 @@ class Results:
             "outcome": record["outcome"],
             "simulations": counts.get("simulations", 0),
             "tactics": tail.as_int(record.get("num_tactics")),
-            "seconds": round(sum(one for phase, one in seconds if phase not in ("lean", "policy")), 3),
+            "seconds": round(total_seconds, 3),
             "message": tail.as_text(record.get("message"), 2000),
         }
         byte_range = file, line.at, len(line.text)
-        if known:
+        if is_again:
             self.items[number], self.ranges[number], self.counts[number] = item, byte_range, counts
         else:
             self.items.append(item)
@@ -106,16 +109,17 @@ class Results:
 
 def parts_of(results: Sequence[schema.EvaluationResult]) -> list[schema.EvaluationPart]:
     """Return the scores by data set, by part and by level, as far as the names of the theorems tell them."""
-    ways: dict[Literal["dataset", "part", "level"], list[str]] = {
-        "dataset": [result["dataset"] for result in results],
-        "part": [part_of(result["id"]) for result in results],
-        "level": ["" if (level := level_of(result["id"])) is None else f"level {level}" for result in results],
+    ways: dict[Literal["dataset", "part", "level"], Callable[[schema.EvaluationResult], str]] = {
+        "dataset": lambda result: result["dataset"],
+        "part": lambda result: part_of(result["id"]),
+        "level": _level_name,
     }
     parts: list[schema.EvaluationPart] = []
-    for way, names in ways.items():
-        totals, solved = Counter(names), Counter[str]()
-        for name, result in zip(names, results, strict=True):
-            solved[name] += result["outcome"] == "proven"
+    for way, name_of in ways.items():
+        totals, solved = Counter[str](), Counter[str]()
+        for result in results:
+            totals[name_of(result)] += 1
+            solved[name_of(result)] += result["outcome"] == "proven"
         # A part of one theorem each, as where names share no first words, tells nothing.
         if not 2 <= len(totals) <= MAX_PARTS or len(results) < 2 * len(totals):
             continue
@@ -126,6 +130,11 @@ def parts_of(results: Sequence[schema.EvaluationResult]) -> list[schema.Evaluati
     return parts
 
 
+def _level_name(result: schema.EvaluationResult) -> str:
+    level = level_of(result["id"])
+    return "" if level is None else f"level {level}"
+
+
 class EvaluationStore:
     """Follows the directories of evaluations in a run."""
 
@@ -133,51 +142,54 @@ class EvaluationStore:
         self._path = Path(run_path)
         self._rows: dict[str, schema.EvaluationRow] = {}
         self._paths: dict[str, Path] = {}
-        self._stamps: dict[str, list[_Stamp]] = {}
+        self._stamps: dict[str, list[tail.Stamp]] = {}
         self._cache: OrderedDict[Path, Results] = OrderedDict()
         self._sorted: list[schema.EvaluationRow] | None = None
         self._benchmarks: list[schema.Benchmark] | None = None
 
     def poll(self) -> bool:
         """Look for new and changed evaluations; return whether there is more to read."""
-        found = dict(self._directories())
-        for name in [name for name in self._rows if name not in found]:
+        paths = self._directories()
+        for name in self._rows.keys() - paths.keys():
             self._cache.pop(self._paths[name], None)
             del self._rows[name], self._paths[name], self._stamps[name]
             self._sorted = self._benchmarks = None
         read = 0
-        for name, path in found.items():
-            summary = _file_stamp(path / "summary.json")
-            stamp: list[_Stamp] = [summary] if summary else [_file_stamp(file) for file in _result_files(path)]
+        for name, path in paths.items():
+            # The summary is written last: of an evaluation that is over nothing else has to be looked at.
+            stamp = [tail.file_stamp(path / "summary.json")]
+            is_over = stamp[0] is not None
+            if not is_over:
+                stamp = list(map(tail.file_stamp, _result_files(path)))
             if name in self._rows and stamp == self._stamps[name]:
                 continue
             if read >= _READ_AT_ONCE:
                 return True
             read += 1
-            record = tail.read_object(path / ("summary.json" if summary else "settings.json"), _SUMMARY_BYTES) or {}
+            record = tail.read_object(path / "summary.json", _SUMMARY_BYTES) if is_over else read_settings(path)
+            record = record or {}
             if not tail.as_dict(record.get("settings")) and "solved" not in record:
                 continue
-            results = None if summary else self._results(path)
-            if results is not None and results.poll():
-                return True
+            results: Results | None = None
+            if not is_over:
+                results = self._results(path)
+                if results.poll():
+                    return True
             self._rows[name], self._paths[name], self._stamps[name] = _to_row(name, record, results), path, stamp
             self._sorted = self._benchmarks = None
         return False
 
-    def _directories(self) -> list[tuple[str, Path]]:
-        found: list[tuple[str, Path]] = []
-        for folder, prefix in ((self._path / "evals", ""), (self._path, "eval_"), (self._path, "whole_")):
-            if folder != self._path and folder.is_symlink():
-                continue
-            try:
-                with os.scandir(folder) as entries:
-                    own = (one for one in entries if one.is_dir(follow_symlinks=False))
-                    found += [(one.name, Path(one.path)) for one in own if one.name.startswith(prefix)]
-            except OSError:
-                continue
-        if not found and (self._path / "settings.json").is_file():
-            found = [(self._path.name, self._path)]  # the folder is an evaluation itself
-        return [(name, path) for name, path in sorted(found) if name not in ("evals",)][:MAX_EVALUATIONS]
+    def _directories(self) -> dict[str, Path]:
+        """The folders of evaluations by their names: those of a run, and those of `scripts.prover_eval`."""
+        evals = self._path / "evals"
+        folders: list[Path] = []
+        if not evals.is_symlink():
+            folders = tail.folders_in(evals)
+        folders += [folder for folder in tail.folders_in(self._path) if folder.name.startswith(("eval_", "whole_"))]
+        if not folders and (self._path / "settings.json").is_file():
+            folders = [self._path]  # the folder is an evaluation itself
+        folders.sort(key=lambda folder: (folder.name, folder))
+        return {folder.name: folder for folder in folders[:MAX_EVALUATIONS]}
 
     def paths(self) -> list[Path]:
         """Return the folders of all evaluations."""
@@ -186,8 +198,7 @@ class EvaluationStore:
     def rows(self) -> list[schema.EvaluationRow]:
         """Return all evaluations, newest first."""
         if self._sorted is None:
-            newest = lambda row: (row["time"] or 0.0, row["step"] or 0, row["name"])  # noqa: E731
-            self._sorted = sorted(self._rows.values(), key=newest, reverse=True)
+            self._sorted = sorted(self._rows.values(), key=_time_of_row, reverse=True)
         return self._sorted
 
     def row(self, name: str) -> schema.EvaluationRow | None:
@@ -198,14 +209,14 @@ class EvaluationStore:
         """Return the scores of finished evaluations, by benchmark and step."""
         if self._benchmarks is not None:
             return self._benchmarks
-        found: dict[_Benchmark, list[schema.EvaluationPoint]] = {}
+        points_of: dict[_Benchmark, list[schema.EvaluationPoint]] = {}
         for row in reversed(self.rows()):
             if row["over"]:
-                found.setdefault(benchmark_of(row), []).append(_to_point(row))
-        names = _benchmark_names(found)
+                points_of.setdefault(benchmark_of(row), []).append(_to_point(row))
+        names = _benchmark_names(points_of)
         self._benchmarks = []
-        for key, points in sorted(found.items()):
-            settings = self._settings(points[-1]["name"])
+        for key, points in sorted(points_of.items()):
+            settings = self._settings(points[-1]["name"])  # of the newest
             benchmark: schema.Benchmark = {
                 "name": names[key],
                 "dataset": key[0],
@@ -223,24 +234,29 @@ class EvaluationStore:
     def evaluation(self, name: str, outcome: str | None, q: str, page: int, size: int) -> schema.Evaluation:
         """Return an evaluation with a page of its results."""
         results = self._all_results(name)
-        words = q.lower().split()
+        parts = q.lower().split()
         chosen: list[schema.EvaluationResult] = []
+        outcomes = dict.fromkeys(OUTCOMES, 0)
+        lengths = Counter[int]()
         for result in results.items:
+            outcomes[result["outcome"]] += 1
+            lengths[result["tactics"]] += result["outcome"] == "proven"
             text = f"{result['id']} {result['statement']}".lower()
-            if (outcome is None or result["outcome"] == outcome) and all(word in text for word in words):
+            if (outcome is None or result["outcome"] == outcome) and all(part in text for part in parts):
                 chosen.append(result)
         settings = self._settings(name)
-        lengths = Counter(result["tactics"] for result in results.items if result["outcome"] == "proven")
+        if len(str(settings)) >= 100_000:
+            settings = {}
         counts = Counter[str]()
         for counts_of_result in results.counts:
             counts.update(counts_of_result)
         items = chosen[(page - 1) * size : page * size]
         return {
             "evaluation": self._rows[name],
-            "settings": settings if len(str(settings)) < 100_000 else {},
-            "outcomes": {one: sum(item["outcome"] == one for item in results.items) for one in OUTCOMES},
+            "settings": settings,
+            "outcomes": outcomes,  # type: ignore[typeddict-item]
             "parts": parts_of(results.items),
-            "lengths": {str(length): lengths[length] for length in sorted(lengths)},
+            "lengths": {str(length): lengths[length] for length in sorted(+lengths)},
             "counts": dict(counts),
             "results": {"items": items, "total": len(chosen), "page": page, "size": size},
         }
@@ -275,19 +291,26 @@ class EvaluationStore:
 
     def certificate(self, name: str, index: int) -> Path | None:
         """Return the certificate of a result, beside the file of its proof; None if there is none of this proof."""
+        if name not in self._rows:
+            return None
         results, folder = self._all_results(name), self._paths[name] / "proofs"
         if not 0 <= index < len(results.items) or results.items[index]["outcome"] != "proven" or folder.is_symlink():
             return None
         record = tail.parse_object(tail.read_range(*results.ranges[index])) or {}
+        # Several data sets may have a theorem of this name: a certificate of another proof would say nothing of this.
         for file in _namesakes(folder, results.items[index], ".lean"):
             text = tail.read_range(file, 0, tail.MAX_LINE).decode("utf-8", "replace")
             if text.strip() == tail.as_text(record.get("source")).strip():
-                found = [file.with_suffix(ending) for ending in (".ndjson", ".ndjson.gz")]
-                return next((one for one in found if one.is_file() and not one.is_symlink()), None)
+                for certificate in (file.with_suffix(".ndjson"), file.with_suffix(".ndjson.gz")):
+                    if tail.file_stat(certificate) is not None:
+                        return certificate
+                return None
         return None
 
     def tree(self, name: str, index: int) -> dict[str, Any] | None:
         """Return the search tree of a result; None if it was not kept."""
+        if name not in self._rows:
+            return None
         results, folder = self._all_results(name), self._paths[name] / "trees"
         if not 0 <= index < len(results.items):
             return None
@@ -306,19 +329,23 @@ class EvaluationStore:
         `b` may be one of the evaluations of another run (`other`).
         """
         theirs = other or self
-        before, after = (
-            {(one["dataset"], one["id"]): one for one in store._all_results(name).items}
-            for store, name in ((self, a), (theirs, b))
-        )
+        before, after = self._by_theorem(a), theirs._by_theorem(b)
         if not before or before.keys() != after.keys():
             return None
-        both: list[str] = []
+        both = 0
         gained, lost, errors = list[str](), list[str](), list[str]()
-        for key, one in before.items():
-            solved = one["outcome"] == "proven", after[key]["outcome"] == "proven"
-            (both if all(solved) else gained if solved[1] else lost if solved[0] else []).append(one["id"])
-            if "error" in (one["outcome"], after[key]["outcome"]):
-                errors.append(one["id"])
+        for key, result in before.items():
+            outcomes = result["outcome"], after[key]["outcome"]
+            match outcomes[0] == "proven", outcomes[1] == "proven":
+                case True, True:
+                    both += 1
+                case False, True:
+                    gained.append(result["id"])
+                case True, False:
+                    lost.append(result["id"])
+            # Counted as not solved, and listed: the comparison is fair only without them.
+            if "error" in outcomes:
+                errors.append(result["id"])
         difference, low, high = paired_difference(len(lost), len(gained), len(before))
         return {
             "run_a": "",
@@ -326,10 +353,10 @@ class EvaluationStore:
             "a": self._rows[a],
             "b": theirs._rows[b],
             "total": len(before),
-            "both": len(both),
+            "both": both,
             "only_a": len(lost),
             "only_b": len(gained),
-            "neither": len(before) - len(both) - len(lost) - len(gained),
+            "neither": len(before) - both - len(lost) - len(gained),
             "p": mcnemar_exact(len(lost), len(gained)),
             "difference": difference,
             "low": low,
@@ -340,8 +367,11 @@ class EvaluationStore:
             "settings": _changed(self._settings(a), theirs._settings(b)),
         }
 
+    def _by_theorem(self, name: str) -> dict[tuple[str, str], schema.EvaluationResult]:
+        return {(result["dataset"], result["id"]): result for result in self._all_results(name).items}
+
     def _settings(self, name: str) -> dict[str, Any]:
-        return tail.as_dict((tail.read_object(self._paths[name] / "settings.json") or {}).get("settings"))
+        return tail.as_dict((read_settings(self._paths[name]) or {}).get("settings"))
 
     def _results(self, path: Path) -> Results:
         """The results of an evaluation as far as they were read; those of the last few are kept."""
@@ -365,52 +395,63 @@ def benchmark_of(row: schema.EvaluationRow) -> _Benchmark:
 
 def evaluation_state(paths: Sequence[Path]) -> schema.RunState:
     """Tell how evaluations of a folder fare together: under way while the process of one of them lives."""
-    unfinished = [path for path in paths if tail.file_stat(path / "summary.json") is None]
-    files = [path / name for path in paths for name in ("summary.json", "results.jsonl")]
-    newest = max((stat.st_mtime for file in files if (stat := tail.file_stat(file)) is not None), default=None)
+    files: list[Path] = []
+    unfinished: list[Path] = []
+    for path in paths:
+        files += [path / "summary.json", path / "results.jsonl"]
+        if tail.file_stat(path / "summary.json") is None:
+            unfinished.append(path)
+    newest = tail.newest_change(files)
     if not unfinished:
         return {"name": "finished", "since": newest}
-    locks = [lock for path in unfinished if (lock := read_lock(path)) is not None]
+    locks = list(filter(None, map(read_lock, unfinished)))
+    # On another machine (None) it counts as alive: nothing here can tell.
     if any(lock.alive is not False for lock in locks):
         return {"name": "running", "since": None}
-    return {"name": "died" if locks else "stopped", "since": newest}
+    # Who ends in order takes the lock away.
+    if locks:
+        return {"name": "died", "since": newest}
+    return {"name": "stopped", "since": newest}
 
 
 def _changed(before: dict[str, Any], after: dict[str, Any]) -> dict[str, list[Any]]:
     """The settings that differ, apart from those that are expected to."""
-    names = [name for name in {**before, **after} if name not in _EXPECTED_DIFFERENCES]
-    return {name: [before.get(name), after.get(name)] for name in names if before.get(name) != after.get(name)}
+    changed: dict[str, list[Any]] = {}
+    for name in {**before, **after}:
+        if name not in _EXPECTED_DIFFERENCES and before.get(name) != after.get(name):
+            changed[name] = [before.get(name), after.get(name)]
+    return changed
 
 
 def _to_point(row: schema.EvaluationRow) -> schema.EvaluationPoint:
-    return {
-        "name": row["name"],
-        "step": row["step"],
-        "time": row["time"],
-        "solved": row["solved"],
-        "total": row["total"],
-        "low": row["low"],
-        "high": row["high"],
-        "simulations": row["simulations"],
-    }
+    # A chart has all points of a run at once: of a row only what it draws.
+    return {name: row[name] for name in schema.EvaluationPoint.__annotations__}  # type: ignore[literal-required, return-value]
 
 
 def _benchmark_names(benchmarks: Collection[_Benchmark]) -> dict[_Benchmark, str]:
     """Benchmarks in words, each with as much of its budget as tells it from the others of its split."""
-    budgets: dict[tuple[str, str], tuple[set[int], set[int]]] = {}
+    simulations_of: dict[tuple[str, str], set[int]] = {}
+    totals_of: dict[tuple[str, str], set[int]] = {}
     for dataset, split, simulations, total in benchmarks:
-        found = budgets.setdefault((dataset, split), (set(), set()))
-        found[0].add(simulations)
-        found[1].add(total)
+        simulations_of.setdefault((dataset, split), set()).add(simulations)
+        totals_of.setdefault((dataset, split), set()).add(total)
     names = {}
     for dataset, split, simulations, total in benchmarks:
-        parts = [f"{dataset}/{split}" if split else dataset]
-        words = (simulations, "simulation"), (total, "theorem")
-        for (count, word), others in zip(words, budgets[dataset, split], strict=True):
-            if len(others) > 1:
-                parts.append(f"{count:,} {word}{'' if count == 1 else 's'}")
+        parts = ["/".join(filter(None, (dataset, split)))]
+        if len(simulations_of[dataset, split]) > 1:
+            parts.append(_counted(simulations, "simulation"))
+        if len(totals_of[dataset, split]) > 1:
+            parts.append(_counted(total, "theorem"))
         names[dataset, split, simulations, total] = ", ".join(parts)
     return names
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _time_of_row(row: schema.EvaluationRow) -> tuple[float, int, str]:
+    return row["time"] or 0.0, row["step"] or 0, row["name"]
 
 
 def _step_and_time(point: schema.EvaluationPoint) -> tuple[int, float]:
@@ -422,47 +463,57 @@ def _result_files(path: Path) -> list[Path]:
     return [path / "results.jsonl", *sorted(path.glob("results_r*.jsonl"))]
 
 
-def _file_stamp(file: Path) -> _Stamp:
-    found = tail.file_stat(file)
-    return None if found is None else (found.st_mtime_ns, found.st_size)
+def read_settings(path: Path) -> dict[str, Any] | None:
+    """Read the `settings.json` of an evaluation, which is there from its beginning; None if it is not."""
+    return tail.read_object(path / "settings.json")
+
+
+def model_path(summary: dict[str, Any]) -> str:
+    """Return the path of the checkpoint that was evaluated; empty where there was none."""
+    return tail.as_text(tail.as_dict(summary.get("model")).get("path"), 1000)
 
 
 def _about(record: dict[str, Any], settings: dict[str, Any]) -> str:
     """What was evaluated, in a few words: checkpoint or policy, seed, and how many tactics of each state."""
-    model = tail.as_text(tail.as_dict(record.get("model")).get("path"), 1000)
     policy = tail.as_text(record.get("policy") or settings.get("policy"), 100)
-    words = ["/".join(Path(model).parts[-2:]) or policy]
-    for name, word in (("seed", "seed {}"), ("num_sampled_tactics", "{} tactics each")):
+    parts = ["/".join(Path(model_path(record)).parts[-2:]) or policy]
+    for name, template in (("seed", "seed {}"), ("num_sampled_tactics", "{} tactics each")):
         if isinstance(settings.get(name), int):
-            words.append(word.format(settings[name]))
-    return ", ".join(word for word in words if word)[:300]
+            parts.append(template.format(settings[name]))
+    return ", ".join(filter(None, parts))[:300]
+
+
+def _step_of(name: str, record: dict[str, Any], settings: dict[str, Any]) -> int | None:
+    """The step of the checkpoint: as recorded, else the first word of the folder's name, as in `120_nanolean`."""
+    step = record.get("step", settings.get("step"))
+    if isinstance(step, int):
+        return tail.as_int(step)
+    head = name.removeprefix("eval_").removeprefix("whole_").split("_")[0]
+    return int(head) if head.isdigit() and len(head) < 12 else None
 
 
 def _to_row(name: str, record: dict[str, Any], results: Results | None) -> schema.EvaluationRow:
     """An evaluation in short; one that is under way counts the results so far."""
     settings, parts = tail.as_dict(record.get("settings")), record.get("parts")
     part = tail.as_dict(parts[-1]) if isinstance(parts, list) and parts else {}
-    began = tail.as_float(part.get("started"))
-    step, head = (
-        record.get("step", settings.get("step")),
-        name.removeprefix("eval_").removeprefix("whole_").split("_")[0],
-    )
-    step = tail.as_int(step) if isinstance(step, int) else int(head) if head.isdigit() and len(head) < 12 else None
+    time = tail.as_float(part.get("started"))  # of the last part: an evaluation may be stopped and go on
+    if time is not None:
+        time += tail.as_float(part.get("seconds")) or 0.0
     if results is None:
         tried = total = tail.as_int(record.get("total"))
         solved, errors = tail.as_int(record.get("solved")), tail.as_int(record.get("errors"))
     else:
-        tried, counts = len(results.items), Counter(one["outcome"] for one in results.items)
+        tried, counts = len(results.items), Counter(result["outcome"] for result in results.items)
         total, solved, errors = max(tried, tail.as_int(settings.get("theorems"))), counts["proven"], counts["error"]
     low, high = wilson(min(solved, tried), tried)
     return {
         "name": name,
         "about": _about(record, settings),
-        "model": tail.as_text(tail.as_dict(record.get("model")).get("path"), 1000),
+        "model": model_path(record),
         "dataset": tail.as_text(record.get("dataset")) or tail.as_text(settings.get("dataset")) or "unknown",
         "split": tail.as_text(record.get("split")) or tail.as_text(settings.get("split")),
-        "step": step,
-        "time": None if began is None else began + (tail.as_float(part.get("seconds")) or 0.0),
+        "step": _step_of(name, record, settings),
+        "time": time,
         "over": results is None,
         "done": tried,
         "total": total,
@@ -488,5 +539,8 @@ def _accepted(verdicts: dict[str, Any]) -> str:
 
 def _namesakes(folder: Path, result: schema.EvaluationResult, ending: str) -> list[Path]:
     """The files that may be those of a result: of its name, and of others whose names begin like that."""
+    if folder.is_symlink():
+        return []
+    # Spelled as in `evaluation/results.py:proof_names`, which puts a hash behind names that several theorems share.
     stem = re.sub(r"[^\w.'+-]|^\.", "_", result["id"])[:120]
-    return [] if folder.is_symlink() else sorted(folder.glob(f"{stem}*{ending}"))[:_MAX_NAMESAKES]
+    return sorted(folder.glob(f"{stem}*{ending}"))[:_MAX_NAMESAKES]

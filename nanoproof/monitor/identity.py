@@ -17,7 +17,18 @@ from nanoproof.common.files import atomic_write_json
 from nanoproof.common.run_dir import FINISHED, LockSigns, read_lock, run_name
 from nanoproof.monitor.ranks import STALE_SECONDS
 from nanoproof.monitor.schema import RunFile, RunIdentity, RunNote, RunState, StateName
-from nanoproof.monitor.tail import as_dict, as_float, as_text, file_stat, read_object
+from nanoproof.monitor.tail import (
+    as_dict,
+    as_float,
+    as_list,
+    as_text,
+    file_size,
+    file_stat,
+    int_or_none,
+    newest_change,
+    read_object,
+    without_none,
+)
 
 STALLED_SECONDS = 30.0
 """A process that lives, but has not written its status for so long, is stalled (it does once a second)."""
@@ -43,28 +54,38 @@ def run_state(path: Path, status_time: float | None, stopped: bool, last_heard: 
     ended, and `last_heard` the newest time in any of its records.
     """
     lock, finished = read_lock(path), file_stat(path / FINISHED)
-    heard = max((one for one in (status_time, last_heard) if one is not None), default=None)
-    writes = status_time is not None and not stopped
+    heard = max(without_none([status_time, last_heard]), default=None)
+    # It was written at an end: no sign that the process went without a word, and none of a part that was resumed since.
+    if stopped:
+        status_time = None
     if lock is not None and lock.alive is not False:
-        state = _alive(lock, status_time if writes else None, now)
-        return _state(state, None if state == "running" else heard)
-    if lock is None and writes and status_time is not None and now - status_time < STALE_SECONDS:
+        state = _alive(lock, status_time, now)
+        if state == "running":
+            heard = None
+        return _state(state, heard)
+    if lock is None and status_time is not None and now - status_time < STALE_SECONDS:
         return _state("running", None)
     if finished is not None:
-        return _state("finished", finished.st_mtime if heard is None else min(heard, finished.st_mtime))
+        # A copy of a run has a file of today; what is in its records is older, and true.
+        return _state("finished", min(without_none([heard, finished.st_mtime])))
     if lock is not None:
         return _state("died", max(heard or 0.0, lock.heartbeat))
     if heard is None:
         return _state("unknown", None)
-    return _state("died" if writes else "stopped", heard)
+    # Without a lock: a status that nobody ended by "stopped" is of a process that went without a word.
+    if status_time is not None:
+        return _state("died", heard)
+    return _state("stopped", heard)
 
 
 def _alive(lock: LockSigns, status_time: float | None, now: float) -> StateName:
     """How a run fares whose process lives, or may live on another machine."""
-    quiet = float("inf") if status_time is None else now - status_time
-    if lock.alive is None:
-        return "running" if min(quiet, now - lock.heartbeat) < SILENT_SECONDS else "silent"
-    return "stalled" if status_time is not None and quiet >= STALLED_SECONDS and status_time > lock.began else "running"
+    if lock.alive is None:  # of another machine: only signs of life can tell
+        last_sign = max(without_none([status_time, lock.heartbeat]))
+        return "running" if now - last_sign < SILENT_SECONDS else "silent"
+    # A status from before the lock is of the part before: a run that loads its model has written none of its own yet.
+    writes = status_time is not None and status_time > lock.began
+    return "stalled" if writes and now - (status_time or 0.0) >= STALLED_SECONDS else "running"
 
 
 def _state(name: StateName, since: float | None) -> RunState:
@@ -83,25 +104,28 @@ class ActiveTime:
 
     def resumed(self, moment: float) -> None:
         """Note that a part begins."""
+        # Files are read one after the other, and so a part may be told of when later moments were already heard: those
+        # are of the new part then.
         at = bisect_right(self._starts, moment)
-        before = self._ends[at - 1] if at else moment
         self._starts.insert(at, moment)
+        if at == 0:
+            self._ends.insert(at, moment)
+            return
+        before = self._ends[at - 1]
         self._ends.insert(at, max(moment, before))
-        if at:
-            self._ends[at - 1] = min(before, moment)
+        self._ends[at - 1] = min(before, moment)
 
     def heard(self, moment: float | None) -> None:
         """Note that the run was at work at a moment."""
         if moment is None or moment <= 0:
             return
         at = bisect_right(self._starts, moment) - 1
-        if at < 0:
-            if self._starts:
-                self._starts[0] = moment
-                return
-            self._starts, self._ends = [moment], [moment]
-        else:
+        if at >= 0:
             self._ends[at] = max(self._ends[at], moment)
+        elif self._starts:  # from before all that was heard: the first part began earlier
+            self._starts[0] = moment
+        else:
+            self._starts, self._ends = [moment], [moment]
 
     @property
     def last(self) -> float | None:
@@ -122,18 +146,17 @@ class ActiveTime:
 def identity(path: Path, args: dict[str, Any], meta: dict[str, Any]) -> RunIdentity:
     """Describe a run from its `args.json` and `meta.json`."""
     versions = {name: as_text(value, 200) for name, value in as_dict(meta.get("versions")).items()}
-    commit = versions.pop("nanoproof", "")
-    words = [str(word) for word in meta["command"]] if isinstance(meta.get("command"), list) else []
+    commit = versions.pop("nanoproof", "")  # with a plus where the code had changes beside it
+    command = command_of(meta)
     decisions = {name: as_text(value, 2000) for name, value in as_dict(meta.get("decisions")).items()}
-    seed = args.get("seed")
     files, total = _files(path)
     return {
         "path": str(path),
-        "stage": stage_of(words),
-        "command": shown_command(words, decisions),
-        "resume": resume_command(path, words, decisions),
+        "stage": stage_of(command),
+        "command": shown_command(command, decisions),
+        "resume": resume_command(path, command, decisions),
         "started": to_time(as_text(meta.get("started"))),
-        "seed": seed if isinstance(seed, int) else None,
+        "seed": int_or_none(args.get("seed")),
         "commit": commit.removesuffix("+"),
         "changed": commit.endswith("+"),
         "versions": versions,
@@ -147,8 +170,8 @@ def identity(path: Path, args: dict[str, Any], meta: dict[str, Any]) -> RunIdent
 
 def read_note(path: Path) -> RunNote:
     """Return the name and the note that somebody gave a run; empty where there are none."""
-    found = read_object(path / NOTE_FILE, 1 << 16) or {}
-    return {"title": as_text(found.get("title"), MAX_TITLE), "note": as_text(found.get("note"), MAX_NOTE)}
+    data = read_object(path / NOTE_FILE, 1 << 16) or {}
+    return {"title": as_text(data.get("title"), MAX_TITLE), "note": as_text(data.get("note"), MAX_NOTE)}
 
 
 def write_note(path: Path, title: str, note: str) -> RunNote:
@@ -168,53 +191,72 @@ def _plain(values: dict[str, Any]) -> dict[str, str | float | None]:
     return {name: value for name, value in values.items() if value is None or isinstance(value, (str, int, float))}
 
 
-def module_of(words: list[str]) -> str:
+def command_of(meta: dict[str, Any]) -> list[str]:
+    """Return the command that a run recorded: its program and the arguments; empty if there is none."""
+    return list(map(str, as_list(meta.get("command"))))
+
+
+def module_of(command: list[str]) -> str:
     """Name the module that a recorded command ran: `/a/nanoproof/rl/__main__.py` is `nanoproof.rl`."""
-    if not words:
+    if not command:
         return ""
-    parts = list(Path(words[0]).with_suffix("").parts)
-    packages = [at for at, part in enumerate(parts[:-1]) if part in ("nanoproof", "scripts")]
-    return ".".join(parts[packages[-1] :]).removesuffix(".__main__") if packages else words[0]
+    parts = list(Path(command[0]).with_suffix("").parts)
+    # The innermost: a checkout is often in a folder that is called nanoproof too.
+    for at in reversed(range(len(parts) - 1)):
+        if parts[at] in ("nanoproof", "scripts"):
+            return ".".join(parts[at:]).removesuffix(".__main__")
+    return command[0]
 
 
-def stage_of(words: list[str]) -> str:
+def stage_of(command: list[str]) -> str:
     """Name the stage of a recorded command, such as `sft` or `rl`; empty if it is unknown."""
-    return module_of(words).rpartition(".")[2]
+    return module_of(command).rpartition(".")[2]
 
 
-def shown_command(words: list[str], decisions: dict[str, str]) -> str:
+def shown_command(command: list[str], decisions: dict[str, str]) -> str:
     """Spell a recorded command as one would type it, under torchrun if it had several ranks on one machine."""
-    return _launch(module_of(words), words[1:], decisions) if words else ""
+    return _launch(module_of(command), command[1:], decisions) if command else ""
 
 
 def _launch(module: str, arguments: list[str], decisions: dict[str, str]) -> str:
     ranks = _RANKS.match(decisions.get("ranks", ""))
-    how = f"torchrun --standalone --nproc_per_node={ranks[1]} -m" if ranks and int(ranks[1]) > 1 else "python -m"
+    how = "python -m"
+    if ranks and int(ranks[1]) > 1:
+        how = f"torchrun --standalone --nproc_per_node={ranks[1]} -m"
     return f"{how} {module} {shlex.join(arguments)}".strip()
 
 
-def resume_command(path: Path, words: list[str], decisions: dict[str, str]) -> str:
+def resume_command(path: Path, command: list[str], decisions: dict[str, str]) -> str:
     """Return the command that resumes a run; empty if it has no checkpoint yet, or is none that can be resumed."""
-    module = module_of(words)
-    if not module.startswith("nanoproof.") or not any(_CHECKPOINT.fullmatch(name) for name in _names(path)):
+    module = module_of(command)
+    if not module.startswith("nanoproof.") or not _has_checkpoint(path):
         return ""
+    # Nothing else of the command: options that are not given are those of the run.
     return _launch(module, ["--resume-from", run_name(path)], decisions)
 
 
 def ask_command(path: Path) -> str:
     """Return the command that asks the newest checkpoint of a run about states; empty if it has no checkpoint."""
-    if not any(_CHECKPOINT.fullmatch(name) for name in _names(path)):
+    if not _has_checkpoint(path):
         return ""
     return f"python -m scripts.interact --no-lean --model-path {shlex.quote(run_name(path))}"
 
 
 def planned_steps(args: dict[str, Any], meta: dict[str, Any]) -> int | None:
     """Return how many steps a run is to make: what it decided, else its option; None if that is unknown."""
+    # As text for people, such as "60 of 64 examples": stages that count steps from the data have no option of them.
     decided = _LEADING_NUMBER.match(as_text(as_dict(meta.get("decisions")).get("steps")))
     if decided and decided[0].strip(","):
         return int(decided[0].replace(",", ""))
     steps = as_float(args.get("num_steps"))
-    return None if steps is None or not 1 <= steps < UNBOUNDED_STEPS else int(steps)
+    if steps is None or not 1 <= steps < UNBOUNDED_STEPS:
+        return None
+    return int(steps)
+
+
+def _has_checkpoint(path: Path) -> bool:
+    # Its `.json` is written last: one without is not whole.
+    return any(map(_CHECKPOINT.fullmatch, _names(path)))
 
 
 def _names(path: Path) -> list[str]:
@@ -226,18 +268,18 @@ def _names(path: Path) -> list[str]:
 
 def _files(path: Path) -> tuple[list[RunFile], int]:
     """The files of a run with their sizes, the largest first, and the size of all; folders count as one each."""
-    found: list[RunFile] = []
+    files: list[RunFile] = []
     for name in _names(path):
         entry = path / name
         stat = file_stat(entry)
         if stat is not None:
-            found.append({"name": name, "bytes": stat.st_size, "time": stat.st_mtime})
+            files.append({"name": name, "bytes": stat.st_size, "time": stat.st_mtime})
         elif entry.is_dir() and not entry.is_symlink():
-            stats = [one for file in entry.glob("*") if (one := file_stat(file)) is not None]
-            newest = max((one.st_mtime for one in stats), default=0.0)
-            found.append({"name": f"{name}/", "bytes": sum(one.st_size for one in stats), "time": newest})
-    total = sum(one["bytes"] for one in found)
-    return sorted(found, key=lambda one: -one["bytes"])[:MAX_FILES], total
+            inside = list(entry.glob("*"))
+            size = sum(map(file_size, inside))
+            files.append({"name": f"{name}/", "bytes": size, "time": newest_change(inside) or 0.0})
+    total = sum(file["bytes"] for file in files)
+    return sorted(files, key=lambda file: -file["bytes"])[:MAX_FILES], total
 
 
 def to_time(text: str) -> float | None:

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from flask import Response, request
@@ -19,7 +20,9 @@ def int_param(name: str, default: int, low: int, high: int) -> int:
     text = _single_value(name)
     if text is None:
         return default
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else -1
+    number = -1
+    if text.isascii() and text.isdigit() and len(text) < 19:  # isdigit alone is true of other scripts' digits, and of ²
+        number = int(text)
     if not low <= number <= high:
         raise BadRequest(f"`{name}` must be a whole number from {low} to {high}")
     return number
@@ -30,13 +33,11 @@ def time_param(name: str) -> float | None:
     text = _single_value(name)
     if text is None:
         return None
-    try:
+    with suppress(ValueError):
         value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < 1e11:
-        raise BadRequest(f"`{name}` must be a time in seconds")
-    return value
+        if 0 <= value < 1e11:  # not of "nan" either, which float() takes
+            return value
+    raise BadRequest(f"`{name}` must be a time in seconds")
 
 
 def choice_param(name: str, choices: Sequence[str], default: str | None = None) -> str | None:
@@ -70,11 +71,15 @@ def body_texts(*names: str) -> list[str]:
 
     Pages of others cannot send one: a browser asks before it sends PUT, or JSON, and gets no leave.
     """
-    body = request.get_json(silent=True) if request.mimetype == "application/json" else None
-    texts = [body.get(name) for name in names] if isinstance(body, dict) else []
-    if not texts or not all(isinstance(text, str) for text in texts):
-        raise BadRequest("the body is JSON: {" + ", ".join(f'"{name}": "..."' for name in names) + "}")
-    return [str(text) for text in texts]
+    body = None
+    if request.mimetype == "application/json":
+        body = request.get_json(silent=True)
+    texts: list[str] = []
+    for name in names:
+        if not isinstance(body, dict) or not isinstance(body.get(name), str):
+            raise BadRequest("the body is JSON: {" + ", ".join(f'"{name}": "..."' for name in names) + "}")
+        texts.append(body[name])
+    return texts
 
 
 def page_params(default_size: int = 50, most: int = MAX_PAGE_SIZE) -> tuple[int, int]:
@@ -86,7 +91,7 @@ def json_response(data: Any, status: int = 200) -> Response:
     """Return a JSON response; NaN and infinities become null, lone surrogates question marks."""
     try:
         body = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    except ValueError:
+    except ValueError:  # a second time, only for answers with such a number: a tree of 6,000 nodes takes long to walk
         body = json.dumps(_finite(data), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Response(body.encode("utf-8", "replace"), status, mimetype="application/json")
 
@@ -94,6 +99,11 @@ def json_response(data: Any, status: int = 200) -> Response:
 def not_found(what: str) -> Response:
     """Return a 404 response with this error."""
     return json_response({"error": what}, 404)
+
+
+def found_or(error: str, data: Any) -> Response:
+    """Return data as JSON, or a 404 response with this error where there is none (None)."""
+    return not_found(error) if data is None else json_response(data)
 
 
 def _single_value(name: str) -> str | None:
@@ -104,8 +114,10 @@ def _single_value(name: str) -> str | None:
 
 
 def _finite(data: Any) -> Any:
-    if isinstance(data, float):
-        return data if math.isfinite(data) else None
+    if isinstance(data, float) and not math.isfinite(data):
+        return None
     if isinstance(data, dict):
         return {name: _finite(value) for name, value in data.items()}
-    return [_finite(value) for value in data] if isinstance(data, (list, tuple)) else data
+    if isinstance(data, (list, tuple)):
+        return list(map(_finite, data))
+    return data

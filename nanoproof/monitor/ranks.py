@@ -10,12 +10,25 @@ from typing import Any, Literal, get_args
 from nanoproof.actors.live_tree import ASKED_SECONDS, live_file, watch_file
 from nanoproof.actors.state_questions import answer_file, question_file
 from nanoproof.common.files import atomic_write, json_line
-from nanoproof.monitor.record_schema import LiveSearch, LoggedAs, Outcome, StateAnswer
+from nanoproof.monitor.record_schema import LiveSearch, Outcome, StateAnswer
 from nanoproof.monitor.records import load_live, to_sample, to_tree
 from nanoproof.monitor.schema import Actor, Event, Gpu, Host, LeanServer, RankActors, RankStatus, Remote
-from nanoproof.monitor.tail import as_dict, as_float, as_floats, as_int, as_text, file_stat, read_object
+from nanoproof.monitor.tail import (
+    Stamp,
+    as_dict,
+    as_dicts,
+    as_float,
+    as_floats,
+    as_int,
+    as_optional_int,
+    as_text,
+    file_stamp,
+    file_stat,
+    read_object,
+)
 
 STALE_SECONDS = 10.0
+"""A rank writes its status once a second."""
 MAX_RANKS = 1024
 MAX_ACTORS = 4096
 MAX_HOSTS = 1000
@@ -29,36 +42,34 @@ class RankStore:
 
     def __init__(self, run_path: Path) -> None:
         self._path = Path(run_path)
-        self._stamps: dict[int, tuple[int, int]] = {}
+        self._stamps: dict[int, Stamp] = {}
         self.statuses: dict[int, dict[str, Any]] = {}
 
     def poll(self) -> None:
         """Read the status files that have changed."""
-        found = {
-            int(match[1]): file for file in self._path.glob("status_r*.json") if (match := _FILE.fullmatch(file.name))
-        }
-        for rank in [rank for rank in self.statuses if rank not in found]:
+        files: dict[int, Path] = {}
+        for file in self._path.glob("status_r*.json"):
+            match = _FILE.fullmatch(file.name)
+            if match:
+                files[int(match[1])] = file
+        for rank in self.statuses.keys() - files.keys():
             del self.statuses[rank]
             self._stamps.pop(rank, None)
-        for rank in sorted(found)[:MAX_RANKS]:
-            seen = file_stat(found[rank])
-            if seen is None:
+        for rank in sorted(files)[:MAX_RANKS]:
+            stamp = file_stamp(files[rank])
+            if stamp is None or self._stamps.get(rank) == stamp:
                 continue
-            stamp = (seen.st_mtime_ns, seen.st_size)
-            if self._stamps.get(rank) == stamp:
-                continue
-            status = read_object(found[rank], _STATUS_BYTES)
+            status = read_object(files[rank], _STATUS_BYTES)
             self._stamps[rank] = stamp
+            self.statuses.pop(rank, None)
             if status is not None:
                 self.statuses[rank] = status
-            else:
-                self.statuses.pop(rank, None)
         self.statuses = dict(sorted(self.statuses.items()))
 
     def is_live(self, rank: int, now: float) -> bool:
         """Return whether a rank wrote its status within STALE_SECONDS and has not stopped."""
-        status = self.statuses.get(rank)
-        return status is not None and self.age(rank, now) < STALE_SECONDS and status.get("phase") != "stopped"
+        status = self.statuses.get(rank, {"phase": "stopped"})
+        return status.get("phase") != "stopped" and self.age(rank, now) < STALE_SECONDS
 
     def answering(self, now: float) -> int | None:
         """Return the first live rank with actors, and so with a policy; None if there is none."""
@@ -73,37 +84,40 @@ class RankStore:
 
     def rank_statuses(self, now: float) -> list[RankStatus]:
         """Return the status of each rank."""
-        return [
-            {
+        rows: list[RankStatus] = []
+        for rank, status in self.statuses.items():
+            row: RankStatus = {
                 "rank": rank,
                 "live": self.is_live(rank, now),
                 "age": self.age(rank, now),
                 "phase": as_text(status.get("phase")),
-                "step": _optional_int(status.get("step")),
-                "pid": _optional_int(status.get("pid")),
+                "step": as_optional_int(status.get("step")),
+                "pid": as_optional_int(status.get("pid")),
                 "memory": as_float(status.get("memory")),
-                "gpu": _to_gpu(status.get("gpu")),
+                "gpu": _to_gpu(as_dict(status.get("gpu"))),
                 "actors": _state_counts(status),
             }
-            for rank, status in self.statuses.items()
-        ]
+            rows.append(row)
+        return rows
 
     def actors(self, now: float, most: int) -> list[RankActors]:
         """Return the actors of each rank, at most `most` in all."""
-        each = max(1, most // max(1, len(self.statuses)))
-        return [
-            {
+        most_of_rank = max(1, most // max(1, len(self.statuses)))
+        ranks: list[RankActors] = []
+        for rank, status in self.statuses.items():
+            actors = as_dicts(status.get("actors"))
+            row: RankActors = {
                 "rank": rank,
                 "live": self.is_live(rank, now),
                 "age": self.age(rank, now),
                 "phase": as_text(status.get("phase")),
-                "actors": [_to_actor(one) for one in _actor_records(status)[:each]],
-                "total": len(_actor_records(status)),
+                "actors": list(map(_to_actor, actors[:most_of_rank])),
+                "total": len(actors),
                 "states": _state_counts(status),
-                "seconds": _state_seconds(status),
+                "seconds": _state_seconds(actors),
             }
-            for rank, status in self.statuses.items()
-        ]
+            ranks.append(row)
+        return ranks
 
     def _live_or_all(self, now: float) -> list[dict[str, Any]]:
         """The statuses of live ranks, or of all if none is live: an earlier part of the run may have had more ranks."""
@@ -112,37 +126,33 @@ class RankStore:
 
     def servers(self, events: dict[str, str], now: float) -> list[LeanServer]:
         """Return the Lean servers that actors hold processes of, and those that events name."""
-        statuses = self._live_or_all(now)
-        actors = [one for status in statuses for one in _actor_records(status)]
-        counts = Counter(as_text(one.get("server")) for one in actors)
-        away = Counter(as_text(one.get("server")) for one in actors if one.get("state") == "error")
-        reported = {
-            as_text(one.get("address")): as_text(one.get("state"))
-            for status in statuses
-            for one in _records(status, "servers")
-        }
-        names = sorted({*counts, *reported, *events} - {""})[:1000]
-        return [
-            {
-                "address": name,
-                "actors": counts[name],
-                "errors": away[name],
-                "state": reported.get(name)
-                or ("down" if away[name] and away[name] == counts[name] else events.get(name, "up")),
-            }
-            for name in names
-        ]
+        counts, away = Counter[str](), Counter[str]()
+        states: dict[str, str] = {}
+        for status in self._live_or_all(now):
+            for actor in as_dicts(status.get("actors")):
+                counts[as_text(actor.get("server"))] += 1
+                away[as_text(actor.get("server"))] += actor.get("state") == "error"
+            for server in as_dicts(status.get("servers")):
+                states[as_text(server.get("address"))] = as_text(server.get("state"))
+        servers: list[LeanServer] = []
+        for name in sorted({*counts, *states, *events} - {""})[:1000]:
+            state = states.get(name)
+            if not state:
+                # Who holds its processes knows it best. An event may be older than its return.
+                state = "down" if away[name] and away[name] == counts[name] else events.get(name, "up")
+            servers.append({"address": name, "actors": counts[name], "errors": away[name], "state": state})
+        return servers
 
     def hosts(self, events: dict[str, Event], now: float) -> list[Host]:
         """Return the hosts that status files tell of, then those that events say are gone."""
-        found: dict[str, Host] = {}
+        hosts: dict[str, Host] = {}
         for status in self._live_or_all(now):
-            for record in _records(status, "hosts")[:MAX_HOSTS]:
+            for record in as_dicts(status.get("hosts"))[:MAX_HOSTS]:
                 name = as_text(record.get("host"), 300)
-                found[name] = {
+                hosts[name] = {
                     "name": name,
                     "state": "up",
-                    "since": events[name]["time"] if name in events else None,
+                    "since": None,
                     "size": as_int(record.get("size")),
                     "under_way": as_int(record.get("under_way")),
                     "attempts": as_int(record.get("attempts")),
@@ -151,28 +161,34 @@ class RankStore:
                     "servers": _servers_of(status, name),
                     "reason": "",
                 }
-        gone = [event for name, event in events.items() if name not in found and event["fields"].get("state") == "gone"]
+                if name in events:
+                    hosts[name]["since"] = events[name]["time"]
+        gone = [event for name, event in events.items() if name not in hosts and event["fields"].get("state") == "gone"]
         gone.sort(key=lambda event: -event["time"])
-        return [*found.values(), *map(_gone, gone[:MAX_GONE])]
+        return [*hosts.values(), *map(_gone, gone[:MAX_GONE])]
 
     def remote(self, now: float) -> Remote | None:
         """Return what became of attempts that are made elsewhere; None if they are not."""
-        counts = [as_dict(status.get("remote")) for status in self._live_or_all(now) if status.get("remote")]
-        if not counts:
+        records = [as_dict(status.get("remote")) for status in self._live_or_all(now) if status.get("remote")]
+        if not records:
             return None
-        return {
-            "attempts": sum(as_int(one.get("attempts")) for one in counts),
-            "stale": sum(as_int(one.get("stale")) for one in counts),
-            "given_again": sum(as_int(one.get("given_again")) for one in counts),
-            "revision": max(as_int(one.get("revision")) for one in counts),
-        }
+        remote: Remote = {"attempts": 0, "stale": 0, "given_again": 0, "revision": 0}
+        for counts in records:
+            remote["attempts"] += as_int(counts.get("attempts"))
+            remote["stale"] += as_int(counts.get("stale"))
+            remote["given_again"] += as_int(counts.get("given_again"))
+            remote["revision"] = max(remote["revision"], as_int(counts.get("revision")))
+        return remote
 
 
 def _servers_of(status: dict[str, Any], host: str) -> list[str]:
     """The Lean servers of a host, with their state where that is not up."""
-    servers = [one for one in _records(status, "servers") if one.get("host") == host]
-    states = ((as_text(one.get("address"), 300), as_text(one.get("state"), 50)) for one in servers[:20])
-    return [address if state in ("", "up") else f"{address} {state}" for address, state in states]
+    servers = [server for server in as_dicts(status.get("servers")) if server.get("host") == host]
+    lines: list[str] = []
+    for server in servers[:20]:
+        address, state = as_text(server.get("address"), 300), as_text(server.get("state"), 50)
+        lines.append(address if state in ("", "up") else f"{address} {state}")
+    return lines
 
 
 def _gone(event: Event) -> Host:
@@ -190,28 +206,15 @@ def _gone(event: Event) -> Host:
     }
 
 
-def _optional_int(value: Any) -> int | None:
-    return None if as_float(value) is None else as_int(value)
-
-
-def _records(status: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    found = status.get(name)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-
-
-def _actor_records(status: dict[str, Any]) -> list[dict[str, Any]]:
-    return _records(status, "actors")
-
-
 def _state_counts(status: dict[str, Any]) -> dict[str, int]:
     """How many actors of a rank are in each state."""
-    return dict(Counter(as_text(actor.get("state")) or "idle" for actor in _actor_records(status)))
+    return dict(Counter(as_text(actor.get("state")) or "idle" for actor in as_dicts(status.get("actors"))))
 
 
-def _state_seconds(status: dict[str, Any]) -> dict[str, float]:
-    """Seconds that the actors of a rank have spent in each state."""
+def _state_seconds(actors: list[dict[str, Any]]) -> dict[str, float]:
+    """Seconds that actors have spent in each state."""
     sums: dict[str, float] = {}
-    for actor in _actor_records(status):
+    for actor in actors:
         for state, seconds in as_floats(actor.get("seconds")).items():
             sums[state] = sums.get(state, 0.0) + seconds
     return sums
@@ -223,15 +226,14 @@ def _to_actor(record: dict[str, Any]) -> Actor:
         "state": as_text(record.get("state")) or "idle",
         "theorem": as_text(record.get("theorem"), 500),
         "simulations": as_int(record.get("simulations")),
-        "budget": _optional_int(record.get("budget")),
+        "budget": as_optional_int(record.get("budget")),
         "server": as_text(record.get("server"), 300),
         "state_seconds": as_float(record.get("state_seconds")),
         "seconds": as_floats(record.get("seconds")),
     }
 
 
-def _to_gpu(value: Any) -> Gpu | None:
-    data = as_dict(value)
+def _to_gpu(data: dict[str, Any]) -> Gpu | None:
     if not data:
         return None
     return {
@@ -254,7 +256,8 @@ class Watch:
     def __init__(self, run_path: Path) -> None:
         self._path = run_path
         self._lock = threading.Lock()
-        self._held: dict[int, tuple[int, float]] = {}
+        self._watched: dict[int, tuple[int, float]] = {}
+        """The actor of each rank, and when it was asked about last."""
         self._written: dict[int, tuple[int, int | None, float]] = {}
         self._read: dict[int, tuple[tuple[int, int], LiveSearch | None]] = {}
 
@@ -264,10 +267,12 @@ class Watch:
             if not live:
                 return _no_search(rank, actor, "silent")
             now = time.monotonic()
-            holder, since = self._held.get(rank, (actor, now))
-            if holder != actor and now - since < ASKED_SECONDS:
-                return {**_no_search(rank, actor, "taken"), "watched": holder}
-            self._held[rank] = actor, now
+            # A rank writes one search at a time, which costs its actors little: who came first keeps it, until the page
+            # is closed and asks no more.
+            watched, since = self._watched.get(rank, (actor, now))
+            if watched != actor and now - since < ASKED_SECONDS:
+                return {**_no_search(rank, actor, "taken"), "watched": watched}
+            self._watched[rank] = actor, now
             try:
                 self._ask(rank, actor, after, now)
             except OSError:
@@ -287,10 +292,11 @@ class Watch:
 
     def _shown(self, rank: int) -> LiveSearch | None:
         file = live_file(self._path, rank)
-        found = file_stat(file)
-        if found is None:
+        status = file_stat(file)
+        if status is None:
             return None
-        stamp = found.st_mtime_ns, found.st_ino
+        # It is replaced as a whole, twice a second, and maybe by one of the same size: the inode tells.
+        stamp = status.st_mtime_ns, status.st_ino
         if rank not in self._read or self._read[rank][0] != stamp:
             data = load_live(file)
             self._read[rank] = stamp, None if data is None else _to_search(rank, data)
@@ -316,21 +322,26 @@ class StateAsker:
         with self._lock:
             answer = read_object(answer_file(self._path, rank), _STATUS_BYTES) or {}
             if answer.get("id") == id:
-                sample = answer.get("sample")
-                return {
-                    "state": "answered",
-                    "error": as_text(answer.get("error"), 2000),
-                    "sample": None if sample is None else to_sample(as_dict(sample)),
-                    "command": "",
-                }
+                result = no_answer("answered", as_text(answer.get("error"), 2000))
+                if answer.get("sample") is not None:
+                    result["sample"] = to_sample(as_dict(answer["sample"]))
+                return result
             question = question_file(self._path, rank)
             stat = file_stat(question)
             if stat is not None and time.time() - stat.st_mtime < GIVEN_UP_SECONDS:
-                mine = (read_object(question, _STATUS_BYTES) or {}).get("id") == id
-                return {"state": "asked" if mine else "taken", "error": "", "sample": None, "command": ""}
+                is_mine = (read_object(question, _STATUS_BYTES) or {}).get("id") == id
+                return no_answer("asked" if is_mine else "taken")
             content = json_line({"id": id, "state": state}).encode("utf-8", "replace")
+            # Whole or not at all, since the rank may look at any moment; nothing is lost if the machine goes down.
             atomic_write(question, lambda file: file.write(content), sync=False)
-        return {"state": "asked", "error": "", "sample": None, "command": ""}
+        return no_answer("asked")
+
+
+def no_answer(
+    state: Literal["asked", "taken", "answered", "silent"], error: str = "", command: str = ""
+) -> StateAnswer:
+    """Return an answer without what the policy says."""
+    return {"state": state, "error": error, "sample": None, "command": command}
 
 
 def _no_search(rank: int, actor: int, state: Literal["asked", "taken", "elsewhere", "silent", "refused"]) -> LiveSearch:
@@ -358,30 +369,30 @@ def _to_search(rank: int, shown: dict[str, Any]) -> LiveSearch:
     actor = as_int(shown.get("actor"), -1)
     if shown.get("elsewhere") is True:
         return _no_search(rank, actor, "elsewhere")
-    logged, name = as_dict(shown.get("attempt")), shown.get("outcome")
-    outcome: Outcome | None = None if name is None else name if name in get_args(Outcome) else "error"
-    attempt: LoggedAs = {
-        "step": as_int(logged.get("step")),
-        "seq": as_int(logged.get("sequence")),
-        "tree": logged.get("tree") is True,
-    }
-    tree = shown.get("tree")
-    sent = None if tree is None else to_tree(tree)
-    return {
+    logged, outcome = as_dict(shown.get("attempt")), shown.get("outcome")
+    if outcome is not None and outcome not in get_args(Outcome):
+        outcome = "error"
+    search: LiveSearch = {
         "rank": rank,
         "actor": actor,
         "state": "under way" if outcome is None else "over",
         "watched": None,
-        "search": _optional_int(shown.get("search")),
+        "search": as_optional_int(shown.get("search")),
         "time": as_float(shown.get("time")),
         "theorem": as_text(shown.get("theorem"), 500),
         "dataset": as_text(shown.get("dataset"), 500),
         "purpose": as_text(shown.get("purpose"), 50),
         "simulations": as_int(shown.get("simulations")),
-        "budget": _optional_int(shown.get("budget")),
+        "budget": as_optional_int(shown.get("budget")),
         "outcome": outcome,
         "message": as_text(shown.get("message"), 2000),
-        "attempt": attempt if logged else None,
+        "attempt": None,
         "nodes": as_int(shown.get("nodes")),
-        "tree": None if sent is None else sent["tree"],
+        "tree": None,
     }
+    if logged:
+        name = {"step": as_int(logged.get("step")), "seq": as_int(logged.get("sequence"))}
+        search["attempt"] = {**name, "tree": logged.get("tree") is True}  # type: ignore[typeddict-item]
+    if shown.get("tree") is not None:
+        search["tree"] = to_tree(shown["tree"])["tree"]
+    return search

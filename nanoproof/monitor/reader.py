@@ -17,6 +17,7 @@ from nanoproof.monitor.evaluations import EvaluationStore, evaluation_state
 from nanoproof.monitor.identity import (
     UNBOUNDED_STEPS,
     ActiveTime,
+    command_of,
     identity,
     planned_steps,
     read_note,
@@ -27,9 +28,9 @@ from nanoproof.monitor.identity import (
 from nanoproof.monitor.ranks import MAX_ACTORS, RankStore, StateAsker, Watch
 from nanoproof.monitor.records import CalibrationSums, LineFiles
 from nanoproof.monitor.rounds import is_selfplay
-from nanoproof.monitor.schema import Actors, Indexing, LiveOverview, Overview, RunInfo, RunState
+from nanoproof.monitor.schema import Actors, Best, Indexing, LiveOverview, Overview, RunInfo, RunState
 from nanoproof.monitor.series import EventStore, MetricStore
-from nanoproof.monitor.tail import Tail, as_dict, as_float, as_int, file_stat, parse_object, read_object
+from nanoproof.monitor.tail import Tail, as_dict, as_float, as_int, file_stamp, int_or_none, read_object, without_none
 from nanoproof.monitor.timeline import TimelineReader
 
 log = logging.getLogger(__name__)
@@ -92,12 +93,14 @@ class RunReader:
             except Exception:
                 log.exception("the monitor could not read %s; it tries again", self.path)
                 self._stop.wait(5.0)
-            if not self._has_more:
-                self._wake.wait(
-                    self._every_seconds if time.monotonic() - self._last_request < _IDLE_AFTER_SECONDS else None
-                )
-                self._wake.clear()
-            self._stop.wait(0.001 if self._has_more else self._every_seconds / 2)
+            if self._has_more:
+                self._stop.wait(0.001)  # so that requests get the lock in between
+                continue
+            # Nobody looks: a monitor that is forgotten in a terminal takes no time of the machine.
+            is_idle = time.monotonic() - self._last_request >= _IDLE_AFTER_SECONDS
+            self._wake.wait(None if is_idle else self._every_seconds)
+            self._wake.clear()
+            self._stop.wait(self._every_seconds / 2)
 
     @property
     def has_more(self) -> bool:
@@ -118,6 +121,7 @@ class RunReader:
         """Read what is new, for a bounded time."""
         with self.lock:
             self._last_poll = time.monotonic()
+            # Requests wait for the lock: a log of gigabytes is read a twentieth of a second at a time.
             deadline = self._last_poll + _POLL_SECONDS
             more = True
             while more and time.monotonic() < deadline:
@@ -133,17 +137,14 @@ class RunReader:
             if rank == "" or rank.isdigit():
                 self._event_tails.setdefault(int(rank or 0), Tail(file))
         for number, tail in self._event_tails.items():
-            for line in tail.read():
-                record = parse_object(line.text)
-                if record is not None:
-                    self.events.add(record, number)
-                    self._note_time(record)
-        for line in self._metrics_tail.read():
-            record = parse_object(line.text)
-            if record is not None:
-                self.metrics.add(record)
+            for record in tail.records():
+                self.events.add(record, number)
                 self._note_time(record)
+        for record in self._metrics_tail.records():
+            self.metrics.add(record)
+            self._note_time(record)
         self.ranks.poll()
+        # A list: each of them is to read its part, also if the first has more.
         more = [self.attempts.poll(), self.samples.poll(), self.train_samples.poll(), self.evaluations.poll()]
         tails = (self._metrics_tail, *self._event_tails.values())
         return any(more) or any(tail.behind > 1 << 20 for tail in tails)
@@ -189,21 +190,26 @@ class RunReader:
 
     def _args_and_meta(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The run's `args.json` and `meta.json`; empty where they are missing or damaged."""
-        files = [self.path / name for name in ("args.json", "meta.json")]
-        stamps = [(stat.st_mtime_ns, stat.st_size) if (stat := file_stat(file)) else None for file in files]
+        args, meta = self.path / "args.json", self.path / "meta.json"
+        stamps = file_stamp(args), file_stamp(meta)
         if stamps != self._options[0]:
-            args, meta = (read_object(file, _MAX_JSON_BYTES) or {} for file in files)
-            self._options = stamps, args, meta
+            self._options = stamps, self._read(args), self._read(meta)
         return self._options[1:]
+
+    def _read(self, file: Path) -> dict[str, Any]:
+        return read_object(file, _MAX_JSON_BYTES) or {}
 
     def state(self, now: float) -> RunState:
         """Tell whether the run goes on, or how it ended."""
         if self._is_evaluation():
             return evaluation_state(self.evaluations.paths())
-        statuses = list(self.ranks.statuses.values())
-        times = [moment for status in statuses if (moment := as_float(status.get("time"))) is not None]
-        stopped = bool(statuses) and statuses[0].get("phase") == "stopped"  # the first rank is the last to stop
+        times = without_none([as_float(status.get("time")) for status in self.ranks.statuses.values()])
+        stopped = self._main_status().get("phase") == "stopped"  # the first rank is the last to stop
         return run_state(self.path, max(times, default=None), stopped, self.active.last, now)
+
+    def _main_status(self) -> dict[str, Any]:
+        """The status of the first rank, which counts for the whole run; empty if there is none."""
+        return next(iter(self.ranks.statuses.values()), {})
 
     def _is_evaluation(self) -> bool:
         """Whether this is a folder of evaluations, which has none of the files of a run."""
@@ -219,14 +225,21 @@ class RunReader:
         now = time.time()
         state = self.state(now)
         live = state["name"] == "running"
-        main = next(iter(self.ranks.statuses.values()), {})
-        step = main.get("step", self.metrics.rows[-1].step if self.metrics.rows else None)
+        main = self._main_status()
+        newest_step = self.metrics.rows[-1].step if self.metrics.rows else None
+        step = main.get("step", newest_step)
         num_steps = as_float(main.get("num_steps")) or planned_steps(*self._args_and_meta())
-        if num_steps is not None and num_steps >= UNBOUNDED_STEPS:
-            num_steps = None
+        if num_steps is not None:
+            num_steps = int(num_steps) if num_steps < UNBOUNDED_STEPS else None
+        # How long at work, and how long still: of a run that has ended up to its last sign, and nothing is to come.
+        elapsed, remaining, until_evaluation = self._elapsed(main, None), None, None
+        if live:
+            elapsed = self._elapsed(main, now)
+            remaining, until_evaluation = self._remaining(main, step, num_steps, now), self._until_evaluation(main)
 
         def number(name: str) -> int | None:
-            return None if as_float(main.get(name)) is None else as_int(main.get(name), round(main[name]))
+            value = as_float(main.get(name))
+            return None if value is None else as_int(main.get(name), round(value))
 
         counts = self.attempts.outcomes
         return {
@@ -234,18 +247,19 @@ class RunReader:
             "live": live,
             "state": state,
             "phase": str(main.get("phase") or "")[:100],
-            "step": step if isinstance(step, int) else None,
-            "num_steps": None if num_steps is None else int(num_steps),
-            "elapsed": self._elapsed(main, now if live else None),
+            "step": int_or_none(step),
+            "num_steps": num_steps,
+            "elapsed": elapsed,
             "seconds": as_float(main.get("seconds")),
             "max_seconds": as_float(main.get("max_seconds")),
-            "remaining": self._remaining(main, step, num_steps, now) if live else None,
-            "until_evaluation": self._until_evaluation(main) if live else None,
+            "remaining": remaining,
+            "until_evaluation": until_evaluation,
             "collected": number("collected"),
             "collect_transitions": number("collect_transitions"),
             "indexing": self._indexing(),
             "attempts": len(self.attempts),
-            "since_step": self.attempts.count_from(self.metrics.rows[-1].step if self.metrics.rows else 0),
+            # Of the newest step on: an attempt has the number of the step whose weights it began with.
+            "since_step": self.attempts.count_from(newest_step or 0),
             "proofs": counts["proven"],
             "disproofs": counts["disproven"],
             "errors": counts["error"],
@@ -269,53 +283,55 @@ class RunReader:
         """Seconds until the next evaluation: by the clock, or by the pace of the newest steps."""
         left, pace = as_dict(main.get("until_evaluation")), self.metrics.seconds_per_step()
         seconds, steps = as_float(left.get("seconds")), as_float(left.get("steps"))
-        if seconds is not None:
-            return seconds
-        return None if steps is None or pace is None else steps * pace
+        if seconds is None and steps is not None and pace is not None:
+            return steps * pace
+        return seconds
 
     def full_step(self) -> float | None:
         """Return how many transitions a step of the run is to collect; None if that is unknown."""
-        return as_float(next(iter(self.ranks.statuses.values()), {}).get("collect_transitions"))
+        return as_float(self._main_status().get("collect_transitions"))
 
     def _elapsed(self, main: dict[str, Any], now: float | None) -> float | None:
         """Seconds at work, over all parts of the run: never fewer than the run counts itself."""
-        at_work, own = self.active.seconds(now), as_float(main.get("seconds"))
-        return max((one for one in (at_work, own) if one is not None), default=None)
+        return max(without_none([self.active.seconds(now), as_float(main.get("seconds"))]), default=None)
 
     def _remaining(self, main: dict[str, Any], step: Any, num_steps: float | None, now: float) -> float | None:
         """Seconds that the run reports itself, or an estimate from its newest steps."""
         reported = as_float(main.get("remaining"))
         limited = num_steps is not None or as_float(main.get("max_seconds")) is not None
         if reported is not None and limited:
+            # It was true when the status was written.
             return max(0.0, reported - (now - (as_float(main.get("time")) or now)))
         pace = self.metrics.seconds_per_step()
-        known = isinstance(step, int) and num_steps is not None and pace is not None
-        return max(0.0, (num_steps - step) * pace) if known else None
+        if not isinstance(step, int) or num_steps is None or pace is None:
+            return None
+        return max(0.0, (num_steps - step) * pace)
 
     def overview(self) -> Overview:
         """Return what the first page shows."""
-        best = read_object(self.path / "best.json", _MAX_JSON_BYTES) or {}
-        known = isinstance(best.get("step"), int) and isinstance(best.get("solved"), int)
+        record = self._read(self.path / "best.json")
+        best: Best | None = None
+        if isinstance(record.get("step"), int) and isinstance(record.get("solved"), int):
+            best = {"step": record["step"], "solved": record["solved"]}
         meta = self._args_and_meta()[1]
-        command = meta.get("command")
-        words = [str(word) for word in command] if isinstance(command, list) else []
+        command = command_of(meta)
         return {
             **self.live_overview(),
             "run": self.path.name,
             "title": read_note(self.path)["title"],
-            "stage": self._stage(words),
+            "stage": self._stage(command),
             "rounds": is_selfplay(self.path),
-            "resume": resume_command(self.path, words, as_dict(meta.get("decisions"))),
+            "resume": resume_command(self.path, command, as_dict(meta.get("decisions"))),
             "benchmarks": self.solvers.beside(self.evaluations.benchmarks()),
-            "best": {"step": best["step"], "solved": best["solved"]} if known else None,
+            "best": best,
             "checkpoints": list(self.events.checkpoints),
             "events": list(self.events.newest)[: -_MAX_EVENTS - 1 : -1],
         }
 
-    def _stage(self, words: list[str]) -> str:
+    def _stage(self, command: list[str]) -> str:
         if is_selfplay(self.path):
             return "self-play"
-        return "evaluation" if self._is_evaluation() else stage_of(words)
+        return "evaluation" if self._is_evaluation() else stage_of(command)
 
     def actors(self, most: int = MAX_ACTORS) -> Actors:
         """Return what the actors are doing."""

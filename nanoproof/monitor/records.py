@@ -8,6 +8,7 @@ import re
 import zlib
 from array import array
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,11 @@ MAX_TREE_BYTES = 64 << 20
 
 def to_attempt(row: record_schema.AttemptRow, record: dict[str, Any]) -> record_schema.Attempt:
     """Return an attempt with all of its record but the tree."""
-    transitions, failed = _as_list(record.get("transitions")), _parse_failed(_as_list(record.get("failed_tactics")))
+    transitions, failed = tail.as_list(record.get("transitions")), _parse_failed(record.get("failed_tactics"))
     check = record.get("check")
+    # The final check's report is shown as it is, whatever its fields: only its size is looked at.
+    if not isinstance(check, dict) or len(str(check)) >= 100_000:
+        check = None
     return {
         **row,
         "statement": tail.as_text(tail.as_dict(record.get("theorem")).get("source")),
@@ -37,7 +41,7 @@ def to_attempt(row: record_schema.AttemptRow, record: dict[str, Any]) -> record_
         "seed": tail.as_int(record.get("seed")),
         "counts": tail.as_counts(record.get("counts")),
         "phases": tail.as_floats(record.get("seconds")),
-        "check": check if isinstance(check, dict) and len(str(check)) < 100_000 else None,
+        "check": check,
         "transitions": parse_transitions(transitions),
         "total_transitions": len(transitions),
         "failed_tactics": failed[:MAX_STEPS],
@@ -46,26 +50,24 @@ def to_attempt(row: record_schema.AttemptRow, record: dict[str, Any]) -> record_
 
 
 def parse_transitions(rows: Any) -> list[record_schema.Transition]:
-    """Parse the transitions of a proof."""
-    return [
-        {
-            "state": tail.as_text(row[0], MAX_TEXT),
-            "tactic": tail.as_text(row[1], MAX_TEXT),
-            "depth": tail.as_int(row[2]),
-        }
-        for row in _as_list(rows)[:MAX_STEPS]
-        if isinstance(row, list) and len(row) == 3
-    ]
+    """Parse the transitions of a proof: rows of a state, a tactic, and how many tactics were still needed there."""
+    transitions: list[record_schema.Transition] = []
+    for row in tail.as_list(rows)[:MAX_STEPS]:
+        if isinstance(row, list) and len(row) == 3:
+            state, tactic = tail.as_text(row[0], MAX_TEXT), tail.as_text(row[1], MAX_TEXT)
+            transitions.append({"state": state, "tactic": tactic, "depth": tail.as_int(row[2])})
+    return transitions
 
 
-def _parse_failed(rows: list[Any]) -> list[record_schema.FailedTactic]:
+def _parse_failed(rows: Any) -> list[record_schema.FailedTactic]:
     """Each row is a state and the tactics that were refused in it."""
-    return [
-        {"state": tail.as_text(row[0], MAX_TEXT), "tactic": tail.as_text(tactic, MAX_TEXT)}
-        for row in rows
-        if isinstance(row, list) and row
-        for tactic in row[1:]
-    ]
+    # A state stands there once: with a copy for each tactic, refused ones were 98 in 100 bytes of the log.
+    refused: list[record_schema.FailedTactic] = []
+    for row in tail.as_list(rows):
+        if isinstance(row, list) and row:
+            state = tail.as_text(row[0], MAX_TEXT)
+            refused += [{"state": state, "tactic": tail.as_text(tactic, MAX_TEXT)} for tactic in row[1:]]
+    return refused
 
 
 MAX_STATEMENT = 300
@@ -78,8 +80,11 @@ def source_in(head: bytes) -> str:
     """Return the text of the theorem in the beginning of the record of an attempt; empty if it is not all there."""
     text = head.decode("utf-8", "replace")
     match = _SOURCE.search(text)
+    if match is None:
+        return ""
     try:
-        return tail.as_text(json.JSONDecoder().raw_decode(text, match.end())[0]) if match else ""
+        # The head is cut in the middle of the record, which is no JSON then: only the string itself has to be whole.
+        return tail.as_text(json.JSONDecoder().raw_decode(text, match.end())[0])
     except ValueError:
         return ""
 
@@ -88,10 +93,6 @@ def one_line(source: str) -> str:
     """Return a statement in one line, shortened, without the `sorry` that stands for its proof."""
     text = " ".join(source.split()).removesuffix("sorry").rstrip().removesuffix(":= by").removesuffix(":=").rstrip()
     return text if len(text) <= MAX_STATEMENT else text[: MAX_STATEMENT - 1] + "…"
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def read_tree(run_path: Path, row: record_schema.AttemptRow) -> record_schema.TreeAnswer | None:
@@ -103,12 +104,16 @@ def read_tree(run_path: Path, row: record_schema.AttemptRow) -> record_schema.Tr
 def load_live(file: Path) -> dict[str, Any] | None:
     """Read the file of a search that is under way, whose `tree` may be null; None if it is damaged."""
     data = _unpack(file)
-    return data if data is not None and (data.get("tree") is None or is_tree(data["tree"])) else None
+    # A tree that is too large to be shown while it grows is null: its nodes are counted only.
+    if data is None or not (data.get("tree") is None or is_tree(data["tree"])):
+        return None
+    return data
 
 
 def _unpack(file: Path) -> dict[str, Any] | None:
     try:
         with tail.open_file(file) as raw, gzip.open(raw, "rb") as source:
+            # A few kB may unpack to gigabytes: no more than the limit is ever unpacked.
             content = source.read(MAX_TREE_BYTES + 1)
     except (OSError, EOFError, zlib.error):
         return None
@@ -118,9 +123,12 @@ def _unpack(file: Path) -> dict[str, Any] | None:
 def load_tree(file: Path) -> dict[str, Any] | None:
     """Read a file of a tree, which is under `tree`; None if there is no tree in it."""
     data = None if file.parent.is_symlink() else _unpack(file)
-    if data is not None and not isinstance(data.get("tree"), dict):
+    if data is None:
+        return None
+    # Trees of attempts are a file by themselves; those of evaluations have their theorem beside them.
+    if not isinstance(data.get("tree"), dict):
         data = {"tree": data}
-    return data if data is not None and is_tree(data["tree"]) else None
+    return data if is_tree(data["tree"]) else None
 
 
 def to_tree(data: dict[str, Any]) -> record_schema.EvaluatedTree:
@@ -133,18 +141,20 @@ _COLUMNS = ("parent", "tactic", "prior", "logprob", "visits", "value_sum", "expa
 
 def is_tree(data: Any) -> bool:
     """Tell whether this is a tree as `search/tree_json.py` writes them, as far as a page depends on it."""
-    kind = data.get("kind") if isinstance(data, dict) else None
-    if not isinstance(kind, str) or not kind or not isinstance(data.get("solved"), str):
+    if not isinstance(data, dict):
         return False
-    columns = [data.get(name) for name in _COLUMNS]
-    tables = [data.get(name) for name in ("states", "tactics")]
-    if not all(isinstance(column, list) and len(column) == len(kind) for column in columns):
+    kind, solved = data.get("kind"), data.get("solved")
+    if not isinstance(kind, str) or not kind or not isinstance(solved, str) or len(solved) != len(kind):
         return False
-    parents = data["parent"]
-    in_order = parents[0] == -1 and all(
-        isinstance(one, int) and 0 <= one < node for node, one in enumerate(parents[1:], 1)
-    )
-    return in_order and len(data["solved"]) == len(kind) and all(isinstance(table, list) for table in tables)
+    if not isinstance(data.get("states"), list) or not isinstance(data.get("tactics"), list):
+        return False
+    for name in _COLUMNS:
+        column = data.get(name)
+        if not isinstance(column, list) or len(column) != len(kind):
+            return False
+    root, *parents = data["parent"]
+    # Parents stand before their children: a page that walks from a node to the root would never end in a circle.
+    return root == -1 and all(isinstance(parent, int) and 0 <= parent <= at for at, parent in enumerate(parents))
 
 
 def most_visited(data: dict[str, Any], limit: int) -> record_schema.SearchTree:
@@ -154,41 +164,53 @@ def most_visited(data: dict[str, Any], limit: int) -> record_schema.SearchTree:
     keep = _most_visited_nodes(data, limit)
     new = {old: number for number, old in enumerate(keep)}
     states, tactics = _TextTable(data["states"]), _TextTable(data["tactics"])
-    tree: dict[str, Any] = {
-        name: [data[name][old] for old in keep] for name in _COLUMNS if name not in ("parent", "state", "tactic")
-    }
-    tree["kind"] = "".join(data["kind"][old] for old in keep)
-    tree["solved"] = "".join(data["solved"][old] for old in keep)
-    tree["parent"] = [new.get(data["parent"][old], -1) for old in keep]
-    tree["state"] = [states.number(data["state"][old]) for old in keep]
-    tree["tactic"] = [tactics.number(data["tactic"][old]) for old in keep]
+
+    def of_kept(name: str) -> list[Any]:
+        column = data[name]
+        return [column[node] for node in keep]
+
+    tree: dict[str, Any] = {}
+    for name in ("prior", "logprob", "visits", "value_sum", "expansions"):
+        tree[name] = of_kept(name)
+    tree["kind"], tree["solved"] = "".join(of_kept("kind")), "".join(of_kept("solved"))
+    tree["parent"] = [new.get(parent, -1) for parent in of_kept("parent")]
+    # Texts that no node names any more are not sent.
+    tree["state"] = list(map(states.number, of_kept("state")))
+    tree["tactic"] = list(map(tactics.number, of_kept("tactic")))
     for name in ("finisher", "dead"):
-        tree[name] = [new[old] for old in _as_list(data.get(name)) if old in new]
+        tree[name] = [new[old] for old in tail.as_list(data.get(name)) if old in new]
     for name in ("spellings", "refused"):
-        tree[name] = {
-            str(new[int(old)]): [tactics.number(number) for number in _as_list(numbers)[:MAX_STEPS]]
-            for old, numbers in tail.as_dict(data.get(name)).items()
-            if old.isdigit() and int(old) in new
-        }
+        tree[name] = {}
+        for old, numbers in tail.as_dict(data.get(name)).items():
+            if old.isdigit() and int(old) in new:  # keys of JSON are texts
+                tree[name][str(new[int(old)])] = list(map(tactics.number, tail.as_list(numbers)[:MAX_STEPS]))
     tree["states"], tree["tactics"] = states.used, tactics.used
     return tree  # type: ignore[return-value]
 
 
 def _whole_tree(data: dict[str, Any]) -> record_schema.SearchTree:
     tree = {name: data[name] for name in ("kind", "solved", *_COLUMNS)}
-    tree |= {name: [tail.as_text(text, MAX_TEXT) for text in data[name]] for name in ("states", "tactics")}
-    tree |= {name: _as_list(data.get(name)) for name in ("finisher", "dead")}
-    tree |= {name: tail.as_dict(data.get(name)) for name in ("spellings", "refused")}
+    for name in ("states", "tactics"):
+        tree[name] = [tail.as_text(text, MAX_TEXT) for text in data[name]]
+    # Files of older versions have none of these.
+    for name in ("finisher", "dead"):
+        tree[name] = tail.as_list(data.get(name))
+    for name in ("spellings", "refused"):
+        tree[name] = tail.as_dict(data.get(name))
     if _has_replay(data):
-        tree |= {name: data[name] for name in ("born", "ends", "values")}
+        tree |= {"born": data["born"], "ends": data["ends"], "values": data["values"]}
     return tree  # type: ignore[return-value]
 
 
 def _has_replay(data: dict[str, Any]) -> bool:
     """Tell whether the search of a tree can be replayed."""
-    count, (born, ends, values) = len(data["kind"]), (_as_list(data.get(name)) for name in ("born", "ends", "values"))
-    whole = all(type(one) is int and -1 <= one < count for one in ends) and all(type(one) is int for one in born)
-    return bool(ends) and whole and len(born) == count and len(values) == len(ends) and all(map(_is_number, values))
+    count = len(data["kind"])
+    born, ends, values = map(tail.as_list, (data.get("born"), data.get("ends"), data.get("values")))
+    if not ends or len(born) != count or len(values) != len(ends):
+        return False
+    # -1: the simulation went to a disproof, which is no node of this tree.
+    nodes_exist = all(type(node) is int and -1 <= node < count for node in ends)
+    return nodes_exist and all(type(simulation) is int for simulation in born) and all(map(_is_number, values))
 
 
 def _is_number(value: Any) -> bool:
@@ -199,6 +221,8 @@ def _most_visited_nodes(data: dict[str, Any], limit: int) -> list[int]:
     below: dict[int, list[int]] = {}
     for node, parent in enumerate(data["parent"]):
         below.setdefault(parent, []).append(node)
+    # From the root down, so that a node is chosen after its parent only; a proof comes first whatever its visits: it
+    # is what people open a tree for.
     heap, chosen = [(False, 0, 0)], list[int]()
     while heap and len(chosen) < limit:
         _, _, node = heapq.heappop(heap)
@@ -253,6 +277,7 @@ class LineFile:
     def poll(self) -> bool:
         """Read a bounded part of what is new; return whether there is more."""
         if self._at_start and self._tail.update_size():
+            # In the middle of a line, whose rest is no record: it takes a place in the list, and pages leave it out.
             self._tail.position = max(0, self._tail.size - MAX_FILE_BYTES)
             self._at_start = False
         restarts = self._tail.restarts
@@ -262,9 +287,10 @@ class LineFile:
         for line in lines:
             self._starts.append(line.at)
             self._sizes.append(len(line.text))
-            record = tail.parse_object(line.text) if self._on_record is not None else None
-            if record is not None and self._on_record is not None:
-                self._on_record(record)
+            if self._on_record is not None:
+                record = tail.parse_object(line.text)
+                if record is not None:
+                    self._on_record(record)
         return self._tail.behind > tail.MAX_LINE or (bool(lines) and self._tail.behind > 0)
 
     def follow_rename(self, path: Path) -> bool:
@@ -287,12 +313,15 @@ class LineFiles:
         """Read a bounded part of what is new; return whether there is more."""
         parts = list(self._path.glob(f"{self._stem}.old.jsonl"))
         for old in parts:
+            # A file that grew too long is renamed, and a new one begins. Its records were counted under its first
+            # name: read once more, each state would count twice in the calibration.
             name = old.name.replace(".old.", ".")
             if name in self._files and self._files[name].follow_rename(old):
                 self._files[old.name] = self._files.pop(name)
         for file in (*parts, *self._path.glob(f"{self._stem}.jsonl")):
             if file.name not in self._files:
                 self._files[file.name] = LineFile(file, self._on_record)
+        # A list: any() by itself would leave the files unread that come after the first with more to read.
         return any(list(map(LineFile.poll, self._files.values())))
 
     def page(self, page: int, size: int) -> tuple[list[dict[str, Any]], int]:
@@ -300,15 +329,15 @@ class LineFiles:
         ranks: dict[str, list[LineFile]] = {}
         for name in sorted(self._files):  # "x.jsonl" comes before "x.old.jsonl"
             ranks.setdefault(name.split(".")[0], []).append(self._files[name])
-        total = sum(len(file) for files in ranks.values() for file in files)
-        first, last = (page - 1) * size, page * size
+        counts = [sum(map(len, files)) for files in ranks.values()]
+        total = sum(counts)
         chosen: list[dict[str, Any]] = []
-        for place in _round_robin([sum(map(len, files)) for files in ranks.values()], first, min(last, total)):
-            files, number = list(ranks.values())[place[0]], place[1]
-            for file in files:
+        for rank, number in _round_robin(counts, (page - 1) * size, min(page * size, total)):
+            for file in list(ranks.values())[rank]:
                 if number < len(file):
-                    record = file.read_record(len(file) - 1 - number)
-                    chosen += [record] if record is not None else []
+                    record = file.read_record(len(file) - 1 - number)  # lines are the oldest first, pages the newest
+                    if record is not None:
+                        chosen.append(record)
                     break
                 number -= len(file)
         return chosen, total
@@ -322,7 +351,9 @@ def _round_robin(counts: list[int], first: int, last: int) -> list[tuple[int, in
         left = [number for number, count in enumerate(counts) if count > round_]
         if not left:
             break
-        whole = min(counts[number] for number in left) - round_  # rounds in which all of these take part
+        # Rounds before the page in which all of these take part are passed over at once: page 10,000 takes no longer
+        # than page 1.
+        whole = min(counts[number] for number in left) - round_
         skip = min(whole - 1, max(0, (first - done) // len(left)))
         round_, done = round_ + skip, done + skip * len(left)
         places += [(number, round_) for place, number in enumerate(left) if first <= done + place < last]
@@ -332,7 +363,7 @@ def _round_robin(counts: list[int], first: int, last: int) -> list[tuple[int, in
 
 def to_sample(record: dict[str, Any]) -> SampleItem:
     """Return a state with the tactics that were sampled in it."""
-    tactics, distribution = _as_list(record.get("tactics")), _as_list(record.get("distribution"))
+    tactics, distribution = tail.as_list(record.get("tactics")), tail.as_list(record.get("distribution"))
     return {
         "rank": tail.as_int(record.get("rank")),
         "step": tail.as_int(record.get("step")),
@@ -340,13 +371,10 @@ def to_sample(record: dict[str, Any]) -> SampleItem:
         "dataset": tail.as_text(record.get("dataset")),
         "id": tail.as_text(record.get("id")),
         "state": tail.as_text(record.get("state"), 20_000),
-        "tactics": [_to_sampled_tactic(one) for one in tactics[:MAX_ITEMS]],
+        "tactics": list(map(_to_sampled_tactic, tactics[:MAX_ITEMS])),
         "dropped": tail.as_int(record.get("dropped")),
         "value": tail.as_float(record.get("value")),
-        "distribution": [
-            tail.as_float(one) or 0.0
-            for one in (distribution if isinstance(distribution, list) else [])[: 2 * MAX_ITEMS]
-        ],
+        "distribution": [tail.as_float(probability) or 0.0 for probability in distribution[: 2 * MAX_ITEMS]],
         "depth": tail.as_int(record.get("depth")) or None,
     }
 
@@ -364,26 +392,60 @@ def _to_sampled_tactic(record: Any) -> record_schema.SampledTactic:
 
 def to_train_sample(record: dict[str, Any]) -> record_schema.TrainSample:
     """Return a training example with the loss of each token."""
-    tokens, losses = (_as_list(record.get(name))[:MAX_TOKENS] for name in ("tokens", "losses"))
     return {
         "step": tail.as_int(record.get("step")),
         "time": tail.as_float(record.get("time")),
         "kind": tail.as_text(record.get("kind")),
-        "tokens": [tail.as_text(token) for token in tokens],
-        "losses": [tail.as_float(loss) for loss in losses],
+        "tokens": list(map(tail.as_text, tail.as_list(record.get("tokens"))[:MAX_TOKENS])),
+        "losses": list(map(tail.as_float, tail.as_list(record.get("losses"))[:MAX_TOKENS])),
         "loss": tail.as_float(record.get("loss")),
     }
+
+
+@dataclass
+class _Sums:
+    """Sums over samples: predicted values v, true depths d (both in tactics), and errors v - d."""
+
+    count: int = 0
+    value: float = 0.0
+    depth: float = 0.0
+    error: float = 0.0
+    absolute: float = 0.0
+    value_squared: float = 0.0
+    depth_squared: float = 0.0
+    product: float = 0.0
+
+    def add(self, value: float, depth: float) -> None:
+        """Add a sample."""
+        self.count += 1
+        self.value += value
+        self.depth += depth
+        self.error += value - depth
+        self.absolute += abs(value - depth)
+        self.value_squared += value * value
+        self.depth_squared += depth * depth
+        self.product += value * depth
+
+    def correlation(self) -> float | None:
+        """Return Pearson's correlation of values and depths; None where one of them does not vary."""
+        n = self.count
+        spread_of_values = n * self.value_squared - self.value * self.value
+        spread = spread_of_values * (n * self.depth_squared - self.depth * self.depth)
+        # Below that it is the rounding of equal numbers.
+        if n < 2 or spread <= 1e-9:
+            return None
+        return (n * self.product - self.value * self.depth) / math.sqrt(spread)
 
 
 class CalibrationSums:
     """Sums over all samples whose true depth is known."""
 
     def __init__(self) -> None:
-        self._bins: dict[int, list[float]] = {}  # by the rounded value: count, predicted, actual, actual²
-        self._depths = [[0.0] * 4 for _ in range(_BINS)]  # count, predicted, error, |error|
-        self._count = 0
-        self._sums = [0.0] * 7  # error, |error|, v, d, v², d², v·d
-        self._steps: tuple[int, int] | None = None
+        self._bins: dict[int, _Sums] = {}
+        self._depths = [_Sums() for _ in range(_BINS)]
+        self._all = _Sums()
+        self._first_step: int | None = None
+        self._last_step: int | None = None
 
     def add(self, record: dict[str, Any]) -> None:
         """Add a sample."""
@@ -391,18 +453,13 @@ class CalibrationSums:
         if value is None or depth is None or not 0 <= value < 1e6 or not 0 < depth < 1e6:
             return
         step = tail.as_int(record.get("step"))
-        self._steps = (step, step) if self._steps is None else (min(self._steps[0], step), max(self._steps[1], step))
+        # Ranks write files of their own, and so steps do not come in order.
+        self._first_step = min(step, step if self._first_step is None else self._first_step)
+        self._last_step = max(step, step if self._last_step is None else self._last_step)
         # The groups of the expected error are those of the chart, so that what stands beside each other agrees.
-        place = self._bins.setdefault(round(value), [0.0] * 4)
-        for number, one in enumerate((1.0, value, depth, depth * depth)):
-            place[number] += one
-        error = value - depth
-        row = self._depths[min(_BINS, max(1, round(depth))) - 1]
-        for number, one in enumerate((1.0, value, error, abs(error))):
-            row[number] += one
-        for number, one in enumerate((error, abs(error), value, depth, value * value, depth * depth, value * depth)):
-            self._sums[number] += one
-        self._count += 1
+        self._bins.setdefault(round(value), _Sums()).add(value, depth)
+        self._depths[min(_BINS, max(1, round(depth))) - 1].add(value, depth)
+        self._all.add(value, depth)
 
     def summary(self) -> record_schema.Calibration:
         """Return bins by the rounded value, rows by depth (the last ones from 16 on), errors and the correlation.
@@ -410,38 +467,39 @@ class CalibrationSums:
         `expected_error` is the expected calibration error: over the groups of samples whose value rounds to the same
         number (halves to even), the mean, weighted by their counts, of |mean value - mean true depth|.
         """
-        count, (error, absolute, *_) = self._count, self._sums
-        bins: list[record_schema.CalibrationBin] = [
-            {
+        bins: list[record_schema.CalibrationBin] = []
+        for number, sums in sorted(self._bins.items()):
+            n = sums.count
+            variance = sums.depth_squared / n - (sums.depth / n) ** 2
+            row: record_schema.CalibrationBin = {
                 "low": number - 0.5,
                 "high": number + 0.5,
-                "count": int(n),
-                "predicted": predicted / n,
-                "actual": actual / n,
-                "deviation": math.sqrt(max(0.0, square / n - (actual / n) ** 2)),
+                "count": n,
+                "predicted": sums.value / n,
+                "actual": sums.depth / n,
+                "deviation": math.sqrt(max(0.0, variance)),  # of equal depths it may be -1e-17
             }
-            for number, (n, predicted, actual, square) in sorted(self._bins.items())
-        ]
-        depths: list[record_schema.CalibrationDepth] = [
-            {"depth": number, "count": int(n), "predicted": value / n, "error": bias / n, "absolute_error": off / n}
-            for number, (n, value, bias, off) in enumerate(self._depths, 1)
-            if n
-        ]
-        misplaced = sum(abs(predicted - actual) for _, predicted, actual, _ in self._bins.values())
+            bins.append(row)
+        depths: list[record_schema.CalibrationDepth] = []
+        for depth, sums in enumerate(self._depths, 1):
+            if n := sums.count:
+                errors = {"error": sums.error / n, "absolute_error": sums.absolute / n}
+                depths.append({"depth": depth, "count": n, "predicted": sums.value / n, **errors})  # type: ignore[typeddict-item]
+        # A group's count times |mean value - mean depth| is |sum of values - sum of depths|.
+        misplaced = sum(abs(sums.value - sums.depth) for sums in self._bins.values())
+        count = self._all.count
         return {
             "bins": bins,
             "depths": depths,
             "count": count,
-            "expected_error": misplaced / count if count else None,
-            "mean_error": error / count if count else None,
-            "mean_absolute_error": absolute / count if count else None,
-            "correlation": self._correlation(),
-            "first_step": self._steps[0] if self._steps else None,
-            "last_step": self._steps[1] if self._steps else None,
+            "expected_error": _mean(misplaced, count),
+            "mean_error": _mean(self._all.error, count),
+            "mean_absolute_error": _mean(self._all.absolute, count),
+            "correlation": self._all.correlation(),
+            "first_step": self._first_step,
+            "last_step": self._last_step,
         }
 
-    def _correlation(self) -> float | None:
-        _, _, v, d, vv, dd, vd = self._sums
-        n = self._count
-        spread = (n * vv - v * v) * (n * dd - d * d)
-        return (n * vd - v * d) / math.sqrt(spread) if n > 1 and spread > 1e-9 else None
+
+def _mean(total: float, count: int) -> float | None:
+    return total / count if count else None

@@ -1,10 +1,9 @@
 """The rounds of an experiment of self-play: a folder for each, with counts as JSON (`python -m nanoproof.selfplay`)."""
 
 from pathlib import Path
-from typing import Any
 
 from nanoproof.monitor.record_schema import Round
-from nanoproof.monitor.tail import as_counts, as_float, as_int, file_stat, read_object
+from nanoproof.monitor.tail import as_counts, as_float, as_optional_int, file_stat, read_object
 
 SELFPLAY_FILE = "selfplay.json"
 CONJECTURES_FILE = "conjectures.json"
@@ -19,6 +18,7 @@ def is_selfplay(path: Path) -> bool:
 
 def finished_rounds(path: Path) -> int:
     """Return how many rounds of an experiment have their metrics, from the first on."""
+    # One without metrics is under way, and so the last one.
     number = 0
     while number < MAX_ROUNDS and file_stat(path / f"round{number}" / "metrics.json") is not None:
         number += 1
@@ -27,30 +27,26 @@ def finished_rounds(path: Path) -> int:
 
 def rounds(path: Path) -> list[Round]:
     """Return the rounds of an experiment of self-play that have begun, the first one first."""
-    found: list[Round] = []
+    begun: list[Round] = []
     for number in range(MAX_ROUNDS):
         folder = path / f"round{number}"
         if not folder.is_dir() or folder.is_symlink():
             break
         metrics = read_object(folder / "metrics.json", _JSON_BYTES)
         tally = as_counts(read_object(folder / "sampler_ckpt" / CONJECTURES_FILE, _JSON_BYTES) or {})
-        known = metrics or {}
-        found.append(
+        figures = metrics or {}  # by the names that the code of STP gives them (`selfplay/formulas.py`)
+        begun.append(
             {
                 "number": number,
                 "over": metrics is not None,
-                "proved_percent": as_float(known.get("succ rate")),
-                "proofs": _optional(known.get("RL_new/nr_examples_proof")),
-                "lessons": _optional(known.get("RL_new/nr_examples_conjecture")),
-                "length": as_float(known.get("combined/average length")),
-                "distinct_statements": as_float(known.get("monitoring/unique_statement_ratio")),
-                "proofs_each": as_float(known.get("monitoring/average_unique_proofs")),
+                "proved_percent": as_float(figures.get("succ rate")),
+                "proofs": as_optional_int(figures.get("RL_new/nr_examples_proof")),
+                "lessons": as_optional_int(figures.get("RL_new/nr_examples_conjecture")),
+                "length": as_float(figures.get("combined/average length")),
+                "distinct_statements": as_float(figures.get("monitoring/unique_statement_ratio")),
+                "proofs_each": as_float(figures.get("monitoring/average_unique_proofs")),
                 "tally": {name: count for name, count in tally.items() if len(name) <= 100},
-                "success_rates": as_counts(known.get("success_rates")),
+                "success_rates": as_counts(figures.get("success_rates")),
             }
         )
-    return found
-
-
-def _optional(value: Any) -> int | None:
-    return None if as_float(value) is None else as_int(value)
+    return begun

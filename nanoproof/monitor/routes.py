@@ -17,6 +17,7 @@ from nanoproof.monitor.params import (
     MAX_PAGE,
     body_texts,
     choice_param,
+    found_or,
     int_param,
     json_response,
     not_found,
@@ -25,6 +26,7 @@ from nanoproof.monitor.params import (
     text_param,
     time_param,
 )
+from nanoproof.monitor.ranks import no_answer
 from nanoproof.monitor.reader import RunReader
 from nanoproof.monitor.record_schema import Attempt, Rounds
 from nanoproof.monitor.records import read_tree, to_attempt, to_sample, to_train_sample, to_tree
@@ -92,12 +94,15 @@ class CurrentRun:
         with self._lock:
             opened, self._runs, self._comparison = list(self._open.values()), None, None
             self._open.clear()
-        for one in opened:
-            one.close()
+        # Outside of the lock: to close a reader waits for its thread, and requests would wait with it.
+        for run in opened:
+            run.close()
 
     def runs(self) -> Runs:
         """Return the list of runs; empty where one run only is shown."""
-        return {"folder": "", "items": [], "total": 0} if self._runs is None else self._runs.runs()
+        if self._runs is None:
+            return {"folder": "", "items": [], "total": 0}
+        return self._runs.runs()
 
     def _current(self) -> _Open:
         if self._runs is None:
@@ -121,17 +126,17 @@ class CurrentRun:
         surplus = None
         with self._lock:
             if name not in self._open:
-                path = None if self._runs is None else self._runs.path(name)
+                path = self._runs.path(name) if self._runs is not None else None
                 if path is None:
                     raise NoSuchRun(f"there is no run {name}")
                 self._open[name] = _Open(path, self._every_seconds)
                 if len(self._open) > MAX_OPEN_RUNS:
                     surplus = self._open.popitem(last=False)[1]
             self._open.move_to_end(name)
-            found = self._open[name]
+            opened = self._open[name]
         if surplus is not None:
             surplus.close()
-        return found
+        return opened
 
     @property
     def reader(self) -> RunReader:
@@ -164,14 +169,12 @@ def run_routes(current: CurrentRun) -> Blueprint:
     @routes.get("/api/runs/diff")
     def runs_diff() -> Response:
         a, b = required_text_param("a"), required_text_param("b")
-        data = current.comparison.diff(a, b)
-        return not_found(f"there is no run {a}, or no run {b}") if data is None else json_response(data)
+        return found_or(f"there is no run {a}, or no run {b}", current.comparison.diff(a, b))
 
     @routes.get("/api/runs/rivals")
     def rivals() -> Response:
         name = required_text_param("run")
-        data = current.comparison.rivals(name)
-        return not_found(f"there is no run {name}") if data is None else json_response(data)
+        return found_or(f"there is no run {name}", current.comparison.rivals(name))
 
     @routes.get("/api/run")
     def run() -> Response:
@@ -201,8 +204,7 @@ def run_routes(current: CurrentRun) -> Blueprint:
         with reader.lock:
             rank = reader.ranks.answering(time.time())
         if rank is None:
-            command = ask_command(reader.path)
-            return json_response({"state": "silent", "error": "", "sample": None, "command": command})
+            return json_response(no_answer("silent", command=ask_command(reader.path)))
         try:
             return json_response(reader.states.ask(rank, id, state))
         except OSError as error:
@@ -218,8 +220,9 @@ def run_routes(current: CurrentRun) -> Blueprint:
     @routes.get("/api/series")
     def series() -> Response:
         reader, most = current.reader, int_param("max_points", 600, 2, MAX_POINTS)
-        wanted = text_param("names")
-        names = None if wanted is None else [name for name in wanted.split(",") if name][:MAX_NAMES]
+        text, names = text_param("names"), None
+        if text is not None:
+            names = list(filter(None, text.split(",")))[:MAX_NAMES]
         with reader.lock:
             data = reader.metrics.series(names, most, reader.full_step())
         return json_response(data)
@@ -236,9 +239,9 @@ def run_routes(current: CurrentRun) -> Blueprint:
         reader = current.reader
         after = int_param("after", 0, 1, MAX_PAGE) if text_param("after") else None
         with reader.lock:
-            known = rank in reader.ranks.statuses
-            live = known and reader.ranks.is_live(rank, time.time())
-        return json_response(reader.watch.search(rank, actor, after, live)) if known else not_found(f"no rank {rank}")
+            exists, live = rank in reader.ranks.statuses, reader.ranks.is_live(rank, time.time())
+        # Outside of the lock: a question is written for it, and an answer read.
+        return json_response(reader.watch.search(rank, actor, after, live)) if exists else not_found(f"no rank {rank}")
 
     return routes
 
@@ -255,12 +258,16 @@ def live_routes(current: CurrentRun) -> Blueprint:
     @routes.get("/api/logs")
     def logs() -> Response:
         level, count = choice_param("level", LEVELS, "DEBUG"), int_param("size", 200, 1, MAX_RECORDS)
-        rank = int_param("rank", 0, 0, 1_000_000) if text_param("rank") else None
+        rank = None
+        if text_param("rank"):
+            rank = int_param("rank", 0, 0, 1_000_000)
         reader = LogReader(current.reader.path, str(level), rank)
         after, before = _cursor_positions("after"), _cursor_positions("before")
         if after is not None:
             return json_response(reader.after(after, count))
-        return json_response(reader.before(before if before is not None else reader.ends(), count))
+        if before is None:  # who comes first sees the newest
+            before = reader.ends()
+        return json_response(reader.before(before, count))
 
     @routes.get("/api/stream")
     def stream() -> Response:
@@ -269,7 +276,7 @@ def live_routes(current: CurrentRun) -> Blueprint:
         if messages is None:
             return reply_later({"error": "too many viewers"}, 503)
         response = Response(messages, mimetype="text/event-stream")
-        response.headers["X-Accel-Buffering"] = "no"
+        response.headers["X-Accel-Buffering"] = "no"  # nginx before it would collect messages in a buffer
         return response
 
     return routes
@@ -302,17 +309,14 @@ def model_routes(current: CurrentRun) -> Blueprint:
         reader, (page, size) = current.reader, page_params(_DEFAULT_PAGE_SIZE, 100)
         with reader.lock:
             records, total = reader.samples.page(page, size)
-        items = [to_sample(one) for one in records]
-        return json_response({"items": items, "total": total, "page": page, "size": size})
+        return _page(list(map(to_sample, records)), total, page, size)
 
     @routes.get("/api/train-samples")
     def train_samples() -> Response:
         reader, (page, size) = current.reader, page_params(_DEFAULT_PAGE_SIZE, 100)
         with reader.lock:
             records, total = reader.train_samples.page(page, size)
-        return json_response(
-            {"items": [to_train_sample(one) for one in records], "total": total, "page": page, "size": size}
-        )
+        return _page(list(map(to_train_sample, records)), total, page, size)
 
     @routes.get("/api/calibration")
     def calibration() -> Response:
@@ -345,7 +349,6 @@ def _period() -> tuple[float | None, float | None]:
 # -- Theorems, attempts and search trees -----------------------------------------------------------------------------
 
 MAX_HISTORY = 200
-_ATTEMPT_GONE = "the log of attempts does not hold it any more"
 
 
 def theorem_routes(current: CurrentRun) -> Blueprint:
@@ -379,19 +382,22 @@ def theorem_routes(current: CurrentRun) -> Blueprint:
         reader, (page, size) = current.reader, page_params()
         dataset, name, outcome = text_param("dataset") or None, text_param("id"), choice_param("outcome", OUTCOMES)
         with_tree = choice_param("tree", ("true", "false"), "false") == "true"
+        number = None
         with reader.lock:
-            stats = reader.attempts.find_theorem(dataset or "", name) if name else None
-            if name and stats is None:
-                return not_found(f"no attempt at a theorem {name[:100]!r} of {(dataset or '')[:100]!r}")
-            number = None if stats is None else stats.number
-            items, total = reader.attempts.page(page, size, None if name else dataset, number, outcome, with_tree)
-        return json_response({"items": items, "total": total, "page": page, "size": size})
+            if name:
+                stats = reader.attempts.find_theorem(dataset or "", name)
+                if stats is None:
+                    return not_found(f"no attempt at a theorem {name[:100]!r} of {(dataset or '')[:100]!r}")
+                number, dataset = stats.number, None  # a theorem is of one data set
+            items, total = reader.attempts.page(page, size, dataset, number, outcome, with_tree)
+        return _page(items, total, page, size)
 
     @routes.get("/api/searches")
     def searches() -> Response:
         reader = current.reader
         with reader.lock:
             rows, total = sample_rows(reader.attempts), len(reader.attempts)
+        # Hundreds of records are read: outside of the lock, so that nobody waits for them.
         return json_response(read_searches(reader.path, rows, total))
 
     @routes.get("/api/attempts/<int:rank>/<int:step>/<int:seq>")
@@ -399,21 +405,20 @@ def theorem_routes(current: CurrentRun) -> Blueprint:
         reader = current.reader
         with reader.lock:
             number = reader.attempts.find_attempt(rank, step, seq)
-            data = None if number is None else _read_attempt(reader, number)
-        if number is None:
-            return not_found(f"no attempt {rank}/{step}/{seq}")
-        return not_found(_ATTEMPT_GONE) if data is None else json_response(data)
+            if number is None:
+                return not_found(f"no attempt {rank}/{step}/{seq}")
+            data = _read_attempt(reader, number)
+        return found_or("the log of attempts does not hold it any more", data)
 
     @routes.get("/api/attempts/<int:rank>/<int:step>/<int:seq>/tree")
     def tree(rank: int, step: int, seq: int) -> Response:
         reader = current.reader
         with reader.lock:
             number = reader.attempts.find_attempt(rank, step, seq)
-            row = None if number is None else reader.attempts.row(number)
-        if row is None:
-            return not_found(f"no attempt {rank}/{step}/{seq}")
-        data: Any = read_tree(reader.path, row)
-        return not_found("the search tree of this attempt is not kept") if data is None else json_response(data)
+            if number is None:
+                return not_found(f"no attempt {rank}/{step}/{seq}")
+            row = reader.attempts.row(number)
+        return found_or("the search tree of this attempt is not kept", read_tree(reader.path, row))
 
     return routes
 
@@ -435,8 +440,10 @@ def _read_attempt(reader: RunReader, number: int) -> Attempt | None:
     row = reader.attempts.row(number)
     rank, at, size = reader.attempts.record_range(number)
     record = parse_object(read_range(attempts_file(reader.path, rank), at, min(size, MAX_LINE)))
-    expected = {"step": row["step"], "rank": rank, "sequence": row["seq"]}
-    return None if record is None or record.get("number") != expected else to_attempt(row, record)
+    # Between two polls a run may be made anew in its place: another attempt is there then.
+    if record is None or record.get("number") != {"step": row["step"], "rank": rank, "sequence": row["seq"]}:
+        return None
+    return to_attempt(row, record)
 
 
 # -- Evaluations -------------------------------------------------------------------------------------------------------
@@ -455,7 +462,7 @@ def evaluation_routes(current: CurrentRun) -> Blueprint:
         with reader.lock:
             rows = reader.evaluations.rows()
         names = sorted({row["dataset"] for row in rows})
-        chosen = [row for row in rows if dataset is None or row["dataset"] == dataset]
+        chosen = [row for row in rows if dataset in (None, row["dataset"])]
         items = chosen[(page - 1) * size : page * size]
         data: Evaluations = {"items": items, "total": len(chosen), "page": page, "size": size, "benchmarks": names}
         return json_response(data)
@@ -494,20 +501,22 @@ def evaluation_routes(current: CurrentRun) -> Blueprint:
             if reader.evaluations.row(name) is None:
                 return _unknown(name)
             data = reader.evaluations.result(name, index)
-        return not_found(f"{name} has no result {index}") if data is None else json_response(data)
+        return found_or(f"{name} has no result {index}", data)
 
     @routes.get("/api/evaluations/<name>/results/<int:index>/tree")
     def tree(name: str, index: int) -> Response:
         reader = current.reader
         with reader.lock:
-            data = None if reader.evaluations.row(name) is None else reader.evaluations.tree(name, index)
-        return not_found(f"{name} keeps no tree of result {index}") if data is None else json_response(to_tree(data))
+            data = reader.evaluations.tree(name, index)
+        if data is None:
+            return not_found(f"{name} keeps no tree of result {index}")
+        return json_response(to_tree(data))
 
     @routes.get("/api/evaluations/<name>/results/<int:index>/certificate")
     def certificate(name: str, index: int) -> Response:
         reader = current.reader
         with reader.lock:
-            file = None if reader.evaluations.row(name) is None else reader.evaluations.certificate(name, index)
+            file = reader.evaluations.certificate(name, index)
         if file is None:
             return not_found(f"{name} has no certificate of result {index}")
         return send_file(file, "application/octet-stream", as_attachment=True, download_name=file.name)
@@ -516,6 +525,7 @@ def evaluation_routes(current: CurrentRun) -> Blueprint:
 
 
 def _diff_response(data: EvaluationDiff | None, a: str, b: str) -> Response:
+    # Won and lost theorems can only be told of the same theorems: no score is compared with that of another set.
     if data is None:
         return json_response({"error": f"{a} and {b} are not evaluations of the same theorems"}, 409)
     return json_response(data)
@@ -523,3 +533,7 @@ def _diff_response(data: EvaluationDiff | None, a: str, b: str) -> Response:
 
 def _unknown(name: str) -> Response:
     return not_found(f"no evaluation {name[:200]!r}")
+
+
+def _page(items: list[Any], total: int, page: int, size: int) -> Response:
+    return json_response({"items": items, "total": total, "page": page, "size": size})

@@ -1,6 +1,5 @@
 """The runs below a folder such as `$NANOPROOF_HOME`: found, and described in one row each from a few small reads."""
 
-import os
 import threading
 import time
 from collections import OrderedDict
@@ -10,11 +9,37 @@ from typing import Any, NamedTuple
 
 from nanoproof.common.run_dir import FINISHED, LOCK
 from nanoproof.evaluation.summary import wilson
-from nanoproof.monitor.evaluations import MAX_BENCHMARKS, EvaluationStore, benchmark_of, evaluation_state
-from nanoproof.monitor.identity import NOTE_FILE, planned_steps, read_note, run_state, stage_of, to_time
+from nanoproof.monitor.evaluations import MAX_BENCHMARKS, EvaluationStore, benchmark_of, evaluation_state, model_path
+from nanoproof.monitor.identity import NOTE_FILE, command_of, planned_steps, read_note, run_state, stage_of, to_time
 from nanoproof.monitor.rounds import SELFPLAY_FILE, finished_rounds, is_selfplay
-from nanoproof.monitor.schema import EvaluationDiff, EvaluationRow, EvaluationScore, RunDiff, RunRivals, RunRow, Runs
-from nanoproof.monitor.tail import as_dict, as_float, as_int, as_text, file_stat, parse_object, read_object, read_range
+from nanoproof.monitor.schema import (
+    EvaluationDiff,
+    EvaluationRow,
+    EvaluationScore,
+    RunDiff,
+    RunRivals,
+    RunRow,
+    Runs,
+    RunState,
+)
+from nanoproof.monitor.tail import (
+    Stamp,
+    as_dict,
+    as_dicts,
+    as_float,
+    as_int,
+    as_text,
+    file_size,
+    file_stamp,
+    file_stat,
+    folders_in,
+    int_or_none,
+    newest_change,
+    parse_object,
+    read_object,
+    read_range,
+    without_none,
+)
 
 MAX_DEPTH = 4
 MAX_RUNS = 5000
@@ -41,16 +66,8 @@ def is_evaluation(path: Path) -> bool:
 
 def _evaluations(path: Path) -> list[Path]:
     """The evaluations in a folder, such as scripts.prover_eval writes."""
-    try:
-        with os.scandir(path) as entries:
-            names = [one.name for one in entries if one.name.startswith(("eval_", "whole_")) and _is_folder(one)]
-    except OSError:
-        return []
-    return [path / name for name in sorted(names) if file_stat(path / name / "settings.json")]
-
-
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
-    return entry.is_dir(follow_symlinks=False)
+    named = [folder for folder in folders_in(path) if folder.name.startswith(("eval_", "whole_"))]
+    return [folder for folder in named if file_stat(folder / "settings.json")]
 
 
 class RunList:
@@ -61,12 +78,14 @@ class RunList:
         self._lock = threading.Lock()
         self._names: list[str] = []
         self._looked = float("-inf")
-        self._rows: dict[str, tuple[Any, RunRow]] = {}
+        self._rows: dict[str, tuple[list[Stamp], RunRow]] = {}
 
     def path(self, name: str) -> Path | None:
         """Return the folder of a run of this name; None if there is no such run."""
-        known = name in self.names() or name in self.names(again=True)
-        return self.folder / name if known else None
+        # Only names of the list: any other would be a way to read folders elsewhere. A run may have begun just now.
+        if name in self.names() or name in self.names(again=True):
+            return self.folder / name
+        return None
 
     def names(self, again: bool = False) -> list[str]:
         """Return the names of all runs: their folders below `folder`."""
@@ -77,25 +96,23 @@ class RunList:
             return self._names
 
     def _find(self) -> Iterator[Path]:
-        found, looked_at = 0, 0
+        runs, looked_at = 0, 0
         level = [self.folder]
+        # Level by level: if a folder is too large to be looked through, runs near its top are there all the same.
         for depth in range(MAX_DEPTH):
             below: list[Path] = []
             for folder in level:
                 looked_at += 1
-                if looked_at > MAX_FOLDERS or found >= MAX_RUNS:
+                if looked_at > MAX_FOLDERS or runs >= MAX_RUNS:
                     return
                 if depth and is_run(folder):
-                    found += 1
+                    runs += 1
                     yield folder
                     if not is_selfplay(folder):
                         continue
-                try:
-                    with os.scandir(folder) as entries:
-                        names = [one.name for one in entries if _is_folder(one)]
-                except OSError:
-                    continue
-                below += [folder / name for name in sorted(names) if name[0] != "." and name not in _NOT_LOOKED_INTO]
+                for child in folders_in(folder):
+                    if child.name[0] != "." and child.name not in _NOT_LOOKED_INTO:
+                        below.append(child)
             level = below
 
     def runs(self) -> Runs:
@@ -107,18 +124,19 @@ class RunList:
 
     def _row(self, name: str, now: float) -> RunRow:
         path = self.folder / name
-        stamps = [(stat.st_mtime_ns, stat.st_size) if (stat := file_stat(path / one)) else None for one in _PLAIN]
-        stamps += [(stat.st_mtime_ns, stat.st_size) if (stat := file_stat(path / NOTE_FILE)) else None]
         if is_selfplay(path):
             return {**_selfplay_row(name, path), **read_note(path)}
-        evaluations = [] if any(stamps[:-1]) else _evaluations(path)
-        stamps += [(stat.st_mtime_ns, 0) if (stat := file_stat(one / "summary.json")) else None for one in evaluations]
-        known = self._rows.get(name)
-        if known is None or known[0] != stamps:
-            found = _evaluation_row(name, evaluations) if evaluations else _run_row(name, path)
-            known = stamps, {**found, **read_note(path)}
-            self._rows[name] = known
-        row = known[1]
+        stamps = [file_stamp(path / file) for file in _PLAIN]
+        evaluations: list[Path] = []
+        if not any(stamps):  # a run may have evaluations of its own, and is no folder of evaluations for that
+            evaluations = _evaluations(path)
+            stamps += [file_stamp(evaluation / "summary.json") for evaluation in evaluations]
+        stamps.append(file_stamp(path / NOTE_FILE))
+        if name not in self._rows or self._rows[name][0] != stamps:
+            row = _evaluation_row(name, evaluations) if evaluations else _run_row(name, path)
+            self._rows[name] = stamps, {**row, **read_note(path)}
+        row = self._rows[name][1]
+        # How a run fares depends on the time too, and what an evaluation is of on the other runs.
         if evaluations:
             evaluates = self._run_of(_models(evaluations), path)
             return {**row, "state": evaluation_state(evaluations), "evaluates": evaluates}
@@ -133,57 +151,65 @@ class RunList:
         for model in models:
             run = Path(model).parent
             for path in (run, folder.parent / run.name):
-                name = str(path.relative_to(self.folder)) if path.is_relative_to(self.folder) else ""
-                if name and name in self._names:
-                    return name
+                if path.is_relative_to(self.folder) and str(path.relative_to(self.folder)) in self._names:
+                    return str(path.relative_to(self.folder))
         return ""
 
 
-def _state(path: Path, updated: float | None, now: float) -> Any:
-    status = read_object(path / "status_r0.json", _JSON_BYTES) or {}
+def _state(path: Path, updated: float | None, now: float) -> RunState:
+    # Of the first rank alone, as a list of 200 runs needs it: it is the last one to stop.
+    status = _read(path / "status_r0.json")
     return run_state(path, as_float(status.get("time")), status.get("phase") == "stopped", updated, now)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """The object in a file; empty where there is none."""
+    return read_object(file, _JSON_BYTES) or {}
 
 
 def _models(evaluations: list[Path]) -> list[str]:
     """The checkpoints that were evaluated, as far as the evaluations are over."""
-    summaries = [read_object(path / "summary.json", _JSON_BYTES) or {} for path in evaluations]
-    models = [as_text(as_dict(summary.get("model")).get("path"), 1000) for summary in summaries]
-    return sorted(set(filter(None, models)))
+    models = {model_path(_read(path / "summary.json")) for path in evaluations}
+    return sorted(filter(None, models))
 
 
 def _last_objects(file: Path) -> Iterator[dict[str, Any]]:
     """The records at the end of a JSONL file, newest first; each is parsed when it is asked for."""
-    stat = file_stat(file)
-    if stat is None:
-        return
-    start = max(0, stat.st_size - _TAIL_BYTES)
+    start = max(0, file_size(file) - _TAIL_BYTES)
     lines = read_range(file, start, _TAIL_BYTES).split(b"\n")
-    records = (parse_object(line) for line in reversed(lines[1:] if start else lines) if line.strip())
-    yield from (record for record in records if record is not None)
+    if start:
+        del lines[0]  # it began before
+    for line in reversed(lines):
+        record = parse_object(line)
+        if record is not None:
+            yield record
 
 
 def _run_row(name: str, path: Path) -> RunRow:
-    args, meta = (read_object(path / one, _JSON_BYTES) or {} for one in ("args.json", "meta.json"))
+    args, meta = _read(path / "args.json"), _read(path / "meta.json")
     newest, events = next(_last_objects(path / "metrics.jsonl"), {}), list(_last_objects(path / "events.jsonl"))
-    words = [str(word) for word in meta["command"]] if isinstance(meta.get("command"), list) else []
-    times = [moment for one in (newest, *events[:1]) if (moment := as_float(one.get("time"))) is not None]
+    times = without_none([as_float(record.get("time")) for record in (newest, *events[:1])])
     started = to_time(as_text(meta.get("started")))
-    commit = as_text(as_dict(meta.get("versions")).get("nanoproof"), 100)
-    score = next((one for one in events if one.get("kind") == "evaluation" and one.get("total")), None)
-    seed = args.get("seed")
-    return {
-        **_empty_row(name, stage_of(words)),
-        "step": as_int(newest["step"]) if "step" in newest else None,
-        "num_steps": None if args.get("max_time") else planned_steps(args, meta),
-        "loss": as_float(newest.get("loss")),
-        "score": None if score is None else _score(score),
-        "started": started,
-        "updated": max(times, default=started),
-        "commit": commit.removesuffix("+"),
-        "changed": commit.endswith("+"),
-        "seed": seed if isinstance(seed, int) else None,
-        "host": as_text(as_dict(meta.get("hardware")).get("host"), 200),
-    }
+    row = {**_empty_row(name, stage_of(command_of(meta))), **_commit(meta)}
+    for event in events:
+        if event.get("kind") == "evaluation" and event.get("total"):
+            row["score"] = _score(event)
+            break
+    if "step" in newest:
+        row["step"] = as_int(newest["step"])
+    # A run that a time limit ends has no number of steps to get to.
+    if not args.get("max_time"):
+        row["num_steps"] = planned_steps(args, meta)
+    row["loss"], row["seed"] = as_float(newest.get("loss")), int_or_none(args.get("seed"))
+    row["started"], row["updated"] = started, max(times, default=started)
+    row["host"] = as_text(as_dict(meta.get("hardware")).get("host"), 200)
+    return row  # type: ignore[return-value]
+
+
+def _commit(record: dict[str, Any]) -> dict[str, Any]:
+    """The commit of nanoproof that wrote something, and whether its code had changes beside it (a plus behind it)."""
+    commit = as_text(as_dict(record.get("versions")).get("nanoproof"), 100)
+    return {"commit": commit.removesuffix("+"), "changed": commit.endswith("+")}
 
 
 def _empty_row(name: str, stage: str) -> RunRow:
@@ -211,8 +237,8 @@ def _selfplay_row(name: str, path: Path) -> RunRow:
     """The row of an experiment of self-play: its steps are rounds."""
     over = finished_rounds(path)
     files = [path / SELFPLAY_FILE, *(path / f"round{number}" / "metrics.json" for number in range(over))]
-    times = [stat.st_mtime for file in files if (stat := file_stat(file))]
-    return {**_empty_row(name, "self-play"), "step": over, "started": times[0], "updated": max(times)}
+    started, updated = newest_change(files[:1]), newest_change(files)
+    return {**_empty_row(name, "self-play"), "step": over, "started": started, "updated": updated}
 
 
 def _score(record: dict[str, Any]) -> EvaluationScore:
@@ -224,21 +250,17 @@ def _score(record: dict[str, Any]) -> EvaluationScore:
 
 def _evaluation_row(name: str, evaluations: list[Path]) -> RunRow:
     """The row of a folder of evaluations: the score is that of the newest."""
-    found = [(stat.st_mtime, path) for path in evaluations if (stat := file_stat(path / "summary.json"))]
-    newest = max(found, default=None)
-    summary = {} if newest is None else read_object(newest[1] / "summary.json", _JSON_BYTES) or {}
+    times = [(newest_change([path / "summary.json"]) or 0.0, path) for path in evaluations]
+    updated, newest = max(times)
+    summary = _read(newest / "summary.json")
     settings = as_dict(summary.get("settings"))
-    parts = summary.get("parts")
-    part = as_dict(parts[-1]) if isinstance(parts, list) and parts else summary
-    commit = as_text(as_dict(part.get("versions")).get("nanoproof"), 100)
-    return {
-        **_empty_row(name, "evaluation"),
-        "score": _score({**settings, **summary}) if "solved" in summary else None,
-        "updated": newest and newest[0],
-        "commit": commit.removesuffix("+"),
-        "changed": commit.endswith("+"),
-        "seed": settings["seed"] if isinstance(settings.get("seed"), int) else None,
-    }
+    # An evaluation that was stopped and went on has several parts; summaries of older versions have none.
+    part = (as_dicts(summary.get("parts")) or [summary])[-1]
+    row = {**_empty_row(name, "evaluation"), **_commit(part)}
+    if "solved" in summary:
+        row["score"] = _score({**settings, **summary})
+    row["updated"], row["seed"] = updated or None, int_or_none(settings.get("seed"))
+    return row  # type: ignore[return-value]
 
 
 # -- Evaluations of different runs ---------------------------------------------------------------------------------
@@ -278,9 +300,9 @@ class RunComparison:
         # The sign of a difference must not depend on the order in which somebody clicked: the later run gains or loses.
         earlier, later = sorted((a, b), key=lambda name: (rows[name]["updated"] or 0.0, name))
         with self._lock:
-            before, after = (self._newest(self._of_run(name, rows.values())) for name in (earlier, later))
-            shared = [(before[key], after[key]) for key in before if key in after][:MAX_BENCHMARKS]
-            return {"a": earlier, "b": later, "items": self._diffs(shared)}
+            before = self._newest(self._of_run(earlier, rows.values()))
+            after = self._newest(self._of_run(later, rows.values()))
+            return {"a": earlier, "b": later, "items": self._diffs(_on_shared_benchmarks(before, after))}
 
     def rivals(self, name: str) -> RunRivals | None:
         """Compare the evaluations of a run with those of all others on the same theorems; None if it is no run."""
@@ -291,11 +313,12 @@ class RunComparison:
             own = self._newest(self._places(name))
             pairs: list[tuple[_Place, _Place]] = []
             # Those beside it, as a quickstart or an experiment leaves them, before those of other folders.
-            beside = [row for row in rows.values() if Path(row["name"]).parent == Path(name).parent]
-            for other in (*beside, *(row for row in rows.values() if row not in beside)):
+            others = sorted(rows.values(), key=lambda row: Path(row["name"]).parent != Path(name).parent)
+            for other in others:
+                # An evaluation against evaluations, a run against runs: training and its evaluation have scores alike.
                 if other["name"] != name and other["stage"] == rows[name]["stage"]:
                     theirs = self._newest(self._places(other["name"]))
-                    pairs += [(theirs[key], own[key]) for key in own if key in theirs]
+                    pairs += [(before, after) for after, before in _on_shared_benchmarks(own, theirs)]
             return {"items": self._diffs(pairs[:MAX_BENCHMARKS])}
 
     def evaluations(self, run_a: str, a: str, run_b: str, b: str) -> EvaluationDiff | None:
@@ -305,8 +328,9 @@ class RunComparison:
         """
         with self._lock:
             first, second = self._store(run_a), self._store(run_b)
-            if first.row(a) is None or second.row(b) is None:
-                raise KeyError(a if first.row(a) is None else b)
+            for store, name in ((first, a), (second, b)):
+                if store.row(name) is None:
+                    raise KeyError(name)
             diff = first.diff(a, b, second)
         return None if diff is None else {**diff, "run_a": run_a, "run_b": run_b}
 
@@ -324,8 +348,11 @@ class RunComparison:
 
     def _newest(self, places: list[_Place]) -> dict[Any, _Place]:
         """The newest evaluation of each benchmark that is over."""
-        over = [place for place in places if place.row["over"]]
-        return {benchmark_of(place.row): place for place in sorted(over, key=lambda place: place.row["time"] or 0.0)}
+        newest: dict[Any, _Place] = {}
+        for place in sorted(places, key=lambda place: place.row["time"] or 0.0):
+            if place.row["over"]:
+                newest[benchmark_of(place.row)] = place
+        return newest
 
     def _diffs(self, pairs: list[tuple[_Place, _Place]]) -> list[EvaluationDiff]:
         diffs: list[EvaluationDiff] = []
@@ -347,3 +374,7 @@ class RunComparison:
         while store.poll():
             pass
         return store
+
+
+def _on_shared_benchmarks(first: dict[Any, _Place], second: dict[Any, _Place]) -> list[tuple[_Place, _Place]]:
+    return [(first[key], second[key]) for key in first if key in second][:MAX_BENCHMARKS]

@@ -4,7 +4,7 @@ from collections import deque
 from typing import Any
 
 from nanoproof.monitor.schema import Event, Series
-from nanoproof.monitor.tail import as_dict, as_float, as_int, as_text
+from nanoproof.monitor.tail import as_dict, as_float, as_floats, as_int, as_text
 
 # -- Events ----------------------------------------------------------------------------------------------------------
 
@@ -24,8 +24,6 @@ class EventStore:
         self._servers: dict[str, tuple[float, str]] = {}
         self._hosts: dict[str, Event] = {}
         self._resumed = 0.0
-        self.evaluated: dict[tuple[int | None, str], float] = {}
-        """When the evaluation of a step and data set was over."""
 
     def add(self, record: dict[str, Any], rank: int) -> None:
         """Add a line of an events file."""
@@ -35,8 +33,6 @@ class EventStore:
         fields, kind = event["fields"], event["kind"]
         if kind == "checkpoint" and isinstance(fields.get("step"), int):
             self.checkpoints.append(fields["step"])
-        if kind == "evaluation" and len(self.evaluated) < 100_000:
-            self.evaluated[fields.get("step"), as_text(fields.get("dataset"))] = event["time"]
         if kind == "resumed":
             self._resumed = event["time"]
         address = as_text(fields.get("address"))
@@ -45,12 +41,14 @@ class EventStore:
         host = as_text(fields.get("host"), 300)
         if kind == "host" and host and (host in self._hosts or len(self._hosts) < 10_000):
             self._hosts[host] = event
+        # Phases change several times in a step: they would push out all else that fits into the list.
         if kind != "phase":
             self.newest.append(event)
 
     @property
     def hosts(self) -> dict[str, Event]:
         """The last event of each host since the run began or was resumed."""
+        # Told apart here and not in `add`: the file of another rank may say only later that the run was resumed.
         return {name: event for name, event in self._hosts.items() if event["time"] >= self._resumed}
 
     @property
@@ -65,13 +63,15 @@ def parse_event(record: dict[str, Any], rank: int) -> Event | None:
     if not kind:
         return None
     fields = {name: value for name, value in record.items() if name not in ("time", "kind")}
-    rank_of_record = as_int(fields.get("rank"), rank)
+    rank_of_record, text = as_int(fields.get("rank"), rank), _event_text(kind, fields)
+    if len(str(fields)) >= 10_000:  # a page has a thousand events at hand: the line of text has to do
+        fields = {}
     return {
         "time": as_float(record.get("time")) or 0.0,
         "kind": kind,
         "rank": rank_of_record,
-        "text": _event_text(kind, fields),
-        "fields": fields if len(str(fields)) < 10_000 else {},
+        "text": text,
+        "fields": fields,
     }
 
 
@@ -81,9 +81,10 @@ def _event_text(kind: str, fields: dict[str, Any]) -> str:
     if kind == "policy_evaluation":
         return _policy_evaluation_text(fields)
     if kind == "resumed":
-        changed = as_dict(fields.get("changed"))
-        others = f", with other {', '.join(changed)}" if changed else ""
-        return f"from step {fields.get('step')}{others}"[:_MAX_EVENT_TEXT]
+        text = f"from step {fields.get('step')}"
+        if changed := as_dict(fields.get("changed")):
+            text += f", with other {', '.join(changed)}"
+        return text[:_MAX_EVENT_TEXT]
     if kind == "checkpoint":
         return f"step {fields.get('step')} saved as {fields.get('path', 'a checkpoint')}"
     if kind == "phase":
@@ -91,29 +92,30 @@ def _event_text(kind: str, fields: dict[str, Any]) -> str:
     if kind == "server":
         return f"{fields.get('address')} is {fields.get('state')}"
     if kind == "host":
-        joined = f"{fields.get('host')} joined, with {fields.get('slots')} attempts at a time"
-        gone = (
-            f"{fields.get('host')} is gone, {fields.get('given_again')} attempts go to others: {fields.get('reason')}"
-        )
-        return (joined if fields.get("state") == "joined" else gone)[:_MAX_EVENT_TEXT]
+        text = f"{fields.get('host')} joined, with {fields.get('slots')} attempts at a time"
+        if fields.get("state") != "joined":
+            again = f"{fields.get('given_again')} attempts go to others"
+            text = f"{fields.get('host')} is gone, {again}: {fields.get('reason')}"
+        return text[:_MAX_EVENT_TEXT]
     message = as_text(fields.get("message"), _MAX_EVENT_TEXT)
     if message:
         return message
-    plain = {name: value for name, value in fields.items() if isinstance(value, (str, int, float))}
-    return ", ".join(f"{name} {value}" for name, value in as_dict(plain).items())[:_MAX_EVENT_TEXT]
+    # Kinds that this version does not know are shown too, by what a line has room for.
+    plain = (f"{name} {value}" for name, value in fields.items() if isinstance(value, (str, int, float)))
+    return ", ".join(plain)[:_MAX_EVENT_TEXT]
 
 
 def _policy_evaluation_text(fields: dict[str, Any]) -> str:
     """What an evaluation on validation data found, in the three figures that say most."""
     parts = [f"step {fields.get('step')}"]
-    for name, word, scale, unit in (
-        ("tactic_loss", "loss of tactics", 1.0, ""),
-        ("tactic_exact_match", "tactics exactly right", 100.0, "%"),
-        ("value_loss", "loss of values", 1.0, ""),
+    for name, template in (
+        ("tactic_loss", "loss of tactics {:.3f}"),
+        ("tactic_exact_match", "tactics exactly right {:.1%}"),
+        ("value_loss", "loss of values {:.3f}"),
     ):
         value = as_float(fields.get(name))
         if value is not None:
-            parts.append(f"{word} {scale * value:.{1 if unit else 3}f}{unit}")
+            parts.append(template.format(value))
     return ", ".join(parts)
 
 
@@ -136,18 +138,23 @@ class Row:
 
     def merged(self, later: "Row") -> "Row":
         """Merge two rows: means weighted by their step counts."""
-        row = Row(later.step, later.time, {})
+        row = Row(later.step, later.time, {**self.mean, **later.mean})
         row.count = self.count + later.count
-        names = {**self.mean, **later.mean}
-        row.mean = {name: _mean(self, later, name) for name in names}
-        row.low = {name: min(one.low[name] for one in (self, later) if name in one.low) for name in names}
-        row.high = {name: max(one.high[name] for one in (self, later) if name in one.high) for name in names}
+        # Lowest and highest values are kept beside the mean, which hides the peak of a loss.
+        row.low, row.high = {**self.low, **later.low}, {**self.high, **later.high}
+        for name in row.mean:
+            # Steps without this metric have no weight: validation is measured now and then only.
+            before, after = self.count * (name in self.mean), later.count * (name in later.mean)
+            total = self.mean.get(name, 0.0) * before + later.mean.get(name, 0.0) * after
+            row.mean[name] = total / (before + after)
+            if before and after:
+                row.low[name] = min(self.low[name], later.low[name])
+                row.high[name] = max(self.high[name], later.high[name])
         return row
 
 
-def _mean(first: Row, second: Row, name: str) -> float:
-    parts = [(row.mean[name], row.count) for row in (first, second) if name in row.mean]
-    return sum(value * count for value, count in parts) / sum(count for _, count in parts)
+def _merged_pairs(rows: list[Row]) -> list[Row]:
+    return [first.merged(second) for first, second in zip(rows[::2], rows[1::2], strict=True)]
 
 
 class MetricStore:
@@ -167,10 +174,12 @@ class MetricStore:
         if isinstance(record.get("step"), bool) or not isinstance(record.get("step"), int):
             return
         step, time = as_int(record["step"]), as_float(record.get("time"))
-        values = {name: number for name, one in record.items() if (number := as_float(one)) is not None}
+        values = as_floats(record)
         values.pop("step", None)
         values.pop("time", None)
-        self._names.update(dict.fromkeys(name for name in values if len(self._names) < MAX_NAMES))
+        if len(self._names) < MAX_NAMES:
+            self._names.update(dict.fromkeys(values))
+        # A run that was resumed goes back to its checkpoint: what came after that is another line of history.
         while self.rows and self.rows[-1].step >= step:
             self.total -= self.rows.pop().count
         if self._pace and self._pace[-1][0] >= step:
@@ -182,22 +191,25 @@ class MetricStore:
         self._cache.clear()
         self.previous = {name: self.latest.get(name) for name in values}
         self.latest = {**values}
+        # The older half alone, so that the newest steps stay as they were measured, in a run of any length.
         if len(self.rows) > MAX_ROWS:
             half = MAX_ROWS // 2
-            self.rows[:half] = [a.merged(b) for a, b in zip(self.rows[:half:2], self.rows[1:half:2], strict=True)]
+            self.rows[:half] = _merged_pairs(self.rows[:half])
 
     def seconds_per_step(self) -> float | None:
         """Return the mean duration of the newest steps; None if unknown."""
         if len(self._pace) < 2:
             return None
         (first, begin), (last, end) = self._pace[0], self._pace[-1]
-        return (end - begin) / (last - first) if end > begin else None
+        if end <= begin:  # a clock that was set back
+            return None
+        return (end - begin) / (last - first)
 
     def _merge_rows(self, max_points: int) -> list[Row]:
         rows = self.rows
         while len(rows) > max_points:
-            even = rows[:-1] if len(rows) % 2 else rows
-            rows = [a.merged(b) for a, b in zip(even[::2], even[1::2], strict=True)] + rows[len(even) :]
+            even = len(rows) // 2 * 2  # of an odd number the last row stays as it is
+            rows = _merged_pairs(rows[:even]) + rows[even:]
         return rows
 
     def series(self, names: list[str] | None, max_points: int, full_step: float | None = None) -> Series:
@@ -205,12 +217,18 @@ class MetricStore:
 
         `full_step` is how many transitions a step is to collect.
         """
-        chosen = [name for name in (names if names is not None else self._names) if name in self._names]
+        chosen = list(self._names)
+        if names is not None:
+            chosen = [name for name in names if name in self._names]
+        # All viewers of a run ask for the same points: rows are merged for the first of them.
         if max_points not in self._cache:
             if len(self._cache) >= _MAX_CACHED_SIZES:
                 self._cache.clear()
             self._cache[max_points] = self._merge_rows(max_points)
         rows = self._cache[max_points]
+        # A step that a time limit ends counts fewer transitions: on a chart it would look like a fall of everything.
+        newest = self.latest.get("transitions")
+        partial = full_step is not None and newest is not None and newest < full_step
         return {
             "names": list(self._names),
             "steps": [row.step for row in rows],
@@ -220,5 +238,5 @@ class MetricStore:
             "high": {name: [row.high.get(name) for row in rows] for name in chosen},
             "total": self.total,
             "thinned": len(rows) < self.total,
-            "partial": full_step is not None and self.latest.get("transitions", full_step) < full_step,  # type: ignore[operator]
+            "partial": partial,
         }

@@ -28,8 +28,9 @@ MAX_MISSED = 256 << 10
 MAX_ITEMS = 200
 MAX_STREAM_ACTORS = 512
 _MAX_RECENT = 240
-_FILE = re.compile(r"(metrics|events|attempts|log)(?:_r(\d{1,6}))?(\.index)?\.(jsonl|txt)")
-_CODES = {"metrics": "m", "events": "e", "attempts": "a", "log": "l"}
+_FILE = re.compile(r"(metrics|events|attempts|log)(?:_r(\d{1,6}))?(\.jsonl|\.index\.jsonl|\.txt)")
+_ENDINGS = {"metrics": ".jsonl", "events": ".jsonl", "attempts": ".index.jsonl", "log": ".txt"}
+# Files go by a letter and a rank, as in `m0`, `a1`: an id names all of them, and is part of each message.
 _KINDS: dict[str, StreamKind] = {"m": "metrics", "e": "event", "a": "attempt", "l": "log"}
 _POSITION = re.compile(r"([meal])(\d{1,6}):(\d{1,15})")
 
@@ -47,16 +48,15 @@ class FileWatch:
         self._at_ends = False
 
     def _find(self) -> None:
-        for file in self._path.iterdir() if self._path.is_dir() else ():
+        if not self._path.is_dir():
+            return
+        for file in self._path.iterdir():
             match = _FILE.fullmatch(file.name)
-            if (
-                match is None
-                or (match[1] == "attempts") != bool(match[3])
-                or (match[1] == "log") != (match[4] == "txt")
-            ):
+            if match is None or match[3] != _ENDINGS[match[1]]:
                 continue
-            code = f"{_CODES[match[1]]}{int(match[2] or 0)}"
+            code = f"{match[1][0]}{int(match[2] or 0)}"
             if code not in self._tails:
+                # A file that appears later is new from its beginning on.
                 self._tails[code] = Tail(file, self._positions.get(code, 0))
                 if self._at_ends:
                     self._tails[code].skip_to_end()
@@ -84,32 +84,36 @@ class FileWatch:
         """Yield what is new as kind, items and the positions after them; nothing beyond `until`."""
         self._find()
         for code, tail in sorted(self._tails.items()):
-            limit = MAX_MISSED if until is None else max(0, until.get(code, 0) - tail.position)
-            lines = tail.read(limit) if limit else []
-            if lines:
-                items = _items(code, lines)
-                for start in range(0, len(items), MAX_ITEMS):
-                    yield _KINDS[code[0]], items[start : start + MAX_ITEMS], self.positions
+            limit = MAX_MISSED
+            if until is not None:
+                limit = max(0, until.get(code, 0) - tail.position)
+            if limit == 0:
+                continue
+            items = list(_items(code, tail.read(limit)))
+            for start in range(0, len(items), MAX_ITEMS):
+                yield _KINDS[code[0]], items[start : start + MAX_ITEMS], self.positions
 
 
-def _items(code: str, lines: list[Line]) -> list[Any]:
-    rank = int(code[1:])
-    if code[0] == "l":
+def _items(code: str, lines: list[Line]) -> Iterator[Any]:
+    """What lines of a file are to a page; those that mean nothing to it are left out."""
+    kind, rank = code[0], int(code[1:])
+    if kind == "l":
         block = b"".join(line.text + b"\n" for line in lines)
-        return [record.line for record in records_in(block, 0, rank)]
-    records = [record for line in lines if (record := parse_object(line.text)) is not None]
-    if code[0] == "m":
-        return [
-            {name: value for name, value in record.items() if value is None or as_float(value) is not None}
-            for record in records
-            if isinstance(record.get("step"), int)
-        ]
-    if code[0] == "e":
-        return [event for record in records if (event := parse_event(record, rank)) is not None]
-    return [row for record in records if (row := _attempt_row(record)) is not None]
+        for record in records_in(block, 0, rank):
+            yield record.line
+        return
+    for data in filter(None, map(parse_object, (line.text for line in lines))):
+        if kind == "m":
+            if isinstance(data.get("step"), int):
+                yield {name: value for name, value in data.items() if value is None or as_float(value) is not None}
+            continue
+        item = parse_event(data, rank) if kind == "e" else _attempt_row(data)
+        if item is not None:
+            yield item
 
 
 def _attempt_row(record: dict[str, Any]) -> AttemptRow | None:
+    """A line of the index as a row; the log itself, which has states and proofs, is not read for it."""
     try:
         entry = IndexEntry.from_json(record)
     except (KeyError, TypeError, ValueError):
@@ -140,17 +144,24 @@ def event_id(positions: dict[str, int]) -> str:
 
 def read_event_id(text: str) -> dict[str, int] | None:
     """Parse the positions in an id; None if it is not one of ours."""
-    matches = [_POSITION.fullmatch(part) for part in text.split(",", 8192)]
-    if not text or len(text) > 65536 or not all(matches):
+    if not text or len(text) > 65536:  # whoever sends it: it is a header of the request
         return None
-    return {match[1] + str(int(match[2])): int(match[3]) for match in matches if match}
+    positions: dict[str, int] = {}
+    for part in text.split(",", 8192):
+        match = _POSITION.fullmatch(part)
+        if match is None:
+            return None
+        positions[match[1] + str(int(match[2]))] = int(match[3])
+    return positions
 
 
 def message(kind: StreamKind, data: Any, positions: dict[str, int] | None = None) -> bytes:
     """Encode one server-sent event."""
-    identity = f"id: {event_id(positions)}\n" if positions else ""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return f"event: {kind}\n{identity}data: {text}\n\n".encode("utf-8", "replace")
+    head = f"event: {kind}\n"
+    if positions:
+        head += f"id: {event_id(positions)}\n"
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))  # without line ends, which would end the data
+    return f"{head}data: {text}\n\n".encode("utf-8", "replace")
 
 
 class UpdateStream:
@@ -182,7 +193,9 @@ class UpdateStream:
     def subscribe(self, last_id: str, gone: Callable[[], bool] = lambda: False) -> Iterator[bytes] | None:
         """Return the messages from now on, after those since `last_id`; None if there are too many viewers."""
         with self._changed:
-            return None if self._viewers >= MAX_VIEWERS or self._closed else self._messages(last_id, gone)
+            if self._viewers >= MAX_VIEWERS or self._closed:
+                return None
+            return self._messages(last_id, gone)
 
     def _add_viewer(self) -> tuple[dict[str, int], int, bytes]:
         """Count one more viewer: positions, number of the last message, and the newest status."""
@@ -205,6 +218,7 @@ class UpdateStream:
                 yield status
             while not gone():
                 with self._changed:
+                    # A line of comment now and then: proxies close what is silent, and who is gone is noticed by then.
                     if self._number == number and not self._closed:
                         self._changed.wait(KEEP_ALIVE_SECONDS)
                     new = [text for count, text in self._recent if count > number]
@@ -212,6 +226,7 @@ class UpdateStream:
                     number, closed, now = self._number, self._closed, self._positions
                 if closed:
                     return
+                # More was sent meanwhile than is kept for slow readers: with a gap in it the page would be wrong.
                 if late:
                     yield message("reset", {"reason": "this connection is too slow"}, now)
                 else:
@@ -223,12 +238,14 @@ class UpdateStream:
 
     def _catch_up(self, last_id: str, positions: dict[str, int]) -> Iterator[bytes]:
         then = read_event_id(last_id)
-        watch = FileWatch(self._reader.path, then) if then is not None else None
-        if watch is None or watch.unread_bytes() > MAX_MISSED:
-            yield message("reset", {"reason": "too much happened meanwhile"}, positions)
-            return
-        for kind, items, at in watch.read(positions):
-            yield message(kind, {"items": items}, at)
+        if then is not None:
+            watch = FileWatch(self._reader.path, then)
+            if watch.unread_bytes() <= MAX_MISSED:
+                # Up to where this stream begins, so that no message comes twice.
+                for kind, items, at in watch.read(positions):
+                    yield message(kind, {"items": items}, at)
+                return
+        yield message("reset", {"reason": "too much happened meanwhile"}, positions)
 
     def _run(self) -> None:
         """Until nobody listens any more."""
@@ -239,12 +256,13 @@ class UpdateStream:
                 for text in texts:
                     self._number += 1
                     self._recent.append((self._number, text))
-                self._positions = self._watch.positions if self._watch is not None else {}
+                self._positions = {} if self._watch is None else self._watch.positions
                 self._changed.notify_all()
                 if self._viewers == 0 or self._closed:
                     self._watch = None
                     self._last_status = b""
                     return
+                # Messages wake this thread too: it goes on waiting for the rest of the second.
                 deadline = started + TICK_SECONDS
                 while (left := deadline - time.monotonic()) > 0 and not self._closed and self._viewers:
                     self._changed.wait(left)
@@ -255,6 +273,7 @@ class UpdateStream:
         reader.refresh()
         restarts = self._watch.restarts
         texts = [message(kind, {"items": items}, positions) for kind, items, positions in self._watch.read()]
+        # The run was made anew: what was just read may be half of the old and half of the new one.
         if self._watch.restarts > restarts:
             texts = [message("reset", {"reason": "files of the run were replaced"}, self._watch.positions)]
         with reader.lock:
@@ -267,4 +286,5 @@ class UpdateStream:
 
 
 def _without_time(text: bytes) -> bytes:
+    """A status in which nothing but the time goes on is not sent: a run that is over costs its viewers nothing."""
     return re.sub(rb'"(?:time|age)":[\d.]+', b"", text)

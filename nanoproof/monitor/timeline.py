@@ -5,10 +5,10 @@ Lines hold a second each and are in order, so that the part that is asked for is
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nanoproof.monitor.record_schema import Batches, Lane, Timeline, Trace, TraceEvent
-from nanoproof.monitor.tail import as_float, as_text, file_stat, parse_object, read_range
+from nanoproof.monitor.tail import as_float, as_list, as_text, file_size, parse_object, read_range, without_none
 
 MAX_BYTES = 8 << 20
 """Of lines that are read for one answer; a longer part is shortened at its beginning."""
@@ -16,52 +16,67 @@ MAX_LANES = 1024
 _PROBE = 32 << 10
 _LONGEST_LINE = 1 << 20
 _Span = tuple[float, float, str]
+_LaneKey = tuple[int, str, int]
+"""Rank, kind, and the number of an actor."""
+
+
+class _TimedLine(NamedTuple):
+    """Where a line begins in its file, and its time."""
+
+    at: int
+    begins: float
 
 
 class _File:
     """One timeline file as it is now."""
 
     def __init__(self, path: Path) -> None:
-        self.path, found = path, file_stat(path)
-        self.size = 0 if found is None else found.st_size
+        self.path, self.size = path, file_size(path)
 
     def first(self) -> float | None:
         """Return when the first line begins, in seconds since the epoch."""
-        found = self._line_at(0)
-        return None if found is None else found[1]
+        line = self._line_at(0)
+        return None if line is None else line.begins
 
     def last(self) -> float | None:
         """Return when the last line ends, in seconds since the epoch."""
-        record = None
+        # A line of a rank with many actors may be longer than a probe: it is looked for in more, only then.
         for length in (_PROBE, _LONGEST_LINE):
             start = max(0, self.size - length)
             lines = read_range(self.path, start, self.size - start).split(b"\n")[:-1]
-            record = record or (parse_object(lines[-1]) if lines else None)
-        return None if record is None else as_float(record.get("to"))
+            record = parse_object(lines[-1]) if lines else None
+            if record:
+                return as_float(record.get("to"))
+        return None
 
     def find(self, time: float) -> int:
         """Find a position after which come all lines that end after `time`, and few others (binary search)."""
         low, high = 0, self.size
         while high - low > _PROBE:
             middle = (low + high) // 2
-            found = self._line_at(middle)
-            if found is None or found[1] > time:
+            line = self._line_at(middle)
+            if line is None or line.begins > time:
                 high = middle
             else:
-                low = found[0]
+                low = line.at
         return low
 
-    def _line_at(self, position: int) -> tuple[int, float] | None:
-        """The first line that begins at or after a position, and its time."""
-        block, start, end = b"", 0, -1
+    def _line_at(self, position: int) -> _TimedLine | None:
+        """The first line that begins at or after a position; None if it is damaged, or longer than any should be."""
+        before = max(0, position - 1)
         for length in (_PROBE, _LONGEST_LINE):
-            if end < 0:
-                block = read_range(self.path, max(0, position - 1), length)
-                start = block.find(b"\n") + 1 if position else 0
-                end = block.find(b"\n", start)
-        record = parse_object(block[start:end]) if end >= 0 and (start or not position) else None
-        time = None if record is None else as_float(record.get("from"))
-        return None if time is None else (max(0, position - 1) + start if position else 0, time)
+            # With the byte before: only a line end there says that a line begins at the position itself.
+            block = read_range(self.path, before, length)
+            start = 0
+            if position:
+                start = block.find(b"\n") + 1
+                if start == 0:
+                    continue
+            end = block.find(b"\n", start)
+            if end >= 0:
+                begins = as_float((parse_object(block[start:end]) or {}).get("from"))
+                return None if begins is None else _TimedLine(before + start, begins)
+        return None
 
 
 class TimelineReader:
@@ -76,44 +91,53 @@ class TimelineReader:
         By default `end` is the last time recorded, and `start` is `newest` seconds before it (0: the first time).
         """
         ranks = self._files()
-        known = [file for files in ranks.values() for file in files if file.size]
-        first = min((time for file in known if (time := file.first()) is not None), default=None)
-        last = max((time for file in known if (time := file.last()) is not None), default=None)
-        end = end if end is not None else last if last is not None else 0.0
+        files_with_lines = [file for files in ranks.values() for file in files if file.size]
+        first = min(without_none(map(_File.first, files_with_lines)), default=None)
+        last = max(without_none(map(_File.last, files_with_lines)), default=None)
+        if end is None:
+            end = last or 0.0
         if start is None:
-            begin = end if first is None else min(first, end)
-            start = max(begin, end - newest) if newest else begin
-        lanes: dict[tuple[int, str, int], list[_Span]] = {}
-        batches: dict[int, Batches] = {}
-        parts = [(rank, *_read_period(files, start, end, MAX_BYTES // len(ranks))) for rank, files in ranks.items()]
-        asked, start = start, max([start, *(begin for _, _, begin in parts)])
-        for rank, blocks, _ in parts:
-            for block in blocks:
+            start = end if first is None else min(first, end)
+            if newest:
+                start = max(start, end - newest)
+        blocks: dict[int, list[bytes]] = {}
+        wanted = start
+        for rank, files in ranks.items():
+            # All ranks begin at the same time, that of the one of which most had to be left out.
+            blocks[rank], begin = _read_period(files, wanted, end, MAX_BYTES // len(ranks))
+            start = max(start, begin)
+        collected = _Spans(start, end)
+        for rank, blocks_of_rank in blocks.items():
+            for block in blocks_of_rank:
                 for record in _records(block, start, end):
-                    _add_spans(rank, record, lanes, batches, start, end)
-        spans = sum(map(len, lanes.values()))
-        chosen = sorted(lanes.items(), key=_lane_order)[:MAX_LANES]
-        width = (end - start) * len(chosen) / max_spans if spans > max_spans else 0.0
-        shown = [_lane(key, _merge_short_spans(found, width) if width else found) for key, found in chosen]
-        fewer = [_thin_batches(one, max_spans) for one in batches.values()]
-        times = _state_seconds(found for (_, kind, _), found in chosen if kind == "actor")
-        actors = sum(lane["kind"] == "actor" for lane in shown)
-        covered = min(end, last) - max(start, first) if first is not None and last is not None else 0.0
+                    collected.add(rank, record)
+        chosen = sorted(collected.lanes.items(), key=_lane_order)[:MAX_LANES]
+        # Shares are of the spans as they were recorded: a cell shows only the state that took most of it.
+        actors = [spans for (_, kind, _), spans in chosen if kind == "actor"]
+        covered = 0.0
+        if first is not None and last is not None:
+            covered = min(end, last) - max(start, first)
+        merged = sum(map(len, collected.lanes.values())) > max_spans
+        if merged:
+            width = (end - start) * len(chosen) / max_spans
+            chosen = [(lane, _merge_short_spans(spans, width)) for lane, spans in chosen]
         return {
             "start": start,
             "end": end,
             "first": first,
             "last": last,
-            "lanes": shown,
-            "batches": fewer,
-            "shares": _shares(times, covered * actors),
-            "shortened": start > asked,
-            "merged": width > 0,
+            "lanes": [_lane(lane, spans) for lane, spans in chosen],
+            "batches": [_thin_batches(batches, max_spans) for batches in collected.batches.values()],
+            "shares": _shares(_state_seconds(actors), covered * len(actors)),
+            "shortened": start > wanted,
+            "merged": merged,
         }
 
     def _files(self) -> dict[int, list[_File]]:
+        """The files of each rank, the one from before the last rotation first."""
         ranks: dict[int, list[_File]] = {}
-        for path in sorted(self._path.glob("timeline_r*.jsonl"), key=lambda one: (".old." not in one.name, one.name)):
+        paths = self._path.glob("timeline_r*.jsonl")
+        for path in sorted(paths, key=lambda file: (".old." not in file.name, file.name)):
             number = path.name.removeprefix("timeline_r").split(".")[0]
             if number.isdigit():
                 ranks.setdefault(int(number), []).append(_File(path))
@@ -123,12 +147,14 @@ class TimelineReader:
 def _read_period(files: list[_File], start: float, end: float, budget: int) -> tuple[list[bytes], float]:
     """Whole lines of a rank's files that have to do with a part of time, and when that begins if they are too many."""
     blocks: list[bytes] = []
-    for file in reversed(files):
+    for file in reversed(files):  # the newest first: if there is too much to read, the beginning is left out
         low, stop = file.find(start), min(file.size, file.find(end) + _PROBE)
         cut = stop - low > budget
         low = max(low, stop - max(budget, _PROBE))
         block = read_range(file.path, max(0, low - 1), stop + _LONGEST_LINE - max(0, low - 1))
-        begin = block.find(b"\n") + 1 if low else 0  # the line that begins at `low` counts
+        begin = 0
+        if low:
+            begin = block.find(b"\n") + 1  # the line that begins at `low` counts
         blocks.append(block[begin : block.rfind(b"\n") + 1])
         budget -= stop - low
         if cut:
@@ -138,77 +164,81 @@ def _read_period(files: list[_File], start: float, end: float, budget: int) -> t
 
 
 def _records(block: bytes, start: float, end: float) -> Iterator[dict[str, Any]]:
-    for line in block.split(b"\n"):
-        record = parse_object(line) if line else None
-        time = None if record is None else as_float(record.get("from"))
+    for line in filter(None, block.split(b"\n")):
+        record = parse_object(line)
+        time = as_float((record or {}).get("from"))
         if record is None or time is None:
             continue
-        if time > end:
+        if time > end:  # lines are in order, and more was read than the period
             return
         if (as_float(record.get("to")) or time) >= start:
             yield record
 
 
 def _checked_rows(record: dict[str, Any], name: str, size: int) -> Iterator[list[Any]]:
-    rows = record.get(name)
-    for row in rows if isinstance(rows, list) else ():
+    for row in as_list(record.get(name)):
         if isinstance(row, list) and len(row) == size:
             yield row
 
 
-def _add_spans(
-    rank: int,
-    record: dict[str, Any],
-    lanes: dict[tuple[int, str, int], list[_Span]],
-    batches: dict[int, Batches],
-    start: float,
-    end: float,
-) -> None:
-    """Add the spans of a line to their lanes; a span that continues in the next line stays one."""
-    base = float(record["from"])
+class _Spans:
+    """The spans within [start, end] by lane, and the model's batches by rank; lines count in milliseconds."""
 
-    def add(kind: str, number: int, state: Any, begin: Any, length: Any) -> None:
+    def __init__(self, start: float, end: float) -> None:
+        self._start, self._end = start, end
+        self.lanes: dict[_LaneKey, list[_Span]] = {}
+        self.batches: dict[int, Batches] = {}
+
+    def add(self, rank: int, record: dict[str, Any]) -> None:
+        """Add the spans of a line to their lanes."""
+        base = float(record["from"])
+        for phase, begin, length in _checked_rows(record, "phases", 3):
+            self._add_span((rank, "phase", 0), phase, base, begin, length)
+        for actor, state, begin, length in _checked_rows(record, "actors", 4):
+            if isinstance(actor, int):
+                self._add_span((rank, "actor", actor), state, base, begin, length)
+        for row in _checked_rows(record, "steps", 5):
+            if all(isinstance(number, (int, float)) for number in row):
+                self._add_span((rank, "model", 0), "batch", base, *row[:2])
+                self._add_batch(rank, base, *row)
+
+    def _add_span(self, lane: _LaneKey, state: Any, base: float, begin: Any, length: Any) -> None:
         if not isinstance(begin, (int, float)) or not isinstance(length, (int, float)):
             return
-        begin, stop = max(start, base + begin / 1000), min(end, base + (begin + length) / 1000)
+        begin, stop = max(self._start, base + begin / 1000), min(self._end, base + (begin + length) / 1000)
         if stop <= begin:
             return
-        spans = lanes.setdefault((rank, kind, number), [])
+        spans = self.lanes.setdefault(lane, [])
+        # A line holds a second, and cuts what goes on in the next one. Both are rounded to milliseconds.
         if spans and spans[-1][2] == state and begin - spans[-1][1] < 0.002:
             spans[-1] = (spans[-1][0], stop, as_text(state))
         else:
             spans.append((begin, stop, as_text(state)))
 
-    for phase, begin, length in _checked_rows(record, "phases", 3):
-        add("phase", 0, phase, begin, length)
-    for actor, state, begin, length in _checked_rows(record, "actors", 4):
-        if isinstance(actor, int):
-            add("actor", actor, state, begin, length)
-    for row in _checked_rows(record, "steps", 5):
-        if not all(isinstance(number, (int, float)) for number in row):
-            continue
-        begin, length, rows, states, queue = row
-        add("model", 0, "batch", begin, length)
-        if start <= base + begin / 1000 <= end:
-            one = batches.setdefault(
-                rank, {"rank": rank, "busy": 0.0, "start": [], "seconds": [], "rows": [], "states": [], "queue": []}
-            )
-            one["busy"] += length / 1000
-            for name, value in (("start", base + begin / 1000), ("seconds", length / 1000)):
-                one[name].append(value)  # type: ignore[literal-required]
-            for name, value in (("rows", rows), ("states", states), ("queue", queue)):
-                one[name].append(round(value))  # type: ignore[literal-required]
+    def _add_batch(self, rank: int, base: float, begin: float, length: float, *counts: float) -> None:
+        time = base + begin / 1000
+        if not self._start <= time <= self._end:
+            return
+        columns = {"start": [], "seconds": [], "rows": [], "states": [], "queue": []}  # type: ignore[var-annotated]
+        batches = self.batches.setdefault(rank, {"rank": rank, "busy": 0.0, **columns})  # type: ignore[typeddict-item]
+        batches["busy"] += length / 1000
+        batches["start"].append(time)
+        batches["seconds"].append(length / 1000)
+        for name, count in zip(("rows", "states", "queue"), counts, strict=True):
+            batches[name].append(round(count))  # type: ignore[literal-required]
 
 
-def _lane_order(item: tuple[tuple[int, str, int], list[_Span]]) -> tuple[int, int, int]:
+def _lane_order(item: tuple[_LaneKey, list[_Span]]) -> tuple[int, int, int]:
     (rank, kind, number), _ = item
     return rank, ("phase", "model", "actor").index(kind), number
 
 
-def _lane(key: tuple[int, str, int], spans: list[_Span]) -> Lane:
-    rank, kind, number = key
+def _lane(lane: _LaneKey, spans: list[_Span]) -> Lane:
+    rank, kind, number = lane
     rounded = [(round(begin, 4), round(end, 4), state) for begin, end, state in spans]
-    name = f"actor {number}" if kind == "actor" else kind
+    name = kind
+    if kind == "actor":
+        name = f"actor {number}"
     return {"rank": rank, "kind": kind, "name": name, "spans": rounded}  # type: ignore[typeddict-item]
 
 
@@ -223,6 +253,7 @@ def _state_seconds(lanes: Iterable[list[_Span]]) -> dict[str, float]:
 
 def _merge_short_spans(spans: list[_Span], width: float) -> list[_Span]:
     """The same time in cells of `width`, each in the state that took most of it; equal neighbours become one."""
+
     cells: dict[int, dict[str, float]] = {}
     for begin, end, state in spans:
         cell = int(begin / width)
@@ -235,6 +266,7 @@ def _merge_short_spans(spans: list[_Span], width: float) -> list[_Span]:
     for cell, times in sorted(cells.items()):
         state, part = max(times.items(), key=lambda item: item[1])
         begin, end = max(cell * width, spans[0][0]), min((cell + 1) * width, spans[-1][1])
+        # A whole cell of which more than half is in no span stays empty: idle time has no spans.
         if sum(times.values()) < width / 2 and part < width / 2 and end - begin >= width * 0.99:
             continue
         if merged and merged[-1][2] == state and begin - merged[-1][1] < width * 0.01:
@@ -244,16 +276,17 @@ def _merge_short_spans(spans: list[_Span], width: float) -> list[_Span]:
     return merged
 
 
-def _thin_batches(one: Batches, max_spans: int) -> Batches:
-    stride = max(1, -(-len(one["start"]) // max_spans))
+def _thin_batches(batches: Batches, max_spans: int) -> Batches:
+    """Leave out samples beyond `max_spans`; `busy` is of all of them."""
+    stride = max(1, -(-len(batches["start"]) // max_spans))
     return {
-        "rank": one["rank"],
-        "busy": round(one["busy"], 4),
-        "start": one["start"][::stride],
-        "seconds": one["seconds"][::stride],
-        "rows": one["rows"][::stride],
-        "states": one["states"][::stride],
-        "queue": one["queue"][::stride],
+        "rank": batches["rank"],
+        "busy": round(batches["busy"], 4),
+        "start": batches["start"][::stride],
+        "seconds": batches["seconds"][::stride],
+        "rows": batches["rows"][::stride],
+        "states": batches["states"][::stride],
+        "queue": batches["queue"][::stride],
     }
 
 
@@ -277,11 +310,12 @@ def chrome_trace(timeline: Timeline) -> Trace:
         for begin, end, state in lane["spans"]:
             time, length = round(1e6 * (begin - timeline["start"]), 1), round(1e6 * (end - begin), 1)
             events.append({"name": state, "ph": "X", "pid": lane["rank"], "tid": number, "ts": time, "dur": length})
-    for one in timeline["batches"]:
-        for begin, rows, queue in zip(one["start"], one["rows"], one["queue"], strict=True):
+    for batches in timeline["batches"]:
+        for begin, rows, queue in zip(batches["start"], batches["rows"], batches["queue"], strict=True):
             time = round(1e6 * (begin - timeline["start"]), 1)
             values = {"rows": rows, "queue": queue}
-            events.append({"name": "batch", "ph": "C", "pid": one["rank"], "tid": 0, "ts": time, "args": values})
+            events.append({"name": "batch", "ph": "C", "pid": batches["rank"], "tid": 0, "ts": time, "args": values})
+    # A process for each rank, a thread for each lane: M names them, X is a span, C draws a counter.
     for rank in sorted({lane["rank"] for lane in timeline["lanes"]}):
         events.append({"name": "process_name", "ph": "M", "pid": rank, "tid": 0, "args": {"name": f"rank {rank}"}})
     return {"traceEvents": events, "displayTimeUnit": "ms"}
