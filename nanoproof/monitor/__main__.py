@@ -56,9 +56,13 @@ def main(argv: list[str] | None = None) -> int:
     address = options.address
     give_back_memory()
     monitor = start_monitor(address.port or 0, address.host, address.token)
-    one = options.run_dir is not None and (is_run(path) or not RunList(path).names())
-    (monitor.show if one else monitor.show_runs)(path)
-    what = path.name if one else f"the runs in {path}"
+    # A named folder that is no run, and has none below it, is one that is about to begin.
+    if options.run_dir is not None and (is_run(path) or not RunList(path).names()):
+        monitor.show(path)
+        what = path.name
+    else:
+        monitor.show_runs(path)
+        what = f"the runs in {path}"
     print(f"monitor of {what}: {monitor.address} (Ctrl-C ends it)", flush=True)
     try:
         monitor.wait()

@@ -112,10 +112,8 @@ class Pages:
         file = Path(path)
         if not file.resolve().is_relative_to(self._built.resolve()) or not file.is_file():
             return None
-        cache_control = "no-cache"
-        if _HASHED_NAME.fullmatch(name):  # another content would have another name
-            cache_control = "public, max-age=31536000, immutable"
-        return self._send(file, cache_control)
+        never_changes = _HASHED_NAME.fullmatch(name)  # another content would have another name
+        return self._send(file, "public, max-age=31536000, immutable" if never_changes else "no-cache")
 
     def _send(self, file: Path, cache_control: str) -> Response:
         content, stamp = file.read_bytes(), file.stat().st_mtime_ns

@@ -15,23 +15,14 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from nanoproof.monitor.record_schema import (
-    AttemptRow,
-    Outcome,
-    RootValues,
-    Searches,
-    SearchesOfStep,
-    TheoremRow,
-    Theorems,
-    TheoremSort,
-)
+from nanoproof.monitor import record_schema
 from nanoproof.monitor.records import HEAD_BYTES, one_line, source_in
 from nanoproof.monitor.tail import as_counts, as_float, as_list, as_text, file_stat, parse_object, read_range
 from nanoproof.prover.attempt import NOT_REPLAYED, REFUSED
 from nanoproof.prover.attempt_log import START_STATES, IndexEntry, IndexReader, attempts_file, index_file, logged_ranks
 
 _TREE_NAME = re.compile(r"(\d{1,11})_(\d{1,11})_(\d{1,11})", re.ASCII)
-OUTCOMES: tuple[Outcome, ...] = ("proven", "disproven", "unproven", "error")
+OUTCOMES: tuple[record_schema.Outcome, ...] = ("proven", "disproven", "unproven", "error")
 PROVEN, DISPROVEN, _, ERROR = range(4)
 MAX_ATTEMPTS = 5_000_000
 MAX_TREES = 1_000_000
@@ -107,7 +98,7 @@ class AttemptStore:
     def poll(self) -> bool:
         """Read a bounded part of what is new; return whether there was anything."""
         ranks = [rank for rank in logged_ranks(self._path) if self._is_readable(rank)]
-        if any(rank not in ranks for rank in self._readers):
+        if not self._readers.keys() <= set(ranks):
             self._reset()
         before = self._count, self.covered
         for rank in ranks:
@@ -180,9 +171,7 @@ class AttemptStore:
             counts = tuple(min(max(0, number), _MAX_COUNT) for number in counts)  # type: ignore[assignment]
         stats = self._stats(entry.dataset, entry.id)
         key = _key(step, rank, sequence)
-        moment = math.nan  # of attempts of older runs, which have no times
-        if isinstance(entry.time, (int, float)):
-            moment = float(entry.time)
+        moment = float(entry.time) if isinstance(entry.time, (int, float)) else math.nan  # older runs have no times
         self.outcomes[entry.outcome] += 1  # type: ignore[index]
         if entry.lost:
             self._count_lost(entry)
@@ -219,9 +208,7 @@ class AttemptStore:
     def find_theorem(self, dataset: str, name: str) -> TheoremStats | None:
         """Return the statistics of a theorem, or None if it was never tried."""
         number = self._numbers.get((dataset, name))
-        if number is None:
-            return None
-        return self.theorems[number]
+        return None if number is None else self.theorems[number]
 
     def find_attempt(self, rank: int, step: int, sequence: int) -> int | None:
         """Return the row of an attempt, or None."""
@@ -241,7 +228,7 @@ class AttemptStore:
         theorem: int | None = None,
         outcome: str | None = None,
         with_tree: bool = False,
-    ) -> tuple[list[AttemptRow], int]:
+    ) -> tuple[list[record_schema.AttemptRow], int]:
         """Return a page of attempts, newest first, and how many match in all."""
         rows = self._rows[: self._count]
         keep = np.ones(self._count, bool)
@@ -267,13 +254,10 @@ class AttemptStore:
                 keys.append(_key(step, rank, sequence))
         return np.isin(self._rows["key"][: self._count], np.array(keys, np.int64))
 
-    def row(self, number: int) -> AttemptRow:
+    def row(self, number: int) -> record_schema.AttemptRow:
         """Return the summary of an attempt."""
         row = self._rows[number]
         stats = self.theorems[row["theorem"]]
-        moment: float | None = float(row["time"])
-        if np.isnan(row["time"]):
-            moment = None
         return {
             "rank": int(row["rank"]),
             "step": int(row["step"]),
@@ -286,7 +270,7 @@ class AttemptStore:
             "budget": int(row["budget"]),
             "tactics": int(row["tactics"]),
             "seconds": round(float(row["seconds"]), 3),
-            "time": moment,
+            "time": None if np.isnan(row["time"]) else float(row["time"]),
             "tree": f"{row['step']}_{row['rank']}_{row['seq']}" in self._trees,
         }
 
@@ -315,7 +299,7 @@ class AttemptStore:
         # By at least a minute: two proofs in the first second of a run are no 7,200 an hour.
         return 3600.0 * int((proven & (times >= begin)).sum()) / max(60.0, now - begin)
 
-    def theorem_row(self, stats: TheoremStats) -> TheoremRow:
+    def theorem_row(self, stats: TheoremStats) -> record_schema.TheoremRow:
         """Return a theorem's statistics and its statement as the API's row."""
         return {
             "dataset": stats.dataset,
@@ -342,9 +326,7 @@ class AttemptStore:
     def last_time(self) -> float | None:
         """Return when the newest attempt ended, in seconds since the epoch."""
         times = self._rows["time"][: self._count]
-        if np.isnan(times).all():  # also if there are none
-            return None
-        return float(np.nanmax(times))
+        return None if np.isnan(times).all() else float(np.nanmax(times))
 
     def by_time(self) -> np.ndarray:
         """Return the rows in the order in which their attempts ended; those without a time, of older runs, by name."""
@@ -422,7 +404,7 @@ def sample_rows(store: AttemptStore, most: int = MAX_SAMPLED) -> list[SampledRec
     return chosen
 
 
-def read_searches(run_path: Path, rows: list[SampledRecord], total: int) -> Searches:
+def read_searches(run_path: Path, rows: list[SampledRecord], total: int) -> record_schema.Searches:
     """Sum up what the searches of a sample did, by step, and what the value said of what was proved or not."""
     steps: dict[int, Counter[str]] = {}
     values: dict[str, list[float]] = {"proven": [], "unproven": []}
@@ -436,7 +418,7 @@ def read_searches(run_path: Path, rows: list[SampledRecord], total: int) -> Sear
             values[str(record["outcome"])].append(value)
     bucket = max(1, -(-len(steps) // _MAX_BUCKETS))
     ordered = sorted(steps)
-    by_group: list[SearchesOfStep] = []
+    by_group: list[record_schema.SearchesOfStep] = []
     for first in range(0, len(ordered), bucket):
         group = ordered[first : first + bucket]
         counts_of_group = sum(map(steps.__getitem__, group), Counter[str]())
@@ -461,12 +443,10 @@ def _root_value(record: dict[str, Any]) -> float | None:
     return value if value is not None and 0 <= value <= _MAX_VALUE else None
 
 
-def _spread(values: list[float]) -> RootValues:
+def _spread(values: list[float]) -> record_schema.RootValues:
     """Count the values of theorems by the whole number nearest to each."""
     counts = Counter(map(round, values))
-    mean = None
-    if values:
-        mean = sum(values) / len(values)
+    mean = sum(values) / len(values) if values else None
     return {"count": len(values), "mean": mean, "by_value": {str(value): counts[value] for value in sorted(counts)}}
 
 
@@ -486,7 +466,7 @@ def _told_apart(proven: list[float], unproven: list[float]) -> float | None:
 
 # -- The table of theorems: search, filter and sort --------------------------------------------------------------------
 
-SORTS: tuple[str, ...] = get_args(TheoremSort)
+SORTS: tuple[str, ...] = get_args(record_schema.TheoremSort)
 _MAX_CACHED_QUERIES = 16
 _SORT_KEYS: dict[str, Callable[[TheoremStats], Any]] = {
     **{name: attrgetter(name) for name in SORTS if name not in ("first", "last")},
@@ -507,7 +487,7 @@ class TheoremTable:
 
     def page(
         self, q: str, dataset: str | None, outcome: str | None, sort: str, descending: bool, page: int, size: int
-    ) -> Theorems:
+    ) -> record_schema.Theorems:
         """Return a page of the theorems that match."""
         if self._version != self._attempts.version:
             self._version = self._attempts.version

@@ -409,9 +409,7 @@ def evaluation_state(paths: Sequence[Path]) -> schema.RunState:
     if any(lock.alive is not False for lock in locks):
         return {"name": "running", "since": None}
     # Who ends in order takes the lock away.
-    if locks:
-        return {"name": "died", "since": newest}
-    return {"name": "stopped", "since": newest}
+    return {"name": "died" if locks else "stopped", "since": newest}
 
 
 def _changed(before: dict[str, Any], after: dict[str, Any]) -> dict[str, list[Any]]:
@@ -424,7 +422,6 @@ def _changed(before: dict[str, Any], after: dict[str, Any]) -> dict[str, list[An
 
 
 def _to_point(row: schema.EvaluationRow) -> schema.EvaluationPoint:
-    # A chart has all points of a run at once: of a row only what it draws.
     return {name: row[name] for name in schema.EvaluationPoint.__annotations__}  # type: ignore[literal-required, return-value]
 
 

@@ -6,9 +6,9 @@ are whole; theorems in full, evaluations in full and search trees are a choice. 
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -57,7 +57,7 @@ def export_run(path: Path, options: ExportOptions) -> str:
     if not is_run(path) and not is_evaluation(path):
         raise UserError(f"{path} holds no run: `python -m nanoproof.runs list` names those that there are")
     current = CurrentRun()
-    current.show(path, every_seconds=0)
+    current.show(path, every_seconds=0)  # no thread: each question reads what is new
     try:
         data = _Answers(current).collect(options)
     finally:
@@ -85,6 +85,7 @@ class _Answers:
     def __init__(self, current: CurrentRun) -> None:
         self._client: Client = create_app(current).test_client()
         self.answers: dict[str, Any] = {}
+        # Each look at the reader reads for a bounded time. A run that goes on may always have more.
         deadline = time.monotonic() + _READ_SECONDS
         while current.reader.has_more and time.monotonic() < deadline:
             pass
@@ -99,22 +100,31 @@ class _Answers:
             raise UserError(f"the run cannot be read: /api/{path} has status {response.status_code}: {response.text}")
         return response.get_json()
 
-    def _pages(self, path: str, most: int, **params: Any) -> Iterator[dict[str, Any]]:
-        """Yield the answers of as many pages as hold `most` items."""
+    def _pages(self, path: str, most: int, within: str = "", **params: Any) -> tuple[dict[str, Any], list[Any]]:
+        """Return the first of as many pages as hold `most` items, and the items of all of them.
+
+        The list is the answer itself, or is in it under the name `within`.
+        """
+        items: list[Any] = []
         for page in range(1, -(-most // MAX_PAGE_SIZE) + 1):
             answer = self._ask(path, page=page, size=MAX_PAGE_SIZE, **params)
-            yield answer
-            if page * MAX_PAGE_SIZE >= answer["total"]:
-                return
+            if page == 1:
+                first = answer
+            part = answer[within] if within else answer
+            items += part["items"]
+            if page * MAX_PAGE_SIZE >= part["total"]:
+                break
+        return first, items
 
     def _whole(self, path: str, most: int, **params: Any) -> dict[str, Any]:
         """Return a list in one page."""
-        pages = list(self._pages(path, most, **params))
-        return {**pages[0], "items": [one for page in pages for one in page["items"]], "page": 1}
+        first, items = self._pages(path, most, **params)
+        return {**first, "items": items, "page": 1}
 
     def collect(self, options: ExportOptions) -> dict[str, Any]:
         """Return all that the page of a file needs."""
         answers = self.answers
+        # Whatever it is when it is written: in a file nothing goes on.
         answers["overview"] = {**self._ask("overview"), "live": False, "ranks": [], "servers": [], "hosts": []}
         answers["run"] = {**self._ask("run"), "live": False}
         answers["note"] = self._ask("note")
@@ -129,11 +139,11 @@ class _Answers:
         return {"kind": "run", "made": time.time(), "answers": answers}
 
     def _named(self, kept: Sequence[AttemptRow], names: Sequence[str]) -> list[AttemptRow]:
-        known = {attempt_name(row): row for row in kept}
+        rows = {attempt_name(row): row for row in kept}
         for name in names:
-            if name not in known:
+            if name not in rows:
                 raise UserError(f"--tree {name}: no such tree is kept; the page of a tree has its name in its address")
-        return [known[name] for name in dict.fromkeys(names)]
+        return [rows[name] for name in dict.fromkeys(names)]
 
     def _add_trees(self, chosen: Sequence[AttemptRow]) -> None:
         rows = {}
@@ -150,12 +160,11 @@ class _Answers:
         rows: list[TheoremRow] = self.answers["theorems"]["items"]
         proved = [row for row in rows if row["first_proven"] is not None]
         proved.sort(key=lambda row: row["first_proven"] or 0, reverse=True)
-        wanted = [(row["dataset"], row["id"]) for row in with_tree]
-        wanted += [(row["dataset"], row["id"]) for row in proved[:most]]
-        for dataset, name in dict.fromkeys(wanted):
+        for dataset, name in dict.fromkeys((row["dataset"], row["id"]) for row in (*with_tree, *proved[:most])):
             theorem = self._ask("theorem", dataset=dataset, id=name)
             if theorem is None:
                 continue
+            # A link to a tree that is not in the file would lead nowhere.
             for row in (*theorem["history"], *filter(None, [theorem["best"]])):
                 row["tree"] = f"attempts/{attempt_name(row)}/tree" in self.answers
             self.answers[f"theorem/{dataset}/{name}"] = theorem
@@ -168,34 +177,26 @@ class _Answers:
         self.answers["evaluations"] = whole
         for row in whole["items"][:most]:
             name = row["name"]
-            pages = list(self._pages_of_results(name))
-            results = [one for page in pages for one in page["results"]["items"]]
-            self.answers[f"evaluations/{name}"] = {**pages[0], "results": {**pages[0]["results"], "items": results}}
+            first, results = self._pages(f"evaluations/{quote(name, safe='')}", MAX_RESULTS, "results")
+            self.answers[f"evaluations/{name}"] = {**first, "results": {**first["results"], "items": results}}
             most_trees -= self._add_results(name, results, most_trees)
 
     def _add_results(self, name: str, results: Sequence[dict[str, Any]], most_trees: int) -> int:
         """Add results in full, proofs and failures in turns, with their trees; return how many trees these are."""
         proved = [result for result in results if result["outcome"] == "proven"][:MAX_SOLVED]
         failed = [result for result in results if result["outcome"] != "proven"][:MAX_SOLVED]
-        turns = [result for pair in zip_longest(failed, proved) for result in pair if result is not None]
         trees = 0
-        for result in turns:
+        for result in filter(None, chain.from_iterable(zip_longest(failed, proved))):
             path = f"results/{result['index']}"
             full = self._ask(f"evaluations/{quote(name, safe='')}/{path}")
-            kept = [one for one in full["kept"] if one == "tree" and trees < most_trees]
-            self.answers[f"evaluations/{name}/{path}"] = {**full, "kept": kept}
-            if kept:
+            is_with_tree = "tree" in full["kept"] and trees < most_trees
+            # A certificate is for a checker, and is not in the file.
+            self.answers[f"evaluations/{name}/{path}"] = {**full, "kept": ["tree"] * is_with_tree}
+            if is_with_tree:
                 trees += 1
                 tree = self._ask(f"evaluations/{quote(name, safe='')}/{path}/tree")
                 self.answers[f"evaluations/{name}/{path}/tree"] = tree
         return trees
-
-    def _pages_of_results(self, name: str) -> Iterator[dict[str, Any]]:
-        for page in range(1, MAX_RESULTS // MAX_PAGE_SIZE + 1):
-            answer = self._ask(f"evaluations/{quote(name, safe='')}", page=page, size=MAX_PAGE_SIZE)
-            yield answer
-            if page * MAX_PAGE_SIZE >= answer["results"]["total"]:
-                return
 
 
 def attempt_name(row: AttemptRow) -> str:
@@ -207,9 +208,7 @@ def choose_trees(kept: Sequence[AttemptRow], most: int) -> list[AttemptRow]:
     """Choose trees to show, at most one of a theorem: in turns the longest proof and the longest failed search."""
     proofs = sorted((row for row in kept if row["outcome"] == "proven"), key=lambda row: -row["tactics"])
     others = sorted((row for row in kept if row["outcome"] != "proven"), key=lambda row: -row["simulations"])
-    turns = [one for pair in zip(proofs, others, strict=False) for one in pair]
-    turns += proofs[len(others) :] + others[len(proofs) :]
     chosen: dict[tuple[str, str], AttemptRow] = {}
-    for row in turns:
+    for row in filter(None, chain.from_iterable(zip_longest(proofs, others))):
         chosen.setdefault((row["dataset"], row["id"]), row)
     return list(chosen.values())[:most]

@@ -15,20 +15,9 @@ from typing import Any
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json
 from nanoproof.common.run_dir import FINISHED, LockSigns, read_lock, run_name
+from nanoproof.monitor import tail
 from nanoproof.monitor.ranks import STALE_SECONDS
 from nanoproof.monitor.schema import RunFile, RunIdentity, RunNote, RunState, StateName
-from nanoproof.monitor.tail import (
-    as_dict,
-    as_float,
-    as_list,
-    as_text,
-    file_size,
-    file_stat,
-    int_or_none,
-    newest_change,
-    read_object,
-    without_none,
-)
 
 STALLED_SECONDS = 30.0
 """A process that lives, but has not written its status for so long, is stalled (it does once a second)."""
@@ -53,8 +42,8 @@ def run_state(path: Path, status_time: float | None, stopped: bool, last_heard: 
     `status_time` is when a status file was last written, if there is one, `stopped` whether that says that the run has
     ended, and `last_heard` the newest time in any of its records.
     """
-    lock, finished = read_lock(path), file_stat(path / FINISHED)
-    heard = max(without_none([status_time, last_heard]), default=None)
+    lock, finished = read_lock(path), tail.file_stat(path / FINISHED)
+    heard = max(tail.without_none([status_time, last_heard]), default=None)
     # It was written at an end: no sign that the process went without a word, and none of a part that was resumed since.
     if stopped:
         status_time = None
@@ -67,21 +56,19 @@ def run_state(path: Path, status_time: float | None, stopped: bool, last_heard: 
         return _state("running", None)
     if finished is not None:
         # A copy of a run has a file of today; what is in its records is older, and true.
-        return _state("finished", min(without_none([heard, finished.st_mtime])))
+        return _state("finished", min(tail.without_none([heard, finished.st_mtime])))
     if lock is not None:
         return _state("died", max(heard or 0.0, lock.heartbeat))
     if heard is None:
         return _state("unknown", None)
     # Without a lock: a status that nobody ended by "stopped" is of a process that went without a word.
-    if status_time is not None:
-        return _state("died", heard)
-    return _state("stopped", heard)
+    return _state("stopped" if status_time is None else "died", heard)
 
 
 def _alive(lock: LockSigns, status_time: float | None, now: float) -> StateName:
     """How a run fares whose process lives, or may live on another machine."""
     if lock.alive is None:  # of another machine: only signs of life can tell
-        last_sign = max(without_none([status_time, lock.heartbeat]))
+        last_sign = max(tail.without_none([status_time, lock.heartbeat]))
         return "running" if now - last_sign < SILENT_SECONDS else "silent"
     # A status from before the lock is of the part before: a run that loads its model has written none of its own yet.
     writes = status_time is not None and status_time > lock.began
@@ -104,8 +91,7 @@ class ActiveTime:
 
     def resumed(self, moment: float) -> None:
         """Note that a part begins."""
-        # Files are read one after the other, and so a part may be told of when later moments were already heard: those
-        # are of the new part then.
+        # Later moments may have been heard already, from a file that was read before: they are of the new part then.
         at = bisect_right(self._starts, moment)
         self._starts.insert(at, moment)
         if at == 0:
@@ -145,24 +131,24 @@ class ActiveTime:
 
 def identity(path: Path, args: dict[str, Any], meta: dict[str, Any]) -> RunIdentity:
     """Describe a run from its `args.json` and `meta.json`."""
-    versions = {name: as_text(value, 200) for name, value in as_dict(meta.get("versions")).items()}
+    versions = {name: tail.as_text(value, 200) for name, value in tail.as_dict(meta.get("versions")).items()}
     commit = versions.pop("nanoproof", "")  # with a plus where the code had changes beside it
     command = command_of(meta)
-    decisions = {name: as_text(value, 2000) for name, value in as_dict(meta.get("decisions")).items()}
+    decisions = {name: tail.as_text(value, 2000) for name, value in tail.as_dict(meta.get("decisions")).items()}
     files, total = _files(path)
     return {
         "path": str(path),
         "stage": stage_of(command),
         "command": shown_command(command, decisions),
         "resume": resume_command(path, command, decisions),
-        "started": to_time(as_text(meta.get("started"))),
-        "seed": int_or_none(args.get("seed")),
+        "started": to_time(tail.as_text(meta.get("started"))),
+        "seed": tail.int_or_none(args.get("seed")),
         "commit": commit.removesuffix("+"),
         "changed": commit.endswith("+"),
         "versions": versions,
-        "hardware": _plain(as_dict(meta.get("hardware"))),
+        "hardware": _plain(tail.as_dict(meta.get("hardware"))),
         "decisions": decisions,
-        "parent": as_text(args.get("model_path"), 1000),
+        "parent": tail.as_text(args.get("model_path"), 1000),
         "files": files,
         "bytes": total,
     }
@@ -170,8 +156,8 @@ def identity(path: Path, args: dict[str, Any], meta: dict[str, Any]) -> RunIdent
 
 def read_note(path: Path) -> RunNote:
     """Return the name and the note that somebody gave a run; empty where there are none."""
-    data = read_object(path / NOTE_FILE, 1 << 16) or {}
-    return {"title": as_text(data.get("title"), MAX_TITLE), "note": as_text(data.get("note"), MAX_NOTE)}
+    data = tail.read_object(path / NOTE_FILE, 1 << 16) or {}
+    return {"title": tail.as_text(data.get("title"), MAX_TITLE), "note": tail.as_text(data.get("note"), MAX_NOTE)}
 
 
 def write_note(path: Path, title: str, note: str) -> RunNote:
@@ -193,7 +179,7 @@ def _plain(values: dict[str, Any]) -> dict[str, str | float | None]:
 
 def command_of(meta: dict[str, Any]) -> list[str]:
     """Return the command that a run recorded: its program and the arguments; empty if there is none."""
-    return list(map(str, as_list(meta.get("command"))))
+    return list(map(str, tail.as_list(meta.get("command"))))
 
 
 def module_of(command: list[str]) -> str:
@@ -220,9 +206,7 @@ def shown_command(command: list[str], decisions: dict[str, str]) -> str:
 
 def _launch(module: str, arguments: list[str], decisions: dict[str, str]) -> str:
     ranks = _RANKS.match(decisions.get("ranks", ""))
-    how = "python -m"
-    if ranks and int(ranks[1]) > 1:
-        how = f"torchrun --standalone --nproc_per_node={ranks[1]} -m"
+    how = f"torchrun --standalone --nproc_per_node={ranks[1]} -m" if ranks and int(ranks[1]) > 1 else "python -m"
     return f"{how} {module} {shlex.join(arguments)}".strip()
 
 
@@ -245,10 +229,10 @@ def ask_command(path: Path) -> str:
 def planned_steps(args: dict[str, Any], meta: dict[str, Any]) -> int | None:
     """Return how many steps a run is to make: what it decided, else its option; None if that is unknown."""
     # As text for people, such as "60 of 64 examples": stages that count steps from the data have no option of them.
-    decided = _LEADING_NUMBER.match(as_text(as_dict(meta.get("decisions")).get("steps")))
+    decided = _LEADING_NUMBER.match(tail.as_text(tail.as_dict(meta.get("decisions")).get("steps")))
     if decided and decided[0].strip(","):
         return int(decided[0].replace(",", ""))
-    steps = as_float(args.get("num_steps"))
+    steps = tail.as_float(args.get("num_steps"))
     if steps is None or not 1 <= steps < UNBOUNDED_STEPS:
         return None
     return int(steps)
@@ -271,13 +255,13 @@ def _files(path: Path) -> tuple[list[RunFile], int]:
     files: list[RunFile] = []
     for name in _names(path):
         entry = path / name
-        stat = file_stat(entry)
+        stat = tail.file_stat(entry)
         if stat is not None:
             files.append({"name": name, "bytes": stat.st_size, "time": stat.st_mtime})
         elif entry.is_dir() and not entry.is_symlink():
             inside = list(entry.glob("*"))
-            size = sum(map(file_size, inside))
-            files.append({"name": f"{name}/", "bytes": size, "time": newest_change(inside) or 0.0})
+            size = sum(map(tail.file_size, inside))
+            files.append({"name": f"{name}/", "bytes": size, "time": tail.newest_change(inside) or 0.0})
     total = sum(file["bytes"] for file in files)
     return sorted(files, key=lambda file: -file["bytes"])[:MAX_FILES], total
 

@@ -10,22 +10,10 @@ from typing import Any, Literal, get_args
 from nanoproof.actors.live_tree import ASKED_SECONDS, live_file, watch_file
 from nanoproof.actors.state_questions import answer_file, question_file
 from nanoproof.common.files import atomic_write, json_line
+from nanoproof.monitor import tail
 from nanoproof.monitor.record_schema import LiveSearch, Outcome, StateAnswer
 from nanoproof.monitor.records import load_live, to_sample, to_tree
 from nanoproof.monitor.schema import Actor, Event, Gpu, Host, LeanServer, RankActors, RankStatus, Remote
-from nanoproof.monitor.tail import (
-    Stamp,
-    as_dict,
-    as_dicts,
-    as_float,
-    as_floats,
-    as_int,
-    as_optional_int,
-    as_text,
-    file_stamp,
-    file_stat,
-    read_object,
-)
 
 STALE_SECONDS = 10.0
 """A rank writes its status once a second."""
@@ -42,7 +30,7 @@ class RankStore:
 
     def __init__(self, run_path: Path) -> None:
         self._path = Path(run_path)
-        self._stamps: dict[int, Stamp] = {}
+        self._stamps: dict[int, tail.Stamp] = {}
         self.statuses: dict[int, dict[str, Any]] = {}
 
     def poll(self) -> None:
@@ -56,10 +44,10 @@ class RankStore:
             del self.statuses[rank]
             self._stamps.pop(rank, None)
         for rank in sorted(files)[:MAX_RANKS]:
-            stamp = file_stamp(files[rank])
+            stamp = tail.file_stamp(files[rank])
             if stamp is None or self._stamps.get(rank) == stamp:
                 continue
-            status = read_object(files[rank], _STATUS_BYTES)
+            status = tail.read_object(files[rank], _STATUS_BYTES)
             self._stamps[rank] = stamp
             self.statuses.pop(rank, None)
             if status is not None:
@@ -80,7 +68,7 @@ class RankStore:
 
     def age(self, rank: int, now: float) -> float:
         """Return the seconds since a rank wrote its status."""
-        return max(0.0, round(now - (as_float(self.statuses[rank].get("time")) or 0.0), 1))
+        return max(0.0, round(now - (tail.as_float(self.statuses[rank].get("time")) or 0.0), 1))
 
     def rank_statuses(self, now: float) -> list[RankStatus]:
         """Return the status of each rank."""
@@ -90,11 +78,11 @@ class RankStore:
                 "rank": rank,
                 "live": self.is_live(rank, now),
                 "age": self.age(rank, now),
-                "phase": as_text(status.get("phase")),
-                "step": as_optional_int(status.get("step")),
-                "pid": as_optional_int(status.get("pid")),
-                "memory": as_float(status.get("memory")),
-                "gpu": _to_gpu(as_dict(status.get("gpu"))),
+                "phase": tail.as_text(status.get("phase")),
+                "step": tail.as_optional_int(status.get("step")),
+                "pid": tail.as_optional_int(status.get("pid")),
+                "memory": tail.as_float(status.get("memory")),
+                "gpu": _to_gpu(tail.as_dict(status.get("gpu"))),
                 "actors": _state_counts(status),
             }
             rows.append(row)
@@ -105,12 +93,12 @@ class RankStore:
         most_of_rank = max(1, most // max(1, len(self.statuses)))
         ranks: list[RankActors] = []
         for rank, status in self.statuses.items():
-            actors = as_dicts(status.get("actors"))
+            actors = tail.as_dicts(status.get("actors"))
             row: RankActors = {
                 "rank": rank,
                 "live": self.is_live(rank, now),
                 "age": self.age(rank, now),
-                "phase": as_text(status.get("phase")),
+                "phase": tail.as_text(status.get("phase")),
                 "actors": list(map(_to_actor, actors[:most_of_rank])),
                 "total": len(actors),
                 "states": _state_counts(status),
@@ -129,11 +117,11 @@ class RankStore:
         counts, away = Counter[str](), Counter[str]()
         states: dict[str, str] = {}
         for status in self._live_or_all(now):
-            for actor in as_dicts(status.get("actors")):
-                counts[as_text(actor.get("server"))] += 1
-                away[as_text(actor.get("server"))] += actor.get("state") == "error"
-            for server in as_dicts(status.get("servers")):
-                states[as_text(server.get("address"))] = as_text(server.get("state"))
+            for actor in tail.as_dicts(status.get("actors")):
+                counts[tail.as_text(actor.get("server"))] += 1
+                away[tail.as_text(actor.get("server"))] += actor.get("state") == "error"
+            for server in tail.as_dicts(status.get("servers")):
+                states[tail.as_text(server.get("address"))] = tail.as_text(server.get("state"))
         servers: list[LeanServer] = []
         for name in sorted({*counts, *states, *events} - {""})[:1000]:
             state = states.get(name)
@@ -147,17 +135,17 @@ class RankStore:
         """Return the hosts that status files tell of, then those that events say are gone."""
         hosts: dict[str, Host] = {}
         for status in self._live_or_all(now):
-            for record in as_dicts(status.get("hosts"))[:MAX_HOSTS]:
-                name = as_text(record.get("host"), 300)
+            for record in tail.as_dicts(status.get("hosts"))[:MAX_HOSTS]:
+                name = tail.as_text(record.get("host"), 300)
                 hosts[name] = {
                     "name": name,
                     "state": "up",
                     "since": None,
-                    "size": as_int(record.get("size")),
-                    "under_way": as_int(record.get("under_way")),
-                    "attempts": as_int(record.get("attempts")),
-                    "attempts_per_minute": as_float(record.get("attempts_per_minute")) or 0.0,
-                    "given_again": as_int(record.get("given_again")),
+                    "size": tail.as_int(record.get("size")),
+                    "under_way": tail.as_int(record.get("under_way")),
+                    "attempts": tail.as_int(record.get("attempts")),
+                    "attempts_per_minute": tail.as_float(record.get("attempts_per_minute")) or 0.0,
+                    "given_again": tail.as_int(record.get("given_again")),
                     "servers": _servers_of(status, name),
                     "reason": "",
                 }
@@ -169,67 +157,67 @@ class RankStore:
 
     def remote(self, now: float) -> Remote | None:
         """Return what became of attempts that are made elsewhere; None if they are not."""
-        records = [as_dict(status.get("remote")) for status in self._live_or_all(now) if status.get("remote")]
+        records = [tail.as_dict(status.get("remote")) for status in self._live_or_all(now) if status.get("remote")]
         if not records:
             return None
         remote: Remote = {"attempts": 0, "stale": 0, "given_again": 0, "revision": 0}
         for counts in records:
-            remote["attempts"] += as_int(counts.get("attempts"))
-            remote["stale"] += as_int(counts.get("stale"))
-            remote["given_again"] += as_int(counts.get("given_again"))
-            remote["revision"] = max(remote["revision"], as_int(counts.get("revision")))
+            remote["attempts"] += tail.as_int(counts.get("attempts"))
+            remote["stale"] += tail.as_int(counts.get("stale"))
+            remote["given_again"] += tail.as_int(counts.get("given_again"))
+            remote["revision"] = max(remote["revision"], tail.as_int(counts.get("revision")))
         return remote
 
 
 def _servers_of(status: dict[str, Any], host: str) -> list[str]:
     """The Lean servers of a host, with their state where that is not up."""
-    servers = [server for server in as_dicts(status.get("servers")) if server.get("host") == host]
+    servers = [server for server in tail.as_dicts(status.get("servers")) if server.get("host") == host]
     lines: list[str] = []
     for server in servers[:20]:
-        address, state = as_text(server.get("address"), 300), as_text(server.get("state"), 50)
+        address, state = tail.as_text(server.get("address"), 300), tail.as_text(server.get("state"), 50)
         lines.append(address if state in ("", "up") else f"{address} {state}")
     return lines
 
 
 def _gone(event: Event) -> Host:
     return {
-        "name": as_text(event["fields"].get("host"), 300),
+        "name": tail.as_text(event["fields"].get("host"), 300),
         "state": "gone",
         "since": event["time"],
         "size": 0,
         "under_way": 0,
         "attempts": 0,
         "attempts_per_minute": 0.0,
-        "given_again": as_int(event["fields"].get("given_again")),
+        "given_again": tail.as_int(event["fields"].get("given_again")),
         "servers": [],
-        "reason": as_text(event["fields"].get("reason"), 300),
+        "reason": tail.as_text(event["fields"].get("reason"), 300),
     }
 
 
 def _state_counts(status: dict[str, Any]) -> dict[str, int]:
     """How many actors of a rank are in each state."""
-    return dict(Counter(as_text(actor.get("state")) or "idle" for actor in as_dicts(status.get("actors"))))
+    return dict(Counter(tail.as_text(actor.get("state")) or "idle" for actor in tail.as_dicts(status.get("actors"))))
 
 
 def _state_seconds(actors: list[dict[str, Any]]) -> dict[str, float]:
     """Seconds that actors have spent in each state."""
     sums: dict[str, float] = {}
     for actor in actors:
-        for state, seconds in as_floats(actor.get("seconds")).items():
+        for state, seconds in tail.as_floats(actor.get("seconds")).items():
             sums[state] = sums.get(state, 0.0) + seconds
     return sums
 
 
 def _to_actor(record: dict[str, Any]) -> Actor:
     return {
-        "actor": as_int(record.get("actor")),
-        "state": as_text(record.get("state")) or "idle",
-        "theorem": as_text(record.get("theorem"), 500),
-        "simulations": as_int(record.get("simulations")),
-        "budget": as_optional_int(record.get("budget")),
-        "server": as_text(record.get("server"), 300),
-        "state_seconds": as_float(record.get("state_seconds")),
-        "seconds": as_floats(record.get("seconds")),
+        "actor": tail.as_int(record.get("actor")),
+        "state": tail.as_text(record.get("state")) or "idle",
+        "theorem": tail.as_text(record.get("theorem"), 500),
+        "simulations": tail.as_int(record.get("simulations")),
+        "budget": tail.as_optional_int(record.get("budget")),
+        "server": tail.as_text(record.get("server"), 300),
+        "state_seconds": tail.as_float(record.get("state_seconds")),
+        "seconds": tail.as_floats(record.get("seconds")),
     }
 
 
@@ -237,10 +225,10 @@ def _to_gpu(data: dict[str, Any]) -> Gpu | None:
     if not data:
         return None
     return {
-        "name": as_text(data.get("name")),
-        "utilization": as_float(data.get("utilization")),
-        "memory": as_float(data.get("memory")),
-        "memory_total": as_float(data.get("memory_total")),
+        "name": tail.as_text(data.get("name")),
+        "utilization": tail.as_float(data.get("utilization")),
+        "memory": tail.as_float(data.get("memory")),
+        "memory_total": tail.as_float(data.get("memory_total")),
     }
 
 
@@ -248,6 +236,9 @@ def _to_gpu(data: dict[str, Any]) -> Gpu | None:
 
 ASK_SECONDS = 1.0
 """A question is written anew as often as this while somebody looks."""
+
+
+_SearchState = Literal["asked", "under way", "over", "taken", "elsewhere", "silent", "refused"]
 
 
 class Watch:
@@ -267,8 +258,7 @@ class Watch:
             if not live:
                 return _no_search(rank, actor, "silent")
             now = time.monotonic()
-            # A rank writes one search at a time, which costs its actors little: who came first keeps it, until the page
-            # is closed and asks no more.
+            # A rank shows one search at a time: who came first keeps it, until the page is closed and asks no more.
             watched, since = self._watched.get(rank, (actor, now))
             if watched != actor and now - since < ASKED_SECONDS:
                 return {**_no_search(rank, actor, "taken"), "watched": watched}
@@ -292,7 +282,7 @@ class Watch:
 
     def _shown(self, rank: int) -> LiveSearch | None:
         file = live_file(self._path, rank)
-        status = file_stat(file)
+        status = tail.file_stat(file)
         if status is None:
             return None
         # It is replaced as a whole, twice a second, and maybe by one of the same size: the inode tells.
@@ -320,16 +310,16 @@ class StateAsker:
         """Return the answer to the question of this `id`, which is put if it is not there yet. Raises OSError if the
         run's folder cannot be written."""
         with self._lock:
-            answer = read_object(answer_file(self._path, rank), _STATUS_BYTES) or {}
+            answer = tail.read_object(answer_file(self._path, rank), _STATUS_BYTES) or {}
             if answer.get("id") == id:
-                result = no_answer("answered", as_text(answer.get("error"), 2000))
+                result = no_answer("answered", tail.as_text(answer.get("error"), 2000))
                 if answer.get("sample") is not None:
-                    result["sample"] = to_sample(as_dict(answer["sample"]))
+                    result["sample"] = to_sample(tail.as_dict(answer["sample"]))
                 return result
             question = question_file(self._path, rank)
-            stat = file_stat(question)
+            stat = tail.file_stat(question)
             if stat is not None and time.time() - stat.st_mtime < GIVEN_UP_SECONDS:
-                is_mine = (read_object(question, _STATUS_BYTES) or {}).get("id") == id
+                is_mine = (tail.read_object(question, _STATUS_BYTES) or {}).get("id") == id
                 return no_answer("asked" if is_mine else "taken")
             content = json_line({"id": id, "state": state}).encode("utf-8", "replace")
             # Whole or not at all, since the rank may look at any moment; nothing is lost if the machine goes down.
@@ -344,7 +334,7 @@ def no_answer(
     return {"state": state, "error": error, "sample": None, "command": command}
 
 
-def _no_search(rank: int, actor: int, state: Literal["asked", "taken", "elsewhere", "silent", "refused"]) -> LiveSearch:
+def _no_search(rank: int, actor: int, state: _SearchState) -> LiveSearch:
     return {
         "rank": rank,
         "actor": actor,
@@ -366,32 +356,29 @@ def _no_search(rank: int, actor: int, state: Literal["asked", "taken", "elsewher
 
 
 def _to_search(rank: int, shown: dict[str, Any]) -> LiveSearch:
-    actor = as_int(shown.get("actor"), -1)
+    actor = tail.as_int(shown.get("actor"), -1)
     if shown.get("elsewhere") is True:
         return _no_search(rank, actor, "elsewhere")
-    logged, outcome = as_dict(shown.get("attempt")), shown.get("outcome")
+    logged, outcome = tail.as_dict(shown.get("attempt")), shown.get("outcome")
     if outcome is not None and outcome not in get_args(Outcome):
         outcome = "error"
-    search: LiveSearch = {
-        "rank": rank,
-        "actor": actor,
-        "state": "under way" if outcome is None else "over",
-        "watched": None,
-        "search": as_optional_int(shown.get("search")),
-        "time": as_float(shown.get("time")),
-        "theorem": as_text(shown.get("theorem"), 500),
-        "dataset": as_text(shown.get("dataset"), 500),
-        "purpose": as_text(shown.get("purpose"), 50),
-        "simulations": as_int(shown.get("simulations")),
-        "budget": as_optional_int(shown.get("budget")),
-        "outcome": outcome,
-        "message": as_text(shown.get("message"), 2000),
-        "attempt": None,
-        "nodes": as_int(shown.get("nodes")),
-        "tree": None,
-    }
+    search = _no_search(rank, actor, "under way" if outcome is None else "over")
+    search.update(
+        {
+            "search": tail.as_optional_int(shown.get("search")),
+            "time": tail.as_float(shown.get("time")),
+            "theorem": tail.as_text(shown.get("theorem"), 500),
+            "dataset": tail.as_text(shown.get("dataset"), 500),
+            "purpose": tail.as_text(shown.get("purpose"), 50),
+            "simulations": tail.as_int(shown.get("simulations")),
+            "budget": tail.as_optional_int(shown.get("budget")),
+            "outcome": outcome,
+            "message": tail.as_text(shown.get("message"), 2000),
+            "nodes": tail.as_int(shown.get("nodes")),
+        }
+    )
     if logged:
-        name = {"step": as_int(logged.get("step")), "seq": as_int(logged.get("sequence"))}
+        name = {"step": tail.as_int(logged.get("step")), "seq": tail.as_int(logged.get("sequence"))}
         search["attempt"] = {**name, "tree": logged.get("tree") is True}  # type: ignore[typeddict-item]
     if shown.get("tree") is not None:
         search["tree"] = to_tree(shown["tree"])["tree"]

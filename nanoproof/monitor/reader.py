@@ -11,20 +11,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from nanoproof.monitor import identity
 from nanoproof.monitor.attempts import AttemptStore, TheoremTable
 from nanoproof.monitor.baselines import SolverBaselines
 from nanoproof.monitor.evaluations import EvaluationStore, evaluation_state
-from nanoproof.monitor.identity import (
-    UNBOUNDED_STEPS,
-    ActiveTime,
-    command_of,
-    identity,
-    planned_steps,
-    read_note,
-    resume_command,
-    run_state,
-    stage_of,
-)
 from nanoproof.monitor.ranks import MAX_ACTORS, RankStore, StateAsker, Watch
 from nanoproof.monitor.records import CalibrationSums, LineFiles
 from nanoproof.monitor.rounds import is_selfplay
@@ -64,12 +54,13 @@ class RunReader:
         self.samples = LineFiles(self.path, "samples_r*", self.calibration.add)
         self.train_samples = LineFiles(self.path, "train_samples")
         self.timeline = TimelineReader(self.path)
-        self.active = ActiveTime()
+        self.active = identity.ActiveTime()
         self.watch, self.states = Watch(self.path), StateAsker(self.path)
         self._options: tuple[Any, dict[str, Any], dict[str, Any]] = (None, {}, {})
         self._metrics_tail = Tail(self.path / "metrics.jsonl")
         self._event_tails: dict[int, Tail] = {}
-        self._has_more = True
+        self.has_more = True
+        """Whether there is something that was not read yet."""
 
     # -- reading -------------------------------------------------------------------------------------------------
 
@@ -93,7 +84,7 @@ class RunReader:
             except Exception:
                 log.exception("the monitor could not read %s; it tries again", self.path)
                 self._stop.wait(5.0)
-            if self._has_more:
+            if self.has_more:
                 self._stop.wait(0.001)  # so that requests get the lock in between
                 continue
             # Nobody looks: a monitor that is forgotten in a terminal takes no time of the machine.
@@ -101,11 +92,6 @@ class RunReader:
             self._wake.wait(None if is_idle else self._every_seconds)
             self._wake.clear()
             self._stop.wait(self._every_seconds / 2)
-
-    @property
-    def has_more(self) -> bool:
-        """Whether there is something that was not read yet."""
-        return self._has_more
 
     def refresh(self) -> None:
         """Make sure that data is not older than the polling interval; called with each request."""
@@ -129,7 +115,7 @@ class RunReader:
                 if self._metrics_tail.restarts or any(tail.restarts for tail in self._event_tails.values()):
                     self._reset()  # files became shorter or disappeared: this is another run now
                     more = True
-            self._has_more = more
+            self.has_more = more
 
     def _poll_once(self) -> bool:
         for file in self.path.glob("events*.jsonl"):
@@ -144,7 +130,6 @@ class RunReader:
             self.metrics.add(record)
             self._note_time(record)
         self.ranks.poll()
-        # A list: each of them is to read its part, also if the first has more.
         more = [self.attempts.poll(), self.samples.poll(), self.train_samples.poll(), self.evaluations.poll()]
         tails = (self._metrics_tail, *self._event_tails.values())
         return any(more) or any(tail.behind > 1 << 20 for tail in tails)
@@ -171,7 +156,7 @@ class RunReader:
             "datasets": sorted(self.attempts.datasets),
             "args": args,
             "meta": meta,
-            "identity": identity(self.path, args, meta),
+            "identity": identity.identity(self.path, args, meta),
             "indexing": self._indexing(),
             "has": {
                 "attempts": len(self.attempts) > 0,
@@ -186,7 +171,7 @@ class RunReader:
         }
 
     def _indexing(self) -> Indexing:
-        return {"done": not self._has_more, "bytes": self.attempts.covered, "total_bytes": self.attempts.size}
+        return {"done": not self.has_more, "bytes": self.attempts.covered, "total_bytes": self.attempts.size}
 
     def _args_and_meta(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The run's `args.json` and `meta.json`; empty where they are missing or damaged."""
@@ -205,7 +190,7 @@ class RunReader:
             return evaluation_state(self.evaluations.paths())
         times = without_none([as_float(status.get("time")) for status in self.ranks.statuses.values()])
         stopped = self._main_status().get("phase") == "stopped"  # the first rank is the last to stop
-        return run_state(self.path, max(times, default=None), stopped, self.active.last, now)
+        return identity.run_state(self.path, max(times, default=None), stopped, self.active.last, now)
 
     def _main_status(self) -> dict[str, Any]:
         """The status of the first rank, which counts for the whole run; empty if there is none."""
@@ -228,9 +213,9 @@ class RunReader:
         main = self._main_status()
         newest_step = self.metrics.rows[-1].step if self.metrics.rows else None
         step = main.get("step", newest_step)
-        num_steps = as_float(main.get("num_steps")) or planned_steps(*self._args_and_meta())
+        num_steps = as_float(main.get("num_steps")) or identity.planned_steps(*self._args_and_meta())
         if num_steps is not None:
-            num_steps = int(num_steps) if num_steps < UNBOUNDED_STEPS else None
+            num_steps = int(num_steps) if num_steps < identity.UNBOUNDED_STEPS else None
         # How long at work, and how long still: of a run that has ended up to its last sign, and nothing is to come.
         elapsed, remaining, until_evaluation = self._elapsed(main, None), None, None
         if live:
@@ -314,14 +299,14 @@ class RunReader:
         if isinstance(record.get("step"), int) and isinstance(record.get("solved"), int):
             best = {"step": record["step"], "solved": record["solved"]}
         meta = self._args_and_meta()[1]
-        command = command_of(meta)
+        command = identity.command_of(meta)
         return {
             **self.live_overview(),
             "run": self.path.name,
-            "title": read_note(self.path)["title"],
+            "title": identity.read_note(self.path)["title"],
             "stage": self._stage(command),
             "rounds": is_selfplay(self.path),
-            "resume": resume_command(self.path, command, as_dict(meta.get("decisions"))),
+            "resume": identity.resume_command(self.path, command, as_dict(meta.get("decisions"))),
             "benchmarks": self.solvers.beside(self.evaluations.benchmarks()),
             "best": best,
             "checkpoints": list(self.events.checkpoints),
@@ -331,7 +316,7 @@ class RunReader:
     def _stage(self, command: list[str]) -> str:
         if is_selfplay(self.path):
             return "self-play"
-        return "evaluation" if self._is_evaluation() else stage_of(command)
+        return "evaluation" if self._is_evaluation() else identity.stage_of(command)
 
     def actors(self, most: int = MAX_ACTORS) -> Actors:
         """Return what the actors are doing."""

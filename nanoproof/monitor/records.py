@@ -221,8 +221,7 @@ def _most_visited_nodes(data: dict[str, Any], limit: int) -> list[int]:
     below: dict[int, list[int]] = {}
     for node, parent in enumerate(data["parent"]):
         below.setdefault(parent, []).append(node)
-    # From the root down, so that a node is chosen after its parent only; a proof comes first whatever its visits: it
-    # is what people open a tree for.
+    # From the root down, so that parents are chosen first; a proof before all else: people open a tree for it.
     heap, chosen = [(False, 0, 0)], list[int]()
     while heap and len(chosen) < limit:
         _, _, node = heapq.heappop(heap)
@@ -313,8 +312,7 @@ class LineFiles:
         """Read a bounded part of what is new; return whether there is more."""
         parts = list(self._path.glob(f"{self._stem}.old.jsonl"))
         for old in parts:
-            # A file that grew too long is renamed, and a new one begins. Its records were counted under its first
-            # name: read once more, each state would count twice in the calibration.
+            # Renamed since it grew too long: read once more, its states would count twice in the calibration.
             name = old.name.replace(".old.", ".")
             if name in self._files and self._files[name].follow_rename(old):
                 self._files[old.name] = self._files.pop(name)
@@ -351,8 +349,7 @@ def _round_robin(counts: list[int], first: int, last: int) -> list[tuple[int, in
         left = [number for number, count in enumerate(counts) if count > round_]
         if not left:
             break
-        # Rounds before the page in which all of these take part are passed over at once: page 10,000 takes no longer
-        # than page 1.
+        # Whole rounds before the page are passed over at once: a late page takes no longer than the first.
         whole = min(counts[number] for number in left) - round_
         skip = min(whole - 1, max(0, (first - done) // len(left)))
         round_, done = round_ + skip, done + skip * len(left)

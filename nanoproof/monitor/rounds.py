@@ -18,7 +18,6 @@ def is_selfplay(path: Path) -> bool:
 
 def finished_rounds(path: Path) -> int:
     """Return how many rounds of an experiment have their metrics, from the first on."""
-    # One without metrics is under way, and so the last one.
     number = 0
     while number < MAX_ROUNDS and file_stat(path / f"round{number}" / "metrics.json") is not None:
         number += 1

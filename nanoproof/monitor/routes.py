@@ -258,9 +258,7 @@ def live_routes(current: CurrentRun) -> Blueprint:
     @routes.get("/api/logs")
     def logs() -> Response:
         level, count = choice_param("level", LEVELS, "DEBUG"), int_param("size", 200, 1, MAX_RECORDS)
-        rank = None
-        if text_param("rank"):
-            rank = int_param("rank", 0, 0, 1_000_000)
+        rank = int_param("rank", 0, 0, 1_000_000) if text_param("rank") else None
         reader = LogReader(current.reader.path, str(level), rank)
         after, before = _cursor_positions("after"), _cursor_positions("before")
         if after is not None:

@@ -9,37 +9,10 @@ from typing import Any, NamedTuple
 
 from nanoproof.common.run_dir import FINISHED, LOCK
 from nanoproof.evaluation.summary import wilson
+from nanoproof.monitor import schema, tail
 from nanoproof.monitor.evaluations import MAX_BENCHMARKS, EvaluationStore, benchmark_of, evaluation_state, model_path
 from nanoproof.monitor.identity import NOTE_FILE, command_of, planned_steps, read_note, run_state, stage_of, to_time
 from nanoproof.monitor.rounds import SELFPLAY_FILE, finished_rounds, is_selfplay
-from nanoproof.monitor.schema import (
-    EvaluationDiff,
-    EvaluationRow,
-    EvaluationScore,
-    RunDiff,
-    RunRivals,
-    RunRow,
-    Runs,
-    RunState,
-)
-from nanoproof.monitor.tail import (
-    Stamp,
-    as_dict,
-    as_dicts,
-    as_float,
-    as_int,
-    as_text,
-    file_size,
-    file_stamp,
-    file_stat,
-    folders_in,
-    int_or_none,
-    newest_change,
-    parse_object,
-    read_object,
-    read_range,
-    without_none,
-)
 
 MAX_DEPTH = 4
 MAX_RUNS = 5000
@@ -56,18 +29,18 @@ _PLAIN = ("meta.json", "args.json", "metrics.jsonl", "events.jsonl", "status_r0.
 
 def is_run(path: Path) -> bool:
     """Tell whether a folder holds a run, or evaluations."""
-    return any(file_stat(path / name) for name in _SIGNS) or bool(_evaluations(path))
+    return any(tail.file_stat(path / name) for name in _SIGNS) or bool(_evaluations(path))
 
 
 def is_evaluation(path: Path) -> bool:
     """Tell whether a folder is an evaluation itself."""
-    return all(file_stat(path / name) for name in ("settings.json", "results.jsonl"))
+    return all(tail.file_stat(path / name) for name in ("settings.json", "results.jsonl"))
 
 
 def _evaluations(path: Path) -> list[Path]:
     """The evaluations in a folder, such as scripts.prover_eval writes."""
-    named = [folder for folder in folders_in(path) if folder.name.startswith(("eval_", "whole_"))]
-    return [folder for folder in named if file_stat(folder / "settings.json")]
+    named = [folder for folder in tail.folders_in(path) if folder.name.startswith(("eval_", "whole_"))]
+    return [folder for folder in named if tail.file_stat(folder / "settings.json")]
 
 
 class RunList:
@@ -78,7 +51,7 @@ class RunList:
         self._lock = threading.Lock()
         self._names: list[str] = []
         self._looked = float("-inf")
-        self._rows: dict[str, tuple[list[Stamp], RunRow]] = {}
+        self._rows: dict[str, tuple[list[tail.Stamp], schema.RunRow]] = {}
 
     def path(self, name: str) -> Path | None:
         """Return the folder of a run of this name; None if there is no such run."""
@@ -110,28 +83,28 @@ class RunList:
                     yield folder
                     if not is_selfplay(folder):
                         continue
-                for child in folders_in(folder):
+                for child in tail.folders_in(folder):
                     if child.name[0] != "." and child.name not in _NOT_LOOKED_INTO:
                         below.append(child)
             level = below
 
-    def runs(self) -> Runs:
+    def runs(self) -> schema.Runs:
         """Return a row for each run, newest first."""
         now = time.time()
         rows = [self._row(name, now) for name in self.names()]
         rows.sort(key=lambda row: (row["updated"] or 0.0, row["name"]), reverse=True)
         return {"folder": str(self.folder), "items": rows, "total": len(rows)}
 
-    def _row(self, name: str, now: float) -> RunRow:
+    def _row(self, name: str, now: float) -> schema.RunRow:
         path = self.folder / name
         if is_selfplay(path):
             return {**_selfplay_row(name, path), **read_note(path)}
-        stamps = [file_stamp(path / file) for file in _PLAIN]
+        stamps = [tail.file_stamp(path / file) for file in _PLAIN]
         evaluations: list[Path] = []
         if not any(stamps):  # a run may have evaluations of its own, and is no folder of evaluations for that
             evaluations = _evaluations(path)
-            stamps += [file_stamp(evaluation / "summary.json") for evaluation in evaluations]
-        stamps.append(file_stamp(path / NOTE_FILE))
+            stamps += [tail.file_stamp(evaluation / "summary.json") for evaluation in evaluations]
+        stamps.append(tail.file_stamp(path / NOTE_FILE))
         if name not in self._rows or self._rows[name][0] != stamps:
             row = _evaluation_row(name, evaluations) if evaluations else _run_row(name, path)
             self._rows[name] = stamps, {**row, **read_note(path)}
@@ -156,15 +129,15 @@ class RunList:
         return ""
 
 
-def _state(path: Path, updated: float | None, now: float) -> RunState:
+def _state(path: Path, updated: float | None, now: float) -> schema.RunState:
     # Of the first rank alone, as a list of 200 runs needs it: it is the last one to stop.
     status = _read(path / "status_r0.json")
-    return run_state(path, as_float(status.get("time")), status.get("phase") == "stopped", updated, now)
+    return run_state(path, tail.as_float(status.get("time")), status.get("phase") == "stopped", updated, now)
 
 
 def _read(file: Path) -> dict[str, Any]:
     """The object in a file; empty where there is none."""
-    return read_object(file, _JSON_BYTES) or {}
+    return tail.read_object(file, _JSON_BYTES) or {}
 
 
 def _models(evaluations: list[Path]) -> list[str]:
@@ -175,44 +148,44 @@ def _models(evaluations: list[Path]) -> list[str]:
 
 def _last_objects(file: Path) -> Iterator[dict[str, Any]]:
     """The records at the end of a JSONL file, newest first; each is parsed when it is asked for."""
-    start = max(0, file_size(file) - _TAIL_BYTES)
-    lines = read_range(file, start, _TAIL_BYTES).split(b"\n")
+    start = max(0, tail.file_size(file) - _TAIL_BYTES)
+    lines = tail.read_range(file, start, _TAIL_BYTES).split(b"\n")
     if start:
         del lines[0]  # it began before
     for line in reversed(lines):
-        record = parse_object(line)
+        record = tail.parse_object(line)
         if record is not None:
             yield record
 
 
-def _run_row(name: str, path: Path) -> RunRow:
+def _run_row(name: str, path: Path) -> schema.RunRow:
     args, meta = _read(path / "args.json"), _read(path / "meta.json")
     newest, events = next(_last_objects(path / "metrics.jsonl"), {}), list(_last_objects(path / "events.jsonl"))
-    times = without_none([as_float(record.get("time")) for record in (newest, *events[:1])])
-    started = to_time(as_text(meta.get("started")))
+    times = tail.without_none([tail.as_float(record.get("time")) for record in (newest, *events[:1])])
+    started = to_time(tail.as_text(meta.get("started")))
     row = {**_empty_row(name, stage_of(command_of(meta))), **_commit(meta)}
     for event in events:
         if event.get("kind") == "evaluation" and event.get("total"):
             row["score"] = _score(event)
             break
     if "step" in newest:
-        row["step"] = as_int(newest["step"])
+        row["step"] = tail.as_int(newest["step"])
     # A run that a time limit ends has no number of steps to get to.
     if not args.get("max_time"):
         row["num_steps"] = planned_steps(args, meta)
-    row["loss"], row["seed"] = as_float(newest.get("loss")), int_or_none(args.get("seed"))
+    row["loss"], row["seed"] = tail.as_float(newest.get("loss")), tail.int_or_none(args.get("seed"))
     row["started"], row["updated"] = started, max(times, default=started)
-    row["host"] = as_text(as_dict(meta.get("hardware")).get("host"), 200)
+    row["host"] = tail.as_text(tail.as_dict(meta.get("hardware")).get("host"), 200)
     return row  # type: ignore[return-value]
 
 
 def _commit(record: dict[str, Any]) -> dict[str, Any]:
     """The commit of nanoproof that wrote something, and whether its code had changes beside it (a plus behind it)."""
-    commit = as_text(as_dict(record.get("versions")).get("nanoproof"), 100)
+    commit = tail.as_text(tail.as_dict(record.get("versions")).get("nanoproof"), 100)
     return {"commit": commit.removesuffix("+"), "changed": commit.endswith("+")}
 
 
-def _empty_row(name: str, stage: str) -> RunRow:
+def _empty_row(name: str, stage: str) -> schema.RunRow:
     return {
         "name": name,
         "title": "",
@@ -233,33 +206,33 @@ def _empty_row(name: str, stage: str) -> RunRow:
     }
 
 
-def _selfplay_row(name: str, path: Path) -> RunRow:
+def _selfplay_row(name: str, path: Path) -> schema.RunRow:
     """The row of an experiment of self-play: its steps are rounds."""
     over = finished_rounds(path)
     files = [path / SELFPLAY_FILE, *(path / f"round{number}" / "metrics.json" for number in range(over))]
-    started, updated = newest_change(files[:1]), newest_change(files)
+    started, updated = tail.newest_change(files[:1]), tail.newest_change(files)
     return {**_empty_row(name, "self-play"), "step": over, "started": started, "updated": updated}
 
 
-def _score(record: dict[str, Any]) -> EvaluationScore:
-    solved, total = as_int(record.get("solved")), as_int(record.get("total"))
+def _score(record: dict[str, Any]) -> schema.EvaluationScore:
+    solved, total = tail.as_int(record.get("solved")), tail.as_int(record.get("total"))
     low, high = wilson(solved, total)
-    dataset = "/".join(filter(None, (as_text(record.get("dataset"), 200), as_text(record.get("split"), 50))))
+    dataset = "/".join(filter(None, (tail.as_text(record.get("dataset"), 200), tail.as_text(record.get("split"), 50))))
     return {"dataset": dataset, "solved": solved, "total": total, "low": low, "high": high}
 
 
-def _evaluation_row(name: str, evaluations: list[Path]) -> RunRow:
+def _evaluation_row(name: str, evaluations: list[Path]) -> schema.RunRow:
     """The row of a folder of evaluations: the score is that of the newest."""
-    times = [(newest_change([path / "summary.json"]) or 0.0, path) for path in evaluations]
+    times = [(tail.newest_change([path / "summary.json"]) or 0.0, path) for path in evaluations]
     updated, newest = max(times)
     summary = _read(newest / "summary.json")
-    settings = as_dict(summary.get("settings"))
+    settings = tail.as_dict(summary.get("settings"))
     # An evaluation that was stopped and went on has several parts; summaries of older versions have none.
-    part = (as_dicts(summary.get("parts")) or [summary])[-1]
+    part = (tail.as_dicts(summary.get("parts")) or [summary])[-1]
     row = {**_empty_row(name, "evaluation"), **_commit(part)}
     if "solved" in summary:
         row["score"] = _score({**settings, **summary})
-    row["updated"], row["seed"] = updated or None, int_or_none(settings.get("seed"))
+    row["updated"], row["seed"] = updated or None, tail.int_or_none(settings.get("seed"))
     return row  # type: ignore[return-value]
 
 
@@ -274,7 +247,7 @@ class _Place(NamedTuple):
 
     run: str
     store: EvaluationStore
-    row: EvaluationRow
+    row: schema.EvaluationRow
 
 
 class RunComparison:
@@ -289,12 +262,12 @@ class RunComparison:
         self._lock = threading.Lock()
         self._stores: OrderedDict[str, EvaluationStore] = OrderedDict()
 
-    def diff(self, a: str, b: str) -> RunDiff | None:
+    def diff(self, a: str, b: str) -> schema.RunDiff | None:
         """Compare two runs by the newest evaluation of each on every benchmark that they share, the earlier one first.
 
         None if one of them is no run.
         """
-        rows = {row["name"]: row for row in self._runs.runs()["items"]}
+        rows = self._rows()
         if a not in rows or b not in rows:
             return None
         # The sign of a difference must not depend on the order in which somebody clicked: the later run gains or loses.
@@ -304,9 +277,12 @@ class RunComparison:
             after = self._newest(self._of_run(later, rows.values()))
             return {"a": earlier, "b": later, "items": self._diffs(_on_shared_benchmarks(before, after))}
 
-    def rivals(self, name: str) -> RunRivals | None:
+    def _rows(self) -> dict[str, schema.RunRow]:
+        return {row["name"]: row for row in self._runs.runs()["items"]}
+
+    def rivals(self, name: str) -> schema.RunRivals | None:
         """Compare the evaluations of a run with those of all others on the same theorems; None if it is no run."""
-        rows = {row["name"]: row for row in self._runs.runs()["items"]}
+        rows = self._rows()
         if name not in rows:
             return None
         with self._lock:
@@ -321,7 +297,7 @@ class RunComparison:
                     pairs += [(before, after) for after, before in _on_shared_benchmarks(own, theirs)]
             return {"items": self._diffs(pairs[:MAX_BENCHMARKS])}
 
-    def evaluations(self, run_a: str, a: str, run_b: str, b: str) -> EvaluationDiff | None:
+    def evaluations(self, run_a: str, a: str, run_b: str, b: str) -> schema.EvaluationDiff | None:
         """Compare evaluation `a` of one run with `b` of another; None if they are not of the same theorems.
 
         Raises KeyError where there is no such run or evaluation.
@@ -334,7 +310,7 @@ class RunComparison:
             diff = first.diff(a, b, second)
         return None if diff is None else {**diff, "run_a": run_a, "run_b": run_b}
 
-    def _of_run(self, name: str, rows: Collection[RunRow]) -> list[_Place]:
+    def _of_run(self, name: str, rows: Collection[schema.RunRow]) -> list[_Place]:
         """The evaluations of a run: its own, and those of its checkpoints in folders of their own."""
         places = self._places(name)
         for row in rows:
@@ -354,8 +330,8 @@ class RunComparison:
                 newest[benchmark_of(place.row)] = place
         return newest
 
-    def _diffs(self, pairs: list[tuple[_Place, _Place]]) -> list[EvaluationDiff]:
-        diffs: list[EvaluationDiff] = []
+    def _diffs(self, pairs: list[tuple[_Place, _Place]]) -> list[schema.EvaluationDiff]:
+        diffs: list[schema.EvaluationDiff] = []
         for before, after in pairs:
             diff = before.store.diff(before.row["name"], after.row["name"], after.store)
             if diff is not None:

@@ -229,13 +229,18 @@ class MetricStore:
         # A step that a time limit ends counts fewer transitions: on a chart it would look like a fall of everything.
         newest = self.latest.get("transitions")
         partial = full_step is not None and newest is not None and newest < full_step
+        values, low, high = {}, {}, {}
+        for name in chosen:
+            values[name] = [row.mean.get(name) for row in rows]
+            low[name] = [row.low.get(name) for row in rows]
+            high[name] = [row.high.get(name) for row in rows]
         return {
             "names": list(self._names),
             "steps": [row.step for row in rows],
             "times": [row.time for row in rows],
-            "values": {name: [row.mean.get(name) for row in rows] for name in chosen},
-            "low": {name: [row.low.get(name) for row in rows] for name in chosen},
-            "high": {name: [row.high.get(name) for row in rows] for name in chosen},
+            "values": values,
+            "low": low,
+            "high": high,
             "total": self.total,
             "thinned": len(rows) < self.total,
             "partial": partial,

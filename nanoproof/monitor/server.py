@@ -47,7 +47,8 @@ def open_listener(port: int, host: str = "127.0.0.1", token: str | None = None) 
 
     Raises UserError if the port is taken, or if other machines could connect without a token.
     """
-    host = "127.0.0.1" if host == "localhost" else host
+    if host == "localhost":
+        host = "127.0.0.1"  # it may be ::1 as well, and then an address that the run prints would not be listened on
     if not on_loopback(host) and not token:
         how = f"set {TOKEN_VARIABLE}, or give --token (--monitor-token of a run)"
         raise UserError(f"the monitor is not shown to other machines (on {host}) without a token: {how}")
@@ -56,6 +57,7 @@ def open_listener(port: int, host: str = "127.0.0.1", token: str | None = None) 
     except UserError as error:
         how = "choose another port: --port, or of a run --monitor-port, which also takes none"
         raise UserError(f"the monitor {error}; {how}") from error
+    # From now on browsers that connect wait, instead of being refused while a run loads its model.
     listener.listen(256)
     return listener
 
@@ -70,8 +72,11 @@ class Monitor:
         (`show`, `show_runs`), requests get status 503."""
         self.address = browser_url(listener)
         self._current = CurrentRun()
-        if path is not None:
-            (self.show_runs if is_folder else self.show)(path)
+        # Before the first request is answered: the child of a run would say that there is no run yet.
+        if path is not None and is_folder:
+            self.show_runs(path)
+        elif path is not None:
+            self.show(path)
         allow_many_connections()
         app = create_app(self._current, token, on_loopback(listener.getsockname()[0]))
         self._server = HttpServer(app, ListenOptions(), listener)
@@ -106,8 +111,11 @@ class Monitor:
 def browser_url(listener: socket.socket) -> str:
     """Return the URL to open in a browser."""
     host, port = listener.getsockname()[:2]
-    shown = "localhost" if host in ("127.0.0.1", "::1") else f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port}"
+    if host in ("127.0.0.1", "::1"):
+        host = "localhost"
+    if ":" in host:  # IPv6
+        host = f"[{host}]"
+    return f"http://{host}:{port}"
 
 
 def start_monitor(port: int, host: str = "127.0.0.1", token: str | None = None) -> Monitor:
@@ -156,8 +164,10 @@ class MonitorProcess:
         handle = self._listener.fileno()
         command = [sys.executable, "-m", "nanoproof.monitor.server", str(handle), str(Path(path).absolute()), what]
         try:
+            # A session of its own: Ctrl-C in the terminal is for the run, which then ends the monitor.
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[handle], start_new_session=True)
             assert self._process.stdin is not None
+            # Not as an argument: other users of the machine can read command lines.
             self._process.stdin.write(json.dumps({"token": self._token}).encode() + b"\n")
             self._process.stdin.flush()
         except OSError as error:
@@ -169,7 +179,7 @@ class MonitorProcess:
 
     @property
     def pid(self) -> int | None:
-        """The child's process id."""
+        """The child's process id; None before it is started."""
         return None if self._process is None else self._process.pid
 
     def _watch(self) -> None:
@@ -214,6 +224,7 @@ def main() -> None:
     settings = json.loads(sys.stdin.readline() or "{}")
     listener = socket.socket(fileno=int(sys.argv[1]))
     monitor = Monitor(listener, settings.get("token"), Path(sys.argv[2]), is_folder=sys.argv[3] == "runs")
+    # The pipe ends with the process that holds it, also where that is killed and can say nothing.
     while sys.stdin.readline():
         pass
     monitor.close()

@@ -17,7 +17,7 @@ from nanoproof.monitor.reader import RunReader
 from nanoproof.monitor.record_schema import AttemptRow
 from nanoproof.monitor.schema import StreamKind
 from nanoproof.monitor.series import parse_event
-from nanoproof.monitor.tail import Line, Tail, as_float, parse_object, records_in
+from nanoproof.monitor.tail import Line, Tail, as_float, encode_positions, parse_object, records_in
 from nanoproof.prover.attempt_log import IndexEntry
 
 TICK_SECONDS = 1.0
@@ -102,7 +102,8 @@ def _items(code: str, lines: list[Line]) -> Iterator[Any]:
         for record in records_in(block, 0, rank):
             yield record.line
         return
-    for data in filter(None, map(parse_object, (line.text for line in lines))):
+    for line in lines:
+        data = parse_object(line.text) or {}
         if kind == "m":
             if isinstance(data.get("step"), int):
                 yield {name: value for name, value in data.items() if value is None or as_float(value) is not None}
@@ -120,26 +121,10 @@ def _attempt_row(record: dict[str, Any]) -> AttemptRow | None:
         return None
     if entry.outcome not in OUTCOMES:
         return None
-    return {
-        "rank": entry.rank,
-        "step": entry.step,
-        "seq": entry.sequence,
-        "dataset": entry.dataset,
-        "id": entry.id,
-        "outcome": entry.outcome,
-        "disproving": entry.disproving,
-        "simulations": entry.simulations,
-        "budget": entry.budget,
-        "tactics": entry.tactics,
-        "seconds": entry.seconds,
-        "time": entry.time,
-        "tree": entry.tree,
-    }
-
-
-def event_id(positions: dict[str, int]) -> str:
-    """Encode positions as the id of a message."""
-    return ",".join(f"{code}:{position}" for code, position in sorted(positions.items()))
+    row: dict[str, Any] = {}
+    for name in AttemptRow.__annotations__:
+        row[name] = getattr(entry, "sequence" if name == "seq" else name)
+    return row  # type: ignore[return-value]
 
 
 def read_event_id(text: str) -> dict[str, int] | None:
@@ -159,7 +144,7 @@ def message(kind: StreamKind, data: Any, positions: dict[str, int] | None = None
     """Encode one server-sent event."""
     head = f"event: {kind}\n"
     if positions:
-        head += f"id: {event_id(positions)}\n"
+        head += f"id: {encode_positions(positions)}\n"
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))  # without line ends, which would end the data
     return f"{head}data: {text}\n\n".encode("utf-8", "replace")
 

@@ -375,8 +375,7 @@ class LogReader:
             record = stacks[rank].pop()
             left[rank] = record.start
             chosen.append(record)
-        # Of a rank whose records are all taken the cursor passes over those of lower levels too: else each page would
-        # read them again.
+        # Where none is left, the cursor passes over records of lower levels too: each page would read them again.
         for rank, stack in stacks.items():
             if not stack:
                 left[rank] = begins[rank]
@@ -451,8 +450,13 @@ def read_cursor(text: str) -> dict[int, int] | None:
     return positions
 
 
+def encode_positions(positions: dict[int, int] | dict[str, int]) -> str:
+    """Write how far files were read, for an address or a header."""
+    return ",".join(f"{name}:{position}" for name, position in sorted(positions.items()))
+
+
 def _cursor(positions: dict[int, int]) -> str:
-    return ",".join(f"{rank}:{position}" for rank, position in sorted(positions.items())) or "0:0"
+    return encode_positions(positions) or "0:0"
 
 
 def _cursor_unless_at_start(positions: dict[int, int]) -> str | None:

@@ -236,9 +236,7 @@ def _lane_order(item: tuple[_LaneKey, list[_Span]]) -> tuple[int, int, int]:
 def _lane(lane: _LaneKey, spans: list[_Span]) -> Lane:
     rank, kind, number = lane
     rounded = [(round(begin, 4), round(end, 4), state) for begin, end, state in spans]
-    name = kind
-    if kind == "actor":
-        name = f"actor {number}"
+    name = f"actor {number}" if kind == "actor" else kind
     return {"rank": rank, "kind": kind, "name": name, "spans": rounded}  # type: ignore[typeddict-item]
 
 
@@ -279,15 +277,10 @@ def _merge_short_spans(spans: list[_Span], width: float) -> list[_Span]:
 def _thin_batches(batches: Batches, max_spans: int) -> Batches:
     """Leave out samples beyond `max_spans`; `busy` is of all of them."""
     stride = max(1, -(-len(batches["start"]) // max_spans))
-    return {
-        "rank": batches["rank"],
-        "busy": round(batches["busy"], 4),
-        "start": batches["start"][::stride],
-        "seconds": batches["seconds"][::stride],
-        "rows": batches["rows"][::stride],
-        "states": batches["states"][::stride],
-        "queue": batches["queue"][::stride],
-    }
+    thinned: Batches = {**batches, "busy": round(batches["busy"], 4)}
+    for name in ("start", "seconds", "rows", "states", "queue"):
+        thinned[name] = batches[name][::stride]  # type: ignore[literal-required]
+    return thinned
 
 
 def _shares(times: dict[str, float], actor_seconds: float) -> dict[str, float]:

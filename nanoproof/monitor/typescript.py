@@ -34,7 +34,7 @@ def _declarations() -> Iterator[str]:
 
 
 def _interface(cls: type) -> str:
-    parameters = "".join(f"<{one.__name__}>" for one in getattr(cls, "__parameters__", ()))
+    parameters = "".join(f"<{parameter.__name__}>" for parameter in getattr(cls, "__parameters__", ()))
     bases = [base for base in getattr(cls, "__orig_bases__", ()) if _is_schema(get_origin(base) or base)]
     extends = f" extends {', '.join(map(_type, bases))}" if bases else ""
     inherited = {name for base in bases for name in typing.get_type_hints(get_origin(base) or base)}
@@ -48,8 +48,10 @@ def _interface(cls: type) -> str:
             continue
         if name in notes:
             lines.append(f"  /** {notes[name]} */")
-        optional = get_origin(hint) is NotRequired
-        lines.append(f"  {name}{'?' if optional else ''}: {_type(get_args(hint)[0] if optional else hint)};")
+        if get_origin(hint) is NotRequired:
+            lines.append(f"  {name}?: {_type(get_args(hint)[0])};")
+        else:
+            lines.append(f"  {name}: {_type(hint)};")
     return "\n".join([*lines, "}", ""])
 
 
@@ -59,6 +61,7 @@ def _is_schema(base: Any) -> bool:
 
 def _field_notes(cls: type) -> dict[str, str]:
     """The texts that stand under fields."""
+    # From the source, since Python throws away a text that stands by itself.
     tree = ast.parse(inspect.getsource(cls)).body[0]
     assert isinstance(tree, ast.ClassDef)
     notes = {}
@@ -77,10 +80,12 @@ def _type(hint: Any) -> str:
     if origin is Literal:
         return " | ".join(f'"{value}"' for value in args)
     if origin in (Union, types.UnionType):
-        return " | ".join(dict.fromkeys(map(_type, args)))
+        return " | ".join(dict.fromkeys(map(_type, args)))  # int | float is number, once
     if origin is list:
         inner = _type(args[0])
-        return f"({inner})[]" if " | " in inner else f"{inner}[]"
+        if " | " in inner:  # `a | b[]` would be an a, or a list of b
+            inner = f"({inner})"
+        return f"{inner}[]"
     if origin is tuple:
         return f"[{', '.join(map(_type, args))}]"
     if origin is dict:
