@@ -279,7 +279,7 @@ def _thin_batches(batches: Batches, max_spans: int) -> Batches:
     stride = max(1, -(-len(batches["start"]) // max_spans))
     thinned: Batches = {**batches, "busy": round(batches["busy"], 4)}
     for name in ("start", "seconds", "rows", "states", "queue"):
-        thinned[name] = batches[name][::stride]  # type: ignore[literal-required]
+        thinned[name] = batches[name][::stride]
     return thinned
 
 
