@@ -338,7 +338,7 @@ def test_no_name_of_a_file_occurs_more_than_twice() -> None:
 
 # -- how dense the code is, and how much of it there is ------------------------------------------------------------
 
-MOST_LINES = {"nanoproof": 89_150, "nanolean": 36_700}
+MOST_LINES = {"nanoproof": 89_150, "nanolean": 36_760}
 """All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets, said here: of
 the last 2,000 of nanoproof, why its inference and training do what they do, and in plain steps; of the 300 after these,
 RL that begins inside of reference proofs (--start-states); of 3,800, tools for agents, SorryDB, the hub; of 700, the
@@ -351,7 +351,8 @@ and processes by fork; of 150 each, why `common` and `retrieval` do what they do
 of 240, finetuning in three quarters of the time, and commands that start without torch where they need no network;
 of 350, why `monitor` does;
 of the last 300 of nanolean, which rules of Lean its elaborator and tactics follow, and where they leave them;
-of 60, that no name of a missing library is bound automatically (a proof of another statement would be called one)."""
+of 60, that no name of a missing library is bound automatically (a proof of another statement would be called one);
+of 60, where its parser follows Lean's."""
 MOST_FLAGS = {"nanoproof.rl": 109, "scripts.prover_eval": 85, "scripts.prove": 63}
 """Flags that `--help-all` explains; constants it lists by name. `--checker` of evaluations: every score has the verdict
 of an outside checker; `--engine`: the policy by compiled code or by torch; `--html`: a report as one file, to send;
@@ -379,7 +380,7 @@ WRITTEN_OUT = (
     "monitor",
 )
 """Packages whose code says why: at least 30 comments in 1,000 lines, few dense expressions, plain names."""
-WRITTEN_OUT_NANOLEAN = ("meta", "elab", "tactics")
+WRITTEN_OUT_NANOLEAN = ("meta", "elab", "tactics", "parser")
 """Those of NanoLean: what a term, a metavariable and a tactic are in Lean, and where NanoLean differs."""
 
 

@@ -7,7 +7,10 @@ token of kind `BAD`, so that it is reported only when the parser gets there: com
 
 import re
 from bisect import bisect_right
-from typing import NoReturn
+from collections.abc import Callable
+from typing import NoReturn, TypeVar
+
+_Node = TypeVar("_Node")
 
 # Character classes of a name's first and further characters (Lean's `isLetterLike` and `isSubScriptAlnum`).
 NAME_START = (
@@ -109,7 +112,7 @@ class Tokens:
         self.starts: list[int] = []
         self.ends: list[int] = []
         _scan(source, self)
-        self.lines = [0] + [match.end() for match in re.finditer("\n", source)] if "\n" in source else [0]
+        self.lines = [0] + [match.end() for match in re.finditer("\n", source)]
         # Columns decide where a block ends; on a single line they are the offsets.
         if len(self.lines) == 1:
             self.cols = self.starts
@@ -119,11 +122,15 @@ class Tokens:
     def split_dot(self, i: int) -> None:
         """Make two tokens of a dot and the name or number behind it."""
         start, text = self.starts[i], self.texts[i][1:]
-        kind = NUM if text[0].isdigit() else SYMBOL if text in RESERVED else IDENT
+        kind = IDENT
+        if text[0].isdigit():
+            kind = NUM
+        elif text in RESERVED:
+            kind = SYMBOL
         self.kinds[i : i + 1] = [SYMBOL, kind]
         self.texts[i : i + 1] = [".", text]
         self.ends[i : i + 1] = [start + 1, self.ends[i]]
-        if self.cols is not self.starts:
+        if self.cols is not self.starts:  # on a single line both are the same list
             self.cols.insert(i + 1, self.cols[i] + 1)
         self.starts.insert(i + 1, start + 1)
 
@@ -152,6 +159,7 @@ def _scan(source: str, tokens: Tokens) -> None:
                 kind, text = BAD, _TOO_LONG
         elif kind == FIELD and text.count(".") > MAX_NAME_PARTS:
             kind, text = BAD, _TOO_LONG
+        # The last alternative took all that is left, so that what follows is no command of its own.
         elif kind == BAD and text[0] == '"':
             text = "unterminated string"
         elif kind == COMMENT:
@@ -179,7 +187,11 @@ def _end_of_comment(source: str, start: int) -> int:
         match = _COMMENT_EDGE.search(source, offset)
         if match is None:
             return -1
-        depth += 1 if match.group() == "/-" else -1
+        # Comments nest, as in Lean: what is commented out may have comments of its own.
+        if match.group() == "/-":
+            depth += 1
+        else:
+            depth -= 1
         offset = match.end()
     return offset
 
@@ -198,10 +210,12 @@ def header(text: str) -> list[re.Match[str]]:
     Those of imports have a `module`; several may stand on one line.
     """
     masked = _without_comments(text)
-    found: list[re.Match[str]] = []
-    while match := _HEADER.match(masked, found[-1].end() if found else 0):
-        found.append(match)
-    return found
+    matches: list[re.Match[str]] = []
+    offset = 0
+    while match := _HEADER.match(masked, offset):
+        matches.append(match)
+        offset = match.end()
+    return matches
 
 
 def without_header(text: str) -> str:
@@ -219,10 +233,13 @@ def _without_comments(text: str) -> str:
     while match := _BEFORE_CODE.match(text, offset):
         start, offset = match.span()
         if match["block"]:
-            end = _end_of_comment(text, start)
-            offset = end if end >= 0 else len(text)
-        is_comment = match["line"] or match["block"]
-        pieces.append(blank(text[start:offset]) if is_comment else text[start:offset])
+            offset = _end_of_comment(text, start)
+            if offset < 0:  # it does not end
+                offset = len(text)
+        piece = text[start:offset]
+        if match["line"] or match["block"]:
+            piece = blank(piece)  # of the same length, so that offsets stay those of the text
+        pieces.append(piece)
     return "".join(pieces)
 
 
@@ -258,15 +275,18 @@ class Cursor:
             self.refuse("names in «» are")
         if kind == BAD and text == "'":
             self.refuse("characters in quotes are")
+        # In the words of Lean's own messages, as far as they go.
         if kind == EOF:
-            found = "unexpected end of input"
-        elif kind == BAD:
-            found = text if len(text) > 1 else f"unexpected character {text!r}"
+            mistake = "unexpected end of input"
+        elif kind == BAD and len(text) == 1:
+            mistake = f"unexpected character {text!r}"
+        elif kind == BAD:  # the lexer says by itself what is wrong
+            mistake = text
         elif kind == IDENT:
-            found = f"unexpected identifier '{text}'"
+            mistake = f"unexpected identifier '{text}'"
         else:
-            found = f"unexpected token '{text}'"
-        raise self.tokens.error(f"{found}; expected {expected}", start)
+            mistake = f"unexpected token '{text}'"
+        raise self.tokens.error(f"{mistake}; expected {expected}", start)
 
     def refuse(self, what: str) -> NoReturn:
         """Raise at the current token for something that Lean has and NanoLean does not."""
@@ -278,6 +298,10 @@ class Cursor:
             self.i += 1
             return True
         return False
+
+    def after(self, word: str, read: Callable[[], _Node]) -> _Node | None:
+        """Parse what stands behind a word; None if the word is not there."""
+        return read() if self.accept(word) else None
 
     def expect(self, text: str) -> None:
         if self.texts[self.i] != text:
@@ -316,6 +340,7 @@ class Cursor:
 
     def name(self, what: str = "identifier") -> str:
         """Parse an identifier, dots allowed."""
+        # A word of Lean's is no name, even where nothing else could stand.
         if self.kinds[self.i] != IDENT:
             self.fail(what)
         self.i += 1

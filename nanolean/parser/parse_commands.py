@@ -31,6 +31,7 @@ class TacticParser(ContextParser):
             tactics = [self.tactic_form()]
         else:
             tactics = [self.tactic()]
+            # Lean's `sepByIndent`: a tactic on a new line is of this block if it stands in the column of the first.
             while self.accept(";") or (self.at_next_line() and self.at_tactic()):
                 tactics.append(self.tactic())
         self.column, self.in_block = column, in_block
@@ -51,6 +52,7 @@ class TacticParser(ContextParser):
         while self.accept("<;>"):
             chain += 1
             self.check_chain(chain)
+            # To the left: `t <;> u <;> v` is `(t <;> u) <;> v`.
             tactic = stx.AndThenStx(tactic, self.tactic_form(), pos=start, end=self.last_end())
         return tactic
 
@@ -70,6 +72,7 @@ class TacticParser(ContextParser):
         return form(self, start)
 
     def bracketed_seq(self, close: str) -> stx.TacticSeq:
+        # Brackets say where the block ends, and so columns outside of them do not (Lean's `withoutPosition`).
         column, self.column = self.column, NO_COLUMN
         tactics = self.tactic_seq()
         self.expect(close)
@@ -106,14 +109,18 @@ class TacticParser(ContextParser):
         return stx.RefineStx(choice, pos=start, end=self.last_end())
 
     def congr(self, start: int) -> stx.Tactic:
-        depth = self.small_number() if self.kinds[self.i] == NUM and self.indented() else None
-        return stx.CongrStx(depth, pos=start, end=self.last_end())
+        return stx.CongrStx(self.indented_number(), pos=start, end=self.last_end())
+
+    def indented_number(self) -> int | None:
+        """Parse a numeral, if there is one that belongs to this tactic."""
+        return self.small_number() if self.kinds[self.i] == NUM and self.indented() else None
 
     def trace(self, start: int) -> stx.Tactic:
         """`trace "text"`."""
         text = self.texts[self.i]
         if self.kinds[self.i] != STRING:
             self.refuse("`trace` of anything but a string is")
+        # They are printed as they stand: an escape would be printed as two characters.
         if "\\" in text:
             self.refuse("a string with escapes is")
         self.i += 1
@@ -121,7 +128,9 @@ class TacticParser(ContextParser):
 
     def rotate(self, start: int) -> stx.Tactic:
         node = stx.RotateLeftStx if self.texts[self.i - 1] == "rotate_left" else stx.RotateRightStx
-        count = self.small_number() if self.kinds[self.i] == NUM and self.indented() else 1
+        count = self.indented_number()
+        if count is None:
+            count = 1
         return node(count, pos=start, end=self.last_end())
 
     def iterate(self, start: int) -> stx.Tactic:
@@ -141,8 +150,7 @@ class TacticParser(ContextParser):
     def case(self, start: int) -> stx.Tactic:
         tags: list[tuple[str, tuple[str, ...]]] = []
         while not tags or self.accept("|"):
-            tag = "_" if self.accept("_") else self.name("case tag")
-            tags.append((tag, self.binder_names()))
+            tags.append((self.name_or_hole("case tag"), self.binder_names()))
         self.expect("=>")
         return stx.CaseStx(tuple(tags), self.tactic_seq(), pos=start, end=self.last_end())
 
@@ -299,12 +307,15 @@ class CommandParser(TacticParser):
         """Parse all commands; after an error parsing resumes at the next word that starts a command."""
         while self.kinds[self.i] != EOF:
             first = self.i
+            # Column 0 is where the next command begins: a term goes on to the right of it only.
             self.depth, self.column, self.in_block = 0, 0, False
             try:
                 yield self.command()
             except ParseError as error:
                 yield error
-                self.i = max(self.i, first + 1) if self.kinds[first] != EOF else first
+                # As in Lean: one mistake, and on with the next command. At least one token is passed over, or it would
+                # be the same mistake for ever.
+                self.i = max(self.i, first + 1)
                 while self.kinds[self.i] != EOF and not self.at_command():
                     self.i += 1
 
@@ -343,7 +354,8 @@ class CommandParser(TacticParser):
         if self.kinds[self.i] == DOC:
             doc = self.texts[self.i]
             self.i += 1
-        attributes = self.attributes() if self.accept("@[") else ()
+        attributes = self.after("@[", self.attributes) or ()
+        # In this order and no other, as Lean's `declModifiers` has them.
         words = [self.texts[self.i - 1] for group in _MODIFIERS if self.accept(*group)]
         return stx.Modifiers(attributes, tuple(words), doc, pos=start, end=self.last_end())
 
@@ -351,15 +363,18 @@ class CommandParser(TacticParser):
         """`simp, -foo]`; the cursor is behind the opening bracket."""
         names: list[str] = []
         while not names or self.accept(","):
-            minus = "-" if self.accept("-") else ""
+            minus = "-" if self.accept("-") else ""  # `-simp` takes an attribute away
             names.append(minus + self.name("name of an attribute"))
         self.expect("]")
         return tuple(names)
 
     def signature(self, named: bool = True, typed: bool = False) -> stx.Signature:
         """`name.{u} (a : A) : T`; the type must be there if `typed`."""
-        start, end = (self.pos(), self.ends[self.i]) if named else (self.starts[self.i - 1], self.ends[self.i - 1])
-        name = self.name("name of the declaration") if named else None
+        name = None
+        if named:
+            name = self.name("name of the declaration")
+        # Messages about a declaration stand at its name; those about an example at that word, which is before this.
+        start, end = self.starts[self.i - 1], self.ends[self.i - 1]
         level_params: list[str] = []
         if self.accept(".{"):
             while not level_params or self.accept(","):
@@ -395,6 +410,7 @@ class CommandParser(TacticParser):
             if not self.accept(":="):
                 self.fail("':=' or '|'")
             value = self.term()
+        # Each of them would change what is declared: passed over, another theorem would be proved than is written.
         if self.texts[self.i] in ("where", "termination_by", "decreasing_by", "deriving"):
             self.refuse(f"`{self.texts[self.i]}` after a declaration is")
         return value
@@ -417,14 +433,17 @@ class CommandParser(TacticParser):
 
     def inductive(self, start: int, modifiers: stx.Modifiers) -> stx.Command:
         signature = self.signature()
+        # Lean takes it with or without.
         self.accept("where")
         ctors: list[stx.CtorStx] = []
         while self.texts[self.i] == "|" or (self.kinds[self.i] == DOC and self.texts[self.i + 1] == "|"):
-            self.i += 1 if self.texts[self.i] == "|" else 2
+            if self.kinds[self.i] == DOC:
+                self.i += 1
+            self.i += 1
             ctor_start = self.pos()
             name = self.name("name of a constructor")
             binders = self.signature_binders()
-            type_ = self.term() if self.accept(":") else None
+            type_ = self.after(":", self.term)
             ctors.append(stx.CtorStx(name, binders, type_, pos=ctor_start, end=self.last_end()))
         if self.texts[self.i] == "deriving":
             self.refuse("`deriving` is")
@@ -437,6 +456,7 @@ class CommandParser(TacticParser):
         ctor = "mk"
         fields: tuple[stx.Binder, ...] = ()
         if self.accept("where"):
+            # `where mk :: (x : Nat)` names the constructor.
             if self.kinds[self.i] == IDENT and self.texts[self.i + 1] == "::":
                 ctor = self.binder_name()
                 self.i += 1
@@ -469,13 +489,14 @@ class CommandParser(TacticParser):
     def namespace(self, start: int) -> stx.Command:
         return stx.NamespaceCmd(self.name(), pos=start, end=self.last_end())
 
+    def optional_name(self) -> str | None:
+        return self.name() if self.kinds[self.i] == IDENT else None
+
     def section(self, start: int) -> stx.Command:
-        name = self.name() if self.kinds[self.i] == IDENT else None
-        return stx.SectionCmd(name, pos=start, end=self.last_end())
+        return stx.SectionCmd(self.optional_name(), pos=start, end=self.last_end())
 
     def end(self, start: int) -> stx.Command:
-        name = self.name() if self.kinds[self.i] == IDENT else None
-        return stx.EndCmd(name, pos=start, end=self.last_end())
+        return stx.EndCmd(self.optional_name(), pos=start, end=self.last_end())
 
     def open(self, start: int) -> stx.Command:
         names = [self.name("namespace")]
@@ -485,7 +506,7 @@ class CommandParser(TacticParser):
             self.refuse(f"`open .. {self.texts[self.i]}` is")
         if self.texts[self.i] == "(":
             self.refuse("`open` of single names is")
-        inner = self.command() if self.accept("in") else None
+        inner = self.after("in", self.command)
         return stx.OpenCmd(tuple(names), inner, pos=start, end=self.last_end())
 
     def variable(self, start: int) -> stx.Command:
@@ -512,7 +533,7 @@ class CommandParser(TacticParser):
             self.i += 1
         else:
             self.fail("'true', 'false' or a numeral")
-        inner = self.command() if self.accept("in") else None
+        inner = self.after("in", self.command)
         return stx.SetOptionCmd(name, value, inner, pos=start, end=self.last_end())
 
     def attribute(self, start: int) -> stx.Command:
@@ -524,6 +545,7 @@ class CommandParser(TacticParser):
         return stx.AttributeCmd(attributes, tuple(names), pos=start, end=self.last_end())
 
     def print(self, start: int) -> stx.Command:
+        # `axioms` is no reserved word: without a name behind it, it is itself what is printed.
         axioms = self.texts[self.i] == "axioms" and self.kinds[self.i + 1] == IDENT
         if axioms:
             self.i += 1

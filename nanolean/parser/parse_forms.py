@@ -29,6 +29,7 @@ class BinderParser(Cursor):
         close, info = BRACKETS[self.texts[self.i]]
         self.i += 1
         column, self.column = self.column, NO_COLUMN
+        # `[Add α]` has no name, `[inst : Add α]` has one: only the colon tells.
         if info == "inst" and not (self.at_binder_name() and self.texts[self.i + 1] == ":"):
             start = self.pos()
             binders = [stx.Binder("_", self.term(), "inst", pos=start, end=self.last_end())]
@@ -37,9 +38,10 @@ class BinderParser(Cursor):
             names = self.binder_names()
             if not names:
                 self.fail("identifier")
+            # `fun (x) => b` has a term in parentheses: no type is taken for granted there.
             if typed and info == "default" and self.texts[self.i] != ":":
                 self.fail("':'")
-            type_ = self.term() if self.accept(":") else None
+            type_ = self.after(":", self.term)
             binders = [
                 stx.Binder(name, type_, info, pos=self.starts[first + k], end=self.ends[first + k])
                 for k, name in enumerate(names)
@@ -82,6 +84,7 @@ class BinderParser(Cursor):
                 break
         if not binders:
             self.no_binder()
+        # A type at the end is that of bare names alone: behind a group, a colon is a mistake.
         return self.with_type(binders) if not grouped else tuple(binders)
 
     def existential_binders(self) -> tuple[stx.Binder, ...]:
@@ -111,6 +114,7 @@ class BinderParser(Cursor):
 
     def binder_predicate(self, binders: tuple[stx.Binder, ...]) -> stx.BinOp | None:
         """Parse the `x < n` of `∀ x < n, p`, after `x`; None if there is none."""
+        # `∀ x < n, p` is `∀ x, x < n → p`, and `∃ x < n, p` is `∃ x, x < n ∧ p`: of one name, and without a type.
         op = self.texts[self.i]
         binder = binders[0]
         if op not in BINDER_PREDICATES or len(binders) > 1 or binder.type is not None or binder.name == "_":
@@ -123,6 +127,7 @@ class BinderParser(Cursor):
     # --- universe levels
 
     def at_level(self) -> bool:
+        # As an argument: behind a blank (`checkWsBefore`), and in the block (`checkColGt`).
         at_atom = self.kinds[self.i] in (IDENT, NUM) or self.texts[self.i] in ("_", "(")
         return at_atom and self.spaced() and self.indented()
 
@@ -192,6 +197,7 @@ class FormParser(BinderParser):
 
     def at_dependent_arrow(self) -> bool:
         """Return whether `(x y : T) →` stands here."""
+        # Lean tries the arrow first and goes back. Here the closing bracket is looked for, and the arrow behind it.
         i = self.i + 1
         while self.texts[i] == "_" or self.kinds[i] == IDENT:
             i += 1
@@ -224,6 +230,7 @@ class FormParser(BinderParser):
         if not self.accept("=>", "↦"):
             self.fail("'=>'")
         body = self.term()
+        # As Lean expands it: `fun ⟨a, b⟩ => e` is `fun x => match x with | ⟨a, b⟩ => e`. The last pattern is innermost.
         for target, pattern in reversed(patterns):
             alt = stx.MatchAlt((pattern,), body, pos=pattern.pos, end=self.last_end())
             body = stx.Match(((None, target),), (alt,), pos=pattern.pos, end=self.last_end())
@@ -293,10 +300,11 @@ class FormParser(BinderParser):
         """`x (a : A) : T := v` after `let` or `have`; the binders go into type and value."""
         if self.texts[self.i] == "⟨":
             self.refuse(f"a pattern after `{keyword}` here is")
+        # `have : p := h` names it `this`; a `let` has to be named.
         name = self.binder_name() if keyword == "let" or self.at_binder_name() else "this"
         start = self.pos()
         binders = self.signature_binders()
-        type_ = self.term() if self.accept(":") else None
+        type_ = self.after(":", self.term)
         self.expect(":=")
         value = self.term()
         if binders:
@@ -322,7 +330,7 @@ class FormParser(BinderParser):
     def destructuring(self, start: int, column: int) -> stx.Match:
         """`⟨p, q⟩ : T := v; b` after `let` or `have`."""
         pattern = self.atom()
-        type_ = self.term() if self.accept(":") else None
+        type_ = self.after(":", self.term)
         self.expect(":=")
         value = self.term()
         if type_ is not None:
@@ -339,6 +347,7 @@ class FormParser(BinderParser):
         start = self.pos()
         column, self.column = self.column, self.cols[self.i]
         self.i += 1
+        # `e` may use `h`, and `b` proves it: value and body of the `have` change places.
         name, type_, value = self.suffices_parts()
         self.column = column
         if not self.accept(";") and not self.on_new_line():
@@ -410,6 +419,7 @@ class FormParser(BinderParser):
         while self.texts[self.i] == "|" and self.cols[self.i] >= self.column:
             start = self.pos()
             rows: list[tuple[stx.Term, ...]] = []
+            # `| p | q => e` has the right side twice, each time with the variables of its own pattern.
             while self.accept("|"):
                 row = [self.term()]
                 while self.accept(","):
@@ -445,9 +455,11 @@ class CalcParser(FormParser):
 
     def calc_step(self, first: bool = False) -> stx.CalcStep:
         start = self.pos()
+        # The proof of a step may stand on lines below, to the right of where the step begins.
         self.column = self.cols[self.i]
         relation = self.term()
         proof = None
+        # The first step may be a term alone, for `_ = b` to go on from.
         if not first or self.texts[self.i] == ":=":
             self.expect(":=")
             proof = self.term()

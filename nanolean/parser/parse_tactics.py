@@ -18,6 +18,10 @@ class CaseParser(TermParser):
             self.fail("identifier")
         return names
 
+    def name_or_hole(self, what: str) -> str:
+        """A name, or the `_` that stands for whatever is left."""
+        return "_" if self.accept("_") else self.name(what)
+
     def case_targets(self) -> tuple[stx.CaseTarget, ...]:
         targets: list[stx.CaseTarget] = []
         while not targets or self.accept(","):
@@ -28,15 +32,15 @@ class CaseParser(TermParser):
 
     def cases(self, start: int) -> stx.Tactic:
         targets = self.case_targets()
-        using = self.term() if self.accept("using") else None
-        alts = self.alternatives() if self.accept("with") else None
+        using = self.after("using", self.term)
+        alts = self.after("with", self.alternatives)
         return stx.CasesStx(targets, alts, using, pos=start, end=self.last_end())
 
     def induction(self, start: int) -> stx.Tactic:
         targets = self.case_targets()
-        using = self.term() if self.accept("using") else None
+        using = self.after("using", self.term)
         generalizing = self.some_names() if self.accept("generalizing") else ()
-        alts = self.alternatives() if self.accept("with") else None
+        alts = self.after("with", self.alternatives)
         return stx.InductionStx(targets, alts, using, generalizing, pos=start, end=self.last_end())
 
     def alternatives(self) -> tuple[stx.InductionAlt, ...]:
@@ -52,8 +56,8 @@ class CaseParser(TermParser):
             heads: list[tuple[str, tuple[str, ...], bool]] = []
             while self.accept("|"):
                 explicit = self.accept("@")
-                ctor = "_" if self.accept("_") else self.name("name of a constructor")
-                heads.append((ctor, self.binder_names(), explicit))
+                heads.append((self.name_or_hole("name of a constructor"), self.binder_names(), explicit))
+            # An alternative that leaves goals open is reported from here to its end.
             arrow = self.pos()
             self.expect("=>")
             rhs = self.alternative_rhs()
@@ -74,17 +78,18 @@ class CaseParser(TermParser):
 
     def rcases(self, start: int) -> stx.Tactic:
         targets = self.case_targets()
-        pattern = self.typed_pattern() if self.accept("with") else None
+        pattern = self.after("with", self.typed_pattern)
         return stx.RcasesStx(targets, pattern, pos=start, end=self.last_end())
 
     def obtain(self, start: int) -> stx.Tactic:
         pattern = None if self.texts[self.i] in (":", ":=") else self.pattern_alternatives()
-        type_ = self.term() if self.accept(":") else None
+        type_ = self.after(":", self.term)
+        # `obtain ⟨x, h⟩ : p` without a value makes `p` a goal.
         if type_ is None:
             self.expect(":=")
             value: stx.Term | None = self.term()
         else:
-            value = self.term() if self.accept(":=") else None
+            value = self.after(":=", self.term)
         return stx.ObtainStx(pattern, type_, value, pos=start, end=self.last_end())
 
     def typed_pattern(self) -> stx.RcasesPattern:
@@ -183,6 +188,7 @@ class RewritingParser(CaseParser):
     # --- rewriting
 
     def rewrite(self, start: int) -> stx.Tactic:
+        # `rw` is `rewrite`, and then `rfl` where that closes the goal.
         try_rfl = self.texts[self.i - 1] != "rewrite"
         occurrences = self.occurrences() if self.texts[self.i] == "(" else None
         self.expect("[")
@@ -237,7 +243,7 @@ class RewritingParser(CaseParser):
         self.no_options("simpa")
         only = self.accept("only")
         lemmas, star = self.simp_list()
-        using = self.term() if self.accept("using") else None
+        using = self.after("using", self.term)
         return stx.SimpaStx(only, lemmas, star, using, pos=start, end=self.last_end())
 
     def simp_all(self, start: int) -> stx.Tactic:
@@ -283,6 +289,7 @@ class ContextParser(RewritingParser):
     def intro(self, start: int) -> stx.Tactic:
         first = self.i
         names = self.binder_names()
+        # Names alone are the usual case. Otherwise all is read again, as patterns.
         if not self.at_pattern():
             return stx.IntroStx(names, pos=start, end=self.last_end())
         self.i = first
@@ -306,11 +313,12 @@ class ContextParser(RewritingParser):
         return pattern
 
     def check_match_pattern(self, pattern: stx.RcasesPattern, start: int) -> None:
-        inner = pattern.items if isinstance(pattern, stx.PatTuple) else ()
-        for item in inner:
-            self.check_match_pattern(item, start)
-        named = isinstance(pattern, stx.PatName) and pattern.name not in ("rfl", "-")
-        if not isinstance(pattern, stx.PatTuple) and not named:
+        if isinstance(pattern, stx.PatTuple):
+            for item in pattern.items:
+                self.check_match_pattern(item, start)
+            return
+        # `rfl` and `-` are patterns of rcases: those of `match` would take them as names of constructors.
+        if not isinstance(pattern, stx.PatName) or pattern.name in ("rfl", "-"):
             raise self.tokens.error(
                 "a pattern of this form here (`rintro` and `obtain` take it) is not supported", start
             )
@@ -353,7 +361,7 @@ class ContextParser(RewritingParser):
         keyword = self.texts[self.i - 1]
         if self.texts[self.i] == "⟨":
             pattern = self.intro_pattern()
-            pattern_type = self.term() if self.accept(":") else None
+            pattern_type = self.after(":", self.term)
             self.expect(":=")
             return stx.HavePatternStx(pattern, pattern_type, self.term(), pos=start, end=self.last_end())
         name, type_, value = self.local_definition(keyword)

@@ -5,6 +5,7 @@ cursor, binders, forms, terms, cases, tactics, commands.
 """
 
 from collections.abc import Callable
+from typing import cast
 
 from nanolean import syntax as stx
 from nanolean.parser.lexer import FIELD, HOLE, IDENT, NO_COLUMN, NUM
@@ -30,6 +31,7 @@ class TermParser(CalcParser):
             op, own, least_left, right = operator
             if own < prec:
                 break
+            # `a = b = c` and `a < b < c` are mistakes in Lean: 50 on the left of an operator that takes 51 there.
             if lhs_prec < least_left:
                 raise self.tokens.error(f"'{op}' cannot follow here without parentheses", self.pos())
             chain += 1
@@ -45,10 +47,13 @@ class TermParser(CalcParser):
         if op == "→":
             return stx.Arrow(lhs, rhs, pos=start, end=end)
         if op == "<|" or op == "|>":
-            fn, arg = (lhs, rhs) if op == "<|" else (rhs, lhs)
-            # As in Lean, `f a <| b` is `f a b`.
-            fn, args = (fn.fn, fn.args) if isinstance(fn, stx.AppStx) else (fn, ())
-            return stx.AppStx(fn, (*args, arg), pos=start, end=end)
+            fn, arg = lhs, rhs
+            if op == "|>":
+                fn, arg = rhs, lhs
+            # As in Lean, `f a <| b` is `f a b`: what is expected of `b` depends on `a`.
+            if isinstance(fn, stx.AppStx):
+                return stx.AppStx(fn.fn, (*fn.args, arg), pos=start, end=end)
+            return stx.AppStx(fn, (arg,), pos=start, end=end)
         return stx.BinOp(op, lhs, rhs, pos=start, end=end)
 
     def operand(self, prec: int) -> stx.Term:
@@ -61,6 +66,7 @@ class TermParser(CalcParser):
             return prefix_form(self)
         if text in BRACKETS and prec <= ARROW_PREC and self.at_dependent_arrow():
             return self.dependent_arrow()
+        # As in Lean, `-x ^ 2` is `-(x ^ 2)`, and `-x * y` is `(-x) * y`.
         if text == "-" and prec <= 75:
             return self.unary("-", 75)
         if text == "Type" or text == "Sort":
@@ -79,6 +85,7 @@ class TermParser(CalcParser):
         i = self.i
         if not (self.kinds[i] <= FIELD or self.texts[i] in _ATOM_FORMS):
             return False
+        # `checkWsBefore` and `checkColGt`: `f(x)` is no application, and what begins a line of the block no argument.
         return self.starts[i] > self.ends[i - 1] and self.cols[i] > self.column
 
     def argument(self) -> stx.Term | stx.NamedArg:
@@ -101,7 +108,7 @@ class TermParser(CalcParser):
         atom: stx.Term
         if kind == IDENT:
             self.i += 1
-            levels = self.levels() if self.texts[self.i] == ".{" else None
+            levels = self.after(".{", self.levels)
             atom = stx.Ident(text, False, levels, pos=start, end=self.ends[self.i - 1])
         elif kind == NUM:
             atom = self.numeral()
@@ -116,6 +123,7 @@ class TermParser(CalcParser):
             if form is None:
                 self.fail("term")
             atom = form(self)
+        # Without a blank: `f .x` is an argument.
         while self.kinds[self.i] == FIELD and self.starts[self.i] == self.ends[self.i - 1]:
             self.check_chain(self.i - i)
             part = self.texts[self.i][1:]
@@ -125,6 +133,7 @@ class TermParser(CalcParser):
         return atom
 
     def small_projection(self, digits: str) -> int:
+        # Fields count from 1.
         if len(digits) > 3 or digits[0] == "0":
             self.refuse(f"the projection '.{digits[:8]}' is")
         return int(digits)
@@ -139,7 +148,6 @@ class TermParser(CalcParser):
         return stx.Num(int(text), pos=start, end=self.last_end())
 
     def levels(self) -> tuple[stx.LevelStx, ...]:
-        self.i += 1
         levels = [self.level()]
         while self.accept(","):
             levels.append(self.level())
@@ -149,9 +157,9 @@ class TermParser(CalcParser):
     def sort(self, with_level: bool = False) -> stx.SortStx:
         start, text = self.pos(), self.texts[self.i]
         self.i += 1
+        # `Type u` takes its level as a function its argument; as an argument itself, `f Type u`, it takes none.
         level = self.level_atom() if with_level and text != "Prop" and self.at_level() else None
-        kind: stx.SortKind = "Prop" if text == "Prop" else "Type" if text == "Type" else "Sort"
-        return stx.SortStx(kind, level, pos=start, end=self.last_end())
+        return stx.SortStx(cast(stx.SortKind, text), level, pos=start, end=self.last_end())
 
     def explicit(self) -> stx.Ident:
         start = self.pos()
@@ -159,7 +167,7 @@ class TermParser(CalcParser):
         if self.spaced():
             self.fail("identifier right after '@'")
         name = self.name()
-        levels = self.levels() if self.texts[self.i] == ".{" else None
+        levels = self.after(".{", self.levels)
         return stx.Ident(name, True, levels, pos=start, end=self.last_end())
 
     def hole(self) -> stx.Hole:
@@ -194,6 +202,7 @@ class TermParser(CalcParser):
         while self.accept(","):
             parts.append(self.term())
         self.expect(")")
+        # From the right, as `×` associates.
         result = parts.pop()
         while parts:
             part = parts.pop()
@@ -233,6 +242,7 @@ class TermParser(CalcParser):
             if self.accept(":="):
                 value = self.term()
             fields.append(stx.NamedArg(name, value, pos=first, end=self.last_end()))
+            # A new line is as good as a comma.
             if self.texts[self.i] != "}" and not self.accept(",") and not self.on_new_line():
                 self.fail("',' or '}'")
         self.i += 1
