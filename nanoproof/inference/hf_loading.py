@@ -115,10 +115,16 @@ def loading(name: str, problem: str = "cannot be loaded", folder: str | Path = "
         raise UserError(f"{name} {problem}: {reason}") from error
 
 
+_LFS_POINTER = b"version https://git-lfs"
+
+
 def _damaged_file(folder: Path) -> str | None:
     """Return which file of weights or settings is damaged; None if the beginning of all can be read."""
     for file in sorted(folder.glob("*.*")):
         try:
+            with file.open("rb") as opened:
+                if opened.read(len(_LFS_POINTER)) == _LFS_POINTER:  # a clone without git-lfs has these in their place
+                    return f"{file.name} only points to a file of git LFS (git lfs pull brings it)"
             if file.suffix == ".json":
                 json.loads(file.read_bytes())
             elif file.suffix == ".safetensors":
@@ -183,6 +189,10 @@ def _renaming(unexpected: Collection[str], missing: Collection[str]) -> dict[str
         names = renamed
     if any(_TWICE.sub("", name) in missing and name not in missing for name in names):
         renaming[_TWICE.pattern] = ""
+    # Any other prefix, such as `policy.`, where all that is missing is there behind it.
+    for prefix in {name.removesuffix(next(iter(missing), name)) for name in names}:
+        if not renaming and prefix.endswith(".") and {prefix + name for name in missing} == set(names):
+            renaming[f"^{re.escape(prefix)}"] = ""
     return renaming
 
 
@@ -249,6 +259,11 @@ def load_tokenizer(library: Any, source: str) -> Any:
         base = adapter_base(source)
         if base is not None and not (Path(source) / TOKENIZER_FILE).is_file():
             return load_tokenizer(library, base)
+        folder = Path(source)
+        kinds = ("*token*", "*vocab*", "*.model", "*.tiktoken")
+        if folder.is_dir() and not any(file for kind in kinds for file in folder.glob(kind)):
+            # The library's own message lists all that it could have been made from.
+            raise UserError(f"hf:{source} has no tokenizer (tokenizer.json, say): copy that of the model it came from")
         return library.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
 
 
@@ -260,7 +275,10 @@ def load_network(library: Any, source: str, options: HFOptions, device: torch.de
     with loading(f"hf:{source}", folder=source):
         # No id of the hub begins so; the library would say how those are formed.
         if source.startswith(("/", ".", "~")) and not Path(source).is_dir():
+            if Path(source).is_file():
+                raise UserError(f"hf:{source} is a file; give the folder that it is in")
             raise UserError(f"hf:{source}: there is no such folder")
+        _refuse_folder_of_folders(Path(source))
         _refuse_damaged_settings(Path(source))
         _refuse_circle(source)
         base = adapter_base(source)
@@ -272,6 +290,16 @@ def load_network(library: Any, source: str, options: HFOptions, device: torch.de
                 network = network.merge_and_unload()
             return network.eval(), writes
         return _load_whole(library, source, options, device)
+
+
+def _refuse_folder_of_folders(folder: Path) -> None:
+    """Raise UserError for the folder of a training run, whose models are in folders of it."""
+    settings = ("config.json", ADAPTER_FILE)
+    if not folder.is_dir() or any((folder / name).is_file() for name in settings):
+        return
+    inner = {file.parent.name for name in settings for file in folder.glob(f"*/{name}")}
+    if inner:
+        raise UserError(f"hf:{folder} has no config.json; its models are in {_listed(inner)}: give one of these")
 
 
 def _refuse_damaged_settings(folder: Path) -> None:

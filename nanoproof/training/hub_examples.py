@@ -128,13 +128,17 @@ def tokenize(
 
 def tokenize_rows(
     rows: Sequence[Row], codec: PromptCodec, end: int, room: int, encoder_decoder: bool
-) -> list[TokenizedExample]:
-    """Tokenize rows of texts. Of one that is too long the end is kept, and the token that begins every text."""
-    examples = []
-    for row in rows:
+) -> tuple[list[TokenizedExample], int]:
+    """Tokenize rows of texts; also returns how many were cut.
+
+    Of one that is too long the end is kept, and the token that begins every text.
+    """
+    examples, num_cut = [], 0
+    for number, row in enumerate(rows, start=1):
         prompt, answer = codec.prompt(row.prompt), [*codec.continuation(row.prompt, row.target), end]
         if not prompt:
-            raise UserError("a row has no prompt, which this model needs to begin a text")
+            raise UserError(f"row {number} has no prompt, which this model needs to begin a text")
+        num_tokens = len(prompt) + len(answer)
         # Of a decoder the first token of the prompt stays in any case: an answer has to follow something.
         if encoder_decoder:
             answer = answer[-room:]
@@ -144,8 +148,9 @@ def tokenize_rows(
             room_for_prompt = room - len(answer)
         if len(prompt) > room_for_prompt:
             prompt = [prompt[0], *prompt[len(prompt) - room_for_prompt + 1 :]]
+        num_cut += len(prompt) + len(answer) < num_tokens
         examples.append(TokenizedExample(np.array(prompt, np.int32), np.array(answer, np.int32), row.weight))
-    return examples
+    return examples, num_cut
 
 
 def _rows(parts: Sequence[np.ndarray], fill: int, device: torch.device) -> torch.Tensor:

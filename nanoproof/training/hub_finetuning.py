@@ -228,10 +228,10 @@ class HubFinetuning(StageLoop):
         codec, end, room = network.codec, network.end, self.hub.max_length
         room = min(room, network.positions or room)
         if self.of_rows:
-            self.too_long = 0
             train_rows, valid_rows = self.rows
-            self.train = tokenize_rows(train_rows, codec, end, room, encoder_decoder)
-            self.valid = tokenize_rows(valid_rows, codec, end, room, encoder_decoder)
+            self.train, cut = tokenize_rows(train_rows, codec, end, room, encoder_decoder)
+            self.valid, cut_valid = tokenize_rows(valid_rows, codec, end, room, encoder_decoder)
+            self.too_long = cut + cut_valid
             return
         train, valid = self.data
         # Every n-th: neighbours are of one proof, so that the first so many would be of a few files.
@@ -298,6 +298,8 @@ class HubFinetuning(StageLoop):
         sets = f"{self.hub.data}, {len(self.train)} to train, {len(self.valid)} to validate"
         if not self.of_rows:
             sets += f", {self.too_long} left out as too long"
+        elif self.too_long:
+            sets += f", {self.too_long} cut at their beginning to what the model has room for (--max-length)"
         decisions["transitions"] = sets
         decisions["steps"] = f"{self.num_steps} of {self.hub.target_examples_per_step} examples"
         return decisions

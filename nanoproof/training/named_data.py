@@ -107,6 +107,8 @@ def load_rows(name: str, valid: str | None, most: int | None) -> tuple[list[Row]
     train = read_rows(Path(name).expanduser())
     if not train:
         raise UserError(f"--data {name} holds no rows to train on")
+    if not any(row.weight for row in train):
+        raise UserError(f"--data {name} holds no rows to train on: all weights are 0")
     if valid is None:
         return train, []
     return train, read_rows(Path(valid).expanduser())[:most]

@@ -161,6 +161,7 @@ def test_another_shape_is_an_error_with_file_line_and_field(tmp_path: Path, chan
         ('{"theorems": []}\n\n{"theorems": [}\n', "line 3: not valid JSON"),
         ('{"theorems": []}\n{"theorems": [', "line 2: not valid JSON"),
         ("3\n", "line 1: not LeanTree's shape: expected an object, got 3"),
+        ('{"prompt": "a", "target": "b"}\n', "line 1: rows of `prompt` and `target` are read from a JSON list"),
         ('{"theorems": []}\n', "no transitions to train on in its first 1 of 1 lines"),
         ("", "no transitions to train on"),
     ],

@@ -93,6 +93,7 @@ def set_config(folder: Path, file: str = "config.json", **values: Any) -> Path:
         lambda name: f"base_model.model.{name}".replace("q_proj.", "q_proj.base_layer."),
         lambda name: name.replace("layers.0.", "layers.0._orig_mod."),
         lambda name: "module." + name.removeprefix("model."),
+        lambda name: f"policy.{name}",
     ],
 )
 def test_known_prefixes_are_taken_off(
@@ -121,7 +122,7 @@ def test_shards_with_prefixes_are_read_and_without_a_shard_refused(decoder: Path
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (renamed(lambda name: f"net.{name}"), rf"missing: {HEAD}, .* 19 more; nothing asks for: net\.{HEAD}"),
+        (renamed(lambda name: f"net{len(name) % 2}.{name}"), rf"missing: {HEAD}, .* 19 more; nothing asks for: net"),
         (without(LAYER), rf"missing: {LAYER}$"),
         (without(HEAD), rf"missing: {HEAD}$"),
         (lambda weights: weights | {"v_head.weight": torch.zeros(1)}, r"nothing asks for: v_head\.weight$"),
@@ -298,6 +299,23 @@ def test_adapters_that_do_not_fit_are_refused_by_name(decoder: Path, tmp_path: P
     (tmp_path / name).unlink()
     with pytest.raises(UserError, match="no adapter_model"):
         network_of(tmp_path)
+
+
+def test_folders_that_hold_no_model_say_what_they_are(copy: Path) -> None:
+    weights, inner = copy / "model.safetensors", copy / "checkpoint-100"
+    with pytest.raises(UserError, match="is a file; give the folder"):
+        network_of(weights)
+    weights.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 4932\n")
+    with pytest.raises(UserError, match=r"model\.safetensors only points to a file of git LFS"):
+        network_of(copy)
+    inner.mkdir()
+    (copy / "config.json").rename(inner / "config.json")
+    with pytest.raises(UserError, match="its models are in checkpoint-100: give one of these"):
+        network_of(copy)
+    for file in copy.glob("token*"):
+        file.unlink()
+    with pytest.raises(UserError, match="has no tokenizer"):
+        load_tokenizer(transformers_library(), str(copy))
 
 
 # -- damage ------------------------------------------------------------------------------------------------------------

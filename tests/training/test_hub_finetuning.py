@@ -409,7 +409,7 @@ def test_what_cannot_be_finetuned_is_one_line(decoder: Path, tmp_path: Path) -> 
             ["--model-path", f"hf:{encoder}"],
             "is T5EncoderModel, which writes no texts: give",
         ),
-        (["--model-path", f"hf:{tmp_path}"], "cannot be loaded"),
+        (["--model-path", f"hf:{tmp_path}"], "its models are in encoder"),
         (["--model-path", "hf:"], "expected hf:PATH_OR_ID"),
         (["--model-path", f"hf:{decoder}", "--prompt-format", "chat"], "has no chat template"),
         (["--model-path", f"hf:{decoder}", "--prompt-format", "stp"], "stp is for whole proofs"),
@@ -448,11 +448,13 @@ def test_of_rows_that_are_too_long_the_end_is_kept(tmp_path: Path) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(save_decoder(tmp_path / "model"))
     codec, end = PromptCodec(tokenizer, False, False, [tokenizer.eos_token_id]), tokenizer.eos_token_id
     row = Row("rw [h] simp intro x", " exact h simp", 1.0)
-    ((whole,),) = (tokenize_rows([row], codec, end, 1000, False),)
+    (whole,), num_cut = tokenize_rows([row], codec, end, 1000, False)
+    assert num_cut == 0
     prompt, answer = whole.prompt.tolist(), whole.answer.tolist()
     assert answer[-1] == end
     for lost in (1, 3):
-        (cut,) = tokenize_rows([row], codec, end, len(prompt) + len(answer) - lost, False)
+        (cut,), num_cut = tokenize_rows([row], codec, end, len(prompt) + len(answer) - lost, False)
+        assert num_cut == 1
         assert cut.prompt.tolist() == [prompt[0], *prompt[1 + lost :]] and cut.answer.tolist() == answer
-    (cut,) = tokenize_rows([row], codec, end, len(answer), False)
+    (cut,), _ = tokenize_rows([row], codec, end, len(answer), False)
     assert cut.prompt.tolist() == prompt[:1] and cut.answer.tolist() == answer[1:]

@@ -16,6 +16,7 @@ from nanoproof.model.gpt import GPT, with_reserved_markers
 from nanoproof.model.tokenizer import RESERVED
 from nanoproof.training.batches import Pick, RowSet
 from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
+from nanoproof.training.named_data import load_rows
 from tests.training import sft_runs, small
 
 CPU = torch.device("cpu")
@@ -105,12 +106,14 @@ def test_of_a_row_that_is_too_long_the_end_is_kept() -> None:
         ('[{"prompt": "a", "target": "b", "weight": true}]', "row 1"),
         ('[{"prompt": "a", "target": "b", "weight": NaN}]', "row 1"),
         ("[", "not valid JSON"),
+        ("[]", "no rows to train on"),
+        ('[{"prompt": "a", "target": "b", "weight": 0}]', "all weights are 0"),
     ],
 )
 def test_what_are_no_rows_is_refused(tmp_path: Path, text: str, complaint: str) -> None:
     (tmp_path / "rows.json").write_text(text)
     with pytest.raises(UserError, match=complaint):
-        read_rows(tmp_path / "rows.json")
+        load_rows(str(tmp_path / "rows.json"), None, None)
 
 
 def test_rows_are_read_as_they_were_written_packed_too(tmp_path: Path) -> None:

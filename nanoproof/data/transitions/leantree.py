@@ -523,7 +523,10 @@ def _files(path: Path, left_out: Counter[str]) -> Iterator[tuple[str, list[Proof
         try:
             yield _text_in(record, "path"), list(proof_steps(record, left_out))
         except ShapeError as error:
-            raise UserError(f"{path}, line {number}: not LeanTree's shape: {error}") from None
+            problem = f"not LeanTree's shape: {error}"
+            if isinstance(record, dict) and "prompt" in record:
+                problem = "rows of `prompt` and `target` are read from a JSON list, in a file that ends in .json"
+            raise UserError(f"{path}, line {number}: {problem}") from None
 
 
 def records(path: Path) -> Iterator[tuple[int, Any]]:
