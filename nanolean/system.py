@@ -9,6 +9,7 @@ import io
 import os
 import secrets
 import select
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -232,3 +233,23 @@ def _raise_in(thread: threading.Thread) -> None:
     assert thread.ident is not None
     raise_in_thread = ctypes.pythonapi.PyThreadState_SetAsyncExc
     raise_in_thread(ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt))
+
+
+# -- processes
+
+
+@contextmanager
+def starting_workers() -> Iterator[None]:
+    """Start processes of a pool that Ctrl-C does not reach, and that do not import the command's own module.
+
+    A terminal sends Ctrl-C to all processes, and each would show where it was; the one that asked ends the others. The
+    module of a command imports torch, which takes seconds of each worker that never uses it.
+    """
+    command = sys.modules["__main__"]
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = command
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

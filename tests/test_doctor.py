@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -14,6 +15,7 @@ import pytest
 import torch
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.common.terminal import Paint
 from nanoproof.data.nanolean import made_directory
 from nanoproof.data.sources.manifest import dataset_dir
@@ -292,6 +294,12 @@ def test_the_embedded_prover_will_do_for_its_own_data_only() -> None:
     assert ("nanolean",) in doctor.stage_needs("rl", NOTHING)
     assert ("lean servers",) in doctor.stage_needs("rl", CheckInputs(datasets=("leanworkbook",)))
     assert ("lean servers",) in doctor.stage_needs("eval", CheckInputs(lean_servers=("host:1",)))
+
+
+def test_the_page_is_there_without_any_package() -> None:
+    command = [sys.executable, "-S", "-m", "nanoproof.doctor", "--help"]
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=REPO_ROOT, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_one_of_several_servers_that_does_not_answer_is_missing() -> None:

@@ -13,8 +13,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ from nanolean.kernel.budget import allow_deep_recursion
 from nanolean.library.loader import library_files
 from nanolean.parser import parse_commands
 from nanolean.syntax import TheoremCmd
-from nanolean.system import atomic_write_text
+from nanolean.system import atomic_write_text, starting_workers
 from nanolean.tactic_state import TacticState
 
 
@@ -133,6 +134,20 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
+@contextmanager
+def _ended_with(pool: ProcessPoolExecutor) -> Iterator[None]:
+    """End the workers of a pool at an error, or at Ctrl-C; by itself it would wait for what they are doing."""
+    others = active_children()
+    try:
+        yield
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in active_children():
+            if worker not in others:
+                worker.kill()
+        raise
+
+
 def _count(problems: int) -> None:
     if _counter is not None:
         with _counter.get_lock():
@@ -178,10 +193,12 @@ def make(
     count = workers or min(len(order), os.cpu_count() or 1)
     context = get_context("spawn")
     done = context.Value("q", 0)
-    with ProcessPoolExecutor(count, context, initializer=_begin_work, initargs=(done,)) as pool:
-        futures = {
-            name: pool.submit(make_family, name, seed, quotas[name], excluded, read_goal, unnamed) for name in order
-        }
+    with ProcessPoolExecutor(count, context, initializer=_begin_work, initargs=(done,)) as pool, _ended_with(pool):
+        # All workers start at the first of these.
+        with starting_workers():
+            futures = {
+                name: pool.submit(make_family, name, seed, quotas[name], excluded, read_goal, unnamed) for name in order
+            }
         exercise_parts = [
             pool.submit(make_exercises, kinds[part::EXERCISE_PARTS], seed, exercises_each, excluded, read_goal, unnamed)
             for part in range(EXERCISE_PARTS)

@@ -11,8 +11,6 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-import psutil
-
 if TYPE_CHECKING:
     import torch
 
@@ -34,6 +32,8 @@ def dump_stacks_on_usr1() -> None:
 
 def resident_bytes() -> int:
     """Return the resident memory of this process in bytes."""
+    import psutil  # here, as the doctor has to start without it
+
     resident: int = psutil.Process().memory_info().rss
     return resident
 

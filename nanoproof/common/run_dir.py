@@ -20,8 +20,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from nanoproof.common import hub
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import JsonlWriter, atomic_write_json, read_object
@@ -255,6 +253,9 @@ def hide_secrets(command: list[str]) -> list[str]:
 
 def hardware() -> dict[str, Any]:
     """Return what this machine is: host, processor, number of cores and memory in bytes."""
+    # Here, and not above: the doctor reads where runs are, and has to tell that a package is missing.
+    import psutil
+
     return {
         "host": platform.node(),
         "system": f"{platform.system()} {platform.machine()}",
@@ -393,6 +394,8 @@ class RunLock:
 
 def _this_process() -> dict[str, Any]:
     """Identify this process, with the machine (or container) in which its id is valid."""
+    import psutil
+
     process = psutil.Process()
     return {
         "host": platform.node(),
@@ -405,6 +408,8 @@ def _this_process() -> dict[str, Any]:
 
 def _runs(holder: dict[str, Any]) -> bool:
     """Tell whether the process named by a lock of this machine is alive, and is not another one with its id."""
+    import psutil
+
     try:
         # Process ids come around again; the time at which a process began does not.
         return abs(psutil.Process(holder["pid"]).create_time() - holder["created"]) < 1.0

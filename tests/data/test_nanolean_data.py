@@ -1,7 +1,9 @@
 """The data set: library and generated proofs as transitions, statements, and a benchmark that neither contains."""
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -239,17 +241,24 @@ def test_other_processes_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch, tm
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
 
 
-def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+def test_workers_end_with_the_process_that_started_them(tmp_path: Path, sent: signal.Signals) -> None:
     code = "import sys\nfrom pathlib import Path\nfrom nanolean.data.make import make\n"
     code += "if __name__ == '__main__':\n    make(Path(sys.argv[1]), frozenset(), 0, dict, 1)\n"
     (script := tmp_path / "made.py").write_text(code)
-    with subprocess.Popen([sys.executable, script, str(tmp_path / "data")]) as process:
+    command = [sys.executable, script, str(tmp_path / "data")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         started = psutil.Process(process.pid)
         while not (workers := [each for each in started.children() if "spawn_main" in " ".join(each.cmdline())]):
             assert process.poll() is None
             time.sleep(0.05)
-        process.kill()
+        if sent == signal.SIGINT:
+            os.killpg(process.pid, sent)  # as a terminal does
+        else:
+            process.kill()
+        _, errors = process.communicate(timeout=60)
         assert not psutil.wait_procs(workers, timeout=60)[1]
+        assert errors.count("KeyboardInterrupt") == int(sent == signal.SIGINT)  # no worker tells of it too
 
 
 def test_an_interrupted_make_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
