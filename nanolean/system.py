@@ -7,6 +7,7 @@ import ctypes
 import gc
 import io
 import os
+import re
 import secrets
 import select
 import signal
@@ -14,6 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -47,9 +49,25 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **kwargs)
 
     def error(self, message: str) -> Any:
-        """Exit with code 2 and one line."""
+        """Exit with code 2 and one line, which names what comes nearest to an unknown command or option."""
+        wrong = re.search(r"invalid choice: '([^']*)'|unrecognized arguments: (\S+)", message)
+        near: list[str] = []
+        if wrong is not None:
+            near = get_close_matches(wrong[1] or wrong[2], sorted(self._words()), 1)
+        if near:
+            message += f"; did you mean {near[0]}?"
         print(f"error: {message}", file=sys.stderr)
         sys.exit(2)
+
+    def _words(self) -> set[str]:
+        """Return all commands and options, those of the commands included."""
+        known: set[str] = set()
+        for action in self._actions:
+            known.update(action.option_strings, map(str, action.choices or ()))
+            if isinstance(action.choices, dict):
+                for command in action.choices.values():
+                    known |= command._words()
+        return known
 
 
 def run_main(main: Callable[[], int | None]) -> None:

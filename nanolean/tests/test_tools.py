@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from nanolean.__main__ import make_parser
 from nanolean.commands.runner import run_text
 from nanolean.kernel.env import axioms_of
 from nanolean.library.loader import cache_path, load_library
@@ -232,3 +233,24 @@ def test_exported_text_is_what_the_library_says():
     declared = library_declarations()["Nat.add_comm"]
     result = run_text(base(), f"namespace Copy\n{declared.text}\nend Copy")
     assert not result.has_errors
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("none.lean", "there is no such file"), (".", "it is a folder"), ("latin.lean", r"it is not UTF-8 \(byte 3\)")],
+)
+def test_a_file_that_cannot_be_read_is_told_before_the_library_is_loaded(tmp_path, monkeypatch, name, words):
+    (tmp_path / "latin.lean").write_bytes(b"-- \xff")
+    monkeypatch.setattr("nanolean.tools.check.open_library", lambda distrust: pytest.fail("it was loaded"))
+    with pytest.raises(UserError, match=f"cannot read .*: {words}"):
+        check_files([tmp_path / name])
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [(["chek", "a.lean"], "did you mean check?"), (["check", "--axiom", "a.lean"], "did you mean --axioms?")],
+)
+def test_errors_of_the_command_line_name_what_comes_nearest(capsys, argv, words):
+    with pytest.raises(SystemExit, match="2"):
+        make_parser().parse_args(argv)
+    assert words in capsys.readouterr().err

@@ -78,6 +78,8 @@ def check_files(
 
     Raises UserError for a file that cannot be read.
     """
+    for file in files:  # before the library is read, which may take a minute
+        read_text(file)
     library = open_library(distrust=recheck)
     reports = []
     for file in files:
@@ -157,5 +159,12 @@ def read_text(file: Path) -> str:
     """Read a file; UserError if it cannot be read."""
     try:
         return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {file}: {error}") from None
+    except FileNotFoundError:
+        problem = "there is no such file"
+    except IsADirectoryError:
+        problem = f"it is a folder; give files, {file}/*.lean say"
+    except UnicodeDecodeError as error:
+        problem = f"it is not UTF-8 (byte {error.start})"
+    except OSError as error:
+        problem = error.strerror or str(error)
+    raise UserError(f"cannot read {file}: {problem}")
