@@ -18,6 +18,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from nanoproof.actors.fleet import follow_lean
@@ -133,14 +134,27 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
     return args
 
 
+def theorem_of(dataset: str, theorem_id: str) -> Theorem:
+    """Return a theorem of a data set by its id. Raises UserError, with the nearest ids, if there is none."""
+    (name,) = parse_set_names([dataset])
+    known: list[str] = []
+    # Those for training last: they may have to be made first, which takes minutes.
+    for split in sorted(splits_of(name), key=lambda split: split == "train"):
+        for theorem in list_theorems(name, split):
+            if theorem.id == theorem_id:
+                return theorem
+            known.append(theorem.id)
+    near = ", ".join(get_close_matches(theorem_id, known, 3))
+    hint = "inspect_problems lists them"
+    if near:
+        hint = f"did you mean {near}?"
+    raise UserError(f"--id: no theorem {theorem_id} in {name} ({hint})")
+
+
 def parse_target(text: str | None, options: ProveOptions) -> Theorem | LeanFile | None:
     """Return the theorem or file of the command line; None for interactive input. Raises UserError if there is none."""
     if options.dataset is not None:
-        (name,) = parse_set_names([options.dataset])
-        found = [t for split in splits_of(name) for t in list_theorems(name, split) if t.id == options.id]
-        if not found:
-            raise UserError(f"--id: no theorem {options.id} in {name} (inspect_problems lists them)")
-        return found[0]
+        return theorem_of(options.dataset, options.id or "")
     if text is None:
         return None
     if os.path.isdir(text):

@@ -308,11 +308,18 @@ def test_a_theorem_of_a_data_set_is_found_by_its_id(
     lean: ScriptedLean, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     theorems = [Theorem("theorem foo : A := by sorry", "nanolean", "some.id")]
-    monkeypatch.setattr(prove, "list_theorems", lambda name, split: theorems if split == "valid" else [])
+    asked: list[str] = []
+
+    def listed(name: str, split: str) -> list[Theorem]:
+        asked.append(split)
+        return theorems if split == "valid" else []
+
+    monkeypatch.setattr(prove, "list_theorems", listed)
     assert prove.main(["--dataset", "nanolean", "--id", "some.id"]) == 0
+    assert "train" not in asked  # that split has to be made first
     assert "proven in 2 tactics" in capsys.readouterr().out
-    with pytest.raises(UserError, match="no theorem other in nanolean"):
-        prove.main(["--dataset", "nanolean", "--id", "other"])
+    with pytest.raises(UserError, match=r"no theorem some\.ids in nanolean \(did you mean some\.id\?"):
+        prove.main(["--dataset", "nanolean", "--id", "some.ids"])
 
 
 def test_a_long_theorem_on_one_line_is_no_file(lean: ScriptedLean) -> None:
