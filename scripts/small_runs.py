@@ -20,6 +20,7 @@ from typing import IO, Any
 
 import psutil
 
+from nanoproof.common import launch
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_json, read_jsonl
 from nanoproof.common.run_dir import FINISHED, REPO_ROOT, SCRIPTS
@@ -161,7 +162,11 @@ def take_lock(file: Path) -> IO[str]:
 
 
 def run_with_signals(command: list[str], environment: dict[str, str], lock: IO[str] | None = None) -> int:
-    """Run a command and return its exit code; Ctrl-C and SIGTERM are passed on, and it ends in its own time."""
+    """Run a command and return its exit code; Ctrl-C and SIGTERM are passed on, and it ends in its own time.
+
+    It is told to end when this process is killed, too: else a stage of half an hour goes on, and torchrun with it.
+    """
+    command = [sys.executable, "-I", launch.__file__, str(os.getpid()), "SIGTERM", "0", *command]
     inherited = () if lock is None else (lock.fileno(),)
     started: list[subprocess.Popen[bytes]] = []
     stop_requested = threading.Event()

@@ -19,7 +19,7 @@ from scripts.check_flags import check_commands
 from scripts.quickstart_report import print_table
 from scripts.rl_cpu_report import Point, write_report
 from scripts.small_runs import Commands
-from tests.helpers import taken_port
+from tests.helpers import taken_port, wait_for
 
 SETTINGS = {"seed": 0, "num_simulations": 8}
 
@@ -242,6 +242,18 @@ def test_a_signal_reaches_the_command_which_ends_in_its_own_time(tmp_path: Path)
     code += "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
     code += "os.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(30)\n"
     assert small_runs.run_with_signals([sys.executable, "-c", code], {}) == 7
+
+
+def test_a_stage_is_told_to_end_when_its_script_is_killed(tmp_path: Path) -> None:
+    stage = "import signal, sys, time\nfrom pathlib import Path\n"
+    stage += "signal.signal(signal.SIGTERM, lambda *_: (Path(sys.argv[1], 'told').touch(), sys.exit()))\n"
+    stage += "Path(sys.argv[1], 'begun').touch()\ntime.sleep(60)\n"
+    script = "import os, sys\nfrom scripts.small_runs import run_with_signals\n"
+    script += "run_with_signals([sys.executable, '-c', sys.argv[1], sys.argv[2]], dict(os.environ))\n"
+    with subprocess.Popen([sys.executable, "-c", script, stage, str(tmp_path)], cwd=small_runs.REPO_ROOT) as process:
+        wait_for((tmp_path / "begun").exists, "the stage to begin")
+        process.kill()
+    wait_for((tmp_path / "told").exists, "the stage to be told")
 
 
 def test_a_stage_that_outlives_its_script_keeps_others_out(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.host_memory import keep_freed_memory
+from nanoproof.common.launch import end_with_parent
 from nanoproof.common.torch_there import Later, require_torch
 
 if TYPE_CHECKING:
@@ -137,6 +138,8 @@ def init_distributed(device_type: str = "", timeout_minutes: float = 30.0) -> Di
         os.environ.setdefault(ALLOCATOR, "expandable_segments:True")  # before the first tensor is there
         torch.cuda.set_device(device)
     if "RANK" in os.environ and world_size > 1 and not joined():
+        if "TORCHELASTIC_RUN_ID" in os.environ:  # torchrun that is killed cannot end its ranks itself
+            end_with_parent(signal.SIGTERM)
         own, backends = None, "gloo"
         if device.type == "cuda":
             # With a device of its own a rank connects at once, so that a failure shows here.

@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from nanoproof.lean.server import launch
+from nanoproof.common import launch
 from nanoproof.lean.server.repl_process import ReplDied, ReplGarbage, ReplProcess, ReplTimeout
 from tests.helpers import is_gone, wait_for
 from tests.lean.conftest import AND, SCRIPT
@@ -155,7 +155,8 @@ def test_a_process_that_wants_more_address_space_than_it_may_have_fails() -> Non
 def test_lower_limits_of_the_address_space_stay(present: tuple[int, int], expected: tuple[int, int]) -> None:
     soft, hard = (limit << 30 for limit in present)
     code = "import resource; print(*(limit >> 30 for limit in resource.getrlimit(resource.RLIMIT_AS)))"
-    launched = [sys.executable, "-I", launch.__file__, str(os.getpid()), str(64 << 30), sys.executable, "-c", code]
+    launcher = [sys.executable, "-I", launch.__file__, str(os.getpid()), "SIGKILL", str(64 << 30)]
+    launched = [*launcher, sys.executable, "-c", code]
     set_limits = partial(resource.setrlimit, resource.RLIMIT_AS, (soft, hard))
     done = subprocess.run(launched, capture_output=True, text=True, preexec_fn=set_limits)
     assert tuple(map(int, done.stdout.split())) == expected, done.stderr

@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-from nanoproof.lean.server import launch
+from nanoproof.common import launch
 
 _REQUEST = struct.Struct("<cq")
 _ANSWER = struct.Struct("<q")
@@ -67,6 +67,7 @@ class ForkServer:
             "-I",
             launch.__file__,
             str(os.getpid()),
+            "SIGKILL",
             str(address_space_bytes or 0),
             *command,
         ]

@@ -14,7 +14,7 @@ from typing import Any
 
 import psutil
 
-from nanoproof.lean.server import launch
+from nanoproof.common import launch
 from nanoproof.lean.server.forks import ForkedProcess
 
 _CHUNK = 1 << 16
@@ -238,7 +238,7 @@ class ReplProcess:
         command: Sequence[str], cwd: str | None, env: Mapping[str, str] | None, address_space_bytes: int | None
     ) -> subprocess.Popen[bytes]:
         # Isolated (-I): else the folder of `launch.py` would be searched first for its imports.
-        launcher = [sys.executable, "-I", launch.__file__, str(os.getpid()), str(address_space_bytes or 0)]
+        launcher = [sys.executable, "-I", launch.__file__, str(os.getpid()), "SIGKILL", str(address_space_bytes or 0)]
         return subprocess.Popen(
             [*launcher, *command],
             cwd=cwd,
