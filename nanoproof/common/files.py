@@ -84,6 +84,22 @@ def remove_tree(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+MOST_NAME_BYTES = 120
+"""File systems take names of 255 bytes; endings, hashes and what marks a temporary file come on top."""
+
+
+def cut_name(name: str, from_end: bool = False) -> str:
+    """Return as much of a name's beginning, or of its end, as file systems take.
+
+    They count bytes, of which a letter of Greek has two and one of Chinese three.
+    """
+    data = name.encode("utf-8", "replace")
+    part = data[:MOST_NAME_BYTES]
+    if from_end:
+        part = data[-MOST_NAME_BYTES:]
+    return part.decode("utf-8", "ignore")
+
+
 def file_sha256(path: Path) -> str:
     """Compute the SHA-256 of a file, in hexadecimal digits."""
     with open(path, "rb") as file:

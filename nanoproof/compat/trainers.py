@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from nanoproof.common.distributed import choose_device, init_distributed
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write_json, read_json, read_jsonl, read_object
+from nanoproof.common.files import atomic_write_json, cut_name, read_json, read_jsonl, read_object
 from nanoproof.common.run_dir import FINISHED, RunDir
 from nanoproof.compat.configs import TrainingConfig, flat, refuse_unread
 from nanoproof.compat.prover import default_format
@@ -385,7 +385,7 @@ def _name(repo: Any) -> str:
         name = repo.get("name") or repo.get("url")
     else:
         name = getattr(repo, "name", None) or getattr(repo, "url", None)
-    return re.sub(r"[^\w.-]+", "_", str(name or repo)).strip("._")[-80:] or "repository"
+    return cut_name(re.sub(r"[^\w.-]+", "_", str(name or repo)).strip("._"), from_end=True) or "repository"
 
 
 def publish(checkpoint: Path, output_dir: Path) -> None:

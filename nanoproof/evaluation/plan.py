@@ -9,6 +9,7 @@ from typing import Literal
 
 from nanoproof.common.config import change, check, group, opt, validate
 from nanoproof.common.errors import UserError
+from nanoproof.common.files import cut_name
 from nanoproof.common.option_groups import CheckpointsOption, PolicyServerOptions
 from nanoproof.common.run_dir import (
     HUB_CONFIG,
@@ -186,7 +187,8 @@ def _default_path(options: EvalOptions, kind: str, model: Path | str | None, dat
     if model is None:
         return baseline_dir(options.policy) / f"{kind}_{suffix}"
     if isinstance(model, str):
-        return home() / "other_models" / re.sub(r"[^\w.-]+", "_", model).strip("_")[-100:] / f"{kind}_{suffix}"
+        name = cut_name(re.sub(r"[^\w.-]+", "_", model).strip("_"), from_end=True)
+        return home() / "other_models" / name / f"{kind}_{suffix}"
     step = "export" if model.name == HUB_CONFIG else model.stem.removeprefix("model_")
     return model.parent / f"{kind}_{step}_{suffix}"
 

@@ -26,6 +26,7 @@ from typing import Any, Literal
 from nanoproof.common import files
 from nanoproof.common.config import to_dict
 from nanoproof.common.errors import UserError
+from nanoproof.common.files import cut_name
 from nanoproof.common.retired import without_retired
 from nanoproof.common.run_dir import RunLock, read_lock
 from nanoproof.evaluation.summary import count_outcome, plot_curve, summarize, theorem_key, theorem_set_hash
@@ -412,8 +413,7 @@ def proof_names(theorems: Sequence[Theorem]) -> dict[str, str]:
     plain: dict[str, str] = {}
     uses = Counter[str]()
     for key, theorem_id in ids.items():
-        # Most file systems take names of 255 bytes; endings come on top.
-        plain[key] = re.sub(r"[^\w.'+-]|^\.", "_", theorem_id)[:120]
+        plain[key] = cut_name(re.sub(r"[^\w.'+-]|^\.", "_", theorem_id))
         uses[plain[key].lower()] += 1  # some file systems do not tell cases apart
     names = {}
     for key, name in plain.items():

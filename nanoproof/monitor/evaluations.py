@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from nanoproof.common.files import cut_name
 from nanoproof.common.run_dir import read_lock
 from nanoproof.data.nanolean import level_of, part_of
 from nanoproof.evaluation.compare import EXPECTED
@@ -539,5 +540,5 @@ def _namesakes(folder: Path, result: schema.EvaluationResult, ending: str) -> li
     if folder.is_symlink():
         return []
     # Spelled as in `evaluation/results.py:proof_names`, which puts a hash behind names that several theorems share.
-    stem = re.sub(r"[^\w.'+-]|^\.", "_", result["id"])[:120]
+    stem = cut_name(re.sub(r"[^\w.'+-]|^\.", "_", result["id"]))
     return sorted(folder.glob(f"{stem}*{ending}"))[:_MAX_NAMESAKES]

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.files import cut_name
 from nanoproof.common.run_dir import home
 from nanoproof.lean.lean_file import OpenPlace
 from nanoproof.repos.store_tables import (
@@ -573,7 +574,7 @@ class Store:
 def free_name(url: str, commit: str, taken: Collection[str]) -> str:
     """Choose a name after an address that none of `taken` is: its last part, then with the commit, then numbered."""
     last = re.split(r"[/\\:]", url.rstrip("/\\").removesuffix(".git"))[-1]
-    base = re.sub(r"[^\w.+-]+", "-", last).strip(".-") or "repository"
+    base = cut_name(re.sub(r"[^\w.+-]+", "-", last).strip(".-")) or "repository"
     if base not in taken:
         return base
     if commit and f"{base}-{commit[:8]}" not in taken:

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import JsonlWriter, atomic_write, atomic_write_json, read_json, read_jsonl
+from nanoproof.common.files import JsonlWriter, atomic_write, atomic_write_json, cut_name, read_json, read_jsonl
 
 
 def test_a_failed_atomic_write_leaves_the_old_content_and_no_other_file(tmp_path):
@@ -95,3 +95,11 @@ def test_lines_of_many_threads_do_not_mix(tmp_path):
         thread.join()
     records = list(read_jsonl(tmp_path / "log.jsonl"))
     assert len(records) == 400 and all(record["text"] == "x" * 500 for record in records)
+
+
+@pytest.mark.parametrize("from_end", [False, True])
+@pytest.mark.parametrize("name", ["a" * 300, "定" * 300, "a" + "ℝ" * 100, "kurz"])
+def test_names_are_cut_in_bytes_at_a_letter(name: str, from_end: bool) -> None:
+    cut = cut_name(name, from_end)
+    assert len(cut.encode()) <= 120 and len(cut.encode()) > min(116, len(name) - 1)
+    assert name.endswith(cut) if from_end else name.startswith(cut)

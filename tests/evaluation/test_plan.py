@@ -70,11 +70,11 @@ def test_the_hash_of_a_set_of_theorems_knows_no_order_but_every_byte():
 
 
 def test_proofs_have_files_of_their_own_whatever_the_ids_are():
-    ids = ["plain", "Dir/../x", "a b", "T", "t", "", ".hidden", "ä₁'", "x" * 300]
+    ids = ["plain", "Dir/../x", "a b", "T", "t", "", ".hidden", "ä₁'", "x" * 300, "定" * 120, "ℝ𝔸" * 60]
     names = proof_names([Theorem(f"theorem x : {number} = 0 := by sorry", "d", id) for number, id in enumerate(ids)])
     files = list(names.values())
     assert len({name.lower() for name in files}) == len(ids)
-    assert all("/" not in name and not name.startswith(".") and len(name) < 140 for name in files)
+    assert all("/" not in name and not name.startswith(".") and len(name.encode()) < 140 for name in files)
     assert files[0] == "plain.lean" and files[7] == "ä₁'.lean"
 
 

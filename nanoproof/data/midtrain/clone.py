@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.files import cut_name
 from nanoproof.common.git import GitError, end_process, git, git_command, git_environment
 
 MAX_BYTES = 1_000_000
@@ -119,7 +120,7 @@ def _named(urls: Sequence[str]) -> list[Repository]:
         owner_and_name = parts[-1:]
         if url.startswith(SCHEMES[:2]) and len(parts) > 3:  # https, host, owner, name
             owner_and_name = parts[-2:]
-        name = re.sub(r"[^A-Za-z0-9._-]+", "-", "_".join(owner_and_name)).strip(".-") or "repository"
+        name = cut_name(re.sub(r"[^A-Za-z0-9._-]+", "-", "_".join(owner_and_name)).strip(".-")) or "repository"
         if name.casefold() in taken:
             name += "-" + hashlib.sha256(url.encode()).hexdigest()[:8]
         taken.add(name.casefold())  # some file systems do not tell cases apart

@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nanoproof.common.files import atomic_write
+from nanoproof.common.files import atomic_write, cut_name
 from nanoproof.data.midtrain.clone import MAX_BYTES, Entry, Repository, Tree, open_repository
 
 VERSION = 1
@@ -286,7 +286,7 @@ def _write_licences(directory: Path, texts: list[tuple[str, str]], url: str) -> 
     shutil.rmtree(directory, ignore_errors=True)
     taken: set[str] = set()
     for number, (path, text) in enumerate(texts):
-        name = re.sub(r"[^\w.-]", "-", "__".join(PurePosixPath(path).parts))[-120:].lstrip(".-")
+        name = cut_name(re.sub(r"[^\w.-]", "-", "__".join(PurePosixPath(path).parts)), from_end=True).lstrip(".-")
         if name.casefold() in taken:  # the cut may have left two equal ends
             name = f"{number}-{name}"
         taken.add(name.casefold())
