@@ -138,8 +138,9 @@ def init_distributed(device_type: str = "", timeout_minutes: float = 30.0) -> Di
         os.environ.setdefault(ALLOCATOR, "expandable_segments:True")  # before the first tensor is there
         torch.cuda.set_device(device)
     if "RANK" in os.environ and world_size > 1 and not joined():
-        if "TORCHELASTIC_RUN_ID" in os.environ:  # torchrun that is killed cannot end its ranks itself
-            end_with_parent(signal.SIGTERM)
+        if "TORCHELASTIC_RUN_ID" in os.environ:
+            # A torchrun that is killed takes the store with it, without which ranks cannot agree on how to end.
+            end_with_parent(signal.SIGKILL)
         own, backends = None, "gloo"
         if device.type == "cuda":
             # With a device of its own a rank connects at once, so that a failure shows here.
