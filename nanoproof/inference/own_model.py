@@ -89,18 +89,19 @@ class OwnModel:
                 f"this model writes at most {most} tokens, asked for {options.max_new_tokens} (--proof-max-new-tokens)"
             )
         pending: list[PendingCompletion] = []
+        for prompt, seed in zip(prompts, seeds, strict=True):
+            tokens, start = self._encode(prompt, room)
+            sampling = SamplingOptions(
+                options.num_samples,
+                options.max_new_tokens,
+                temperature=max(options.temperature, MIN_TEMPERATURE),
+                top_p=options.top_p,
+                start=start,
+                stop=options.stop,
+            )
+            pending.append(PendingCompletion(tokens, sampling, seed))
         try:
-            for prompt, seed in zip(prompts, seeds, strict=True):
-                tokens, start = self._encode(prompt, room)
-                sampling = SamplingOptions(
-                    options.num_samples,
-                    options.max_new_tokens,
-                    temperature=max(options.temperature, MIN_TEMPERATURE),
-                    top_p=options.top_p,
-                    start=start,
-                    stop=options.stop,
-                )
-                pending.append(self._worker.submit(tokens, sampling, seed))
+            self._worker.submit_all(pending)
             return [self._samples(completion, options, cancelled) for completion in pending]
         except ModelFailed as error:
             raise PolicyServerError(f"{self.name}: {error}") from error

@@ -99,11 +99,19 @@ class EngineWorker:
     def submit(self, prompt: Sequence[int], options: SamplingOptions, seed: int) -> PendingCompletion:
         """Submit a prompt; `result` waits for it. Raises PolicyClosed, or ModelFailed if the worker is dead."""
         pending = PendingCompletion(prompt, options, seed)
+        self.submit_all([pending])
+        return pending
+
+    def submit_all(self, pending: Sequence[PendingCompletion]) -> None:
+        """Submit prompts that begin in the same step of the engine, as far as it has room; raises as `submit` does.
+
+        One after the other they would be in batches that depend on when the worker looks, and so would the last bits of
+        what they are answered.
+        """
         with self._lock:
             self._check_open()
-            self._arrived[pending] = None
+            self._arrived.update(dict.fromkeys(pending))
             self._wake()
-        return pending
 
     def result(
         self, pending: PendingCompletion, deadline: float | None = None, cancelled: Callable[[], bool] | None = None

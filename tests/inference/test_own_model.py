@@ -322,6 +322,21 @@ def test_a_cache_keeps_apart_what_is_read_with_and_without_markers(checkpoint: P
         assert model.misses == 1 and model.generate(PROMPTS[:1], options, [5]) and model.hits == 1
 
 
+def test_prompts_of_one_call_begin_in_one_step(network: GPT, words: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batch mates change the last bits of a log-probability, so that they must not depend on when a thread looks."""
+    own, begun = OwnModel("tiny", network, words), []
+    step = own._engine.step
+
+    def counted() -> object:
+        begun.append(own._worker.num_open)
+        return step()
+
+    monkeypatch.setattr(own._engine, "step", counted)
+    own.generate(PROMPTS, GenerationOptions(max_new_tokens=1), [0] * len(PROMPTS))
+    own.close()
+    assert begun[0] == len(PROMPTS)
+
+
 def test_a_damaged_file_of_the_cache_is_written_anew(checkpoint: Path, tmp_path: Path) -> None:
     options, kept = GenerationOptions(max_new_tokens=4), LanguageModelOptions(cache=str(tmp_path / "c"))
     with open_model(str(checkpoint), kept, dtype=torch.float64) as model:
