@@ -22,7 +22,7 @@ from typing import Any
 
 from nanoproof.common import hub
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import JsonlWriter, atomic_write_json, read_object
+from nanoproof.common.files import MOST_NAME_BYTES, JsonlWriter, atomic_write_json, cut_name, read_object
 from nanoproof.common.git import git
 from nanoproof.common.process import machine_id
 
@@ -463,6 +463,14 @@ class RunDir:
             self._lock.release()
 
 
+def check_run_name(name: str) -> None:
+    """Raise UserError for the name of a run that cannot be part of a path."""
+    if not re.fullmatch(r"[\w.+-]+", name):
+        raise UserError(f"--run must be made of letters, digits, and . _ + -; got {name!r}")
+    if cut_name(name) != name:
+        raise UserError(f"--run has {len(name.encode())} bytes; a name may have {MOST_NAME_BYTES}")
+
+
 def new_run_path(stage: str, name: str, run_dir: str | None = None) -> Path:
     """Choose the directory of a new run: `home()/<stage>/<date>_<name>`, or exactly `run_dir` if one is given.
 
@@ -474,8 +482,7 @@ def new_run_path(stage: str, name: str, run_dir: str | None = None) -> Path:
         if _is_of_here(run_dir):
             return path.absolute()
         return (home() / path).absolute()
-    if not re.fullmatch(r"[\w.+-]+", name):
-        raise UserError(f"--run must be made of letters, digits, and . _ + -; got {name!r}")
+    check_run_name(name)
     base = home() / stage / f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{name}"
     path, number = base, 1
     while path.exists():

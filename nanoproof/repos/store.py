@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import cut_name
+from nanoproof.common.files import MOST_NAME_BYTES, cut_name
 from nanoproof.common.run_dir import home
 from nanoproof.lean.lean_file import OpenPlace
 from nanoproof.repos.store_tables import (
@@ -284,6 +284,8 @@ class Store:
             # It becomes the name of a folder beside the store, and an argument of commands.
             if not re.fullmatch(r"[\w.+-]+", name) or name.startswith((".", "-")):
                 raise UserError(f"a name must be made of letters, digits, and . _ + -; got {name!r}")
+            if cut_name(name) != name:
+                raise UserError(f"a name may have {MOST_NAME_BYTES} bytes; {name[:20]}... has {len(name.encode())}")
             added = Repository(
                 name=name,
                 url=url,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from nanoproof.common.config import change, check, group, opt, validate
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption
+from nanoproof.common.run_dir import check_run_name
 from nanoproof.common.trackers import TRACKERS
 from nanoproof.model.compute import COMPILE_CHOICES
 from nanoproof.model.flash_attention import ATTENTION_CHOICES
@@ -29,6 +30,7 @@ class RunOptions:
 
     def __post_init__(self) -> None:
         validate(self, "run")
+        check_run_name(self.run)  # before data are made for it, which takes minutes
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from nanoproof.common.run_dir import (
     setup_logging,
     versions,
 )
+from nanoproof.training.options import RunOptions
 
 
 @pytest.fixture
@@ -55,6 +56,8 @@ def test_two_runs_of_one_name_get_two_directories(home):
 def test_a_run_name_with_a_slash_is_refused(home):
     with pytest.raises(UserError, match="--run"):
         new_run_path("sft", "../evil")
+    with pytest.raises(UserError, match="--run has 260 bytes; a name may have 120"):
+        RunOptions(run="ü" * 130)
 
 
 def test_ranks_write_events_to_files_of_their_own(tmp_path):
