@@ -307,7 +307,7 @@ def json_items(path: Path) -> Iterator[Any]:
 def read_text(path: Path) -> str:
     """Read a UTF-8 text file; raises UserError if it cannot be read, or is not UTF-8."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")  # without the mark that editors of Windows put first
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

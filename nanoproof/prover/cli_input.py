@@ -142,7 +142,8 @@ def read_theorems(ask: Callable[[str], str | None], embedded: bool) -> Iterator[
 def read_lean_file(path: Path) -> LeanFile:
     """Read a file with `sorry`s; raises UserError if it cannot be read or holds none."""
     try:
-        file = LeanFile.parse(path.read_bytes().decode("utf-8"))  # as it is, line ends too
+        # As it is, line ends too, but for the mark that editors of Windows put first.
+        file = LeanFile.parse(path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is not UTF-8 text: byte {error.start} cannot be read") from error
     except OSError as error:

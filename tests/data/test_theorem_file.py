@@ -17,6 +17,7 @@ from nanoproof.data.theorems.theorem_sets import (
 )
 from nanoproof.lean.lexical import without_noted_imports
 from nanoproof.lean.types import Theorem
+from nanoproof.prover.cli_input import read_lean_file
 from scripts import inspect_problems
 
 LEAN = """import Mathlib
@@ -222,6 +223,13 @@ def test_two_files_of_one_name_are_refused() -> None:
         parse_set_names(["mine"])
     with pytest.raises(UserError, match="did you mean nanolean"):
         parse_set_names(["nanolaen"])
+
+
+def test_the_mark_that_editors_put_first_is_no_part_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.lean"
+    file.write_text("\ufefftheorem a : True := by sorry\n", encoding="utf-8")
+    assert [theorem.id for theorem in read_theorems(str(file))] == ["a"]
+    assert read_lean_file(file).text.startswith("theorem")
 
 
 def test_the_path_of_a_file_may_have_blanks(tmp_path: Path) -> None:
