@@ -228,7 +228,7 @@ def test_two_files_of_one_name_are_refused() -> None:
 def test_the_mark_that_editors_put_first_is_no_part_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "mine.lean"
     file.write_text("\ufefftheorem a : True := by sorry\n", encoding="utf-8")
-    assert [theorem.id for theorem in read_theorems(str(file))] == ["a"]
+    assert [theorem.id for theorem in read_theorem_file(str(file)).theorems] == ["a"]
     assert read_lean_file(file).text.startswith("theorem")
 
 
