@@ -48,7 +48,7 @@ def open_listener(port: int, host: str = "127.0.0.1", token: str | None = None) 
     Raises UserError if the port is taken, or if other machines could connect without a token.
     """
     if host == "localhost":
-        host = "127.0.0.1"  # it may be ::1 as well, and then an address that the run prints would not be listened on
+        host = "127.0.0.1"  # one address, whatever that name means on this machine
     if not on_loopback(host) and not token:
         how = f"set {TOKEN_VARIABLE}, or give --token (--monitor-token of a run)"
         raise UserError(f"the monitor is not shown to other machines (on {host}) without a token: {how}")

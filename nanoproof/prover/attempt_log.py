@@ -89,6 +89,11 @@ class IndexEntry(NamedTuple):
     def from_json(cls, data: dict[str, Any]) -> "IndexEntry":
         """Read the entry of a line. Raises KeyError, TypeError or ValueError if it is none."""
         step, rank, sequence = data["n"]
+        # Who reads an index adds these up: one damaged line would else stop all that comes behind it.
+        if type(data["at"]) is not int or type(data["len"]) is not int or type(data["s"]) not in (int, float):
+            raise TypeError("an entry has no place in the log, or no seconds")
+        if type(data["t"]) not in (int, float, type(None)):
+            raise TypeError("the time of an entry is none")
         # Interned: a run of a million attempts has a few data sets and outcomes, and a million copies of their names.
         return cls(
             *(step, rank, sequence, data["at"], data["len"]),

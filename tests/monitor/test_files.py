@@ -94,7 +94,11 @@ WRONG |= {"s": 0.1, "t": 1.0, "tree": False, "dis": False}
 
 
 @pytest.mark.parametrize(
-    "change", [{"d": None}, {"sims": "many"}, {"n": [-1, 0, 0]}, {"n": [1e99, 0, 0]}, {"o": "won"}]
+    "change",
+    [
+        *[{"d": None}, {"sims": "many"}, {"n": [-1, 0, 0]}, {"n": [1e99, 0, 0]}, {"o": "won"}],
+        *[{"at": None}, {"at": 0.0}, {"len": "long"}, {"s": "long"}, {"t": "now"}],
+    ],
 )
 def test_index_entries_that_are_none_are_left_out(look: Look, tmp_path: Path, change: dict[str, object]) -> None:
     (tmp_path / "attempts_r0.jsonl").write_text("x" * 200 + "\n")
