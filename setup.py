@@ -16,6 +16,7 @@ FOR_THE_REPOSITORY = (
     "draw_search.py",
     "make_nanolean_benchmark.py",
     "make_nanolean_hard.py",
+    "same_results.py",
 )
 """Scripts that read or write `benchmarks/`, `docs/`, `tests/` or `data/`, and stay where these are."""
 

@@ -23,7 +23,10 @@ PAGE = {"index.html": "<!doctype html><title>built</title>", "assets/index-12345
 PAGE_FOLDER = "nanoproof/monitor/static/page"
 NOT_PACKED = ("nanolean/README.md", "nanolean/docs", "nanolean/tests", "nanoproof/web")
 """What lies in the packages' folders for those who work on them."""
-FOR_THE_REPOSITORY = {"bench_inference", "check_flags", "draw_search", "make_nanolean_benchmark", "make_nanolean_hard"}
+FOR_THE_REPOSITORY = {
+    *("bench_inference", "check_flags", "draw_search", "make_nanolean_benchmark", "make_nanolean_hard"),
+    "same_results",
+}
 """Scripts that go with what a wheel does not have."""
 LOOK = """
 import importlib, json, sys, urllib.request
