@@ -354,7 +354,7 @@ of the last 300 of nanolean, which rules of Lean its elaborator and tactics foll
 of another 80 of nanolean, workers that Ctrl-C does not reach, and near names of commands;
 of 60, that no name of a missing library is bound automatically (a proof of another statement would be called one);
 of 60, where its parser follows Lean's."""
-MOST_FLAGS = {"nanoproof.rl": 109, "scripts.prover_eval": 85, "scripts.prove": 63}
+MOST_FLAGS = {"nanoproof.rl": 107, "scripts.prover_eval": 80, "scripts.prove": 60}
 """Flags that `--help-all` explains; constants it lists by name. `--checker` of evaluations: every score has the verdict
 of an outside checker; `--engine`: the policy by compiled code or by torch; `--html`: a report as one file, to send;
 four of steps that states suggest and of similar proofs: a network that does not know a step proves what needs it. Of

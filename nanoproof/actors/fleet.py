@@ -62,7 +62,7 @@ class FleetOptions:
         5,
         "Found proofs in a row that the final check may lose, through no fault of theirs, before all ends (0: any).",
         min=0,
-        advanced=True,
+        constant=True,
     )
 
     def __post_init__(self) -> None:

@@ -51,8 +51,8 @@ class WholeProofOptions:
         above=0,
         advanced=True,
     )
-    samples_at_once: int = opt(32, "Samples of a theorem that are generated at a time.", min=1, advanced=True)
-    theorems_at_once: int = opt(8, "Theorems whose proofs are generated at a time.", min=1, advanced=True)
+    samples_at_once: int = opt(32, "Samples of a theorem that are generated at a time.", min=1, constant=True)
+    theorems_at_once: int = opt(8, "Theorems whose proofs are generated at a time.", min=1, constant=True)
     premise_names: str | None = opt(
         None,
         "File with a theorem's name per line, to find the premises of proofs where Lean servers do not report them.",

@@ -71,7 +71,7 @@ class RetrieveOptions:
         f"`{WORDS}`: the declarations of the project that is proved, compared word by word.",
     )
     retrieve_tokens: int = opt(
-        512, "Tokens that a state and its premises may have; what does not fit is left out.", min=1, advanced=True
+        512, "Tokens that a state and its premises may have; what does not fit is left out.", min=1, constant=True
     )
     searching: IndexSearchOption = group(IndexSearchOption, index_search=change(advanced=True))
 

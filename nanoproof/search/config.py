@@ -171,7 +171,7 @@ class SearchConfig:
         False, "Leave out what the policy says if it uses one of the solver tactics.", advanced=True
     )
     solver_tactics: tuple[str, ...] = opt(
-        ("grind", "lia", "grobner", "aesop"), "Tactics that count as solvers.", metavar="TACTIC", advanced=True
+        ("grind", "lia", "grobner", "aesop"), "Tactics that count as solvers.", metavar="TACTIC", constant=True
     )
 
     # -- Disproof of states inside the tree ----------------------------------------------------------------------------

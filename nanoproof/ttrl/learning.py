@@ -57,10 +57,10 @@ class TTRLOptions:
     max_variants: int = opt(
         200, "Variants that rules make of the theorem, and once more whenever all are settled.", min=0
     )
-    tree_variants: int = opt(16, "Variants out of the trees of the failed tries of each step.", min=0, advanced=True)
+    tree_variants: int = opt(16, "Variants out of the trees of the failed tries of each step.", min=0, constant=True)
     target_simulations: int = opt(64, "Simulations of the first try at the theorem.", min=1)
-    target_growth: float = opt(2.0, "Factor on them for each further try.", min=1)
-    target_max_simulations: int = opt(16_384, "Most simulations of one try.", min=1, advanced=True)
+    target_growth: float = opt(2.0, "Factor on them for each further try.", min=1, constant=True)
+    target_max_simulations: int = opt(16_384, "Most simulations of one try.", min=1, constant=True)
     target_share: float = opt(0.3, "Share of all simulations that goes to the theorem itself.", min=0, max=1)
 
     def __post_init__(self) -> None:
