@@ -300,7 +300,8 @@ class Parser(argparse.ArgumentParser):
             if action.help == argparse.SUPPRESS:
                 names += action.option_strings
         if names:
-            text = f"Constants, explained in docs/search.md, rl.md, ttrl.md, trainers.md, evaluation.md: {', '.join(names)}"
+            pages = "docs/search.md, rl.md, ttrl.md, trainers.md and evaluation.md"
+            text = f"Constants, explained in {pages}: {', '.join(names)}"
             page += "\n" + textwrap.fill(text, 79, break_on_hyphens=False) + "\n"
         return page
 
