@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
 
-from nanoproof.data.transitions.packing import Example
+from nanoproof.data.transitions.packing import KIND_CODES, Example
 from nanoproof.model.gpt import GPT
+from nanoproof.training.loss import position_losses
 
 NO_TARGET = -1
 
@@ -62,8 +62,9 @@ def plain_gradients(
         tokens_BT, targets_BT = padded(part, pad, model.device)
         chosen = targets_BT != NO_TARGET
         logits_NV = model(tokens_BT, None, chosen.flatten().nonzero().squeeze(1))
-        nll_N = F.cross_entropy(logits_NV, targets_BT[chosen], reduction="none")
         is_value_N = torch.tensor([row.is_value for row in part for _ in range(row.num_targets)], device=model.device)
+        kinds_N = torch.where(is_value_N, KIND_CODES["value"], KIND_CODES["tactic"])
+        nll_N = position_losses(logits_NV, targets_BT[chosen], kinds_N)
         tactic_loss = nll_N[~is_value_N].sum() / tactic_tokens
         value_loss = nll_N[is_value_N].sum() / values
         (tactic_loss + value_weight * value_loss).backward()

@@ -53,6 +53,17 @@ class Normalizers:
         return cls(*(count if count > 0 else 1.0 for count in all_reduce_sum(counts)))
 
 
+def position_losses(
+    logits_NV: torch.Tensor, targets_N: torch.Tensor, kinds_N: torch.Tensor, reduction: str = "none"
+) -> torch.Tensor:
+    """Compute the loss of each position (N,), or with the reduction "sum" of all: -log p, whatever its kind.
+
+    Training, the metrics of held-out data, the page and the plain baseline of the benchmarks all take it from here:
+    whoever changes what a value costs does so for positions of KIND_CODES["value"], once.
+    """
+    return F.cross_entropy(logits_NV, targets_N, reduction=reduction)
+
+
 def transition_loss(
     model: GPT, batch: PackedBatch, weights: LossWeights, norms: Normalizers
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
@@ -71,7 +82,7 @@ def transition_loss(
     chosen_N = to_device(on_cpu.chosen(), model.device)
     targets_N, kinds_N, weights_N = (x.flatten()[chosen_N] for x in (batch.targets, batch.kinds, batch.weights))
     logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm, on_cpu), chosen_N)
-    nll_N = F.cross_entropy(logits_NV, targets_N, reduction="none")
+    nll_N = position_losses(logits_NV, targets_N, kinds_N)
     weighted_N = nll_N * weights_N
     tactic = _sum_where(kinds_N == KIND_CODES["tactic"], weighted_N) / norms.tactic_tokens
     value = _sum_where(kinds_N == KIND_CODES["value"], weighted_N) / norms.values
@@ -133,7 +144,7 @@ def token_losses(
     with torch.set_grad_enabled(model.compiled_block is not None):  # compiled for training, not once more
         logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm, packed), chosen_N).detach()
     targets_N, kinds_N = (x.flatten()[chosen_N] for x in (batch.targets, batch.kinds))
-    nll_N = F.cross_entropy(logits_NV.float(), targets_N, reduction="none")
+    nll_N = position_losses(logits_NV.float(), targets_N, kinds_N)
     loss_N = torch.where(kinds_N == KIND_CODES["negative"], token_unlikelihood(nll_N), nll_N)
     loss_of = dict(zip((chosen_N + 1).tolist(), loss_N.tolist()))  # a target is one position before its token
     rows, row_length = packed.tokens.tolist(), packed.tokens.shape[1]

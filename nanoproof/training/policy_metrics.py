@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 
 from nanoproof.common.distributed import DistInfo, all_reduce_sum
 from nanoproof.data.transitions.packing import KIND_CODES, PackedBatch, to_device
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import NUM_VALUE_BINS, Tokenizer
 from nanoproof.training.batches import ExampleSet, Pick, pack_for, shard, split_for
+from nanoproof.training.loss import position_losses
 from nanoproof.training.options import BatchOptions
 
 PACKED_AT_ONCE = 1024
@@ -158,7 +158,7 @@ class _Sums:
         self._add(
             transitions=is_first_N.sum(),
             tactic_tokens=len(targets_N),
-            tactic_nll=F.cross_entropy(logits_NV, targets_N, reduction="sum"),
+            tactic_nll=position_losses(logits_NV, targets_N, batch.kinds.flatten()[chosen_N], "sum"),
             token_hits=hits_N.sum(),
             first_hits=(hits_N & is_first_N).sum(),
             exact=(misses_S == 0).sum(),
@@ -178,7 +178,7 @@ class _Sums:
         likeliest = bins_MK.argmax(dim=-1).cpu().numpy() + 1
         truth = (targets_M - tokenizer.bins[0]).cpu().numpy() + 1
         self._add(
-            value_nll=F.cross_entropy(logits_MV, targets_M, reduction="sum"),
+            value_nll=position_losses(logits_MV, targets_M, batch.kinds.flatten()[chosen_M], "sum"),
             square_argmax=np.square(likeliest - truth).sum(),
             square_expectation=np.square(expected - truth).sum(),
             value_entropy=entropy(bins_MK).sum(),

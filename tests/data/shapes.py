@@ -52,6 +52,9 @@ sorry
 """,
 }
 """Made-up problems in PutnamBench's shape, which NanoLean can prove."""
+THEOREM_COUNTS = {"leanworkbook": 3, "numinamath": 2, "deepseek_prover": 5, "minif2f": 500, "proofnet": 371}
+THEOREM_COUNTS["putnambench"] = len(PUTNAM)
+"""Theorems that each set's reader has to find in what `fill` publishes of it, over all splits."""
 
 
 def parquet(**columns: list[Any]) -> bytes:

@@ -145,15 +145,14 @@ def open_rows(name: str, filename: str) -> int | None:
 def test_what_is_downloaded_can_be_read(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     assert run("all", "--shards", 2) == 0
-    counts = {name: sum(len(list_theorems(name, split)) for split in splits_of(name)) for name in THEOREM_SETS}
-    rows = {"leanworkbook": 3, "numinamath": 2, "deepseek_prover": 5, "minif2f": 500, "proofnet": 371}
-    assert counts == {**rows, "putnambench": 3}
+    theorem_sets = [
+        name for name, data_set in CATALOG.items() if data_set.files and {"rl", "bench"} & {*data_set.stages}
+    ]
+    counts = {name: sum(len(list_theorems(name, split)) for split in splits_of(name)) for name in theorem_sets}
+    assert counts == shapes.THEOREM_COUNTS
     assert [len(part) for part in load_split(leantree.transitions_file())] == [9, 1]
     corpus = text_corpus("nemotron")
     assert (corpus.train.count, corpus.valid.count) == (8, 4)
-
-
-THEOREM_SETS = ("leanworkbook", "numinamath", "deepseek_prover", "minif2f", "proofnet", "putnambench")
 
 
 def test_another_number_of_rows_is_a_warning_that_names_both(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
