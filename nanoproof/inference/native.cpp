@@ -500,10 +500,13 @@ struct Engine {
 
 // -- Requests ---------------------------------------------------------------------------------------------------------
 
+// The numbers of SamplingOptions.shaping, in its order.
+enum Shaping { TEMPERATURE, TOP_P, SHAPINGS };
+
 // Of a request, as native_backend.py fills it. Arrays are Python's, which keeps them until the request has ended.
 struct Wanted {
   int32_t start, value_marker, eos, samples, most_tokens, copies;
-  float temperature, top_p;
+  float shaping[SHAPINGS];
   const float* log_arrivals;  // (V, copies): logarithms of `Noise.arrivals_SVC`
   const float* uniforms;  // (T, K)
   int32_t* tokens;  // (K, T): what was sampled, EOS included
@@ -554,7 +557,8 @@ struct Sampler {
   }
 
   // sampling.py: shaped_logits
-  const float* shape(int count, float temperature, float top_p) {
+  const float* shape(int count, const float* shaping) {
+    float temperature = shaping[TEMPERATURE], top_p = shaping[TOP_P];
     if (temperature == 1.0f && top_p >= 1.0f) return logits.data();
     shaped.resize(logits.size());
     for (size_t token = 0; token < logits.size(); ++token) shaped[token] = logits[token] / temperature;
@@ -573,8 +577,8 @@ struct Sampler {
   }
 
   // sampling.py: next_tokens, for one row
-  int next(int count, float temperature, float top_p, float uniform) {
-    const float* x = shape(count, temperature, top_p);
+  int next(int count, const float* shaping, float uniform) {
+    const float* x = shape(count, shaping);
     if (x != logits.data()) softmax(x);
     float* sums = probabilities.data();
     double total = 0;  // torch sums up in double, and rounds each sum
@@ -586,7 +590,7 @@ struct Sampler {
 
   // sampling.py: first_tokens. The keys of all copies of all tokens, of which the largest are drawn, in order.
   void first(const Wanted& wanted, int count, std::vector<int>& chosen) {
-    const float* x = shape(count, wanted.temperature, wanted.top_p);
+    const float* x = shape(count, wanted.shaping);
     int copies = wanted.copies;
     keys.resize(size_t(count) * copies);
     for (int token = 0, at = 0; token < count; ++token) {
@@ -685,7 +689,7 @@ struct Step {
       if (!wanted.running[sample]) continue;
       if (!sampler.read(&logits[size_t(row) * columns], tokens, columns)) return false;
       float uniform = wanted.uniforms[size_t(request.time) * wanted.samples + sample];
-      put(wanted, sample, request.time, sampler.next(tokens, wanted.temperature, wanted.top_p, uniform));
+      put(wanted, sample, request.time, sampler.next(tokens, wanted.shaping, uniform));
       ++row;
     }
     return true;
@@ -698,6 +702,8 @@ struct Step {
 extern "C" {
 
 int native_lanes() { return LANES; }
+
+int native_shapings() { return SHAPINGS; }
 
 void* native_open(const Shape* shape, const int32_t* windows, const float* rope) {
   try {

@@ -20,7 +20,15 @@ from nanoproof.inference.backend import Ended, Setting, cpu_threads
 from nanoproof.inference.model_options import EngineLimits
 from nanoproof.inference.native_build import CannotBuild, built_library
 from nanoproof.inference.prefill import PrefixCache
-from nanoproof.inference.sampling import Completion, EngineRequest, EngineStats, Noise, Sample, SamplingOptions
+from nanoproof.inference.sampling import (
+    UNSHAPED,
+    Completion,
+    EngineRequest,
+    EngineStats,
+    Noise,
+    Sample,
+    SamplingOptions,
+)
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.lora import merged_parameters
 from nanoproof.model.tokenizer import train_tokenizer
@@ -48,7 +56,7 @@ class _Shape(ctypes.Structure):
 class _Wanted(ctypes.Structure):
     _fields_ = (
         *((name, c_int32) for name in ("start", "value_marker", "eos", "samples", "most_tokens", "copies")),
-        *((name, c_float) for name in ("temperature", "top_p")),
+        ("shaping", c_float * len(UNSHAPED)),
         *((name, c_void_p) for name in ("log_arrivals", "uniforms", "tokens", "lengths", "logprobs", "running")),
         ("value", c_void_p),
     )
@@ -56,6 +64,7 @@ class _Wanted(ctypes.Structure):
 
 SIGNATURES: dict[str, tuple[object, tuple[object, ...]]] = {
     "native_lanes": (c_int, ()),
+    "native_shapings": (c_int, ()),
     "native_open": (c_void_p, (POINTER(_Shape), c_void_p, c_void_p)),
     "native_close": (None, (c_void_p,)),
     "native_weights": (c_bool, (c_void_p, c_void_p)),
@@ -70,9 +79,12 @@ SIGNATURES: dict[str, tuple[object, tuple[object, ...]]] = {
 
 
 def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
+    """Tell ctypes the signatures. Raises CannotBuild if native.cpp lacks an option of `SamplingOptions.shaping`."""
     for name, (result, arguments) in SIGNATURES.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
+    if library.native_shapings() != len(UNSHAPED):
+        raise CannotBuild("the compiled engine does not know all options of sampling")
     return library
 
 
@@ -400,8 +412,7 @@ class NativeBackend:
             samples=options.num_samples,
             most_tokens=options.max_new_tokens,
             copies=log_arrivals_VC.shape[1],
-            temperature=options.temperature,
-            top_p=options.top_p,
+            shaping=options.shaping,
             log_arrivals=log_arrivals_VC.data_ptr(),
             uniforms=uniforms_TK.data_ptr(),
             tokens=active.tokens_KT.ctypes.data,

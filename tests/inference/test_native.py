@@ -145,6 +145,14 @@ def test_a_compiler_that_fails_is_asked_once(
 
 
 @needs_compiler
+def test_an_option_of_sampling_that_compiled_code_lacks_is_left_to_torch(
+    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native_backend, "UNSHAPED", (*native_backend.UNSHAPED, 0.0))
+    assert "does not know all options of sampling" in reason(lively(tokenizer), tokenizer)
+
+
+@needs_compiler
 def test_what_computes_other_numbers_than_torch_is_not_kept(
     tokenizer: Tokenizer, fresh: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
