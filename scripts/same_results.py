@@ -171,7 +171,8 @@ def evaluation(checkout: Checkout, base: Path, out: Path) -> None:
 def whole_proofs(checkout: Checkout, base: Path, out: Path) -> None:
     """Let the network write twenty-four whole proofs."""
     words = ["--model-path", str(base / "proofs"), "--datasets", str(base / "theorems.lean"), *ONE_BY_ONE]
-    words += ["--max-theorems", "6", "--whole-proofs", "--samples", "4", "--output-dir", str(out / "eval")]
+    words += ["--max-theorems", "6", "--whole-proofs", "--samples", "4", "--proof-max-new-tokens", "64"]
+    words += ["--output-dir", str(out / "eval")]
     checkout.run("scripts.prover_eval", *words)
 
 
@@ -208,6 +209,9 @@ def own_repository(checkout: Checkout, base: Path, out: Path) -> None:
     """Trace the example repository, and prove what is open in it."""
     example = out / "example"
     shutil.copytree(base / "example", example)
+    shutil.rmtree(
+        checkout.home / "repos", ignore_errors=True
+    )  # of an earlier try: files as before are not traced again
     # 1 says that a file is not traced, or that something stays open: the example has both.
     words = ["trace", str(example), "--name", "example", "--lean-processes", "1"]
     checkout.run("nanoproof.repos", *words, good=(0, 1))
@@ -301,12 +305,13 @@ def record(code: Path, work: Path, out: Path, parts: Sequence[str]) -> None:
         print(f"making the networks and data in {base}", flush=True)
         make_base(Checkout(code, work / "home_of_base"), base)
         (base / "finished").touch()
-    shutil.rmtree(side, ignore_errors=True)  # what is left of a record of this name would be compared as well
     checkout = Checkout(code, side / "home")
     places = {str(side): "OUT", str(base): "BASE", str(checkout.root): "CODE"}
-    recorded = {}
+    content = {"format": FORMAT, "code": checkout.revision(), "base": base_digest(base)}
+    recorded = recorded_before(out, content)
     for part in parts:
         folder = side / part
+        shutil.rmtree(folder, ignore_errors=True)  # else what an earlier try left would be compared as well
         folder.mkdir(parents=True)
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         PARTS[part](checkout, base, folder)
@@ -315,8 +320,20 @@ def record(code: Path, work: Path, out: Path, parts: Sequence[str]) -> None:
         files = files_of(folder, places)
         recorded[part] = {"processor_seconds": round(seconds, 1), "files": files}
         print(f"{part}: {count_of(files)}, {seconds:.0f} s of processor time", flush=True)
-    content = {"format": FORMAT, "code": checkout.revision(), "base": base_digest(base), "parts": recorded}
-    out.write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
+        # After each part: where a later one fails, `--only` goes on with it.
+        out.write_text(json.dumps({**content, "parts": recorded}, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def recorded_before(out: Path, content: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts that a file has of the same commit and base; none of files that are in no commit."""
+    if not out.exists():
+        return {}
+    earlier = read_record(out)
+    if content["code"].endswith("+") or content["code"] == "unknown":
+        return {}
+    if any(earlier[name] != value for name, value in content.items()):
+        return {}
+    return dict(earlier["parts"])
 
 
 # -- two records ----------------------------------------------------------------------------------------------------
