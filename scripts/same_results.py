@@ -31,8 +31,8 @@ ROOT = Path(__file__).resolve().parents[1]
 FORMAT = 1
 NUM_THEOREMS = 40
 VOLATILE = re.compile(
-    r"^(nanoproof|lean)$|(^|_)(at|started|since|seconds|time|times|date|duration|memory|rss|bytes|version|versions"
-    r"|revision|commit|host|hardware|address|port|pid|path|dir|folder|command|argv|cwd|home|load|utilization|mfu)(_|$)"
+    r"^(nanoproof|lean)$|(^|[_/])(at|started|since|seconds|time|times|date|duration|memory|rss|bytes|version|versions"
+    r"|revision|commit|host|hardware|address|port|pid|path|dir|folder|command|argv|cwd|home|load|utilization|mfu)([_/]|$)"
     r"|tokens_per|_per_second"
 )
 """JSON fields that say when, where and how fast, and not what."""
@@ -46,31 +46,43 @@ SMALL = ["--depth", "2", "--aspect-ratio", "32", "--head-dim", "32", "--sequence
 SFT = [*SMALL, "--target-examples-per-step", "16", "--device-batch-size", "8", "--eval-every", "never", *ON_CPU]
 SFT += ["--no-save-epochs"]
 SCRIPTED_RL = """
+import sys
+from pathlib import Path
 from unittest import mock
-from threading import Lock
+
+import torch
+from nanoproof.rl import collection
+from nanoproof.rl.collection import CollectSource
 from tests.rl import scripted_rl as scripted
 
-class Resting(scripted.Policy):
-    # A policy that truly rests while the network trains, so that each step begins with the same attempts.
-    gate = Lock()
-    def pause(self, release=False):
-        self.gate.acquire()
-    def resume(self):
-        self.gate.release()
-    def suggest(self, *args, **kwargs):
-        with self.gate:
-            return super().suggest(*args, **kwargs)
+class InStep(CollectSource):
+    # Actors go on while the network trains, with as many attempts as there is time for, of weights that may be either.
+    # Here they draw nothing from the end of a collection to the beginning of the next one.
+    wanted = False
 
-import sys, torch
-from pathlib import Path
+    def begin(self, *limits):
+        super().begin(*limits)
+        self.wanted = True
+
+    def next(self):
+        return super().next() if self.wanted and not self.enough() else None
+
+    def drain(self):
+        self.wanted = False
+        return super().drain()
+
 torch.set_num_threads(1)
 fleet = scripted.Fleet([scripted.Slot()], None, "scripted", None)
-with scripted.scripted(), mock.patch.object(scripted.rl, "open_fleet", lambda *_: fleet), \\
-        mock.patch.object(scripted.learner, "model_policy", Resting):
-    out = Path(sys.argv[1])
-    (out / "model").mkdir(parents=True)
-    model = scripted.make_model(out / "model")
-    scripted.rl.main(scripted.words(model, out / "run", num_steps=6, negative_fraction=0.2, save_every="2steps"))
+out = Path(sys.argv[1])
+(out / "model").mkdir(parents=True)
+model = scripted.make_model(out / "model")
+words = scripted.words(model, out / "run", num_steps=6, negative_fraction=0.2, save_every="2steps")
+with (
+    scripted.scripted(),
+    mock.patch.object(scripted.rl, "open_fleet", lambda *_: fleet),
+    mock.patch.object(collection, "CollectSource", InStep),
+):
+    scripted.rl.main(words)
 """
 
 

@@ -90,7 +90,7 @@ def test_equal_is_equal_to_the_last_bit(before: Any, after: Any, difference: str
 
 @pytest.mark.parametrize("name", ["candidates", "updates", "validated", "directions", "support", "solved", "sometimes"])
 def test_what_only_sounds_like_a_time_or_a_place_counts(name: str) -> None:
-    assert facts({name: 1, "start_time": 2, "git_commit": 3, "host": 4}, {}) == {name: 1}
+    assert facts({name: 1, "start_time": 2, "git_commit": 3, "host": 4, "seconds/train": 5}, {}) == {name: 1}
 
 
 def test_nothing_is_equal_to_nothing_only_by_mistake(record: Record, tmp_path: Path) -> None:
