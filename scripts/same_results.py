@@ -31,11 +31,11 @@ ROOT = Path(__file__).resolve().parents[1]
 FORMAT = 1
 NUM_THEOREMS = 40
 VOLATILE = re.compile(
-    r"^(nanoproof|lean)$|(^|[_/])(at|started|since|seconds|time|times|date|duration|memory|rss|bytes|version|versions"
+    r"^(nanoproof|lean|digest)$|(^|[_/])(at|started|since|seconds|time|times|date|duration|memory|rss|bytes|version|versions"
     r"|revision|commit|host|hardware|address|port|pid|path|dir|folder|command|argv|cwd|home|load|utilization|mfu)([_/]|$)"
     r"|tokens_per|_per_second"
 )
-"""JSON fields that say when, where and how fast, and not what."""
+"""JSON fields that say when, where, how fast and by which code (`digest`, of a trace), and not what."""
 COMPARED = (".json", ".jsonl", ".pt", ".lean", ".patch", ".md")
 SKIPPED = re.compile(r"^(args\.json|meta\.json|events|timeline|status|log|samples_r)|index")
 """Files with options, of which there may be new ones, with times alone, or with places in other files."""
@@ -212,9 +212,15 @@ def first_version(checkout: Checkout, base: Path, out: Path) -> None:
     """Resume a run that the first version wrote."""
     folder = out / "first"
     shutil.copytree(base / "first", folder)
-    words = ["--resume-from", str(folder / "rl" / "first_run"), "--num-steps", "3", "--lean-processes", "1"]
+    run = folder / "rl" / "first_run"
+    words = ["--resume-from", str(run), "--num-steps", "3", "--lean-processes", "1"]
     words += ["--eval-every", "never", "--no-eval-start", "--monitor-port", "none"]
     checkout.run("nanoproof.rl", *words, cwd=folder)
+    # Actors go on beside the last training, with as many attempts as there is time for: nobody learns from these.
+    log = run / "attempts_r0.jsonl"
+    lines = log.read_text(encoding="utf-8").splitlines()
+    learned = [line for line in lines if json.loads(line)["number"]["step"] < 3]
+    log.write_text("\n".join(learned) + "\n", encoding="utf-8")
 
 
 def own_repository(checkout: Checkout, base: Path, out: Path) -> None:
