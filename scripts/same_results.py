@@ -217,10 +217,11 @@ def first_version(checkout: Checkout, base: Path, out: Path) -> None:
     words += ["--eval-every", "never", "--no-eval-start", "--monitor-port", "none"]
     checkout.run("nanoproof.rl", *words, cwd=folder)
     # Actors go on beside the last training, with as many attempts as there is time for: nobody learns from these.
-    log = run / "attempts_r0.jsonl"
-    lines = log.read_text(encoding="utf-8").splitlines()
-    learned = [line for line in lines if json.loads(line)["number"]["step"] < 3]
-    log.write_text("\n".join(learned) + "\n", encoding="utf-8")
+    log, metrics = run / "attempts_r0.jsonl", run / "metrics.jsonl"
+    num_before = len((base / "first" / "rl" / "first_run" / log.name).read_text(encoding="utf-8").splitlines())
+    num_learned = json.loads(metrics.read_text(encoding="utf-8").splitlines()[-1])["attempts"]
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+    log.write_text("".join(lines[: num_before + num_learned]), encoding="utf-8")
 
 
 def own_repository(checkout: Checkout, base: Path, out: Path) -> None:
