@@ -17,7 +17,6 @@ beforeAll(async () => {
   [browser, monitor] = await Promise.all([launch(), Monitor.start(["-m", "nanoproof.monitor", "--run-dir", HOME, "--port", "0"])]);
 });
 afterAll(async () => {
-  await browser?.close();
   await monitor?.stop();
 });
 

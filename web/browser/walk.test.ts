@@ -1,7 +1,7 @@
 // Every control of every page, clicked twice, on runs of every kind: what breaks at the second click, on a run that is empty or
-// on a phone, breaks here. It takes minutes, so nothing is walked unless NANOPROOF_WALK is set: `quick` clicks a control of each
-// kind on one run, `all` clicks all of them on each run, at three pixel ratios and on a phone (an hour). NANOPROOF_HUGE_RUN names
-// one more run to walk.
+// on a phone, breaks here. By itself it walks runs that are over and clicks a control of each kind on one of them. NANOPROOF_WALK
+// says how much more: `quick` adds runs that are live, ended, simulated or empty, `all` clicks all controls on each run, at three
+// pixel ratios and on a phone (an hour). NANOPROOF_HUGE_RUN names one more run to walk.
 
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,14 +14,16 @@ const HOME = process.env.NANOPROOF_HOME_OF_RUNS ?? "";
 const HUGE = process.env.NANOPROOF_HUGE_RUN ?? "";
 const ASKED_FOR = process.env.NANOPROOF_WALK ?? "";
 const EVERYTHING = ASKED_FOR === "all";
+/** Places of which others have all controls: they cost more time than a suite of tests has. */
+const ALIKE = ["a simulated run", "a run that has ended", "a run killed before its first step", "a live run"];
 const MINUTES = 60_000;
 const PHONE: BrowserContextOptions = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 3, isMobile: true, hasTouch: true };
 const SCREENS: [name: string, options: BrowserContextOptions][] = EVERYTHING
   ? [["ratio 1", {}], ["ratio 1.25", { deviceScaleFactor: 1.25 }], ["ratio 2", { deviceScaleFactor: 2 }], ["a phone", PHONE]]
   : [["ratio 1", {}]];
 
-/** What is walked: its name here, and the address of its page. */
-const PLACES: [name: string, address: () => string][] = [
+/** What can be walked: its name here, and the address of its page. */
+const ALL_PLACES: [name: string, address: () => string][] = [
   ["a simulated run", () => of(ended, "rl/simulated")],
   ["a run that has ended", () => of(ended, "rl/first_run")],
   ["a run that was killed", () => of(ended, "rl/second_run")],
@@ -29,14 +31,15 @@ const PLACES: [name: string, address: () => string][] = [
   ["a folder of evaluations", () => of(ended, "quick/eval_rl")],
   ["a run killed before its first step", () => of(bare, "empty")],
   ["self-play", () => of(bare, "experiment")],
-  ["a live run", () => `${live.address}/#/`],
+  ["a live run", () => `${live!.address}/#/`],
   ...(HUGE ? [["a huge run", () => `${huge.address}/?run=${encodeURIComponent(basename(HUGE))}#/`] as [string, () => string]] : []),
 ];
+const PLACES = ALL_PLACES.filter(([name]) => ASKED_FOR || !ALIKE.includes(name));
 const of = (monitor: Monitor, run: string): string => `${monitor.address}/?run=${encodeURIComponent(run)}#/`;
 
 let browser: Browser;
 let ended: Monitor;
-let live: Monitor;
+let live: Monitor | undefined;
 let bare: Monitor;
 let huge: Monitor;
 let folder = "";
@@ -55,7 +58,6 @@ function makeBare(home: string): string {
 }
 
 beforeAll(async () => {
-  if (!ASKED_FOR) return;
   folder = mkdtempSync(join(tmpdir(), "nanoproof-"));
   cpSync(HOME, join(folder, "home"), { recursive: true }); // the walk writes names and notes
   const monitorOf = (path: string): Promise<Monitor> => Monitor.start(["-m", "nanoproof.monitor", "--run-dir", path, "--port", "0"]);
@@ -63,12 +65,11 @@ beforeAll(async () => {
     launch(),
     monitorOf(join(folder, "home")),
     monitorOf(makeBare(join(folder, "bare"))),
-    Monitor.start(["-m", "tests.fakes.watched_run", "--port", "0", "--pause", "0.05", "--budget", "30"]),
+    ASKED_FOR ? Monitor.start(["-m", "tests.fakes.watched_run", "--port", "0", "--pause", "0.05", "--budget", "30"]) : undefined,
   ]);
   if (HUGE) huge = await monitorOf(join(HUGE, ".."));
 });
 afterAll(async () => {
-  await browser?.close();
   await Promise.all([ended?.stop(), live?.stop(), bare?.stop(), huge?.stop()]);
   if (folder) rmSync(folder, { recursive: true, force: true });
 });
@@ -195,7 +196,7 @@ async function walkList(page: Page, address: string): Promise<number> {
   return seen.size;
 }
 
-describe.skipIf(!ASKED_FOR)("every control of every page works twice", () => {
+describe("every control of every page works twice", () => {
   for (const [screen, options] of SCREENS) {
     it(`at ${screen}, the list of runs`, () =>
       withPage(ended.address, async ({ page }) => {
