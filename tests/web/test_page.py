@@ -176,7 +176,9 @@ def in_browser(with_node: None, tmp_path_factory: pytest.TempPathFactory) -> dic
     environment["NANOPROOF_TREES_FILE"] = str(folder / "trees.html")
     report = folder / "report.json"
     command = ["npm", "run", "--silent", "browser", "--", "--reporter=json", f"--outputFile={report}"]
-    run = subprocess.run(command, cwd=WEB, env=environment, timeout=PATIENCE, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        command, cwd=WEB, env=environment, timeout=PATIENCE, capture_output=True, text=True, check=False
+    )
     assert report.exists(), run.stdout + run.stderr
     results = [result for file in json.loads(report.read_text())["testResults"] for result in file["assertionResults"]]
     assert results, run.stdout + run.stderr

@@ -226,12 +226,11 @@ describe("a question of a new user", () => {
     }));
 
   it("is answered: what does the network do differently now", () =>
-    asked(4, async (page, click) => {
+    asked(3, async (page, click) => {
       await click("rl/second_run");
       await click("Evaluations");
       await click("What changed since the first");
       await page.getByText("McNemar, exact").waitFor();
-      await click("given_p");
       const both = page.getByRole("region", { name: "given_p in both" });
       expect(await both.getByRole("heading", { level: 2, name: /^[AB]: step [02]$/ }).count()).toBe(2);
       await both.getByText("exact", { exact: false }).first().waitFor();

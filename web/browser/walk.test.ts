@@ -8,14 +8,14 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, BrowserContextOptions, ElementHandle, Page } from "playwright-core";
-import { filled, launch, Monitor, pagesOf } from "./harness";
+import { filled, launch, Monitor, pagesOf, run } from "./harness";
 
 const HOME = process.env.NANOPROOF_HOME_OF_RUNS ?? "";
 const HUGE = process.env.NANOPROOF_HUGE_RUN ?? "";
 const ASKED_FOR = process.env.NANOPROOF_WALK ?? "";
 const EVERYTHING = ASKED_FOR === "all";
 /** Places of which others have all controls: they cost more time than a suite of tests has. */
-const ALIKE = ["a simulated run", "a run that has ended", "a run killed before its first step", "a live run"];
+const ALIKE = ["a report of an evaluation", "a simulated run", "a run that has ended", "a run killed before its first step", "a live run"];
 const MINUTES = 60_000;
 const PHONE: BrowserContextOptions = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 3, isMobile: true, hasTouch: true };
 const SCREENS: [name: string, options: BrowserContextOptions][] = EVERYTHING
@@ -29,6 +29,7 @@ const ALL_PLACES: [name: string, address: () => string][] = [
   ["a run that was killed", () => of(ended, "rl/second_run")],
   ["finetuning", () => of(ended, "sft/short")],
   ["a folder of evaluations", () => of(ended, "quick/eval_rl")],
+  ["a report of an evaluation", () => `file://${join(folder, "report.html")}#/`],
   ["a run killed before its first step", () => of(bare, "empty")],
   ["self-play", () => of(bare, "experiment")],
   ["a live run", () => `${live!.address}/#/`],
@@ -67,6 +68,7 @@ beforeAll(async () => {
     monitorOf(makeBare(join(folder, "bare"))),
     ASKED_FOR ? Monitor.start(["-m", "tests.fakes.watched_run", "--port", "0", "--pause", "0.05", "--budget", "30"]) : undefined,
   ]);
+  if (ASKED_FOR) await run(["-m", "nanoproof.monitor", "export", join(HOME, "quick", "eval_rl"), "--out", join(folder, "report.html")]);
   if (HUGE) huge = await monitorOf(join(HUGE, ".."));
 });
 afterAll(async () => {
@@ -177,11 +179,13 @@ async function nextOfList(page: Page, seen: Set<string>): Promise<ElementHandle<
 /** Clicks each kind of control of the list of runs twice; where that leads elsewhere, it comes back. */
 async function walkList(page: Page, address: string): Promise<number> {
   const seen = new Set<string>();
+  let start = "";
   const begin = async (): Promise<void> => {
     await page.goto(address);
     await filled(page);
     for (const box of (await page.$$("tbody input[type=checkbox]")).slice(0, 2)) await box.evaluate((element) => (element as HTMLElement).click());
     await page.getByText("Which is better").waitFor();
+    start = page.url();
   };
   await begin();
   for (let control = await nextOfList(page, seen); control; control = await nextOfList(page, seen)) {
@@ -191,7 +195,7 @@ async function walkList(page: Page, address: string): Promise<number> {
       await page.waitForTimeout(100);
       if (!page.url().includes("?run=")) expect(await page.getByText("a mistake of the page").count()).toBe(0);
     }
-    if (page.url() !== address) await begin();
+    if (page.url() !== start) await begin();
   }
   return seen.size;
 }

@@ -65,5 +65,5 @@ export function ValuesCard({ of }: { of: Resource<Searches> }) {
 function judgement(share: number): string {
   if (share < 0.45) return "It is misleading: theorems that look hard to it are proved more often.";
   if (share < 0.56) return "That is nearly chance, 50%.";
-  return share < 0.7 ? "That is some better than chance, 50%." : "Chance would be 50%.";
+  return share < 0.7 ? "That is somewhat better than chance, 50%." : "Chance would be 50%.";
 }

@@ -50,12 +50,14 @@ function Note({ known, onSaved }: { known: RunNote; onSaved: () => void }) {
 function Contents({ run }: { run: RunInfo }) {
   const { identity } = run;
   const flags = flagsOf(run.meta["command"]);
+  // As the command that resumes it names the run: a run of the home by its name.
+  const named = /--resume-from ('[^']*'|\S+)$/.exec(identity.resume ?? "")?.[1] ?? quoted(identity.path);
   return (
     <>
       <Card title="Command" tools={identity.command && <CopyButton text={identity.command} />}>
         {identity.command ? <pre>{identity.command}</pre> : <Empty title="Not recorded">The run has no meta.json.</Empty>}
         {identity.resume && <Command of={identity.resume}>To resume it:</Command>}
-        {!fileRun() && <Command of={`python -m nanoproof.monitor export ${quoted(identity.path)} --out run.html`}>To send it, as one file that needs no monitor:</Command>}
+        {!fileRun() && <Command of={`python -m nanoproof.monitor export ${named} --out run.html`}>To send it, as one file that needs no monitor:</Command>}
       </Card>
       <div className="two">
         <Card title="What it is">
