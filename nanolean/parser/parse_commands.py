@@ -27,6 +27,8 @@ class TacticParser(ContextParser):
         start = self.pos()
         column, self.column = self.column, self.cols[self.i]
         in_block, self.in_block = self.in_block, True
+        # Behind `by` a `·` is a bullet.
+        cdots, self.cdots = self.cdots, None
         if self.texts[self.i] == "{":
             tactics = [self.tactic_form()]
         else:
@@ -34,7 +36,7 @@ class TacticParser(ContextParser):
             # Lean's `sepByIndent`: a tactic on a new line is of this block if it stands in the column of the first.
             while self.accept(";") or (self.at_next_line() and self.at_tactic()):
                 tactics.append(self.tactic())
-        self.column, self.in_block = column, in_block
+        self.column, self.in_block, self.cdots = column, in_block, cdots
         self.depth -= 1
         return stx.TacticSeq(tuple(tactics), pos=start, end=self.last_end())
 
@@ -308,7 +310,7 @@ class CommandParser(TacticParser):
         while self.kinds[self.i] != EOF:
             first = self.i
             # Column 0 is where the next command begins: a term goes on to the right of it only.
-            self.depth, self.column, self.in_block = 0, 0, False
+            self.depth, self.column, self.in_block, self.cdots = 0, 0, False, None
             try:
                 yield self.command()
             except ParseError as error:

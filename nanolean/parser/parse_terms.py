@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import cast
 
 from nanolean import syntax as stx
+from nanolean.meta.lctx import INACCESSIBLE_MARK
 from nanolean.parser.lexer import FIELD, HOLE, IDENT, NO_COLUMN, NUM
 from nanolean.parser.parse_forms import BRACKETS, CalcParser
 from nanolean.syntax.notation import ARROW_PREC, ASCII, LEAD_PREC, MAX_PREC, NOT_PREC, OPERATORS
@@ -18,6 +19,9 @@ _OPERATORS = OPERATORS | {spelling: OPERATORS[symbol] for spelling, symbol in AS
 
 class TermParser(CalcParser):
     """Operators, applications and atoms."""
+
+    cdots: list[stx.Binder] | None = None
+    """The arguments that `·` stands for in the parentheses that are read; None outside of any."""
 
     # --- operators and applications
 
@@ -83,7 +87,8 @@ class TermParser(CalcParser):
 
     def at_argument(self) -> bool:
         i = self.i
-        if not (self.kinds[i] <= FIELD or self.texts[i] in _ATOM_FORMS):
+        is_cdot = self.texts[i] == "·" and self.cdots is not None
+        if not (self.kinds[i] <= FIELD or self.texts[i] in _ATOM_FORMS or is_cdot):
             return False
         # `checkWsBefore` and `checkColGt`: `f(x)` is no application, and what begins a line of the block no argument.
         return self.starts[i] > self.ends[i - 1] and self.cols[i] > self.column
@@ -118,6 +123,8 @@ class TermParser(CalcParser):
         elif kind == FIELD and not text[1].isdecimal():
             self.i += 1
             atom = stx.DotIdent(text[1:], pos=start, end=self.ends[i])
+        elif text == "·" and self.cdots is not None:
+            atom = self.cdot(self.cdots)
         else:
             form = _ATOM_FORMS.get(text)
             if form is None:
@@ -181,27 +188,40 @@ class TermParser(CalcParser):
     def parenthesis(self) -> stx.Term:
         start = self.pos()
         self.i += 1
-        if self.texts[self.i] in (")", "·"):
-            self.refuse("`()` is" if self.texts[self.i] == ")" else "`·` for an argument is")
+        if self.texts[self.i] == ")":
+            self.refuse("`()` is")
         column, self.column = self.column, NO_COLUMN
-        term = self.term()
+        # `expandCDot?` of Lean's Elab/BuiltinNotation.lean: a `·` belongs to the innermost parentheses around it.
+        outer, self.cdots = self.cdots, []
+        term = self.parts(start)
+        if self.cdots:
+            term = stx.Fun(tuple(self.cdots), term, pos=start, end=self.last_end())
+        self.cdots = outer
         if self.accept(":"):
             type_ = self.term()
             self.expect(")")
             term = stx.TypeAscription(term, type_, pos=start, end=self.last_end())
-        elif self.texts[self.i] == ",":
-            term = self.pair(term, start)
         else:
             self.expect(")")
         self.column = column
         return term
 
-    def pair(self, first: stx.Term, start: int) -> stx.AppStx:
-        """`(a, b, c)` is `Prod.mk a (Prod.mk b c)`."""
-        parts = [first]
+    def cdot(self, cdots: list[stx.Binder]) -> stx.Ident:
+        """Read a `·`, which stands for another argument of the function that its parentheses are."""
+        start, end = self.pos(), self.ends[self.i]
+        self.i += 1
+        # No text can contain this name, so none that stands beside it is captured.
+        name = f"x{INACCESSIBLE_MARK}{len(cdots) or ''}"
+        cdots.append(stx.Binder(name, pos=start, end=end))
+        return stx.Ident(name, pos=start, end=end)
+
+    def parts(self, start: int) -> stx.Term:
+        """`a`, or `a, b, c`, which is `Prod.mk a (Prod.mk b c)`."""
+        parts = [self.term()]
         while self.accept(","):
             parts.append(self.term())
-        self.expect(")")
+        if len(parts) == 1:
+            return parts[0]
         # From the right, as `×` associates.
         result = parts.pop()
         while parts:

@@ -49,6 +49,12 @@ ACCEPTED = {
         "(l : List (List Nat)) : List.filter (fun x => !x.isEmpty && (x.map fun y => y.succ).length == 2) l"
         " = l.filter (fun x => !x.isEmpty && x.length == 2) := by simp"
     ),
+    "a dot for an argument": "(f : Nat → Nat → Nat) (x : Nat) : (f · x) = fun y => f y x := rfl",
+    "dots belong to the innermost parentheses": (
+        "(l : List (List Nat)) : l.map ((· + 1 : Nat → Nat) ∘ (·.length)) = l.map (fun x => x.length + 1) := rfl"
+    ),
+    "dots for several arguments": "(a b : Nat) : (· * 2 + ·) a b = a * 2 + b := rfl",
+    "behind by a dot is a bullet, also in parentheses": "(p : Prop) (h : p) : p := (by\n  · exact h)",
     "a function's argument type comes from its argument": ": (fun x => x + 1) 2 = 3 := rfl",
     "equations rewrite the expected type": "(a b : Nat) (f : Nat → Prop) (h : a = b) (k : f a) : f b := h ▸ k",
     "equations rewrite in the other direction": "(a b : Nat) (f : Nat → Prop) (h : a = b) (k : f b) : f a := h ▸ k",

@@ -206,7 +206,6 @@ def test_nested_match_gives_outer_alternatives_back() -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("(· + 1)", "`·`"),
         ("()", "`()`"),
         ("1.5", "decimal point"),
         ("∃! x, p x", "`∃!`"),
