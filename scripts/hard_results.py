@@ -183,7 +183,8 @@ are. In every arm the same solver tactics (`simp`, `omega`, `grind`) are tried a
 solvers*. The search is the tree search of `scripts/small_runs.py` (`SEARCH`) where nothing else is said. Intervals are
 95% Wilson intervals over all seeds together. Differences are in points: of another search against that one of the same
 network, of a network against the finetuned one and (RL) the control; p is that of a permutation test over theorems,
-each with its rate over the seeds. Costs are means per theorem.
+each with its rate over the seeds. Costs are means per theorem. What RL makes of a small decoder of transformers is
+in [experiments.md](experiments.md#rl-of-a-decoder-of-transformers-half-an-hour-2026-11-29).
 
 ![Solved theorems of the hard set by simulations](images/hard_results.png)"""
 
