@@ -248,8 +248,13 @@ class LoraEndpoints:
                 raise
             except PolicyError as error:
                 raise UserError(f"--policy-endpoint {server.address} cannot be checked: {error}") from error
-            # Written so that what is no number, as of weights that are none, is none of ours.
-            if logprob is not None and not abs(logprob - expected) <= PROBE_TOLERANCE:
+            # NaN, as of weights that are none, is read as no log-probability.
+            if logprob is None:
+                raise UserError(
+                    f"--policy-endpoint {server.address} answers as {adapters.name} without a log-probability that is "
+                    "a number, so that it cannot be told whose weights answer; vLLM tells them, unless weights are none"
+                )
+            if abs(logprob - expected) > PROBE_TOLERANCE:
                 source = adapters.folder or "the base"
                 raise UserError(
                     f"--policy-endpoint {server.address} answers as {adapters.name} with other weights than those of "

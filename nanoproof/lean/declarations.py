@@ -29,11 +29,13 @@ PROVABLE = ("theorem", "lemma", "def")
 """Keywords of declarations whose axioms and statements are asked for."""
 _NAMED = re.compile(rf"\s+(?P<name>{NAME})")
 _NAME_AFTER_SCOPE = r"(?:«[^»\n]*»|[^\s.«»]+)(?:\.(?:«[^»\n]*»|[^\s.«»]+))*"
+_NEXT_SCOPE = rf"(?:{ATTRIBUTES}|(?:public|meta|noncomputable|namespace|section|mutual|end|open|universes?)(?![\w.]))"
 _SCOPE = re.compile(
     rf"^[ \t]*(?:(?:(?:{ATTRIBUTES}|public|meta|noncomputable)[ \t]+)*(?P<word>namespace|section|mutual|end)"
     rf"(?![{lexical.NAME_REST}.])[ \t]*(?P<name>{_NAME_AFTER_SCOPE})?"
     r"|universes?(?P<universes>[ \t][^\n]*)"
-    r"|open(?:[ \t]+scoped)?(?P<opened>[ \t]+(?:[^\n]|\n[ \t]+(?=\S))*))",
+    # On indented lines names go on, but what begins the next command is none, however it is indented.
+    rf"|open(?:[ \t]+scoped)?(?P<opened>[ \t]+(?:[^\n]|\n[ \t]+(?=\S)(?!{_NEXT_SCOPE}))*))",
     re.MULTILINE,
 )
 # A scope may have no name, and then a command may follow on its line: `section open Nat`, `end theorem ..`.

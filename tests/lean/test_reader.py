@@ -79,6 +79,11 @@ def files(draw: st.DrawFn) -> tuple[str, list[dict[str, str]]]:
     return text, known
 
 
+def test_a_command_behind_an_open_line_is_none_of_its_names_however_it_is_indented() -> None:
+    text = "open Nat\n  List\n  namespace A\ntheorem a : 1 = 1 := rfl\nend A\ntheorem b : 1 = 1 := rfl\n"
+    assert [declaration.full_name for declaration in declarations(text)] == ["A.a", "b"]
+
+
 @given(files())
 def test_declarations_have_the_names_that_scopes_give_them_and_their_own_text(
     made: tuple[str, list[dict[str, str]]],

@@ -49,7 +49,7 @@ def writing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
         def opened(spec: str, dist: Any, texts: Any = None) -> Iterator[Scripted]:
             yield model
 
-        monkeypatch.setattr(prove, "open_language_model", opened)
+        monkeypatch.setattr("nanoproof.policy.models.open_language_model", opened)
         monkeypatch.setattr(prove, "whole_proof_prompts", prompts)
         return prove.main([*words, "--whole-proof", "--model-path", "m", "--device-type", "cpu"])
 
@@ -101,7 +101,7 @@ def test_mistakes_are_one_line(words: list[str], complaint: str, monkeypatch: py
     def opened(spec: str, dist: Any, texts: Any = None) -> Iterator[Scripted]:
         yield Scripted("trivial")
 
-    monkeypatch.setattr(prove, "open_language_model", opened)
+    monkeypatch.setattr("nanoproof.policy.models.open_language_model", opened)
     with pytest.raises(UserError, match=complaint):
         prove.main([*words, "--device-type", "cpu"])
 

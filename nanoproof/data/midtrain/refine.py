@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
-from nanolean.system import starting_workers
 from nanoproof.common.errors import UserError
 from nanoproof.common.terminal import Progress
 from nanoproof.data.midtrain.collect import Collected, LeanFile
@@ -140,9 +139,7 @@ def _examiner(index: Index | None, workers: int) -> Iterator[Callable[[Iterable[
         yield partial(map, partial(examine, index=index))
         return
     # Spawned: a fork of a process with threads may hold a lock for ever. Each gets the index once.
-    with starting_workers():
-        pool = multiprocessing.get_context("spawn").Pool(workers, _start_worker, (index,))
-    with pool:
+    with multiprocessing.get_context("spawn").Pool(workers, _start_worker, (index,)) as pool:
         yield lambda texts: pool.imap(_examine_in_worker, texts, CHUNK)
 
 
