@@ -348,7 +348,7 @@ and what the model of a live run says at a state that is typed in; of 600 of nan
 and processes by fork; of 150 each, why `common` and `retrieval` do what they do; of 80, why `mcp` and `cluster` do; of
 370, why `evaluation` does; of 600, why `repos` and `compat` do; of 430, why `data` does; of 80, why `doctor` does; of
 410, what endpoints and models of other makes say in ways of their own, and commands that end when they are stopped;
-of 240, finetuning in three quarters of the time, and commands that start without torch where they need no network;
+of 240, finetuning in four fifths of the time, and commands that start without torch where they need no network;
 of 350, why `monitor` does;
 of the last 300 of nanolean, which rules of Lean its elaborator and tactics follow, and where they leave them;
 of another 80 of nanolean, workers that Ctrl-C does not reach, and near names of commands;

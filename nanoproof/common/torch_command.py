@@ -5,15 +5,14 @@ A command's module imports it before anything that needs torch; a section of its
 """
 
 import sys
-from importlib.util import find_spec
 
-from nanoproof.common.errors import run_main
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.torch_there import require_torch
 
 __all__ = ["run_main"]
 
-if find_spec("torch") is None:
-    print(
-        "error: this command needs torch, which is not installed: bash runs/setup.sh, or pip install torch",
-        file=sys.stderr,
-    )
+try:
+    require_torch()
+except UserError as error:
+    print(f"error: {error}", file=sys.stderr)
     sys.exit(2)

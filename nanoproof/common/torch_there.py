@@ -10,7 +10,7 @@ from nanoproof.common.errors import UserError
 def require_torch() -> None:
     """Raise UserError where torch is not installed; it is not imported."""
     if find_spec("torch") is None:
-        raise UserError("this needs torch, which is not installed: bash runs/setup.sh, or pip install torch")
+        raise UserError("this command needs torch, which is not installed: bash runs/setup.sh, or pip install torch")
 
 
 class Later:
