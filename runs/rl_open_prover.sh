@@ -39,7 +39,8 @@ fi
 if [ "$LORA" != 0 ]; then adapters=(--lora "$LORA"); elif [ "$GPUS" -gt 1 ]; then adapters=(--shard); fi
 # shellcheck disable=SC2206
 [ -z "${ENDPOINTS:-}" ] || endpoints=(--policy-endpoint $ENDPOINTS)
-last() { ls -d "$1"/checkpoint-* 2> /dev/null | sort -V | tail -1; }
+# None is no error: with `pipefail` a failing `ls` ended the script, a dry run above all, behind its first command.
+last() { { ls -d "$1"/checkpoint-* 2> /dev/null || true; } | sort -V | tail -1; }
 
 if [ "${DRY_RUN:-0}" = 1 ] && [ "${TINY:-0}" != 1 ]; then
   WORLD_SIZE="$GPUS" python -m nanoproof.rl --model-path "$MODEL" --value-weight 0.1 --dry-run ${adapters[@]+"${adapters[@]}"} \

@@ -2,6 +2,7 @@
 measured."""
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -281,3 +282,19 @@ def test_the_last_lines_of_the_quickstart_name_commands_that_can_be_typed(tmp_pa
     lines = quickstart.what_next(tmp_path)
     assert f"  python -m nanoproof.monitor --run-dir {tmp_path}  # look at all of it again" in lines
     assert any("prove 'theorem " in line and f"--model-path {tmp_path}/rl/model_12.pt" in line for line in lines)
+
+
+def test_a_dry_run_of_a_model_of_others_prints_every_command(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parents[1]
+    command = ["bash", str(root / "runs" / "rl_open_prover.sh"), f"hf:{tmp_path / 'none'}"]
+    environment = {**os.environ, "DRY_RUN": "1", "OUT": str(tmp_path / "out")}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    modules = [line.split()[3] for line in done.stdout.splitlines() if line.startswith("+ python -m")]
+    assert modules == [
+        "nanoproof.sft",
+        "scripts.prover_eval",
+        "nanoproof.rl",
+        "scripts.prover_eval",
+        "scripts.compare_evals",
+    ]
