@@ -33,10 +33,10 @@ from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, read_json, read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT, home
 from nanoproof.common.terminal import Progress
-from nanoproof.data.transitions.leantree import VALID_FRACTION, first_goal_statement
+from nanoproof.data.transitions.leantree import VALID_FRACTION, first_goal_statement, goal_object
 from nanoproof.lean import lexical, types
 from nanoproof.lean.source import parse_declaration, splice
-from nanoproof.lean.types import SourceError, Theorem, parse_goal
+from nanoproof.lean.types import SourceError, Theorem
 
 if TYPE_CHECKING:
     from nanolean.data.problem import Step
@@ -233,11 +233,6 @@ def ensure_made(seed: int = SEED, workers: int | None = None, hold_out_premises:
                     keys, tell = held_out_keys(), progress.reach
                     make(directory, keys, seed, goal_object, workers, tell=tell, classics=classics(), unnamed=unnamed)
     return directory
-
-
-def goal_object(text: str) -> dict[str, Any]:
-    """Convert a printed goal to the object that LeanTree's files hold."""
-    return parse_goal(text).to_wire()
 
 
 def held_out_keys(with_train: bool = True) -> frozenset[str]:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from nanolean.data.make import QUOTAS, Quota, make
-from nanoproof.data.nanolean import goal_object, held_out_keys
+from nanoproof.data.nanolean import held_out_keys
+from nanoproof.data.transitions.leantree import goal_object
 from tests.helpers import made_once
 
 SMALL = {name: Quota((3, 3, 2), tuple(map(min, (2, 2, 1, 1, 1, 1), quota.stated))) for name, quota in QUOTAS.items()}

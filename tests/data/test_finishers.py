@@ -9,7 +9,7 @@ from nanolean.data.make import Quota, make_family
 from nanolean.data.replay import FINISHERS, finisher_of, is_trivial, start
 from nanolean.tactic_state import run_tactic
 from nanoproof.data import nanolean as data
-from nanoproof.data.nanolean import goal_object
+from nanoproof.data.transitions.leantree import goal_object
 
 
 @pytest.mark.parametrize(

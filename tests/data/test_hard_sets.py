@@ -19,11 +19,11 @@ from nanoproof.data.nanolean import (
     TRAIN_PROOFS,
     classics,
     fixed_theorems,
-    goal_object,
     level_of,
     part_of,
 )
 from nanoproof.data.theorems.theorem_sets import is_benchmark, list_theorems, splits_of
+from nanoproof.data.transitions.leantree import goal_object
 from scripts.make_nanolean_hard import HELD_OUT_SIZE, problems_of
 
 

@@ -24,20 +24,20 @@ from nanolean.env_state import EnvState
 from nanolean.library.loader import PACKAGE
 from nanolean.tests.library import NIGHTLY, base
 from nanoproof.common.errors import UserError
+from nanoproof.common.run_dir import home
 from nanoproof.data import nanolean as data
 from nanoproof.data.nanolean import (
     FIXED,
     HARD,
     benchmark_theorems,
     fixed_theorems,
-    goal_object,
     held_out_keys,
     level_of,
     list_theorems,
     part_of,
 )
 from nanoproof.data.theorems.overlap import declared_statements, normal_form
-from nanoproof.data.transitions.leantree import read_transitions
+from nanoproof.data.transitions.leantree import goal_object, read_transitions
 from nanoproof.lean import lexical, types
 from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import SourceError
@@ -239,6 +239,31 @@ def test_other_processes_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch, tm
         assert told[-1] == (8, 8, "making problems")
     for name in ("train.jsonl", "transitions.jsonl", "manifest.json"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+
+
+AS_A_COMMAND = """
+import runpy, sys
+from nanolean.data import make
+from tests.data.test_nanolean_data import _no_library
+small = {"lists": make.Quota((1, 1), (1,))}
+make.make.__defaults__ = (None, small, 0, *make.make.__defaults__[3:])
+make.make_library = make.make_classics = _no_library
+sys.argv[1:] = ["make", "--workers", "1"]
+runpy.run_module("nanoproof.data.nanolean", run_name="__main__", alter_sys=True)
+"""
+
+
+def test_the_command_makes_data_though_its_workers_do_not_import_it(tmp_path: Path) -> None:
+    (tmp_path / "cache").symlink_to(home() / "cache")  # the keys that are held out
+    done = subprocess.run(
+        [sys.executable, "-c", AS_A_COMMAND],
+        env={**os.environ, "NANOPROOF_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("seed=0 statements=1 "), done.stdout
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])

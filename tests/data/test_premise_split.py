@@ -7,7 +7,7 @@ from nanolean.data.problem import Step
 from nanolean.data.replay import replay, start
 from nanolean.env_state import EnvState
 from nanolean.tests.library import base
-from nanoproof.data.nanolean import goal_object
+from nanoproof.data.transitions.leantree import goal_object
 from scripts.make_nanolean_benchmark import (
     PREMISE_SPLITS,
     premise_problems,

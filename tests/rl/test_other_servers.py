@@ -8,7 +8,7 @@ import pytest
 
 from nanolean.data.make import make_classics, write_records
 from nanoproof.common.files import read_jsonl
-from nanoproof.data.nanolean import goal_object
+from nanoproof.data.transitions.leantree import goal_object
 from scripts import prove, prover_eval
 from tests.fakes.leantree_server import LeanTreeServer
 from tests.helpers import FORK_REPL

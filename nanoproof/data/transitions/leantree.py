@@ -20,7 +20,7 @@ from typing import Any, TypeVar, overload
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import HALF_CHARACTER, lone_surrogate, parse_json
-from nanoproof.lean.types import ProofState, ProtocolError, Transition
+from nanoproof.lean.types import ProofState, ProtocolError, Transition, parse_goal
 
 T = TypeVar("T")
 
@@ -239,6 +239,11 @@ def _proof_lines(node: dict[str, Any], nodes: dict[Any, dict[str, Any]]) -> list
             part = list(map(add, chain(["· "], repeat("  ")), part))
         lines += part
     return lines
+
+
+def goal_object(text: str) -> dict[str, Any]:
+    """Convert a printed goal to the object that LeanTree's files hold."""
+    return parse_goal(text).to_wire()
 
 
 def _text_in(value: Any, field: str) -> str:
