@@ -4,7 +4,7 @@
 # command resumes where it was stopped. About two hours and a half for the two seeds; ABLATIONS=1 adds an hour.
 #   SEEDS="0 1" RL_MINUTES=30 ABLATIONS=1 bash runs/rl_cpu.sh
 #   bash runs/rl_cpu.sh --quick       everything very small, to see it run
-# Other arguments go to scripts/rl_cpu.py (--out DIR, --theorems 100, --monitor-port 5050, ...).
+# Other arguments go to scripts/rl_cpu.py (--out DIR, --theorems 100, --arms starts steps, --monitor-port 5050, ...).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash runs/setup.sh

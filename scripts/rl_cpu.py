@@ -6,6 +6,7 @@ one; all on two cores. Solvers are tried at every node of every search, in colle
 bash runs/rl_cpu.sh                        # seeds 0 and 1, 30 minutes of RL each; about two hours and a half
 SEEDS=2 RL_MINUTES=10 bash runs/rl_cpu.sh
 ABLATIONS=1 bash runs/rl_cpu.sh            # besides, RL of 8 minutes each with one thing changed
+bash runs/rl_cpu.sh --arms starts steps    # besides, RL of as many minutes that begins inside proofs, that tries steps
 bash runs/rl_cpu.sh --quick                # everything very small, to see it run
 
 Whatever is finished is kept: the same command resumes where it was stopped. It writes `table.md`, `curves.png` and
@@ -32,6 +33,11 @@ ABLATIONS: dict[str, tuple[list[str], list[str]]] = {
     "tactics filtered": (["--replay-logprob-min", "-10", "--replay-logprob-max", "-0.05"], []),
 }
 """What is changed, as flags of RL and of the evaluation."""
+STARTS = ["--start-states", "nanolean-hard"]
+STEPS = ["--step-tactics", "6"]
+ARMS: dict[str, list[str]] = {"starts": STARTS, "steps": STEPS, "starts-and-steps": [*STARTS, *STEPS]}
+"""Recipes of RL, by the flags that are added: attempts that begin inside of train's classics, and steps that a state
+suggests beside the network's (while it collects: the scores are without)."""
 CURVE_POINTS = 4
 
 
@@ -41,6 +47,7 @@ class RLCPUOptions:
 
     seeds: tuple[int, ...] = opt((0, 1), "Seeds; each has its own finetuned start.")
     minutes: float = opt(30.0, "Minutes of RL.", above=0)
+    arms: tuple[str, ...] = opt((), f"Besides, for each seed: RL by other recipes ({', '.join(ARMS)}).")
     ablations: bool = opt(False, "Besides, with the first seed: RL with one thing changed at a time.")
     ablation_minutes: float = opt(8.0, "Minutes of RL of each of these.", above=0)
     sft_epochs: float = opt(9.0, "Epochs of supervised finetuning before: until it has converged.", above=0)
@@ -57,6 +64,7 @@ class RLCPUOptions:
 
     def __post_init__(self) -> None:
         validate(self, "rl_cpu")
+        check(set(self.arms) <= ARMS.keys(), f"rl_cpu.arms must be of {', '.join(ARMS)}", "rl_cpu")
         check(len(set(self.seeds)) == len(self.seeds) > 0, "rl_cpu.seeds must be different, and at least one", "rl_cpu")
 
     def quick_version(self) -> "RLCPUOptions":
@@ -97,7 +105,7 @@ class Comparison:
         write_report(self.out, points, to_dict(self.options), self.commands.seconds)
 
     def main_comparison(self, seed: int) -> list[Point]:
-        """Train and score finetuning, RL and the control."""
+        """Train and score finetuning, RL, its other recipes and the control."""
         folder, named = self.out / f"seed_{seed}", f"seed {seed}"
         sft, rl, control = folder / "sft", folder / "rl", folder / "control"
         words = ["nanoproof.sft", *small_runs.SFT, "--epochs", f"{self.options.sft_epochs:g}", "--seed", str(seed)]
@@ -108,6 +116,12 @@ class Comparison:
         self.commands.train(f"rl, {named}", f"RL for {self.options.minutes:g} minutes ({named})", words, rl)
         steps = small_runs.checkpoint_steps(rl)[-1]
         points.append(self.score_run(seed, "RL", rl, steps))
+        for arm in self.options.arms:
+            run_dir = folder / arm
+            title = f"RL for {self.options.minutes:g} minutes, {arm} ({named})"
+            words = [*self.rl_command(sft, seed, self.options.minutes), *ARMS[arm]]
+            self.commands.train(f"{arm}, {named}", title, words, run_dir)
+            points.append(self.score_run(seed, arm, run_dir, small_runs.checkpoint_steps(run_dir)[-1]))
         words = [*self.rl_command(sft, seed, None), *small_runs.SFT_ONLY, "--num-steps", str(steps)]
         words += ["--save-every", f"{max(1, steps // 2)}steps"]
         title = f"Control: as many updates on supervised data alone ({named})"

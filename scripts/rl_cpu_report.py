@@ -89,6 +89,12 @@ def seeds_of(scored: Sequence[Scored]) -> list[int]:
     return sorted({one.point.seed for one in scored if one.point.seed is not None})
 
 
+def arms_of(scored: Sequence[Scored]) -> list[str]:
+    """Return the other recipes of RL, in the order of their points."""
+    stages = [one.point.stage for one in scored if one.point.seed is not None and not one.point.ablation]
+    return [stage for stage in dict.fromkeys(stages) if stage not in (SFT, RL, CONTROL)]
+
+
 def scores_table(scored: Sequence[Scored], options: dict[str, Any]) -> str:
     """Solved, with Wilson's interval, and what the run did."""
     lines = [
@@ -128,6 +134,8 @@ def comparisons(scored: Sequence[Scored]) -> dict[str, dict[str, Any]]:
     for seed in seeds_of(scored):
         start, rl, control = (last(scored, stage, seed) for stage in (SFT, RL, CONTROL))
         pairs |= {f"seed {seed}: RL - SFT": (start, rl), f"seed {seed}: RL - control": (control, rl)}
+        for arm in arms_of(scored):
+            pairs[f"seed {seed}: {arm} - RL"] = (rl, last(scored, arm, seed))
     changed = [one for one in scored if one.point.ablation]
     pairs |= {f"{one.point.stage} - {changed[0].point.stage}": (changed[0], one) for one in changed[1:]}
     return {
@@ -156,15 +164,16 @@ def pairs_table(pairs: dict[str, dict[str, Any]]) -> str:
 def both_seeds(scored: Sequence[Scored]) -> list[str]:
     """Means over the seeds, compared by theorem; nothing where there is one seed."""
     seeds, lines = seeds_of(scored), []
-    for dataset, stage in itertools.product(SETS, (SFT, CONTROL)):
-        ends = {seed: (last(scored, stage, seed), last(scored, RL, seed)) for seed in seeds}
+    stages = [(SFT, RL), (CONTROL, RL), *((RL, arm) for arm in arms_of(scored))]
+    for dataset, (stage, later) in itertools.product(SETS, stages):
+        ends = {seed: (last(scored, stage, seed), last(scored, later, seed)) for seed in seeds}
         first = {str(seed): a.sets[dataset] for seed, (a, b) in ends.items() if a is not None and b is not None}
         second = {str(seed): b.sets[dataset] for seed, (a, b) in ends.items() if a is not None and b is not None}
         if len(first) > 1:
             found = compare_rates(first, second)
             lines.append(
-                f"{dataset}, {len(first)} seeds, RL - {stage}: {100 * found['difference']:+.1f} points on average, "
-                f"permutation test over {found['total']} theorems p = {found['p']:.2g}."
+                f"{dataset}, {len(first)} seeds, {later} - {stage}: {100 * found['difference']:+.1f} points on "
+                f"average, permutation test over {found['total']} theorems p = {found['p']:.2g}."
             )
     return ["\n".join(lines)] if lines else []
 

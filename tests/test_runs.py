@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from nanoproof.common.config import ConfigError
 from nanoproof.common.errors import UserError
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
@@ -143,6 +144,20 @@ def test_ablations_change_one_thing_each_and_start_from_the_same_model(tmp_path:
         assert words[words.index("--max-time") + 1] == "0:08:00"
 
 
+def test_other_recipes_begin_at_the_same_model_and_are_scored_by_the_same_search(tmp_path: Path) -> None:
+    commands = FakeCommands()
+    compare(tmp_path, commands, arms=("starts", "starts-and-steps"))
+    plain, starts, both, _ = (words[:-2] for words in commands.ran if words[0] == "nanoproof.rl")
+    assert starts == [*plain, "--start-states", "nanolean-hard"]
+    assert both == [*starts, "--step-tactics", "6"]
+    scores = evaluations(commands)
+    for arm in ("starts", "starts-and-steps"):
+        same_but_for_the_network = shlex.join(scores[f"eval_{arm}_4"]).replace(arm, "rl")
+        assert same_but_for_the_network == shlex.join(scores["eval_rl_4"])
+    with pytest.raises(ConfigError, match="arms must be of starts, steps"):
+        rl_cpu.RLCPUOptions(arms=("start",))
+
+
 def evaluations(commands: FakeCommands) -> dict[str, list[str]]:
     """The evaluations that were run, by the names of their directories."""
     ran = [words for words in commands.ran if words[0] == "scripts.prover_eval"]
@@ -218,7 +233,12 @@ def test_other_options_do_not_mix_with_what_is_there(tmp_path: Path) -> None:
 def test_the_report_compares_theorem_by_theorem(tmp_path: Path) -> None:
     points = []
     for seed in (0, 1):
-        for stage, updates, solved in (("after SFT", 0, {0}), ("RL", 32, {0, 1, 2, 3}), ("control", 32, {1})):
+        for stage, updates, solved in (
+            ("after SFT", 0, {0}),
+            ("RL", 32, {0, 1, 2, 3}),
+            ("steps", 24, {1, 4}),
+            ("control", 32, {1}),
+        ):
             path = tmp_path / f"{stage}_{seed}"
             make_scores(path, solved)
             points.append(Point(stage, str(path), seed, updates // 8, updates))
@@ -227,7 +247,9 @@ def test_the_report_compares_theorem_by_theorem(tmp_path: Path) -> None:
     assert "| 1 | RL | 32 | 4/10 (40.0%) | 30.0-50.0% | 3/10 (30.0%) |" in text
     assert "| nanolean, seed 0: RL - SFT | +30.0 |" in text
     assert "| nanolean-hard, seed 0: RL - SFT | +30.0 |" in text
+    assert "| nanolean-hard, seed 1: steps - RL | -20.0 |" in text
     assert "nanolean-hard, 2 seeds, RL - control: +30.0 points on average" in text
+    assert "nanolean-hard, 2 seeds, steps - RL: -20.0 points on average" in text
     assert (tmp_path / "curves.png").stat().st_size > 1000
 
 
