@@ -14,7 +14,7 @@ from typing import Any
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json
-from nanoproof.common.run_dir import home
+from nanoproof.common.run_dir import resolve_path
 from nanoproof.evaluation.compare import Evaluated, compare, compare_rates, evaluations_in
 
 
@@ -27,14 +27,6 @@ class CompareOptions:
 
     def __post_init__(self) -> None:
         validate(self, "compare")
-
-
-def find(text: str) -> Path:
-    """Find a directory: absolute, relative to here, or to `home()`. Raises UserError."""
-    for path in (Path(text).expanduser(), home() / text):
-        if path.is_dir():
-            return path
-    raise UserError(f"{text}: no such directory, nor below {home()}")
 
 
 def pairs(first: dict[str, Evaluated], second: dict[str, Evaluated]) -> dict[str, tuple[Evaluated, Evaluated]]:
@@ -113,7 +105,7 @@ def main(argv: list[str] | None = None) -> int:
     add_flags(parser, CompareOptions)
     args = parser.parse_args(argv)
     options = from_args(CompareOptions, args)
-    first, second = (evaluations_in(find(text)) for text in (args.first, args.second))
+    first, second = (evaluations_in(resolve_path(text)) for text in (args.first, args.second))
     result: dict[str, Any] = {"pairs": {}}
     for name, (one, other) in pairs(first, second).items():
         result["pairs"][name] = found = compare(one, other)

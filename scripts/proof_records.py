@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
-from nanoproof.common.run_dir import home
+from nanoproof.common.run_dir import resolve_path
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.attempt_log import AttemptIndex, IndexEntry, attempt_of, attempts_file, number_of, read_record
@@ -68,21 +68,13 @@ class Record:
         return {"path": str(self.path), "origin": self.origin, "step": self.step, **self.attempt.to_json()}
 
 
-def find_path(text: str) -> Path:
-    """Find a run, an evaluation or a file: absolute, relative to here, or to `home()`. Raises UserError."""
-    for path in (Path(text).expanduser(), home() / text):
-        if path.exists():
-            return path
-    raise UserError(f"{text}: nothing there, nor below {home()}")
-
-
 def records(text: str, wants: Callable[[Record], bool] = lambda record: True) -> list[Record]:
     """Return the wanted attempts below a path: those of collection in their order, then evaluations, then files.
 
     Proofs that were written beside the results they are from are not counted twice. Raises UserError if there is no
     attempt at all.
     """
-    path = find_path(text)
+    path = resolve_path(text)
     seen = 0
     found: list[Record] = []
     for record in _file_records(path) if path.is_file() else _directory_records(path):

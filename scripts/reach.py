@@ -163,13 +163,14 @@ class StatesSource:
         return rows
 
 
-def attempt_all(options: ReachOptions, proofs: Sequence[ReferenceProof]) -> tuple[list[Reached], "Steps"]:
-    """Attempt a sample of the states of proofs; returns how they ended, and what all steps of the proofs are like."""
+def attempt_all(options: ReachOptions) -> tuple[list[Reached], "Steps"]:
+    """Attempt a sample of the states of known proofs; returns how they ended, and what all steps of these are like."""
     suggesting, search = options.suggesting, options.search
     dist = init_distributed(suggesting.device.device_type)
     network = None
     if suggesting.server.server is None:
         network = load_network(suggesting.name, suggesting.checkpoint.model_path, dist)
+    proofs = read_reference_proofs(options.data)  # after what fails at once; it may take a minute
     steps = Steps(len(proofs))
     if network is None:
         steps.add_all(proofs, None, 0, 0)
@@ -338,9 +339,8 @@ def main(argv: list[str] | None = None) -> int:
     follow_lean(args)
     follow_network(args)
     options = from_args(ReachOptions, args)
-    proofs = read_reference_proofs(options.data)
     try:
-        reached, steps = attempt_all(options, proofs)
+        reached, steps = attempt_all(options)
     finally:
         cleanup()
     rates, paint = rates_of(reached), Paint()

@@ -179,6 +179,11 @@ def resolve_run_dir(text: str, option: str = "--run-dir") -> Path:
     return path
 
 
+def resolve_path(text: str) -> Path:
+    """Find a file or directory: absolute, relative to here, or to `home()`. Raises UserError where there is none."""
+    return _resolve(text, "", [Path.cwd(), home()])
+
+
 def _resolve(text: str, option: str, bases: list[Path]) -> Path:
     candidates = [base / text for base in bases]
     if (absolute := Path(text).expanduser()).is_absolute():
@@ -188,7 +193,8 @@ def _resolve(text: str, option: str, bases: list[Path]) -> Path:
             return candidate
     near = _near(candidates)
     hint = f"; did you mean {near}?" if near else ""
-    raise UserError(f"{option} {text}: nothing there; looked at {', '.join(str(path) for path in candidates)}{hint}")
+    places = ", ".join(str(path) for path in candidates)
+    raise UserError(f"{option} {text}: nothing there; looked at {places}{hint}".lstrip())
 
 
 def _near(candidates: list[Path]) -> str:

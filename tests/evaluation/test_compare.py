@@ -116,6 +116,12 @@ def test_what_is_no_finished_evaluation_is_one_line(tmp_path, make):
         compare_evals.main([str(evaluation(tmp_path / "a", "+")), str(other)])
 
 
+def test_a_name_that_is_misspelt_gets_the_nearest(tmp_path):
+    evaluation(tmp_path / "eval_rl", "+")
+    with pytest.raises(UserError, match=r"eval_r: nothing there; .*; did you mean .*eval_rl\?"):
+        compare_evals.main([str(tmp_path / "eval_rl"), str(tmp_path / "eval_r")])
+
+
 def test_a_file_that_cannot_be_written_is_one_line(tmp_path):
     first, second = evaluation(tmp_path / "a", "+"), evaluation(tmp_path / "b", "-")
     with pytest.raises(UserError, match=r"^cannot write --json "):
