@@ -32,7 +32,7 @@ from nanoproof.evaluation.results import PROOFS, RESULTS, SUMMARY
 from nanoproof.evaluation.sample_files import WholeProofOptions
 from nanoproof.evaluation.summary import report
 from nanoproof.lean.certificates import require_checker, verdicts
-from nanoproof.monitor.export import ExportOptions, export_run
+from nanoproof.monitor.export import ExportOptions, export_evaluations
 from nanoproof.policy.factory import follow_network
 from nanoproof.rl.options import SpreadOptions
 from scripts import check_with_lean
@@ -95,15 +95,6 @@ def table(summaries: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def write_report(paths: Sequence[Path], file: str) -> str:
-    """Write the page of these evaluations as one file, and return a line that says what is in it.
-
-    Of several it is the page of the folder that they lie in. Raises UserError if the file cannot be written.
-    """
-    folder = paths[0] if len(paths) == 1 else Path(os.path.commonpath(paths))
-    return export_run(folder, ExportOptions(out=file, trees=REPORT_TREES, evaluations=max(1, len(paths))))
-
-
 def targets_of(args: argparse.Namespace) -> list[Target]:
     """List the evaluations to do. Raises UserError where whole proofs are asked of what cannot write them."""
     options = from_args(EvalOptions, args)
@@ -153,7 +144,7 @@ def main(argv: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 130
     if args.html is not None and is_main:
-        print(write_report([target.path for target in targets], args.html))
+        print(export_evaluations([target.path for target in targets], ExportOptions(out=args.html, trees=REPORT_TREES)))
     if args.recheck_with is None or not is_main:
         return 0
     return max(recheck(target.path, args) for target in targets)

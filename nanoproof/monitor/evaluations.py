@@ -1,5 +1,6 @@
 """The evaluations of a run: their scores, their results page by page, and two of them side by side."""
 
+import os
 import re
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Sequence
@@ -139,8 +140,8 @@ def _level_name(result: schema.EvaluationResult) -> str:
 class EvaluationStore:
     """Follows the directories of evaluations in a run."""
 
-    def __init__(self, run_path: Path) -> None:
-        self._path = Path(run_path)
+    def __init__(self, run_path: Path, only: Sequence[Path] = ()) -> None:
+        self._path, self._only = Path(run_path), only
         self._rows: dict[str, schema.EvaluationRow] = {}
         self._paths: dict[str, Path] = {}
         self._stamps: dict[str, list[tail.Stamp]] = {}
@@ -182,6 +183,10 @@ class EvaluationStore:
 
     def _directories(self) -> dict[str, Path]:
         """The folders of evaluations by their names: those of a run, and those of `scripts.prover_eval`."""
+        if len(self._only) > 1:
+            # Those of two runs may share their last names; a slash would end a name in the API's addresses.
+            shared = Path(os.path.commonpath(self._only))
+            return {":".join(folder.relative_to(shared).parts): folder for folder in self._only}
         evals = self._path / "evals"
         folders: list[Path] = []
         if not evals.is_symlink():
@@ -437,14 +442,15 @@ def _benchmark_names(benchmarks: Collection[_Benchmark]) -> dict[_Benchmark, str
     for dataset, split, simulations, total in benchmarks:
         parts = ["/".join(filter(None, (dataset, split)))]
         if len(simulations_of[dataset, split]) > 1:
-            parts.append(_counted(simulations, "simulation"))
+            parts.append(counted(simulations, "simulation"))
         if len(totals_of[dataset, split]) > 1:
-            parts.append(_counted(total, "theorem"))
+            parts.append(counted(total, "theorem"))
         names[dataset, split, simulations, total] = ", ".join(parts)
     return names
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, as in "1,200 theorems"."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 

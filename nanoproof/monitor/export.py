@@ -5,10 +5,13 @@ are whole; theorems in full, evaluations in full and search trees are a choice. 
 (`web/src/file/archive.ts`).
 """
 
+import math
+import os
 import time
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import chain, zip_longest
+from dataclasses import dataclass, replace
+from itertools import chain, permutations, zip_longest
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -19,6 +22,7 @@ from nanoproof.common.config import opt
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text
 from nanoproof.monitor.app import create_app
+from nanoproof.monitor.evaluations import counted
 from nanoproof.monitor.params import MAX_PAGE_SIZE
 from nanoproof.monitor.record_schema import AttemptRow, TheoremRow
 from nanoproof.monitor.routes import MAX_EVALUATIONS_AT_ONCE, CurrentRun
@@ -30,6 +34,8 @@ MAX_TREE_ROWS = 4000
 MAX_SOLVED = 200
 """Proofs, and failures, of an evaluation that are in the file in full."""
 MAX_RESULTS = 5000
+MAX_COMPARED = 8
+"""The newest evaluations, each two of which are in the file side by side."""
 _READ_SECONDS = 300.0
 
 
@@ -56,27 +62,59 @@ def export_run(path: Path, options: ExportOptions) -> str:
     """
     if not is_run(path) and not is_evaluation(path):
         raise UserError(f"{path} holds no run: `python -m nanoproof.runs list` names those that there are")
+    return _write(path, options)
+
+
+def export_evaluations(paths: Sequence[Path], options: ExportOptions) -> str:
+    """Write the file of some evaluations, wherever they lie, and return a line that says what is in it.
+
+    Raises UserError if the file cannot be written.
+    """
+    folders = [path.absolute() for path in paths]
+    return _write(folders[0], replace(options, evaluations=len(paths)), folders)
+
+
+def _write(path: Path, options: ExportOptions, evaluations: Sequence[Path] = ()) -> str:
     current = CurrentRun()
-    current.show(path, every_seconds=0)  # no thread: each question reads what is new
+    # No thread: each question reads what is new.
+    current.show(path, every_seconds=0, evaluations=evaluations)
     try:
         data = _Answers(current).collect(options)
     finally:
         current.close()
-    answers = data["answers"]
-    overview = answers["overview"]
+    overview = data["answers"]["overview"]
+    if len(evaluations) > 1:
+        overview["run"] = Path(os.path.commonpath(evaluations)).name
     page = standalone_page(f"{overview['title'] or overview['run']} · nanoproof", data)
     file = Path(options.out)
     try:
         atomic_write_text(file, page)
     except OSError as error:
         raise UserError(f"cannot write --out {file}: {error.strerror}") from error
-    proofs = sum(name.startswith("theorem/") for name in answers)
-    trees = sum(name.endswith("/tree") for name in answers)
-    rows, scores = answers["theorems"]["total"], answers["evaluations"]["total"]
-    return (
-        f"{file}: {len(page) / 1e6:.1f} MB, {answers['series']['total']} steps, {rows} theorems ({proofs} in full), "
-        f"{trees} trees, {scores} evaluations"
-    )
+    return f"{file}: {len(page) / 1e6:.1f} MB, {contents(data['answers'])}"
+
+
+def contents(answers: dict[str, Any]) -> str:
+    """Describe what is in a file in a few words, leaving out what a run of its stage has none of."""
+    in_full, trees = Counter[str](), 0
+    for name in answers:
+        trees += name.endswith("/tree")
+        in_full["theorem"] += name.startswith("theorem/")
+        in_full["result"] += "/results/" in name and not name.endswith("/tree")
+    evaluations = answers["evaluations"]
+    theorems = answers["theorems"]["total"]
+    results = sum(row["done"] for row in evaluations["items"])
+    parts = []
+    if answers["overview"]["stage"] != "evaluation":
+        parts.append(counted(answers["series"]["total"], "step"))
+    if theorems:
+        parts.append(f"{counted(theorems, 'theorem')} ({in_full['theorem']} in full)")
+    if evaluations["total"]:
+        parts.append(f"{counted(evaluations['total'], 'evaluation')} of {counted(results, 'theorem')}")
+        parts[-1] += f" ({in_full['result']} in full)"
+    if trees:
+        parts.append(counted(trees, "tree"))
+    return ", ".join(parts)
 
 
 class _Answers:
@@ -91,10 +129,10 @@ class _Answers:
             pass
 
     def _ask(self, path: str, **params: Any) -> Any:
-        """Return an answer; None for something that does not exist."""
+        """Return an answer; None for something that does not exist, or for two that cannot be compared."""
         query = urlencode({name: value for name, value in params.items() if value is not None})
         response = self._client.get(f"/api/{path}?{query}")
-        if response.status_code == 404:
+        if response.status_code in (404, 409):
             return None
         if response.status_code != 200:
             raise UserError(f"the run cannot be read: /api/{path} has status {response.status_code}: {response.text}")
@@ -175,11 +213,24 @@ class _Answers:
     def _add_evaluations(self, most: int, most_trees: int) -> None:
         whole = self._ask("evaluations", size=MAX_EVALUATIONS_AT_ONCE)
         self.answers["evaluations"] = whole
-        for row in whole["items"][:most]:
+        rows = whole["items"][:most]
+        self._add_comparisons(rows)
+        for number, row in enumerate(rows):
+            # Each has its share: the first of several would use up all.
+            share = math.ceil(most_trees / (len(rows) - number))
             name = row["name"]
             first, results = self._pages(f"evaluations/{quote(name, safe='')}", MAX_RESULTS, "results")
             self.answers[f"evaluations/{name}"] = {**first, "results": {**first["results"], "items": results}}
-            most_trees -= self._add_results(name, results, most_trees)
+            most_trees -= self._add_results(name, results, share)
+
+    def _add_comparisons(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Add each two of the newest evaluations side by side, both ways round, where they are of the same theorems."""
+        for a, b in permutations(rows[:MAX_COMPARED], 2):
+            if (a["dataset"], a["split"]) != (b["dataset"], b["split"]):
+                continue
+            answer = self._ask("evaluations/diff", a=a["name"], b=b["name"])
+            if answer is not None:
+                self.answers[f"evaluations/diff/{a['name']}/{b['name']}"] = answer
 
     def _add_results(self, name: str, results: Sequence[dict[str, Any]], most_trees: int) -> int:
         """Add results in full, proofs and failures in turns, with their trees; return how many trees these are."""

@@ -8,6 +8,7 @@ import logging
 import secrets
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,10 @@ _MAX_JSON_BYTES = 1 << 20
 
 
 class RunReader:
-    """One run. Hold `lock` while reading its stores."""
+    """One run, or some `evaluations` that may lie anywhere. Hold `lock` while reading its stores."""
 
-    def __init__(self, path: Path, every_seconds: float = 0.5) -> None:
-        self.path = Path(path)
+    def __init__(self, path: Path, every_seconds: float = 0.5, evaluations: Sequence[Path] = ()) -> None:
+        self.path, self._only = Path(path), evaluations
         self.server = secrets.token_hex(4)
         self.lock = threading.RLock()
         self._every_seconds = every_seconds
@@ -49,7 +50,7 @@ class RunReader:
         self.attempts = AttemptStore(self.path)
         self.theorems = TheoremTable(self.attempts)
         self.metrics, self.events, self.calibration = MetricStore(), EventStore(), CalibrationSums()
-        self.ranks, self.evaluations = RankStore(self.path), EvaluationStore(self.path)
+        self.ranks, self.evaluations = RankStore(self.path), EvaluationStore(self.path, self._only)
         self.solvers = SolverBaselines(self.path)
         self.samples = LineFiles(self.path, "samples_r*", self.calibration.add)
         self.train_samples = LineFiles(self.path, "train_samples")

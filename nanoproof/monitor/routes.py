@@ -3,6 +3,7 @@
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,8 @@ MAX_OPEN_RUNS = 12
 class _Open:
     """The reader and the live updates of one run."""
 
-    def __init__(self, run_path: Path, every_seconds: float) -> None:
-        reader = RunReader(run_path, every_seconds)
+    def __init__(self, run_path: Path, every_seconds: float, evaluations: Sequence[Path] = ()) -> None:
+        reader = RunReader(run_path, every_seconds, evaluations)
         self.reader = reader.start() if every_seconds else reader
         self.updates = UpdateStream(self.reader)
 
@@ -77,11 +78,14 @@ class CurrentRun:
         self._comparison: RunComparison | None = None
         self._every_seconds = 0.5
 
-    def show(self, run_path: Path, every_seconds: float = 0.5) -> None:
-        """Show this run from now on; if `every_seconds` is 0, it is read at each request only."""
+    def show(self, run_path: Path, every_seconds: float = 0.5, evaluations: Sequence[Path] = ()) -> None:
+        """Show this run from now on; if `every_seconds` is 0, it is read at each request only.
+
+        With `evaluations`, the first of which is `run_path`, show these alone, wherever they lie.
+        """
         self.close()
         with self._lock:
-            self._open[""] = _Open(run_path, every_seconds)
+            self._open[""] = _Open(run_path, every_seconds, evaluations)
 
     def show_runs(self, folder: Path, every_seconds: float = 0.5) -> None:
         """Show the runs below a folder from now on."""

@@ -66,7 +66,20 @@ def test_an_evaluation_writes_score_results_proofs_curve_and_a_report_to_send(tm
     assert len(list((tmp_path / "out" / "proofs").glob("*.lean"))) == 20
     assert "certificates" not in summary  # they are NanoLean's
     assert (tmp_path / "out" / "curve.png").exists()
-    assert "scripted valid: 20/40 solved, 95% interval 35.2-64.8%, 4 simulations" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "scripted valid: 20/40 solved, 95% interval 35.2-64.8%, 4 simulations" in printed
+    assert "MB, 1 evaluation of 40 theorems (40 in full), 40 trees\n" in printed
+
+
+def test_a_report_has_the_evaluations_of_its_command_alone(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sets.DATASETS, "again", scripted_theorems)
+    short = ("--max-theorems", 2)
+    assert prover_eval.main(words(tmp_path / "eval_older", *short)) == 0
+    two = ("--datasets", "scripted,again", "--html", tmp_path / "report.html")
+    assert prover_eval.main(words(tmp_path, *short, *two)) == 0
+    answers = page_data((tmp_path / "report.html").read_text(encoding="utf-8"))["answers"]
+    assert {row["name"] for row in answers["evaluations"]["items"]} == {"eval_scripted", "eval_again"}
+    assert "MB, 2 evaluations of 4 theorems (4 in full), 4 trees\n" in capsys.readouterr().out
 
 
 def test_earlier_results_are_not_overwritten_unless_forced(tmp_path):

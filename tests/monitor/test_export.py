@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,11 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.monitor.__main__ import main
-from nanoproof.monitor.export import choose_trees
+from nanoproof.monitor.export import ExportOptions, choose_trees, export_evaluations
 from tests.fakes.simulated_run import SimulatedRun
 from tests.helpers import page_data
 from tests.monitor.conftest import attempt, lines
+from tests.monitor.test_numbers import FIRST_RUN
 
 TREE = {
     **{"kind": "o", "solved": "0", "parent": [-1], "tactic": [-1], "prior": [1.0], "logprob": [0], "visits": [1]},
@@ -71,6 +73,23 @@ def test_trees_are_chosen_in_turns_and_by_name(tmp_path: Path) -> None:
     assert [name for name in answers if name.startswith("theorem/")] == ["theorem/demo/u"]
     with pytest.raises(UserError, match="--tree 0/0/0: no such tree is kept"):
         main(["export", str(tmp_path), "--tree", "0/0/0"])
+
+
+def test_evaluations_of_several_runs_are_in_one_file_side_by_side(tmp_path: Path) -> None:
+    paths = []
+    for run, evaluation in (("a", "0_exam_valid"), ("b", "2_exam_valid")):
+        paths.append(tmp_path / run / "eval_exam")
+        shutil.copytree(FIRST_RUN / "evals" / evaluation, paths[-1])
+    (tmp_path / "a" / "metrics.jsonl").write_text(lines({"step": 1, "loss": 1.0}))  # of the run, not of the report
+    said = export_evaluations(paths, ExportOptions(out=str(tmp_path / "report.html")))
+    assert said.endswith("MB, 2 evaluations of 16 theorems (16 in full)")
+    answers = page_data((tmp_path / "report.html").read_text(encoding="utf-8"))["answers"]
+    overview = answers["overview"]
+    assert (overview["run"], overview["stage"], overview["metrics"]) == (tmp_path.name, "evaluation", {})
+    there, back = (
+        answers[f"evaluations/diff/{names}"] for names in ("a:eval_exam/b:eval_exam", "b:eval_exam/a:eval_exam")
+    )
+    assert there["a"]["name"] == back["b"]["name"] == "a:eval_exam" and there["total"] == 8
 
 
 def test_what_is_no_run_and_what_cannot_be_written_are_errors_of_one_line(tmp_path: Path) -> None:

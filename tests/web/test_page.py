@@ -13,12 +13,17 @@ from typing import Any
 import pytest
 
 from nanoproof import sft
+from nanoproof.data.theorems import theorem_sets
+from nanoproof.evaluation import command
+from nanoproof.monitor.export import ExportOptions, export_evaluations
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import or_node
 from nanoproof.search.render import SearchView, tree_page
 from nanoproof.search.search import search
 from nanoproof.search.tree_json import tree_to_json
+from scripts import prover_eval
+from tests.evaluation import scripted_eval
 from tests.fakes.simulated_run import write_history
 from tests.fakes.world import RandomLean, RandomPolicy, state
 from tests.monitor import recomputed
@@ -108,6 +113,7 @@ def make_home(home: Path) -> Path:
     words = sft_runs.words(home / "sft", "short", "--epochs", 1, "--eval-every", "2steps", "--seed", 3)
     assert sft.main(words) == 0
     make_quickstart(home)
+    make_report(home / "report")
     figures = {
         "rl/first_run": [*recomputed.of_rl(FIRST_RUN), *recomputed.of_evaluation(FIRST_RUN)],
         "rl/simulated": recomputed.of_rl(home / "rl" / "simulated"),
@@ -132,6 +138,22 @@ def make_quickstart(home: Path) -> None:
         summary = json.loads((place / "summary.json").read_text())
         summary |= {"split": "test", "step": None, "model": {"path": str(quick / run / "model_2.pt"), "step": 2}}
         (place / "summary.json").write_text(json.dumps(summary))
+
+
+def make_report(folder: Path) -> None:
+    """A file of three evaluations over a scripted Lean, two of which are of the same theorems."""
+    sets = dict.fromkeys(("scripted", "again"), scripted_eval.scripted_theorems)
+
+    def evaluate(name: str, *words: str) -> None:
+        assert prover_eval.main(scripted_eval.words(folder / name, "--max-theorems", "8", *words)) == 0
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(theorem_sets, "DATASETS", {**theorem_sets.DATASETS, **sets})
+        patch.setattr(command, "open_fleet", scripted_eval.open_fleet)
+        evaluate("eval_before", "--num-simulations", "1")
+        evaluate(".", "--datasets", "scripted,again")
+    evaluations = [folder / name for name in ("eval_before", "eval_scripted", "eval_again")]
+    export_evaluations(evaluations, ExportOptions(out=str(folder / "report.html")))
 
 
 def make_second(path: Path) -> None:

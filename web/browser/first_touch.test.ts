@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, Page } from "playwright-core";
-import { filled, launch, Monitor, openTab, pagesOf, run } from "./harness";
+import { filled, launch, Monitor, openTab, pagesOf } from "./harness";
 
 const HOME = process.env.NANOPROOF_HOME_OF_RUNS ?? "";
 
@@ -99,13 +99,20 @@ describe("two runs", () => {
     }
   });
 
-  it("and their scores and steps are seen on a phone", () =>
+  it("are seen on a phone with their scores, and side by side without scrolling sideways", () =>
     withPage(monitor.address, async ({ page }) => {
       const row = page.locator("tbody tr", { hasText: "rl/first_run" });
       expect(await row.innerText()).toMatch(/rl · step 2.* · loss [\d.]+ · 75\.0% of exam\/valid/);
       expect(await row.locator("text=75.0%").first().isVisible()).toBe(true);
+      for (const name of ["quick/rl", "quick/sft"]) await page.getByRole("checkbox", { name: `Compare ${name}` }).check();
+      await page.getByText(/options that not all of them have/).click();
+      for (const name of ["Which is better", "Options that differ", "Options that not all have"]) {
+        const table = page.getByRole("region", { name });
+        await table.locator("td").first().waitFor();
+        expect(await table.evaluate((element) => element.scrollWidth - element.clientWidth), name).toBe(0);
+      }
       expect(await wide(page)).toBeLessThanOrEqual(0);
-    }, { viewport: { width: 390, height: 844 } }));
+    }, { viewport: { width: 360, height: 740 } }));
 });
 
 describe("what learning looks like", () => {
@@ -226,21 +233,17 @@ describe("the overview of a run", () => {
       expect(await page.locator(".statement").count()).toBeGreaterThan(0);
     }));
 
-  it("a report of an evaluation can be sent: one file without a monitor, failures with their trees", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "nanoproof-"));
-    try {
-      await run(["-m", "nanoproof.monitor", "export", join(HOME, "quick", "eval_rl"), "--out", join(folder, "report.html")]);
-      await withPage(`file://${join(folder, "report.html")}`, async ({ page }) => {
-        await page.getByRole("img", { name: /^Share solved by simulations/ }).waitFor();
-        const rows = page.getByRole("table", { name: "Results" }).locator("tbody tr");
-        for (const at of [0, 1, 2, 0]) {
-          await rows.nth(at).click();
-          await page.getByRole("button", { name: "Close" }).waitFor();
-          expect(await page.getByRole("alert").count()).toBe(0);
-        }
-      }, { offline: true });
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+  it("a report of evaluations can be sent: one file without a monitor, failures with their trees, two side by side", () =>
+    withPage(`file://${join(HOME, "report", "report.html")}`, async ({ page }) => {
+      await page.getByRole("link", { name: "Theorems and proofs" }).first().click();
+      await page.getByRole("img", { name: /^Share solved by simulations/ }).waitFor();
+      const rows = page.getByRole("table", { name: "Results" }).locator("tbody tr");
+      for (const at of [0, 1, 2, 0]) {
+        await rows.nth(at).click();
+        await page.getByRole("button", { name: "Close" }).waitFor();
+        expect(await page.getByRole("alert").count()).toBe(0);
+      }
+      await page.getByRole("link", { name: "Search tree" }).click();
+      await page.getByRole("application").waitFor();
+    }, { offline: true }));
 });

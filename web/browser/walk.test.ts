@@ -1,26 +1,31 @@
 // Every control of every page, clicked twice, on runs of every kind: what breaks at the second click, on a run that is empty or
-// on a phone, breaks here. By itself it walks runs that are over and clicks a control of each kind on one of them. NANOPROOF_WALK
-// says how much more: `quick` adds runs that are live, ended, simulated or empty, `all` clicks all controls on each run, at three
-// pixel ratios and on a phone (an hour). NANOPROOF_HUGE_RUN names one more run to walk.
+// on a phone, breaks here. By itself it walks runs that are over and clicks a control of each kind on one of them, and a report
+// on a phone. NANOPROOF_WALK says how much more: `quick` adds runs that are live, ended, simulated or empty, `all` clicks all
+// controls on each run, at three pixel ratios and on a phone (an hour). NANOPROOF_HUGE_RUN names one more run to walk.
 
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, BrowserContextOptions, ElementHandle, Page } from "playwright-core";
-import { filled, launch, Monitor, pagesOf, run } from "./harness";
+import { filled, launch, Monitor, pagesOf } from "./harness";
 
 const HOME = process.env.NANOPROOF_HOME_OF_RUNS ?? "";
 const HUGE = process.env.NANOPROOF_HUGE_RUN ?? "";
 const ASKED_FOR = process.env.NANOPROOF_WALK ?? "";
+const REPORT = "a report of evaluations";
 const EVERYTHING = ASKED_FOR === "all";
 /** Places of which others have all controls: they cost more time than a suite of tests has. */
-const ALIKE = ["a report of an evaluation", "a simulated run", "a run that has ended", "a run killed before its first step", "a live run"];
+const ALIKE = [REPORT, "a simulated run", "a run that has ended", "a run killed before its first step", "a live run"];
 const MINUTES = 60_000;
 const PHONE: BrowserContextOptions = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 3, isMobile: true, hasTouch: true };
-const SCREENS: [name: string, options: BrowserContextOptions][] = EVERYTHING
-  ? [["ratio 1", {}], ["ratio 1.25", { deviceScaleFactor: 1.25 }], ["ratio 2", { deviceScaleFactor: 2 }], ["a phone", PHONE]]
+type Screen = [name: string, options: BrowserContextOptions];
+const ON_PHONE: Screen = ["a phone", PHONE];
+const SCREENS: Screen[] = EVERYTHING
+  ? [["ratio 1", {}], ["ratio 1.25", { deviceScaleFactor: 1.25 }], ["ratio 2", { deviceScaleFactor: 2 }], ON_PHONE]
   : [["ratio 1", {}]];
+
+const report = (): string => `file://${join(HOME, "report", "report.html")}#/`;
 
 /** What can be walked: its name here, and the address of its page. */
 const ALL_PLACES: [name: string, address: () => string][] = [
@@ -29,7 +34,7 @@ const ALL_PLACES: [name: string, address: () => string][] = [
   ["a run that was killed", () => of(ended, "rl/second_run")],
   ["finetuning", () => of(ended, "sft/short")],
   ["a folder of evaluations", () => of(ended, "quick/eval_rl")],
-  ["a report of an evaluation", () => `file://${join(folder, "report.html")}#/`],
+  [REPORT, report],
   ["a run killed before its first step", () => of(bare, "empty")],
   ["self-play", () => of(bare, "experiment")],
   ["a live run", () => `${live!.address}/#/`],
@@ -68,7 +73,6 @@ beforeAll(async () => {
     monitorOf(makeBare(join(folder, "bare"))),
     ASKED_FOR ? Monitor.start(["-m", "tests.fakes.watched_run", "--port", "0", "--pause", "0.05", "--budget", "30"]) : undefined,
   ]);
-  if (ASKED_FOR) await run(["-m", "nanoproof.monitor", "export", join(HOME, "quick", "eval_rl"), "--out", join(folder, "report.html")]);
   if (HUGE) huge = await monitorOf(join(HUGE, ".."));
 });
 afterAll(async () => {
@@ -201,22 +205,23 @@ async function walkList(page: Page, address: string): Promise<number> {
 }
 
 describe("every control of every page works twice", () => {
-  for (const [screen, options] of SCREENS) {
-    it(`at ${screen}, the list of runs`, () =>
+  const walkPlace = ([screen, options]: Screen, place: string, address: () => string): void => it(`at ${screen}, ${place}`, () =>
+    withPage(address(), async ({ page }) => {
+      await page.locator("h1").waitFor();
+      const known = EVERYTHING || options === PHONE ? [] : clicked; // other controls are in reach there
+      const walked = await page.evaluate(walk, { known, everything: EVERYTHING });
+      if (options !== PHONE) clicked = walked.clicked;
+      expect(walked.mistakes).toEqual([]);
+      expect(walked.pages.length).toBeGreaterThan(1);
+      console.log(`${screen}, ${place}: ${walked.pages.length} pages, ${walked.clicked.length - known.length} controls`);
+    }, options), 15 * MINUTES);
+  for (const screen of SCREENS) {
+    it(`at ${screen[0]}, the list of runs`, () =>
       withPage(ended.address, async ({ page }) => {
-        console.log(`${screen}, the list of runs: ${await walkList(page, `${ended.address}/#/`)} controls`);
-      }, options), 5 * MINUTES);
-    for (const [place, address] of PLACES) {
-      it(`at ${screen}, ${place}`, () =>
-        withPage(address(), async ({ page }) => {
-          await page.locator("h1").waitFor();
-          const walked = await page.evaluate(walk, { known: EVERYTHING ? [] : clicked, everything: EVERYTHING });
-          const before = clicked.length;
-          clicked = walked.clicked;
-          expect(walked.mistakes).toEqual([]);
-          expect(walked.pages.length).toBeGreaterThan(1);
-          console.log(`${screen}, ${place}: ${walked.pages.length} pages, ${EVERYTHING ? clicked.length : clicked.length - before} controls`);
-        }, options), 15 * MINUTES);
-    }
+        console.log(`${screen[0]}, the list of runs: ${await walkList(page, `${ended.address}/#/`)} controls`);
+      }, screen[1]), 5 * MINUTES);
+    for (const [place, address] of PLACES) walkPlace(screen, place, address);
   }
+  // A report is what a colleague opens on the way.
+  if (!EVERYTHING) walkPlace(ON_PHONE, REPORT, report);
 });

@@ -5,7 +5,7 @@ import type { AttemptRow, Evaluation, Evaluations, Page, Series, Theorem, Theore
 import type { RunFile } from "./data";
 
 export function answerFrom(file: RunFile, path: string, params: Params): unknown {
-  const whole = file.answers[path];
+  const whole = file.answers[path === "evaluations/diff" ? `${path}/${params["a"]}/${params["b"]}` : path];
   switch (path) {
     case "series":
       return seriesOf(whole as Series, String(params["names"] ?? ""));
@@ -19,7 +19,7 @@ export function answerFrom(file: RunFile, path: string, params: Params): unknown
       return evaluationsOf(whole as Evaluations, params);
   }
   if (whole === undefined) throw new ApiFailure(404, "This is not in the file. The monitor of the run shows it.");
-  if (path.startsWith("evaluations/") && !path.includes("/results/")) return evaluationOf(whole as Evaluation, params);
+  if (path.startsWith("evaluations/") && path !== "evaluations/diff" && !path.includes("/results/")) return evaluationOf(whole as Evaluation, params);
   return whole;
 }
 
@@ -78,6 +78,6 @@ function evaluationsOf(all: Evaluations, params: Params): Evaluations {
 }
 
 function evaluationOf(whole: Evaluation, params: Params): Evaluation {
-  const items = whole.results.items.filter((one) => matches(one.id, params["q"]) && (!params["outcome"] || one.outcome === params["outcome"]));
+  const items = whole.results.items.filter((one) => matches(`${one.id} ${one.statement}`, params["q"]) && (!params["outcome"] || one.outcome === params["outcome"]));
   return { ...whole, results: pageOf(items, params) };
 }

@@ -185,7 +185,8 @@ function options(width: number, height: number, { time, elapsed, log, shape }: {
     width, height, series, bands,
     legend: { show: false },
     padding: [8, 18, 0, 0],
-    scales: { x: { time }, y: log ? { distr: 3, range: (_, low, high) => [(low ?? 0.1) / 1.15, (high ?? 1) * 1.15] } : { range: (_, low, high) => padded(low, high, latest.current.range) } },
+    // A single value of x would have a range up to 100, which is 2 ** 100 simulations.
+    scales: { x: { time, range: (_, low, high) => (low !== null && low === high ? [low - 0.5, low + 0.5] : [low, high]) }, y: log ? { distr: 3, range: (_, low, high) => [(low ?? 0.1) / 1.15, (high ?? 1) * 1.15] } : { range: (_, low, high) => padded(low, high, latest.current.range) } },
     axes: [
       { ...axis, grid: { show: false }, space: 64, size: 26, ...(time || elapsed ? { incrs: TIME_STEPS } : {}), values: (_, ticks) => ticks.map((tick) => xText(tick, time, latest.current.tick)) },
       { ...axis, size: (_, texts) => axisWidth(texts), space: 34, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : (latest.current.level ?? roundLevel)(tick))) },

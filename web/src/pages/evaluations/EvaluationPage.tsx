@@ -27,13 +27,18 @@ const SIZE = 50;
 export const PAUSE = 3000;
 
 const COLUMNS: Column<EvaluationResult>[] = [
-  { key: "id", title: "Theorem", cell: (row) => <><span className="mono theorem-id">{row.id}</span><span className="statement small muted mono">{withoutName(row.statement, row.id)}</span></> },
+  { key: "id", title: "Theorem", cell: (row) => <><span className="mono theorem-id">{row.id}</span><span className="statement small muted mono">{withoutName(row.statement, row.id)}</span><InShort row={row} /></> },
   { key: "outcome", title: "Outcome", cell: (row) => <Outcome of={row.outcome} /> },
-  { key: "simulations", title: "Simulations", right: true, cell: (row) => integer(row.simulations) },
-  { key: "tactics", title: "Proof", right: true, hint: "Tactics of the proof", cell: (row) => (row.tactics ? integer(row.tactics) : "–") },
-  { key: "seconds", title: "Time", right: true, cell: (row) => duration(row.seconds) },
-  { key: "message", title: "Message", cell: (row) => <span className="small muted result-message">{row.message}</span> },
+  { key: "simulations", title: "Simulations", wide: true, right: true, cell: (row) => integer(row.simulations) },
+  { key: "tactics", title: "Proof", wide: true, right: true, hint: "Tactics of the proof", cell: (row) => (row.tactics ? integer(row.tactics) : "–") },
+  { key: "seconds", title: "Time", wide: true, right: true, cell: (row) => duration(row.seconds) },
+  { key: "message", title: "Message", wide: true, cell: (row) => <span className="small muted result-message">{row.message}</span> },
 ];
+
+/** What the columns that a phone has no room for say. */
+function InShort({ row }: { row: EvaluationResult }) {
+  return <div className="phone-only small muted">{[row.message, count(row.simulations, "simulation"), row.tactics ? count(row.tactics, "tactic") : "", duration(row.seconds)].filter(Boolean).join(" · ")}</div>;
+}
 
 /** An evaluation by its address, or by name where it is all that there is. */
 export function EvaluationPage({ name: given }: { name?: string }) {

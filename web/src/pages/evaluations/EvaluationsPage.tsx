@@ -59,13 +59,14 @@ export function EvaluationsPage() {
 const benchmarkName = ({ dataset, split }: { dataset: string; split: string }): string => (split ? `${dataset}/${split}` : dataset);
 
 function History({ benchmarks }: { benchmarks: Benchmark[] }) {
-  return <div className="two">{benchmarks.map((one) => <BenchmarkHistory key={one.name} benchmark={one} />)}</div>;
+  const drawn = benchmarks.filter((one) => one.points.some((point) => point.step !== null));
+  return drawn.length > 0 && <div className="two">{drawn.map((one) => <BenchmarkHistory key={one.name} benchmark={one} />)}</div>;
 }
 
 function BenchmarkHistory({ benchmark }: { benchmark: Benchmark }) {
   const points = benchmark.points.filter((point) => point.step !== null);
   const first = points[0];
-  const last = points[points.length - 1];
+  const last = points[points.length - 1]!;
   const lines = useMemo(() => [{
     name: "solved",
     x: points.map((point) => point.step!),
@@ -73,7 +74,6 @@ function BenchmarkHistory({ benchmark }: { benchmark: Benchmark }) {
     low: points.map((point) => point.low),
     high: points.map((point) => point.high),
   }], [benchmark]);
-  if (!last) return null;
   return (
     <Card title={benchmark.name} note={`${integer(last.solved)} of ${integer(last.total)} solved at ${count(benchmark.simulations, "simulation")}; 95% interval`}
       tools={first && first !== last && <a className="button" href={href("compare", { a: first.name, b: last.name })}>What changed since the first</a>}>
@@ -90,12 +90,12 @@ function columnsOf(chosen: string[], pick: (row: EvaluationRow) => void): Column
     },
     { key: "name", title: "Benchmark", cell: (row) => <><a href={evaluationHref(row.name)}>{benchmarkName(row)}</a><span className="which small muted">{row.name}{row.about && ` · ${row.about}`}</span></> },
     { key: "step", title: "Step", wide: true, right: true, cell: (row) => integer(row.step) },
-    { key: "solved", title: "Solved", right: true, cell: (row) => <><b>{rate(row.solved, row.done)}</b> <span className="muted">{integer(row.solved)} of {integer(row.done)}</span></> },
-    { key: "interval", title: "95% interval", cell: (row) => <Interval row={row} /> },
-    { key: "simulations", title: "Simulations", right: true, cell: (row) => integer(row.simulations) },
+    { key: "solved", title: "Solved", right: true, cell: (row) => <><b>{rate(row.solved, row.done)}</b> <span className="muted">{integer(row.solved)} of {integer(row.done)}</span><div className="phone-only"><Interval row={row} /></div></> },
+    { key: "interval", title: "95% interval", wide: true, cell: (row) => <Interval row={row} /> },
+    { key: "simulations", title: "Simulations", wide: true, right: true, cell: (row) => integer(row.simulations) },
     { key: "errors", title: "Errors", wide: "desk", right: true, cell: (row) => (row.errors ? <span className="bad">{integer(row.errors)}</span> : "0") },
-    { key: "seconds", title: "Took", right: true, cell: (row) => duration(row.seconds) },
-    { key: "time", title: "When", right: true, cell: (row) => (row.over ? <span className="muted">{dateTime(row.time)}</span> : <span className="badge accent">{integer(row.done)} of {integer(row.total)} done</span>) },
+    { key: "seconds", title: "Took", wide: true, right: true, cell: (row) => duration(row.seconds) },
+    { key: "time", title: "When", wide: true, right: true, cell: (row) => (row.over ? <span className="muted">{dateTime(row.time)}</span> : <span className="badge accent">{integer(row.done)} of {integer(row.total)} done</span>) },
   ];
 }
 

@@ -2,7 +2,7 @@
 
 import { chosenRun } from "../../api/client";
 import type { Evaluation, EvaluationRow, Evaluations, Overview } from "../../api/types";
-import { count, dateTime, integer } from "../../lib/format";
+import { count, dateTime } from "../../lib/format";
 import { stateSentence, stateTone } from "../../lib/state";
 import { Card, Title, useNow } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
@@ -24,12 +24,13 @@ export function FolderPage({ overview }: { overview: Overview }) {
 
 function Folder({ overview, rows }: { overview: Overview; rows: EvaluationRow[] }) {
   const run = chosenRun();
+  const models = new Set(rows.map((row) => row.about));
   return (
     <>
-      <Title note={[...new Set(rows.map((row) => row.about))].join(" · ")}>Evaluations of {overview.title || overview.run}</Title>
+      <Title note={models.size === 1 && [...models]}>Evaluations of {overview.title || overview.run}</Title>
       <Interrupted overview={overview} />
       {rows.length === 0 && <Card><Empty title="No evaluation yet">It appears here as soon as it has begun.</Empty></Card>}
-      {rows.map((row) => <OneOfFolder key={row.name} row={row} />)}
+      {rows.map((row) => <OneOfFolder key={row.name} row={row} model={models.size > 1 ? row.about : ""} />)}
       {run && !fileRun() && <Rivals run={run} />}
     </>
   );
@@ -42,13 +43,13 @@ export function Interrupted({ overview }: { overview: Overview }) {
   return sentence === null ? null : <section className={`card trouble ${stateTone(overview.state)}`} role="status"><p><strong>{sentence}</strong></p></section>;
 }
 
-function OneOfFolder({ row }: { row: EvaluationRow }) {
+function OneOfFolder({ row, model }: { row: EvaluationRow; model: string }) {
   const answer = useResource<Evaluation>(`evaluations/${encodeURIComponent(row.name)}`, { size: 1 }, { every: row.over ? 0 : PAUSE });
   const name = [row.dataset, row.split].filter(Boolean).join("/");
   return (
-    <section className="stack" aria-label={name}>
+    <section className="stack" aria-label={[name, model].filter(Boolean).join(" by ")}>
       <div className="row"><h2 className="benchmark"><a href={evaluationHref(row.name)}>{name}</a></h2>
-        <span className="muted small">{count(row.total, "theorem")}, {integer(row.simulations)} simulations each · {row.over ? dateTime(row.time) : "under way"}</span>
+        <span className="muted small">{model && `${model} · `}{count(row.total, "theorem")}, {count(row.simulations, "simulation")} each · {row.over ? dateTime(row.time) : "under way"}</span>
         <span className="spread" /><a className="button" href={evaluationHref(row.name)}>Theorems and proofs</a></div>
       <Loaded of={answer} height={300}>{(data) => <><Score data={data} /><div className="two"><Parts of={data} /></div></>}</Loaded>
     </section>

@@ -94,7 +94,7 @@ function Options({ names, args }: { names: string[]; args: Record<string, unknow
 function OptionTable({ label, names, options }: { label: string; names: string[]; options: Difference[] }) {
   return (
     <div className="table-wrap" tabIndex={0} role="region" aria-label={label}>
-      <table className="table">
+      <table className="table options">
         <thead><tr><th scope="col">Option</th>{names.map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
         <tbody>{options.map(([name, values]) => <tr key={name}><td className="mono">{name}</td>{values.map((value, at) => <td key={names[at]} className="mono small">{value}</td>)}</tr>)}</tbody>
       </table>
@@ -112,9 +112,9 @@ function Better({ a, b }: { a: string; b: string }) {
       {items.length === 0
         ? <Empty title={answer.data ? "Nothing to compare" : answer.error ? "This could not be compared" : "Reading"}>{answer.data ? "Neither the runs nor folders of evaluations of their checkpoints have scores on the same theorems with as many simulations. scripts.prover_eval makes them." : answer.error?.message}</Empty>
         : <div className="table-wrap" tabIndex={0} role="region" aria-label="Which is better">
-            <table className="table">
+            <table className="table stacked">
               <thead><tr><th scope="col">Benchmark</th><th scope="col" className="right">{later}</th><th scope="col" className="right">{earlier}</th><th scope="col" className="right">Difference, 95% interval</th><th scope="col" className="right" title="McNemar, exact">p</th><th scope="col">Theorems</th></tr></thead>
-              <tbody>{items.map((item) => <BetterRow key={`${item.a.name} ${item.b.name}`} item={item} later={later} />)}</tbody>
+              <tbody>{items.map((item) => <BetterRow key={`${item.a.name} ${item.b.name}`} item={item} earlier={earlier} later={later} />)}</tbody>
             </table>
           </div>}
     </Card>
@@ -122,18 +122,18 @@ function Better({ a, b }: { a: string; b: string }) {
 }
 
 /** A benchmark in two rows: figures, and in words under them whether they could be luck. */
-function BetterRow({ item, later }: { item: EvaluationDiff; later: string }) {
+function BetterRow({ item, earlier, later }: { item: EvaluationDiff; earlier: string; later: string }) {
   const points = (value: number): string => (100 * value).toFixed(1);
   const score = ({ solved, total }: { solved: number; total: number }) => <><b>{rate(solved, total)}</b> <span className="muted">{integer(solved)} of {integer(total)}</span></>;
   return (
     <>
     <tr className="figures-row">
       <td>{item.a.split ? `${item.a.dataset}/${item.a.split}` : item.a.dataset}<div className="small muted">{count(item.a.simulations, "simulation")}</div></td>
-      <td className="right" title={`${percent(item.b.low)} to ${percent(item.b.high)}`}>{score(item.b)}</td>
-      <td className="right" title={`${percent(item.a.low)} to ${percent(item.a.high)}`}>{score(item.a)}</td>
-      <td className="right">{signed(item.difference, points)} <span className="muted">{signed(item.low, points)} to {signed(item.high, points)}</span></td>
-      <td className="right">{item.p < 0.001 ? "<0.001" : item.p.toFixed(3)}</td>
-      <td><a href={compareHref(item)}>+{integer(item.only_b)} −{integer(item.only_a)}</a></td>
+      <td className="right" data-name={later} title={`${percent(item.b.low)} to ${percent(item.b.high)}`}>{score(item.b)}</td>
+      <td className="right" data-name={earlier} title={`${percent(item.a.low)} to ${percent(item.a.high)}`}>{score(item.a)}</td>
+      <td className="right" data-name="Difference, 95% interval">{signed(item.difference, points)} <span className="muted">{signed(item.low, points)} to {signed(item.high, points)}</span></td>
+      <td className="right" data-name="p">{item.p < 0.001 ? "<0.001" : item.p.toFixed(3)}</td>
+      <td data-name="Theorems"><a href={compareHref(item)}>+{integer(item.only_b)} −{integer(item.only_a)}</a></td>
     </tr>
     <tr><td className="small" colSpan={6}>{`${later}: ${verdict(item.p, item.only_b, item.only_a)}`}</td></tr>
     </>
