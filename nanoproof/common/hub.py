@@ -6,16 +6,20 @@ HF_HUB_OFFLINE); HF_ENDPOINT names another hub. What goes wrong is a UserError t
 
 import os
 import re
+import socket
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from nanoproof.common.errors import UserError
 
 NAME = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w.+/-]+))?")
 """`OWNER/NAME` or `OWNER/NAME@REVISION`: a branch, a tag or a commit."""
-_SECONDS = 10.0
+_SECONDS, _CONNECT_SECONDS = 10.0, 3.0
+_PORTS = {"http": 80, "https": 443}
 
 
 class NotReached(UserError):
@@ -24,6 +28,34 @@ class NotReached(UserError):
 
 def _endpoint() -> str | None:
     return os.environ.get("HF_ENDPOINT") or None
+
+
+def require_reach(shown: str) -> None:
+    """Raise NotReached, within seconds, if the hub cannot be asked about `shown`, which the cache does not have.
+
+    Its library tries six times before it says so, for half a minute, and so for each file.
+    """
+    from huggingface_hub import constants
+
+    # Through a proxy, and where nothing is to be asked, it has its own way of telling.
+    if constants.HF_HUB_OFFLINE or getproxies():
+        return
+    address = urlsplit(_endpoint() or constants.ENDPOINT)
+    reason = _why_out_of_reach(address.hostname or "", address.port or _PORTS.get(address.scheme, 443))
+    if reason is not None:
+        raise NotReached(
+            f"{shown} is no folder here and not in the hub's cache, and the hub cannot be reached "
+            f"({address.hostname}: {reason}): give a folder, hf:FOLDER (for --dry-run one with its config.json will do)"
+        )
+
+
+@lru_cache(maxsize=8)
+def _why_out_of_reach(host: str, port: int) -> str | None:
+    try:
+        socket.create_connection((host, port), _CONNECT_SECONDS).close()
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
 
 
 @lru_cache(maxsize=256)
@@ -50,6 +82,7 @@ def fetch_file(repository: str, file: str, revision: str | None = None) -> Path 
         cached = try_to_load_from_cache(repository, file, revision=revision)
         if isinstance(cached, str):
             return Path(cached)
+        require_reach(shown)
         return Path(hf_hub_download(repository, file, revision=revision, etag_timeout=_SECONDS, endpoint=_endpoint()))
     except HFValidationError:
         return None

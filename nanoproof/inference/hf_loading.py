@@ -20,6 +20,7 @@ from typing import Any, Literal
 import safetensors
 import torch
 
+from nanoproof.common import hub
 from nanoproof.common.distributed import is_out_of_memory
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
@@ -94,6 +95,8 @@ def loading(name: str, problem: str = "cannot be loaded", folder: str | Path = "
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            if folder:
+                _refuse_out_of_reach(str(folder))
             yield
     except UserError:
         raise
@@ -113,6 +116,19 @@ def loading(name: str, problem: str = "cannot be loaded", folder: str | Path = "
             if damaged:
                 reason = f"{damaged}: {reason}"
         raise UserError(f"{name} {problem}: {reason}") from error
+
+
+_ID = re.compile(r"(?:[\w.-]+/)?\w[\w.-]*")
+
+
+def _refuse_out_of_reach(source: str) -> None:
+    """Raise UserError for the id of a model that is not on this machine, where the hub cannot be reached."""
+    if Path(source).exists() or _ID.fullmatch(source) is None:
+        return
+    from huggingface_hub import try_to_load_from_cache
+
+    if not any(try_to_load_from_cache(source, name) for name in ("config.json", ADAPTER_FILE)):
+        hub.require_reach(f"hf:{source}")
 
 
 _LFS_POINTER = b"version https://git-lfs"

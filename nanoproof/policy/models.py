@@ -5,7 +5,7 @@
 
 import logging
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -22,9 +22,7 @@ from nanoproof.model.checkpoint import load_model
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.policy_options import OWN_FORMAT, PolicyName, TextModelOptions
-from nanoproof.policy.prompt_formats import (
-    known_format,
-)
+from nanoproof.policy.prompt_formats import PromptFormat, known_format
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.policy.text_policy import (
@@ -79,8 +77,20 @@ def open_language_model(
 ) -> Iterator[LanguageModel]:
     """Open a model that writes whole proofs, ours or another one, on the device of this rank; see `open_model`."""
     texts = texts or TextModelOptions()
-    how = texts.format_for(spec, "proof")
-    with open_model(
+    with _opened(spec, texts, texts.format_for(spec, "proof"), dist, limits=limits) as model:
+        yield model
+
+
+def _opened(
+    spec: str,
+    texts: TextModelOptions,
+    how: PromptFormat,
+    dist: DistInfo,
+    threads: int | None = None,
+    limits: EngineLimits | None = None,
+) -> AbstractContextManager[LanguageModel]:
+    """Open a model that is asked in the format `how`, on the device of this rank."""
+    return open_model(
         spec,
         texts.backend,
         chat=how.chat,
@@ -88,9 +98,9 @@ def open_language_model(
         special=how.special,
         device=dist.device,
         dtype=dist.dtype,
+        threads=threads,
         limits=limits,
-    ) as model:
-        yield model
+    )
 
 
 @contextmanager
@@ -114,18 +124,7 @@ def open_text_policy(
     with ExitStack() as stack:
         model: LanguageModel
         if network is None:
-            opened = open_model(
-                spec,
-                options.backend,
-                chat=how.chat,
-                system=how.system,
-                special=how.special,
-                device=dist.device,
-                dtype=dist.dtype,
-                threads=threads,
-                limits=limits,
-            )
-            model = stack.enter_context(opened)
+            model = stack.enter_context(_opened(spec, options, how, dist, threads, limits))
         else:
             if how.chat:
                 raise UserError(f"--prompt-format {how.name} is for chat models, which checkpoints of ours are not")
@@ -159,16 +158,7 @@ def _open_head(spec: str, options: TextModelOptions, dist: DistInfo, threads: in
     """Open a model of others for its value head alone. Raises UserError if it has none."""
     # Its own format: `--prompt-format` is that of the model that suggests tactics.
     how = known_format(spec, "tactic") or options.format_for(spec)
-    opened = open_model(
-        spec,
-        options.backend,
-        chat=how.chat,
-        system=how.system,
-        special=how.special,
-        device=dist.device,
-        threads=threads,
-    )
-    with opened as model:
+    with _opened(spec, options, how, dist, threads) as model:
         inner = model
         if isinstance(model, CachedModel):
             inner = model.model

@@ -105,13 +105,27 @@ class ExampleSet(Protocol):
 class RowSet:
     """Texts with weights, and the examples they become: behind the prompt its marker, the target and EOS.
 
-    Of a text that is too long the end is kept, with BOS before it, as the Self-play Theorem Prover does. The tokens of
-    a target have the weight of its row.
+    Of a text that is too long the end is kept (`num_cut` of them), with BOS before it, as the Self-play Theorem Prover
+    does. The tokens of a target have the weight of its row.
     """
 
     def __init__(self, tokenizer: Tokenizer, rows: Sequence[Row], longest: int) -> None:
         """`longest` is the most tokens of an example."""
         self._tokenizer, self._rows, self._longest = tokenizer, rows, longest
+        self.num_cut = 0
+        for start in range(0, len(rows), ENCODED_AT_ONCE):
+            self.num_cut += self._count_cut(rows[start : start + ENCODED_AT_ONCE])
+
+    def _count_cut(self, rows: Sequence[Row]) -> int:
+        room = self._longest - 3  # BOS, the marker and EOS are there in any case
+        texts: list[str] = []
+        for row in rows:
+            before, _ = at_marker(row.prompt)
+            # A token is a byte or more, so that short rows need not be encoded to see that they fit.
+            if len((before + row.target).encode("utf-8", "surrogatepass")) > room:
+                texts += [before, row.target]
+        lengths = list(map(len, self._tokenizer.encode_arrays(texts)))
+        return sum(prompt + target > room for prompt, target in zip(lengths[::2], lengths[1::2]))
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -77,7 +77,7 @@ class SFTOptions:
 
 
 _Sets = tuple[batches.ExampleSet, batches.ExampleSet, int]
-"""What is trained on, what is validated on, and how many were left out as too long."""
+"""What is trained on, what is validated on, and how many were too long: rows are cut then, transitions left out."""
 
 
 class Finetuning(TrainingLoop):
@@ -156,7 +156,7 @@ class Finetuning(TrainingLoop):
             longest = min(self.batch.row_length, self.model.config.sequence_len)
             to_train = batches.RowSet(self.tokenizer, train, longest)
             to_validate = batches.RowSet(self.tokenizer, valid, longest)
-            return to_train, to_validate, 0  # rows that are too long are cut
+            return to_train, to_validate, to_train.num_cut + to_validate.num_cut
 
         return make
 
@@ -204,6 +204,11 @@ class Finetuning(TrainingLoop):
         sets = f"{self.options.data}, {len(self.train)} to train, {len(self.valid)} to validate"
         if self.of_rows:
             sets = f"rows of {sets}"
+            if self.too_long:
+                longest = min(self.batch.row_length, self.model.config.sequence_len)
+                sets += (
+                    f", {self.too_long} cut at their beginning to {longest} tokens (--row-length, the model's sequence)"
+                )
         elif self.whole_proofs:
             sets = f"whole proofs of {sets}"
         if isinstance(self.train, batches.TransitionSet):

@@ -13,6 +13,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import exported_folder, is_foreign, resolve_model_path
 from nanoproof.model.checkpoint import load_model, save_checkpoint
 from nanoproof.repos.manage import data_card
+from nanoproof.rl.__main__ import main as rl_main
 from scripts import export_model
 from tests.fakes.hub import TOKEN, FakeHub
 from tests.training import small
@@ -119,6 +120,13 @@ def test_without_a_network_the_cache_counts_and_the_rest_is_of_others(
     assert exported_folder("hf:me/elsewhere") is None
     with pytest.raises(hub.NotReached, match="cannot be reached"):
         hub.fetch_file("me/elsewhere", "config.json")
+    # Its library would try each file six times, for half a minute.
+    for module in ("huggingface_hub.file_download", "transformers.utils.hub"):
+        monkeypatch.setattr(f"{module}.hf_hub_download", lambda *_, **__: pytest.fail("the hub's library was asked"))
+    with pytest.raises(
+        hub.NotReached, match=r"no folder here .*\(127\.0\.0\.1: Connection refused\): .*its config.json"
+    ):
+        rl_main(["--model-path", "hf:me/elsewhere", "--dry-run"])
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,9 @@ def test_of_a_row_that_is_too_long_the_end_is_kept() -> None:
     whole = len(prompt) + len(target) + 2
 
     def kept(longest: int) -> tuple[list[int], list[int]]:
-        (example,) = RowSet(words, [row], longest).examples([Pick(0, 0)])
+        rows = RowSet(words, [row], longest)
+        assert rows.num_cut == (longest < whole)
+        (example,) = rows.examples([Pick(0, 0)])
         assert len(example) <= longest
         return example.prefix, example.continuations[0].tokens
 
@@ -124,11 +126,13 @@ def test_rows_are_read_as_they_were_written_packed_too(tmp_path: Path) -> None:
 
 
 def test_the_command_learns_rows_and_goes_on_where_it_was(tmp_path: Path) -> None:
-    write_rows(tmp_path / "rows.json", ROWS * 8)
+    write_rows(tmp_path / "rows.json", [*ROWS * 7, *ROWS[:2], Row("p q r s " * 40, "exact h0", 1.0)])
     line = sft_runs.words(tmp_path, "run", "--epochs", 12, "--eval-data", tmp_path / "rows.json")
     line[line.index("--data") + 1] = str(tmp_path / "rows.json")
     assert sft.main([*line, "--eval-every", "9steps"]) == 0
     metrics = [json.loads(each) for each in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    decisions = json.loads((tmp_path / "run" / "meta.json").read_text())["decisions"]
+    assert "24 to train, 24 to validate, 2 cut at their beginning to 128 tokens" in decisions["transitions"]
     valid = [each["valid/loss"] for each in metrics if "valid/loss" in each]
     assert len(valid) == 2 and valid[1] < valid[0] < math.log(600)
     network, _, _ = load_model(tmp_path / "run", CPU, torch.float32)
