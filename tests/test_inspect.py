@@ -177,7 +177,6 @@ def steps(number: int) -> dict[str, Any]:
 @pytest.fixture
 def run(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A run of two ranks and three steps, with an evaluation."""
-    monkeypatch.setattr(results, "plot_curve", lambda *_: None)
     folder = home / "rl" / "some_run"
     folder.mkdir(parents=True)
     windows = {"replay_buffer_window_size": 6, "negative_buffer_window_size": 100}

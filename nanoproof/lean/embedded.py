@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from nanoproof.common.commands import run
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.nanolean import check_installed
 from nanoproof.lean.transport import TOKEN_VARIABLE, forget_leases_of
@@ -144,10 +145,8 @@ def write_certificates(proofs: Path, seconds: float = CERTIFICATE_SECONDS) -> in
     command = [sys.executable, "-m", "nanolean", "export", "--format", "ndjson", str(proofs)]
     command += ["--seconds", f"{seconds:g}"]
     try:
-        done = subprocess.run(
-            command, capture_output=True, encoding="utf-8", errors="replace", timeout=seconds + _READY_SECONDS
-        )
-        output = f"{done.stdout}{done.stderr}".strip().rpartition("\n")[2]
+        _, said = run(command, None, seconds + _READY_SECONDS)
+        output = said.strip().rpartition("\n")[2]
     except (OSError, subprocess.TimeoutExpired) as error:
         output = str(error)
     written = sum(any(file.with_suffix(suffix).exists() for suffix in (".ndjson", ".ndjson.gz")) for file in files)

@@ -15,6 +15,7 @@ from nanoproof.common.run_dir import RunLock, read_lock
 from nanoproof.data.theorems import theorem_sets as sets
 from nanoproof.evaluation import command as eval_command
 from nanoproof.evaluation.results import locked
+from nanoproof.evaluation.summary import plot_curve
 from nanoproof.lean.types import ServerUnavailable
 from scripts import prover_eval, test_eval
 from tests.evaluation import scripted_eval
@@ -47,7 +48,8 @@ def wait_for_results(processes, path, count):
     wait_for(are_there, "results", 240, processes)
 
 
-def test_an_evaluation_writes_score_results_proofs_curve_and_a_report_to_send(tmp_path, capsys):
+def test_an_evaluation_writes_score_results_proofs_curve_and_a_report_to_send(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("nanoproof.evaluation.results.plot_curve", plot_curve)
     assert prover_eval.main(words(tmp_path / "out", "--html", tmp_path / "report.html")) == 0
     answers = page_data((tmp_path / "report.html").read_text(encoding="utf-8"))["answers"]
     assert answers["overview"]["stage"] == "evaluation"
@@ -65,7 +67,7 @@ def test_an_evaluation_writes_score_results_proofs_curve_and_a_report_to_send(tm
     ]
     assert len(list((tmp_path / "out" / "proofs").glob("*.lean"))) == 20
     assert "certificates" not in summary  # they are NanoLean's
-    assert (tmp_path / "out" / "curve.png").exists()
+    assert (tmp_path / "out" / "curve.png").read_bytes().startswith(b"\x89PNG")
     printed = capsys.readouterr().out
     assert "scripted valid: 20/40 solved, 95% interval 35.2-64.8%, 4 simulations" in printed
     assert "MB, 1 evaluation of 40 theorems (40 in full), 40 trees\n" in printed

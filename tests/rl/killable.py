@@ -18,7 +18,6 @@ from typing import Any
 import torch
 
 from nanoproof.common import run_dir
-from nanoproof.evaluation import results
 from nanoproof.rl import __main__ as rl
 from nanoproof.rl import collection
 from nanoproof.rl.batch_sampler import Buffers
@@ -84,7 +83,6 @@ def patch() -> None:
     torch.set_num_threads(1)
     run_dir.code_revision = lambda: "test"
     rl.ReinforcementLearning = Told  # type: ignore[misc]
-    results.plot_curve = lambda *_: None  # matplotlib takes longer than all the rest
     CollectSource.finish = telling(  # type: ignore[method-assign]
         CollectSource.finish, lambda source, _: tell("attempt", source.step, source._sequence - 1)
     )
