@@ -349,7 +349,8 @@ def proof_rows() -> list[dict[str, Any]]:
 def problems_of(state: EnvState, step: int = 1) -> list[str]:
     """List what is wrong with the sets: known or trivial statements, missing or refused proofs, premises not used.
 
-    Of the theorems every `step`th is tried: whether it is trivial, and whether its proof goes through.
+    Of the theorems every `step`th is tried: whether it is trivial, and whether its proof goes through. Of those of the
+    part `generated`, which are most of them, no other is read either.
     """
     keys = dict.fromkeys(library_keys(), "the library")
     for split in ("valid", "test"):
@@ -360,6 +361,8 @@ def problems_of(state: EnvState, step: int = 1) -> list[str]:
         for split in splits:
             theorems = fixed_theorems(name, split)
             for number, theorem in enumerate(theorems):
+                if number % step and part_of(theorem.id) == "generated":
+                    continue
                 key, proof = statement_key(theorem.source), proofs.get((name, theorem.id))
                 if key in keys and part_of(theorem.id) != "library":
                     found.append(f"{theorem.id} states the same as {keys[key]}")

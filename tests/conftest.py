@@ -16,6 +16,8 @@ from hypothesis import HealthCheck, settings
 
 from nanoproof.common.commands import run
 from nanoproof.common.run_dir import LogFile, RunDir
+from nanoproof.lean import certificates, embedded
+from nanoproof.repos import certified
 from tests.helpers import made_once
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -76,36 +78,35 @@ def listed_metrics():
 
 @pytest.fixture(scope="session", autouse=True)
 def curves_are_empty_files():
-    """Evaluations draw no curve, which takes longer than all else in most of them; tests/evaluation has one that does."""
+    """Evaluations draw no curve, which takes longer than all else in most of them; one in tests/evaluation does."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("nanoproof.evaluation.results.plot_curve", lambda summary, file: file.touch())
         yield
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session", autouse=True)
 def certificates_here():
     """Certificates are written and compared in this process. A process for each of the two, at the end of every
     evaluation over NanoLean, reads the library anew and has the kernel check it: two seconds of processor.
 
     That these are processes, which do not trust what another has read, is for tests/test_certificates.py.
     """
-    from nanolean.__main__ import main as nanolean_main
-    from nanolean.data.replay import library
-    from nanolean.tools import certificates as nanolean_certificates
-    from nanoproof.lean import certificates, embedded
-
     lock = Lock()  # standard output belongs to all threads
 
     def run_here(command, cwd, seconds):
         if tuple(command[:3]) != certificates.NANOLEAN:
             return run(command, cwd, seconds)
-        with lock, redirect_stdout(StringIO()) as said:
-            code = nanolean_main(command[3:])
+        from nanolean.__main__ import main
+        from nanolean.data.replay import library
+        from nanolean.tools import certificates as tool
+
+        with lock, pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as said:
+            patch.setattr(tool, "load_library", lambda distrust=False: library())
+            code = main(command[3:])
         return code, said.getvalue()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nanolean_certificates, "load_library", lambda distrust=False: library())
-        for module in (certificates, embedded):
+        for module in (certificates, certified, embedded):
             patch.setattr(module, "run", run_here)
         yield
 

@@ -3,11 +3,14 @@
 import gzip
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from nanoproof.common.commands import run
 from nanoproof.common.errors import UserError
+from nanoproof.lean import certificates, embedded
 from nanoproof.lean.certificates import Checker, check_certificates, verdict_line, verdicts
 from nanoproof.lean.embedded import write_certificates
 from scripts import check_with_lean
@@ -33,6 +36,15 @@ sys.exit(0 if file.read_text().startswith('{"meta"') else 1)
 
 def proof(name: str) -> str:
     return f"theorem {name} (p : Prop) (h : p) : p := by\n  exact h\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def in_processes(certificates_here: None) -> Iterator[None]:
+    """As a user has it, and other tests have not."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (certificates, embedded):
+            patch.setattr(module, "run", run)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,6 @@ from nanoproof.actors.tasks import Trace
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, json_line
 from nanoproof.data.theorems.whitelists import theorem_hash
-from nanoproof.evaluation import results
 from nanoproof.evaluation.results import EvalSettings, EvaluationFiles
 from nanoproof.lean.types import Theorem, Transition
 from nanoproof.prover.attempt import Attempt, FailedTactic

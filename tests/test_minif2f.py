@@ -307,7 +307,6 @@ class InThisProcess(small_runs.Commands):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("certificates_here")
 def test_all_stages_on_nanolean(
     tmp_path: Path, nanoproof_home: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

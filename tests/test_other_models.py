@@ -26,7 +26,7 @@ from scripts import interact, prove, prover_eval
 from tests.fakes.openai_server import Choice, OpenAIServer, openai_server
 from tests.helpers import main_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("certificates_here")]
+pytestmark = pytest.mark.slow
 
 THEOREM = "theorem t (p q : Prop) (h : p ∧ q) : q ∧ p"
 KEY = "sk-very-secret-9876543210"

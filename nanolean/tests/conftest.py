@@ -2,9 +2,12 @@
 
 import os
 import signal
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from nanolean.library import loader
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script; processes would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -18,3 +21,14 @@ def nanoproof_home(tmp_path_factory):
     if "NANOPROOF_HOME" not in os.environ:
         os.environ["NANOPROOF_HOME"] = str(tmp_path_factory.mktemp("home"))
     return os.environ["NANOPROOF_HOME"]
+
+
+@pytest.fixture(scope="module")
+def library_read_once():
+    """Commands that are called in this process read the library, and check it again, once for all of them."""
+    opened = cache(loader.open_library)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nanolean.tools.check.open_library", lambda distrust=False: opened(distrust=distrust))
+        for tool in ("export", "certificates"):
+            patch.setattr(f"nanolean.tools.{tool}.load_library", lambda distrust=False: opened(distrust=distrust).state)
+        yield

@@ -24,7 +24,7 @@ from nanolean.data.problem import (
 )
 from nanolean.data.replay import replay, start
 from nanolean.env_state import EnvState
-from nanolean.tests.library import base
+from nanolean.tests.library import NIGHTLY, base
 
 P, Q, R = atom("p"), atom("q"), atom("r")
 
@@ -38,8 +38,8 @@ def library() -> EnvState:
 def test_generated_problems_are_true_their_proofs_replay_and_the_kernel_accepts_them(
     family: str, library: EnvState
 ) -> None:
-    problems = family_problems(family, 11, dict.fromkeys(LEVELS, 3), frozenset())
-    assert len(problems) >= 9
+    problems = family_problems(family, 11, dict.fromkeys(LEVELS, 3 if NIGHTLY else 2), frozenset())
+    assert len(problems) >= 6
     for named in problems:
         node = replay(start(named.source()), named.problem.proof)
         assert 1 <= node.size <= named.problem.proof.size
@@ -47,7 +47,7 @@ def test_generated_problems_are_true_their_proofs_replay_and_the_kernel_accepts_
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_family_gives_the_same_for_the_same_seed_and_something_else_for_another(family: str) -> None:
-    quota = {1: 3, 2: 3, 3: 3}
+    quota = {1: 2, 2: 2}
     sources = [[named.source() for named in family_problems(family, seed, quota, frozenset())] for seed in (1, 1, 2)]
     assert sources[0] == sources[1] != sources[2]
 
@@ -77,7 +77,7 @@ def test_levels_follow_the_length_of_the_plain_proof() -> None:
 def test_statements_and_tactics_are_short_enough_for_a_small_context() -> None:
     lengths, tactics = [], []
     for family in FAMILIES:
-        for named in family_problems(family, 3, dict.fromkeys(LEVELS, 5), frozenset()):
+        for named in family_problems(family, 3, dict.fromkeys(LEVELS, 2), frozenset()):
             lengths.append(len(named.problem.statement()))
             steps = [named.problem.proof]
             while steps:

@@ -231,7 +231,7 @@ def test_deep_terms_are_walked_or_refused_with_a_typed_error(wrap):
     for _ in range(20_000):
         e = wrap(e)
     assert instantiate_rev(abstract(e, [X]), [X]) is e
-    for _ in range(150_000):
+    for _ in range(60_000):
         e = wrap(e)
     with pytest.raises(BudgetExceeded):
         abstract(e, [X])

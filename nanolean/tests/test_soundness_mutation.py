@@ -162,7 +162,7 @@ def test_false_statements_do_not_accept_any_mutant():
                 assert verdict(env, claim, false, value) is not True, (claim.name, false, value)
 
 
-@pytest.mark.parametrize("name", ["Nat.add_comm", "Nat.le_antisymm", "and_swap", "or_swap"])
+@pytest.mark.parametrize("name", ["Nat.add_comm", "and_swap"])
 def test_every_library_proof_is_refused_at_another_theorem(name):
     env = environment()
     info = env[name]

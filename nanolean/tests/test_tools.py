@@ -19,6 +19,8 @@ from nanolean.tools.check import check_file, check_files
 from nanolean.tools.export import NAMESPACE, export
 from nanolean.tools.stats import build, figures, tactic_name, tactics_in
 
+pytestmark = pytest.mark.usefixtures("library_read_once")
+
 
 def write(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")

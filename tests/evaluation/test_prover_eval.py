@@ -3,10 +3,7 @@
 import errno
 import json
 import os
-import subprocess
-import sys
 
-import psutil
 import pytest
 
 from nanoproof.common.errors import UserError
@@ -23,8 +20,6 @@ from tests.evaluation.scripted_eval import COUNT, open_fleet, scripted_theorems,
 from tests.helpers import as_command, ended, page_data, start_forked, start_ranks, wait_for
 
 pytestmark = pytest.mark.slow
-
-MODULE = "tests.evaluation.scripted_eval"
 
 
 @pytest.fixture(autouse=True)
@@ -182,14 +177,14 @@ RANK_OF_TWO = {"SLOW": "0.2", "ACTORS": "1", "OMP_NUM_THREADS": "1"}
 
 def test_a_rank_that_dies_ends_the_evaluation_and_the_work_of_all_is_kept(tmp_path):
     path = tmp_path / "out"
-    launcher = ["torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", MODULE]
-    command = [sys.executable, "-m", *launcher, *words(path)]
-    process = subprocess.Popen(command, env={**os.environ, **RANK_OF_TWO}, stderr=subprocess.PIPE, text=True)
-    wait_for_results([process], path, 2)
-    ranks = [child for child in psutil.Process(process.pid).children() if MODULE in child.cmdline()]
+    ranks = start_ranks(2, as_command, scripted_eval.main, tmp_path / "said", words(path), **RANK_OF_TWO)
+    wait_for_results(ranks, path, 2)
     ranks[-1].kill()
-    said = process.communicate(timeout=60)[1]
-    assert process.returncode != 0 and "theorems are done" in said and "--continue resumes it" in said
+    ranks[-1].join()
+    ranks[0].terminate()  # as torchrun does
+    assert ended(ranks, 60)[0] != 0
+    said = (tmp_path / "said").read_text()
+    assert "theorems are done" in said and "--continue resumes it" in said
     assert prover_eval.main(words(path, "--continue")) == 0
     assert read_json(path / "summary.json")["solved"] == 20
     assert not list(path.glob("results_r*.jsonl"))

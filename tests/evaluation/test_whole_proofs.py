@@ -19,7 +19,7 @@ from tests.evaluation import scripted_whole
 from tests.evaluation.scripted_whole import RIGHT, words
 from tests.helpers import start_forked, wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("certificates_here")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)

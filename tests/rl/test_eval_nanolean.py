@@ -15,7 +15,7 @@ from nanoproof.lean.types import Theorem
 from scripts import check_with_lean, prover_eval
 from tests.rl.tiny import tiny_theorems
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("certificates_here")]
+pytestmark = pytest.mark.slow
 
 AWKWARD = {
     "good": "theorem good (p q : Prop) (hp : p) (hq : q) : p ∧ q := by sorry",
