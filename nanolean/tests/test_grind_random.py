@@ -198,7 +198,7 @@ def _python(left: str, relation: str, right: str) -> str:
 def test_nothing_false_about_numbers_and_a_function_is_proved() -> None:
     rng = random.Random(17)
     proved = 0
-    for _ in range(sized(150)):
+    for _ in range(sized(300)):
         premises, goal = [_relation(rng) for _ in range(3)], _relation(rng)
         shown = " ".join(f"(h{i} : {' '.join(relation)})" for i, relation in enumerate(premises))
         if _is_proved(f"(x y : Nat) (f : Nat → Nat) {shown} : {' '.join(goal)}"):
