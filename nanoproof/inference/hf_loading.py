@@ -248,6 +248,26 @@ def refuse_others(
         raise UserError(f"{message}; {'; '.join(problems)}")
 
 
+def _refuse_unscaled_integers(folder: Path, config: Any) -> None:
+    """Raise UserError for weights in whole numbers where nothing says how they are scaled.
+
+    transformers takes int8 files without `quantization_config` for the weights themselves, and scores are of noise.
+    """
+    if getattr(config, "quantization_config", None) is not None:
+        return
+    for file in sorted(folder.glob("*.safetensors")):
+        with safetensors.safe_open(file, "pt") as weights:
+            names = weights.keys()
+            for name in names:
+                kind = weights.get_slice(name).get_dtype()
+                # Tables of positions may be whole numbers, of 32 or 64 bits.
+                if kind in ("I8", "U8") and name.endswith("weight"):
+                    raise UserError(
+                        f"hf:{folder}: {name} is quantized ({kind}), and config.json has no quantization_config that "
+                        "says how: give the folder as its tool wrote it, or the model in floating point"
+                    )
+
+
 def _listed(names: Collection[str]) -> str:
     shown = sorted(names)[:NAMES_SHOWN]
     text, others = ", ".join(shown), len(names) - len(shown)
@@ -327,6 +347,7 @@ def _refuse_damaged_settings(folder: Path) -> None:
 
 def _load_whole(library: Any, source: str, options: HFOptions, device: torch.device) -> tuple[Any, bool]:
     config = library.AutoConfig.from_pretrained(source, trust_remote_code=False)
+    _refuse_unscaled_integers(Path(source), config)
     names = " ".join(config.architectures or ())
     writes = "ForCausalLM" in names or "LMHead" in names or "ForConditionalGeneration" in names
     head: Head = "own"

@@ -129,6 +129,7 @@ def test_shards_with_prefixes_are_read_and_without_a_shard_refused(decoder: Path
         (lambda weights: weights | {LAYER: torch.zeros(9, 4)}, rf"sizes: {LAYER} is \(9, 4\), expected \(64, 32\)$"),
         (lambda weights: weights | {LAYER: weights[LAYER] * torch.nan}, rf"weight {LAYER} has values .* not finite"),
         (lambda weights: weights | {UNMERGED: torch.ones(1)}, "never merged"),
+        (lambda weights: weights | {LAYER: weights[LAYER].to(torch.int8)}, rf"{LAYER} is quantized \(I8\), .* config"),
     ],
 )
 def test_weights_that_do_not_fit_are_refused_by_name(
