@@ -201,13 +201,16 @@ def test_two_ranks_make_the_updates_of_one_divided_over_them_or_not(
             for number, values in alone.items():
                 assert torch.allclose(values["exp_avg"], state[number]["exp_avg"], atol=1e-5)
     # What several ranks wrote goes on alone, and the other way round.
-    for name, ranks, more in (("divided", 1, ["--no-shard"]), ("alone", 2, ["--shard"])):
-        for trained in ("whole", "adapters"):
-            runs.start(["--resume-from", str(tmp_path / trained / name), "--num-steps", "2", *more], ranks)
-            assert runs.codes() == [0] * ranks
-            after = weights(tmp_path / trained / name, 2)
-            assert after.keys() == weights(tmp_path / trained / "2", 1).keys()
-            assert not torch.equal(after["weight"], load_file(model / VALUE_FILE)["weight"])
+    for trained, name, ranks, more in (
+        ("whole", "divided", 1, ["--no-shard"]),
+        ("adapters", "divided", 1, ["--no-shard"]),
+        ("adapters", "alone", 2, ["--shard"]),
+    ):
+        runs.start(["--resume-from", str(tmp_path / trained / name), "--num-steps", "2", *more], ranks)
+        assert runs.codes() == [0] * ranks
+        after = weights(tmp_path / trained / name, 2)
+        assert after.keys() == weights(tmp_path / trained / "2", 1).keys()
+        assert not torch.equal(after["weight"], load_file(model / VALUE_FILE)["weight"])
     runs.close()
 
 

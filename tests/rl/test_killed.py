@@ -22,7 +22,7 @@ from tests.rl.killable import PHASES, WINDOWS, describe, new_experience, words
 
 pytestmark = pytest.mark.slow
 
-KILLS = 12 * NIGHTLY
+KILLS = 10 * NIGHTLY
 MOST_KILLS = 2 * KILLS + 8
 
 
