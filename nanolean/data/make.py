@@ -188,8 +188,7 @@ def make(
     tell(0, total, "checking the library first, once")
     excluded = held_out | library_keys()
     library()  # once, so that the workers find it in the cache
-    # The longest pieces of work first, so that the workers end together: the library is one piece of a quarter of a
-    # minute, then the most expensive families.
+    # The most expensive families first, so that the workers end together.
     order = sorted(quotas, key=lambda name: (name != "mixed", name not in ("prop", "pred", "equation"), name))
     count = workers or min(len(order), os.cpu_count() or 1)
     context = get_context("spawn")
@@ -197,8 +196,6 @@ def make(
     with ProcessPoolExecutor(count, context, initializer=_begin_work, initargs=(done,)) as pool, _ended_with(pool):
         # All workers start at the first of these.
         with starting_workers():
-            library_part = pool.submit(make_library, read_goal, unnamed)
-            classics_part = pool.submit(make_classics, classics, read_goal, unnamed)
             futures = {
                 name: pool.submit(make_family, name, seed, quotas[name], excluded, read_goal, unnamed) for name in order
             }
@@ -206,7 +203,8 @@ def make(
             pool.submit(make_exercises, kinds[part::EXERCISE_PARTS], seed, exercises_each, excluded, read_goal, unnamed)
             for part in range(EXERCISE_PARTS)
         ]
-        exercise_parts.append(classics_part)
+        exercise_parts.append(pool.submit(make_classics, classics, read_goal, unnamed))
+        library_part = pool.submit(make_library, read_goal, unnamed)
         waiting: set[Future[Any]] = {*futures.values(), *exercise_parts, library_part}
         all_parts = list(waiting)
         while waiting:
