@@ -262,6 +262,7 @@ def starting_workers() -> Iterator[None]:
 
     A terminal sends Ctrl-C to all processes, and each would show where it was; the one that asked ends the others. The
     module of a command imports torch, which takes seconds of each worker that never uses it.
+    So what they are given must not be of that module: where it is run with `-m` they would not find it.
     """
     command = sys.modules["__main__"]
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
