@@ -292,13 +292,14 @@ def family_problems(
     Those whose source `is_trivial` are left out. Deterministic in its arguments. A family gives fewer once `patience`
     tries in a row have brought nothing new.
     """
-    return _collect(family, f"{seed}", per_level, excluded, is_trivial, patience)
+    return list(_collect(family, f"{seed}", per_level, excluded, is_trivial, patience))
 
 
-def shown_problems(family: str, seed: int, per_level: dict[int, int], excluded: frozenset[str]) -> list[Named]:
+def shown_problems(family: str, seed: int, per_level: dict[int, int], excluded: frozenset[str]) -> Iterator[Named]:
     """Problems whose proofs are shown: as `family_problems`, but one statement may come under several names.
 
-    The first thing to learn is to use whatever names the goal has, and it takes many examples.
+    The first thing to learn is to use whatever names the goal has, and it takes many examples. They come one by one, so
+    that a statement that was read for its key can be proved before the next one is read.
     """
     return _collect(family, f"{seed}/shown", per_level, excluded, None, PATIENCE, renamed=True)
 
@@ -311,11 +312,11 @@ def _collect(
     is_trivial: Callable[[str], bool] | None,
     patience: int,
     renamed: bool = False,
-) -> list[Named]:
+) -> Iterator[Named]:
     remaining = Counter(per_level)
     tried: set[str] = set()
     seen: set[str] = set()
-    found: list[Named] = []
+    kind = "s" if renamed else ""
     failures = 0
     for problem in _candidates(family, seed, remaining):
         if failures > patience or not +remaining:
@@ -326,18 +327,19 @@ def _collect(
         if problem.statement() in tried:
             continue
         tried.add(problem.statement())
-        key = statement_key(problem.source("t"))
+        number = per_level[problem.level] - remaining[problem.level] + 1
+        name = f"{family}_l{problem.level}_{kind}{number:04d}"
+        # Under the name that it may get: the same text is then read once, for its key and for its proof.
+        source = problem.source(name)
+        key = statement_key(source)
         if key in excluded or (key in seen and not renamed):
             continue
         seen.add(key)
-        if is_trivial is not None and is_trivial(problem.source("t")):
+        if is_trivial is not None and is_trivial(source):
             continue
         remaining[problem.level] -= 1
-        number = per_level[problem.level] - remaining[problem.level]
-        kind = "s" if renamed else ""
-        found.append(Named(f"{family}_l{problem.level}_{kind}{number:04d}", problem, key))
         failures = 0
-    return found
+        yield Named(name, problem, key)
 
 
 def _candidates(family: str, seed: str, remaining: Counter[int]) -> Iterator[Problem | None]:

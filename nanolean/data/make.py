@@ -274,14 +274,17 @@ def make_family(
     """Make one family's part, with none of the keys in `excluded`. Runs in a worker process."""
     allow_deep_recursion()
     proofs: list[dict[str, Any]] = []
-    shown = shown_problems(family, seed, dict(zip(LEVELS, quota.shown, strict=False)), excluded)
-    for named in shown:
+    shown_keys: set[str] = set()
+    shown = 0
+    for named in shown_problems(family, seed, dict(zip(LEVELS, quota.shown, strict=False)), excluded):
+        shown_keys.add(named.key)
+        shown += 1
         for name, node in _replayed(named, random.Random(named.id)):
             if not names_any(render(node.proof()), unnamed):
                 proofs.append({**theorem_record(name, named.source(), node, read_goal), "key": named.key})
         _count(1)
-    _count(sum(quota.shown) - len(shown))  # those that there are not
-    unknown = excluded | {named.key for named in shown}
+    _count(sum(quota.shown) - shown)  # those that there are not
+    unknown = excluded | shown_keys
     kept = 0
 
     def refused(source: str) -> bool:

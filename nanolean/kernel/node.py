@@ -315,9 +315,12 @@ def _sweep_once() -> int:
     while nodes:
         node = nodes.pop()  # parents come after their children in the table, so they fall first
         if sys.getrefcount(node) == unheld and node is not PROP and node is not TYPE:
-            fields = tuple(getattr(node, field) for field in node.__match_args__)
-            key = fields if node.__class__ is App else (node.__class__, *fields)
-            del _TABLE[key], fields, key
+            # Most nodes are applications, and this runs for each term that was ever made.
+            if node.__class__ is App:
+                del _TABLE[node.fn, node.arg]
+            else:
+                fields = tuple(getattr(node, field) for field in node.__match_args__)
+                del _TABLE[(node.__class__, *fields)], fields
     return before - len(_TABLE)
 
 

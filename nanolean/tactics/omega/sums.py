@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from nanolean.kernel.expr import App, Const, Expr, Lit, get_app_fn_args, mk_app
+from nanolean.kernel.expr import App, Const, Expr, FVar, Lit, get_app_fn_args, mk_app
 from nanolean.meta.mctx import MetaContext
 from nanolean.meta.reduce import NAT_ADD, compute_number, const_name
 
@@ -78,6 +78,8 @@ class Atoms:
     def __init__(self, mctx: MetaContext) -> None:
         self.mctx = mctx
         self.terms: list[Expr] = [Lit(1)]
+        self._heads: list[Expr | None] = [None]
+        """Of each term the head, where only a term with the same head can be equal to it."""
         self._index: dict[Expr, int] = {}
         self._sums: dict[Expr, Sum] = {}
 
@@ -85,21 +87,32 @@ class Atoms:
         """Return the number of an atom; terms that are equal up to reducible definitions are one atom."""
         number = self._index.get(term)
         if number is None:
-            number = self._find_equal(term)
+            head = self._fixed_head(term)
+            number = self._find_equal(term, head)
             if number == len(self.terms):
                 self.terms.append(term)
+                self._heads.append(head)
             self._index[term] = number
         return number
 
-    def _find_equal(self, term: Expr) -> int:
+    def _find_equal(self, term: Expr, head: Expr | None) -> int:
         if isinstance(term, App) and not term.has_mvar:
             # Lean's `omega` compares atoms up to `isDefEq` too; constants and variables are equal only if they are the
             # same.
             with self.mctx.with_transparency("reducible"):
                 for i, other in enumerate(self.terms):
+                    if head is not None and self._heads[i] is not None and head is not self._heads[i]:
+                        continue
                     if isinstance(other, App) and not other.has_mvar and self.mctx.is_def_eq(term, other):
                         return i
         return len(self.terms)
+
+    def _fixed_head(self, term: Expr) -> Expr | None:
+        """The head of an application that does not unfold here: a local function, or an operation on numbers."""
+        fn, args = get_app_fn_args(term)
+        if isinstance(fn, FVar) and args and self.mctx.fvars[fn.id].value is None:
+            return fn
+        return fn if isinstance(fn, Const) and fn.name in GROUND and len(args) == 2 else None
 
     def read(self, term: Expr) -> Sum:
         """Read the term as a sum."""
