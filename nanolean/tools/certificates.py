@@ -26,7 +26,7 @@ from nanolean.library.texts import plural
 from nanolean.ndjson.export_ndjson import closure, lines_of
 from nanolean.ndjson.import_ndjson import PERMITTED, Checked, Outcome, Verdict, check_export
 from nanolean.ndjson.ndjson_rows import MAX_LINE, Declined, Refused
-from nanolean.system import UserError, atomic_write
+from nanolean.system import UserError, atomic_write, freeze_gc
 from nanolean.tools.check import read_text
 
 SORRY = "sorryAx"
@@ -75,6 +75,7 @@ def export_ndjson(sources: Sequence[str], library: bool, out: Path | None, secon
 def export_folder(folder: Path, out: Path | None, seconds: float | None) -> int:
     """Write a certificate for each `.lean` file of a folder, and what came of it; 1 if one is missing."""
     base, began = load_library(), time.monotonic()
+    freeze_gc()
     files = lean_files(folder)
     written = late = 0
     for file in files:
@@ -251,6 +252,7 @@ def export_file_lines(file: Path) -> Iterator[str]:
 def compare(folder: Path, as_json: bool) -> int:
     """Check that the certificates of a folder are of the theorems in the files beside them; 1 if one is not."""
     base, checked = load_library(distrust=True), Checked()
+    freeze_gc()
     files = lean_files(folder)
     reasons = {str(file): difference(base, file, checked)[0] for file in files}
     for path in sorted(folder.rglob("*.ndjson*")):

@@ -9,7 +9,6 @@ with another `Nat.add` the kernel alone accepts a proof of `False`.
 
 from __future__ import annotations
 
-import gc
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -43,7 +42,7 @@ from nanolean.ndjson.import_ndjson import (
     names_used,
 )
 from nanolean.ndjson.ndjson_rows import Declined, Refused
-from nanolean.system import UserError
+from nanolean.system import UserError, freeze_gc
 from nanolean.tools.certificates import certificate_of, difference, export_file_lines
 from nanolean.tools.lean_kernel import TRIED, LeanGaveUp, LeanKernel, LeanRefused
 
@@ -220,8 +219,7 @@ def serve(library: Path) -> int:
     kernel = LeanKernel(library)
     base = load_library(distrust=True)
     judge = Judge(kernel, base.env)
-    gc.freeze()  # terms make no cycles, and to look for some in all of them costs a third of the time
-    gc.set_threshold(200_000, 20, 20)
+    freeze_gc()
     print(json.dumps({"kernel": "lean", "version": kernel.version, "tried": kernel.version in TRIED}), flush=True)
     for answer in answers(judge, base, (line.rstrip("\n") for line in sys.stdin)):
         print(json.dumps(answer, ensure_ascii=False), flush=True)
