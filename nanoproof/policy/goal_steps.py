@@ -8,6 +8,7 @@ and most of what a textbook asks about trees and lists is proved by it.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from nanoproof.policy import printed_types as printed
+from nanoproof.policy.number_steps import NUMBERS, NumberSteps
 from nanoproof.policy.printed_types import Tokens
 from nanoproof.policy.statement_definitions import Definitions, unfolded
 
@@ -32,6 +33,7 @@ class GoalSteps:
         fresh: Callable[..., list[str]],
     ) -> None:
         """`fresh` makes new names of wanted ones."""
+        self._numbers = NumberSteps(target, types, fresh)
         # What came last is what the proof is at.
         self._newest = tuple(reversed(tuple(types.items())))
         self._definitions, self._fresh = definitions, fresh
@@ -62,6 +64,7 @@ class GoalSteps:
         """Yield `⟨t, ?_⟩` for an existential, `t` a variable or what a linear equation says."""
         bound, body = printed.read_binders(self._meant[1:])
         for argument in bound[:1]:
+            yield from self._numbers.solutions(argument.name, body)
             divisor = _divisor(body, argument.name)
             if divisor is not None:
                 # `e = c * k + d`: the quotient is the witness, whether `c` divides is arithmetic.
@@ -78,6 +81,8 @@ class GoalSteps:
                 count += 1
                 if count <= MOST_WITNESSES:
                     yield f"refine ⟨{name}, ?_⟩"
+        if bound and bound[0].type in ((), *NUMBERS):
+            yield from self._numbers.larger()
 
     def _backwards(self) -> Iterator[str]:
         """Yield `apply` for hypotheses whose conclusion is the goal, and for constructors of the goal's predicate."""
@@ -111,6 +116,7 @@ class GoalSteps:
                         elif ends[1] == sides[1] and ends[0] != sides[0]:
                             yield f"refine {lemma} ?_ {name}"
             if relation == "∣":
+                yield from self._numbers.divided()
                 yield from _of_division(sides[1])
 
     def closing(self, functions: Sequence[str], inductions: Sequence[str], finite: Sequence[str]) -> Iterator[str]:
@@ -125,6 +131,10 @@ class GoalSteps:
         yield f"simp_all{names}"
         for induction in inductions:
             yield f"{induction} <;> simp_all{names} <;> omega"
+            _, _, others = induction.partition(" generalizing ")
+            if functions and others and " " not in others:
+                # A function of two arguments that recurses on both, such as a maximum.
+                yield f"{induction} <;> cases {others} <;> simp_all{names} <;> omega"
             if functions:
                 yield f"{induction} <;> grind{names}"
         if finite:

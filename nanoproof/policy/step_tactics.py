@@ -13,13 +13,13 @@ from itertools import chain, combinations, islice, product, zip_longest
 from nanoproof.lean.types import Goal, Hypothesis, ProtocolError, parse_state
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.goal_steps import GoalSteps
+from nanoproof.policy.number_steps import NUMBERS, NumberSteps
 from nanoproof.policy.printed_types import Argument, Fact, Tokens
 from nanoproof.policy.statement_definitions import KNOWN, Definitions, Inductive, unfolded
 from nanoproof.retrieval.corpus import CorpusPremise
 
 OMEGA = "(by omega)"
 """Proves a premise about numbers that no hypothesis states: what a strong induction asks for at each use."""
-NUMBERS = (("Nat",), ("ℕ",))
 ARITHMETIC = ("<", "≤", ">", "≥", "=")
 FORWARD = (
     ("Nat.dvd_antisymm", "theorem t {m n : Nat} (h : m ∣ n) (h' : n ∣ m) : m = n"),
@@ -78,13 +78,15 @@ class _Enumeration:
     def kinds(self, lemmas: Sequence[CorpusPremise]) -> list[list[str]]:
         """Return the steps of each kind; the kinds that are almost always right come first."""
         goal = GoalSteps(self._target, self._types, self._definitions, self._fresh)
+        numbers = NumberSteps(self._target, self._types, self._fresh)
         inductions = list(self._inductions())
         return [
             list(self._taken_apart()),
             list(goal.closing(self._own_functions(), self._whole_inductions(inductions), self._finite())),
             list(goal.shaped()),
             list(self._rewritten()),
-            inductions,
+            [*self._generalized(), *inductions],
+            list(chain(numbers.quotients(), numbers.bounded())),
             list(self._applied()),
             list(self._split_conditions()),
             list(self._unfolded()),
@@ -256,6 +258,26 @@ class _Enumeration:
             if name != variable and name in self._mentioned and is_data:
                 names.append(name)
         return names
+
+    def _generalized(self) -> Iterator[str]:
+        """Yield a variable for a value of an own function that another one is applied to, and the induction over it.
+
+        Inside of an induction this states the lemma that is missing: of `total (snoc (rv xs) x) = x + total (rv xs)`
+        that it holds for any list.
+        """
+        if not any(name.startswith("ih") for name in self._types):
+            return
+        for name in self._definitions.functions:
+            for place, token in enumerate(self._target[1:], 1):
+                if token != name or self._target[place - 1] != "(":
+                    continue
+                value = self._target[place : printed.closing(self._target, place - 1)]
+                if len(value) > 1 and self._target.count("(") > 1:
+                    new = self._fresh("t")[0]
+                    step = f"generalize {printed.text_of(value)} = {new}"
+                    yield f"{step} <;> induction {new} <;> simp_all [{', '.join(self._own_functions())}] <;> omega"
+                    yield step
+                break
 
     def _alternatives(self, variable: str, inductive: Inductive, induction: bool) -> str:
         """Write `| zero => ?_ | succ n ih => ?_` with new names."""

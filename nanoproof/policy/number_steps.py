@@ -1,0 +1,198 @@
+"""Steps about natural numbers that only have to be computed: quotients, remainders, the few values that are left.
+
+`n * n = 4 * j + 1` for `n = 2 * k + 1` has the witness `k * k + k`, which no network of a million parameters finds and
+which long division gives. What the steps claim is small enough for `omega`, or for `grind` once it is multiplied out.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+
+from nanoproof.policy import printed_types as printed
+from nanoproof.policy.printed_types import Tokens
+
+NUMBERS = (("Nat",), ("ℕ",))
+LARGEST_MODULUS = 5
+"""By remainders modulo a larger number a case distinction is longer than anybody writes."""
+MOST_VALUES = 12
+MOST_MONOMIALS = 24
+LARGEST_EXPONENT = 4
+
+Monomial = tuple[str, ...]
+"""The factors of a product, sorted; nothing for 1."""
+Polynomial = Counter[Monomial]
+"""Coefficients, all positive."""
+
+
+class NumberSteps:
+    """The steps for one goal: its target, the types of the hypotheses that can be named, and a maker of new names."""
+
+    def __init__(self, target: Tokens, types: Mapping[str, Tokens], fresh: Callable[..., list[str]]) -> None:
+        self._target, self._types, self._fresh = target, types, fresh
+        self._numbers = [name for name, type_ in types.items() if type_ in NUMBERS]
+
+    def quotients(self) -> Iterator[str]:
+        """Yield variables as multiples with a remainder, where a hypothesis says the remainder; then by cases."""
+        known: set[str] = set()
+        k = self._fresh("k")[0]
+        for type_ in self._types.values():
+            sides = printed.split_at(type_, ("=",))
+            if len(sides) != 2 or len(sides[0]) != 3 or not _is_numeral(sides[1]):
+                continue
+            number, operation, modulus = sides[0]
+            if operation == "%" and number in self._numbers and modulus.isdigit():
+                known.add(number)
+                value = f"{modulus} * {k} + {sides[1][0]}"
+                yield f"obtain ⟨{k}, rfl⟩ : ∃ {k}, {number} = {value} := ⟨{number} / {modulus}, by omega⟩"
+        new = self._fresh("h")[0]
+        for modulus in self._moduli():
+            for number in self._numbers:
+                if number in self._target and number not in known:
+                    cases = [f"{number} % {modulus} = {remainder}" for remainder in range(int(modulus))]
+                    yield f"rcases (by omega : {' ∨ '.join(cases)}) with {' | '.join([new] * len(cases))}"
+
+    def _moduli(self) -> list[str]:
+        """The small numerals by which something is divided, in the goal first."""
+        moduli: dict[str, None] = {}
+        for type_ in (self._target, *self._types.values()):
+            for before, token, after in zip(type_, type_[1:], type_[2:]):
+                if token == "%" and after.isdigit():
+                    moduli[after] = None
+                elif token == "∣" and before.isdigit():
+                    moduli[before] = None
+        return [modulus for modulus in moduli if 1 < int(modulus) <= LARGEST_MODULUS]
+
+    def bounded(self) -> Iterator[str]:
+        """Yield a case for each value of a variable that a numeral bounds, and the bound that a divisor has."""
+        new = self._fresh("h")[0]
+        for name, type_ in reversed(tuple(self._types.items())):
+            if len(type_) != 3 or type_[0] not in self._numbers or not type_[2].isdigit():
+                continue
+            number, relation, bound = type_
+            if relation == "∣":
+                # What it divides is a numeral and no 0, so `omega` knows that it is positive.
+                yield f"have {new} := Nat.le_of_dvd (by omega) {name}"
+            elif relation in ("<", "≤"):
+                count = int(bound) + (relation == "≤")
+                if count > MOST_VALUES:
+                    continue
+                values = [f"{number} = {value}" for value in range(count)]
+                cases = f"rcases (by omega : {' ∨ '.join(values)}) with {' | '.join(['rfl'] * count)}"
+                yield f"{cases} <;> omega"
+                yield f"{cases} <;> simp_all"
+
+    def solutions(self, variable: str, body: Tokens) -> Iterator[str]:
+        """Yield what an existential's `variable` has to be by the equation that is its `body`, or a multiple."""
+        sides = printed.split_at(body, ("=",))
+        if len(sides) == 2 and printed.is_term(body, ("=",)):
+            for term, with_variable in (sides, sides[::-1]):
+                solution = _solution(term, with_variable, variable)
+                if solution is not None:
+                    yield f"exact ⟨{solution}, by grind⟩"
+        for divisor, token, multiple in zip(body, body[1:], body[2:]):
+            if token == "∣" and multiple == variable and self._numbers:
+                yield f"refine ⟨{divisor} * ({self._numbers[-1]} + 1), ?_⟩"
+
+    def larger(self) -> Iterator[str]:
+        """Yield witnesses that are larger than a number of the context."""
+        for number in reversed(self._numbers[-2:]):
+            yield f"refine ⟨{number} + 1, ?_⟩"
+
+    def divided(self) -> Iterator[str]:
+        """Yield the quotient where the goal is that one polynomial divides another of which each monomial has it."""
+        sides = printed.split_at(self._target, ("∣",))
+        if len(sides) != 2 or not printed.is_term(self._target, ("∣",)):
+            return
+        divisor, multiple = polynomial(sides[0]), polynomial(sides[1])
+        if divisor is None or multiple is None or len(divisor) != 1 or len(sides[1]) == 1:
+            return
+        quotient = _quotient(multiple, divisor)
+        if quotient is not None:
+            yield f"exact ⟨{_text(quotient)}, by grind⟩"
+
+
+def polynomial(term: Tokens) -> Polynomial | None:
+    """Multiply a term out; None where it has other operations, or too many monomials."""
+    term = printed.stripped(term)
+    summands = printed.split_at(term, ("+",))
+    if len(summands) > 1:
+        total: Polynomial = Counter()
+        for summand in summands:
+            part = polynomial(summand)
+            if part is None:
+                return None
+            total.update(part)
+        return total if len(total) <= MOST_MONOMIALS else None
+    factors = printed.split_at(term, ("*",))
+    if len(factors) > 1:
+        return _product([polynomial(factor) for factor in factors])
+    base_and_exponent = printed.split_at(term, ("^",))
+    if len(base_and_exponent) == 2 and _is_numeral(base_and_exponent[1]):
+        exponent = int(base_and_exponent[1][0])
+        return _product([polynomial(base_and_exponent[0])] * exponent) if exponent <= LARGEST_EXPONENT else None
+    if _is_numeral(term):
+        value = int(term[0])
+        return Counter({(): value}) if value else Counter()
+    # An application such as `f n` is a variable like any other.
+    if term and all(printed.is_name(token) or token in "()" for token in term):
+        return Counter({(printed.argument_text(term),): 1})
+    return None
+
+
+def _product(factors: list[Polynomial | None]) -> Polynomial | None:
+    result: Polynomial = Counter({(): 1})
+    for factor in factors:
+        if factor is None or len(result) * len(factor) > MOST_MONOMIALS:
+            return None
+        expanded: Polynomial = Counter()
+        for left, times in result.items():
+            for right, more in factor.items():
+                expanded[tuple(sorted(left + right))] += times * more
+        result = expanded
+    return result
+
+
+def _solution(term: Tokens, with_variable: Tokens, variable: str) -> str | None:
+    """Return what `variable` is in `term = c * variable + d` by long division; None where it does not come out even."""
+    wanted, given = polynomial(term), polynomial(with_variable)
+    if wanted is None or given is None or any(variable in monomial for monomial in wanted):
+        return None
+    factors: Polynomial = Counter()
+    for monomial, times in given.items():
+        if variable not in monomial:
+            wanted[monomial] -= times
+        elif monomial.count(variable) == 1:
+            remaining = list(monomial)
+            remaining.remove(variable)
+            factors[tuple(remaining)] += times
+        else:
+            return None
+    if len(factors) != 1 or any(times < 0 for times in wanted.values()):
+        return None
+    quotient = _quotient(+wanted, factors)
+    return None if quotient is None else _text(quotient)
+
+
+def _quotient(multiple: Polynomial, divisor: Polynomial) -> Polynomial | None:
+    """Divide each monomial by the only one of `divisor`; None where one is no multiple of it."""
+    (factors, number), *_ = divisor.items()
+    result: Polynomial = Counter()
+    for monomial, times in multiple.items():
+        remaining = Counter(monomial)
+        remaining.subtract(factors)
+        if times % number or any(count < 0 for count in remaining.values()):
+            return None
+        result[tuple(sorted(remaining.elements()))] = times // number
+    return result
+
+
+def _text(sum_: Polynomial) -> str:
+    """Write a polynomial; the largest products first."""
+    monomials = []
+    for monomial, times in sorted(sum_.items(), key=lambda item: (-len(item[0]), item[0])):
+        coefficient = [str(times)] if times != 1 or not monomial else []
+        monomials.append(" * ".join([*coefficient, *monomial]))
+    return " + ".join(monomials) or "0"
+
+
+def _is_numeral(term: Tokens) -> bool:
+    return len(term) == 1 and term[0].isdigit()
