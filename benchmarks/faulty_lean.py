@@ -1,10 +1,10 @@
-"""NanoLean as a process that dies or stalls at some texts: `python -m benchmarks.faulty_lean FOLDER SHARE SEED`.
+"""NanoLean as processes that die or stall at some texts: `python -m benchmarks.faulty_lean FOLDER SHARE SEED [--forks]`.
 
-It answers as `python -m nanolean repl --json` does, but for a share of the texts with one of the statements of the file
-FOLDER/statements in them, which a hash picks. Half of these kill their process, as one that runs out of memory is
-killed, three times in a row: so often the client has a text read, in another process each time, before the text gets no
-verdict. The other half gets no answer, once, so that the server has to kill the process when the time is up. What is
-read, and what becomes of it, is a line of FOLDER/readings.
+It answers as `python -m nanolean repl --json` does, with `--forks` too, but for a share of the texts with one of the
+statements of the file FOLDER/statements in them, which a hash picks. Half of these kill their process, as one that runs
+out of memory is killed, three times in a row: so often the client has a text read, in another process each time, before
+the text gets no verdict. The other half gets no answer, once, so that the server has to kill the process when the time
+is up. What is read, and what becomes of it, is a line of FOLDER/readings.
 """
 
 import hashlib
@@ -14,9 +14,13 @@ import re
 import signal
 import sys
 import time
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+from unittest import mock
 
+from nanolean import forks
+from nanolean.env_state import EnvState
 from nanolean.library.loader import load_library
 from nanolean.repl import Repl, read_requests
 from nanolean.system import freeze_gc, with_deep_stack
@@ -75,12 +79,11 @@ class Faults:
         return READ
 
 
-def serve(folder: Path, share: float, seed: int) -> None:
+def serve(base: EnvState, source: IO[str], sink: IO[str], folder: Path, share: float, seed: int) -> None:
     """Answer requests until the input ends, or a text ends the process."""
-    repl, faults = Repl(load_library()), Faults(folder, share, seed)
+    repl, faults = Repl(base), Faults(folder, share, seed)
     statements = json.loads((folder / STATEMENTS).read_text(encoding="utf-8"))
-    freeze_gc()
-    for text in read_requests(sys.stdin):
+    for text in read_requests(source):
         request = json.loads(text)
         command = request.get("cmd", "")
         counts = any(statement in command for statement in statements)
@@ -95,8 +98,21 @@ def serve(folder: Path, share: float, seed: int) -> None:
         answer = repl.answer(request)
         if counts:
             faults.note(READ, request)
-        print(json.dumps(answer, ensure_ascii=False) + "\n", flush=True)
+        sink.write(json.dumps(answer, ensure_ascii=False) + "\n\n")
+        sink.flush()
+
+
+def main(folder: str, share: str, seed: str, *more: str) -> None:
+    """Answer on standard input and output, or have processes forked that do."""
+    serve_with_faults = partial(serve, folder=Path(folder), share=float(share), seed=int(seed))
+    base = load_library()
+    if "--forks" in more:
+        with mock.patch.object(forks, "serve", serve_with_faults):
+            forks.serve_forks(base)
+    else:
+        freeze_gc()
+        serve_with_faults(base, sys.stdin, sys.stdout)
 
 
 if __name__ == "__main__":
-    with_deep_stack(lambda: serve(Path(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])))
+    with_deep_stack(lambda: main(*sys.argv[1:]))

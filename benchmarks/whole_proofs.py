@@ -43,6 +43,7 @@ from nanoproof.common.web.http_server import HttpServer, bind
 from nanoproof.evaluation.results import result_files
 from nanoproof.lean.server.app import create_app
 from nanoproof.lean.server.backend import Backend, ServerSettings
+from nanoproof.lean.server.forks import ForkServer, can_fork
 from nanoproof.lean.server.pool import Pool
 from tests.fakes.openai_server import openai_server
 
@@ -170,7 +171,10 @@ def faulty_server(folder: Path, faults: float, seed: int, processes: int, second
     settings = ServerSettings(
         port=0, max_processes=processes, spares=1, warmup=True, command_seconds=seconds, lease_seconds=5
     )
-    pool, listener = Pool(settings, Backend(command, can_prune=True)), bind(settings)
+    forks = None
+    if can_fork():
+        forks = ForkServer((*command, "--forks"))  # as NanoLean's own backend does
+    pool, listener = Pool(settings, Backend(command, can_prune=True, forks=forks)), bind(settings)
     pool.start()
     server = HttpServer(create_app(settings, pool), settings, listener)
     threading.Thread(target=server.run, daemon=True).start()
