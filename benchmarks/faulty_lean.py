@@ -1,4 +1,4 @@
-"""NanoLean as processes that die or stall at some texts: `python -m benchmarks.faulty_lean FOLDER SHARE SEED [--forks]`.
+"""NanoLean as processes that die or stall: `python -m benchmarks.faulty_lean FOLDER SHARE SEED [--forks]`.
 
 It answers as `python -m nanolean repl --json` does, with `--forks` too, but for a share of the texts with one of the
 statements of the file FOLDER/statements in them, which a hash picks. Half of these kill their process, as one that runs

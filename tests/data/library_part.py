@@ -1,6 +1,6 @@
 """The data set's part about the library from every fifth of its proofs: replaying all takes longer than all else of it.
 
-Beside `conftest.py`, which worker processes would load all of pytest for.
+Apart from tests and fixtures: the worker processes that make the data import it, and with them would import pytest.
 """
 
 from typing import Any
@@ -32,3 +32,8 @@ def make_library_part(read_goal: GoalReader, unnamed: frozenset[str] = make.HELD
     """Make what `make_library` makes of a part of the proofs. Runs in a worker process."""
     with mock.patch.object(make, "library_proofs", some_library_proofs):
         return _make_library(read_goal, unnamed)
+
+
+def make_no_library(*_arguments: object) -> list[dict[str, Any]]:
+    """Make nothing."""
+    return []

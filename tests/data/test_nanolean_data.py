@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -42,6 +41,7 @@ from nanoproof.lean import lexical, types
 from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import SourceError
 from scripts.make_nanolean_benchmark import CLASSICS, PROOFS, problems_of
+from tests.data.library_part import make_no_library
 
 
 @pytest.fixture(scope="module")
@@ -223,12 +223,8 @@ def test_every_statement_has_one_sorry_and_its_id_as_name(made: Path) -> None:
         assert parse_declaration(row["source"]).name == row["id"]
 
 
-def _no_library(*words: object) -> list[dict[str, Any]]:
-    return []
-
-
 def test_other_processes_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("nanolean.data.make.make_library", _no_library)
+    monkeypatch.setattr("nanolean.data.make.make_library", make_no_library)
     some = {name: Quota((1, 1), (1,)) for name in ("nat_identity", "lists")} | {"prop": Quota((1, 1), ())}
     told: list[tuple[int, int, str]] = []
     for workers in (1, 2):
@@ -245,10 +241,10 @@ def test_other_processes_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch, tm
 AS_A_COMMAND = """
 import runpy, sys
 from nanolean.data import make
-from tests.data.test_nanolean_data import _no_library
+from tests.data.library_part import make_no_library
 small = {"lists": make.Quota((1, 1), (1,))}
 make.make.__defaults__ = (None, small, 0, *make.make.__defaults__[3:])
-make.make_library = make.make_classics = _no_library
+make.make_library = make.make_classics = make_no_library
 sys.argv[1:] = ["make", "--workers", "1"]
 runpy.run_module("nanoproof.data.nanolean", run_name="__main__", alter_sys=True)
 """

@@ -25,7 +25,7 @@ import numpy as np
 
 from nanoproof import sft
 from nanoproof.actors.fleet import Fleet
-from nanoproof.evaluation import command
+from nanoproof.evaluation import command, results
 from nanoproof.evaluation.sample_files import SampleFiles
 from nanoproof.inference.language_model import GenerationOptions, TextSample
 from nanoproof.model import checkpoint
@@ -143,6 +143,8 @@ def patches() -> list[tuple[Any, str, Any]]:
         return code
 
     return [
+        # As in all tests (tests/conftest.py): each process would import matplotlib, which takes longer than a round.
+        (results, "plot_curve", lambda summary, file: file.touch()),
         (command, "open_fleet", open_fleet),
         (command, "open_language_model", open_model),
         (rounds, "open_language_model", open_model),
