@@ -338,7 +338,7 @@ def test_no_name_of_a_file_occurs_more_than_twice() -> None:
 
 # -- how dense the code is, and how much of it there is ------------------------------------------------------------
 
-MOST_LINES = {"nanoproof": 89_560, "nanolean": 36_880}
+MOST_LINES = {"nanoproof": 89_580, "nanolean": 36_880}
 """All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets, said here: of
 the last 2,000 of nanoproof, why its inference and training do what they do, and in plain steps; of the 300 after these,
 RL that begins inside of reference proofs (--start-states); of 3,800, tools for agents, SorryDB, the hub; of 700, the
@@ -355,7 +355,7 @@ of the last 300 of nanolean, which rules of Lean its elaborator and tactics foll
 of another 80 of nanolean, workers that Ctrl-C does not reach, and near names of commands;
 of 60, that no name of a missing library is bound automatically (a proof of another statement would be called one);
 of 100, where its parser follows Lean's, and a dot for an argument;
-of 220 of nanoproof, exercises about divisors, remainders and lemmas inside of inductions, by steps."""
+of 240 of nanoproof, exercises about divisors, remainders and lemmas inside of inductions, by steps."""
 MOST_FLAGS = {"nanoproof.rl": 107, "scripts.prover_eval": 80, "scripts.prove": 60}
 """Flags that `--help-all` explains; constants it lists by name. `--checker` of evaluations: every score has the verdict
 of an outside checker; `--engine`: the policy by compiled code or by torch; `--html`: a report as one file, to send;

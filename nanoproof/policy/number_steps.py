@@ -11,7 +11,7 @@ from nanoproof.policy import printed_types as printed
 from nanoproof.policy.printed_types import Tokens
 
 NUMBERS = (("Nat",), ("ℕ",))
-LARGEST_MODULUS = 5
+LARGEST_MODULUS = 6
 """By remainders modulo a larger number a case distinction is longer than anybody writes."""
 MOST_VALUES = 12
 MOST_MONOMIALS = 24
@@ -39,25 +39,28 @@ class NumberSteps:
             if len(sides) != 2 or len(sides[0]) != 3 or not _is_numeral(sides[1]):
                 continue
             number, operation, modulus = sides[0]
-            if operation == "%" and number in self._numbers and modulus.isdigit():
+            if operation == "%" and number in self._numbers and _is_numeral((modulus,)):
                 known.add(number)
                 value = f"{modulus} * {k} + {sides[1][0]}"
                 yield f"obtain ⟨{k}, rfl⟩ : ∃ {k}, {number} = {value} := ⟨{number} / {modulus}, by omega⟩"
-        new = self._fresh("h")[0]
         for modulus in self._moduli():
             for number in self._numbers:
                 if number in self._target and number not in known:
-                    cases = [f"{number} % {modulus} = {remainder}" for remainder in range(int(modulus))]
-                    yield f"rcases (by omega : {' ∨ '.join(cases)}) with {' | '.join([new] * len(cases))}"
+                    values = [f"{number} = {modulus} * {k}"]
+                    values += [f"{number} = {modulus} * {k} + {rest}" for rest in range(1, int(modulus))]
+                    pattern = " | ".join(["rfl"] * len(values))
+                    cases = f"obtain ⟨{k}, {pattern}⟩ : ∃ {k}, {' ∨ '.join(values)} := ⟨{number} / {modulus}, by omega⟩"
+                    yield f"{cases} <;> grind"
+                    yield cases
 
     def _moduli(self) -> list[str]:
         """The small numerals by which something is divided, in the goal first."""
         moduli: dict[str, None] = {}
         for type_ in (self._target, *self._types.values()):
             for before, token, after in zip(type_, type_[1:], type_[2:]):
-                if token == "%" and after.isdigit():
+                if token == "%" and _is_numeral((after,)):
                     moduli[after] = None
-                elif token == "∣" and before.isdigit():
+                elif token == "∣" and _is_numeral((before,)):
                     moduli[before] = None
         return [modulus for modulus in moduli if 1 < int(modulus) <= LARGEST_MODULUS]
 
@@ -65,7 +68,7 @@ class NumberSteps:
         """Yield a case for each value of a variable that a numeral bounds, and the bound that a divisor has."""
         new = self._fresh("h")[0]
         for name, type_ in reversed(tuple(self._types.items())):
-            if len(type_) != 3 or type_[0] not in self._numbers or not type_[2].isdigit():
+            if len(type_) != 3 or type_[0] not in self._numbers or not _is_numeral(type_[2:]):
                 continue
             number, relation, bound = type_
             if relation == "∣":
@@ -79,6 +82,25 @@ class NumberSteps:
                 cases = f"rcases (by omega : {' ∨ '.join(values)}) with {' | '.join(['rfl'] * count)}"
                 yield f"{cases} <;> omega"
                 yield f"{cases} <;> simp_all"
+
+    def rearranged(self) -> Iterator[str]:
+        """Yield `m + 1 + n` in an argument as `m + n + 1`, which the case of an induction or a definition is about."""
+        for before, first, plus, number, then, last in zip(*(self._target[start:] for start in range(6))):
+            is_argument = before == "(" and plus == then == "+" and _is_numeral((number,))
+            if is_argument and printed.is_name(first) and printed.is_name(last):
+                yield f"rw [Nat.add_right_comm {first} {number} {last}]"
+
+    def differences(self) -> Iterator[str]:
+        """Yield the larger side of an inequality as the smaller one and a rest, where it is a variable."""
+        k = self._fresh("k")[0]
+        for name, type_ in reversed(tuple(self._types.items())):
+            for relation, lemma in (("≤", "Nat.exists_eq_add_of_le"), ("<", "Nat.exists_eq_add_of_lt")):
+                sides = printed.split_at(type_, (relation,))
+                if len(sides) != 2 or len(sides[1]) != 1 or not printed.is_term(type_, (relation,)):
+                    continue
+                larger = sides[1][0]
+                if larger in self._numbers and larger not in sides[0]:
+                    yield f"obtain ⟨{k}, rfl⟩ := {lemma} {name}"
 
     def solutions(self, variable: str, body: Tokens) -> Iterator[str]:
         """Yield what an existential's `variable` has to be by the equation that is its `body`, or a multiple."""
@@ -195,4 +217,5 @@ def _text(sum_: Polynomial) -> str:
 
 
 def _is_numeral(term: Tokens) -> bool:
-    return len(term) == 1 and term[0].isdigit()
+    # Of more digits nothing is computed here; Python refuses to read some thousands of them.
+    return len(term) == 1 and term[0].isdecimal() and len(term[0]) < 10

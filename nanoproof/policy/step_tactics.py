@@ -86,7 +86,7 @@ class _Enumeration:
             list(goal.shaped()),
             list(self._rewritten()),
             [*self._generalized(), *inductions],
-            list(chain(numbers.quotients(), numbers.bounded())),
+            list(chain(numbers.rearranged(), numbers.quotients(), numbers.bounded(), numbers.differences())),
             list(self._applied()),
             list(self._split_conditions()),
             list(self._unfolded()),
