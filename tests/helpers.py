@@ -132,6 +132,13 @@ def as_command(main: Callable[[list[str]], int], said: Path, argv: list[str]) ->
     run_main(lambda: main(argv))
 
 
+def torchrun(argv: list[str]) -> None:
+    """Be torchrun, for `as_command`."""
+    from torch.distributed import run
+
+    run.main(argv)
+
+
 def start_ranks(count: int, work: Callable[..., object], *args: object, **environment: object) -> list[BaseProcess]:
     """Do `work` in forked processes that are the ranks of one run, as torchrun would start them."""
     place = {"WORLD_SIZE": count, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), **environment}

@@ -1,17 +1,17 @@
 """Runs of reinforcement learning that can be killed, and say what they do until then.
 
-Run as a module it makes a network in the folder it is given, reads command lines (JSON lists of words) and forks a
-process for each, one after the other: nothing is imported twice, what torch imports at its first use included. Lean and
-the policy are scripted, the network is tiny. What a process does is told on stdout, in JSON lines that begin with `@`:
-phases as they begin, attempts once they are logged, and after each change of the experience what it is then.
+`serve` makes a network in the folder it is given, takes command lines (lists of words) and forks a process for each,
+one after the other: nothing is imported twice, what torch imports at its first use included. Lean and the policy are
+scripted, the network is tiny. What a process does goes into a pipe: phases as they begin, attempts once they are
+logged, and after each change of the experience what it is then.
 """
 
 import hashlib
-import json
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,8 @@ from nanoproof.rl.matchmaker import Matchmaker, MatchmakerConfig
 from tests.rl import scripted_rl
 from tests.training import small
 
+HEARERS: list[Connection] = []
+"""Whom a process tells what it does."""
 WINDOWS = {"replay": 9, "negative": 7}
 PHASES = ("collect", "exchange", "train", "save", "evaluate")
 
@@ -56,8 +58,9 @@ def new_experience() -> Experience:
 
 
 def tell(*what: Any) -> None:
-    """One line, whole or not at all: a pipe takes this much in one piece."""
-    os.write(1, f"@{json.dumps(what)}\n".encode())
+    """One message, whole or not at all: a pipe takes this much in one piece."""
+    for hearer in HEARERS:
+        hearer.send(list(what))
 
 
 class Told(ReinforcementLearning):
@@ -79,7 +82,7 @@ def telling(method: Callable[..., Any], say: Callable[..., None]) -> Callable[..
 
 
 def patch() -> None:
-    """Lines on stdout, and nothing that takes long."""
+    """Have runs tell what they do, and do nothing that takes long."""
     torch.set_num_threads(1)
     run_dir.code_revision = lambda: "test"
     rl.ReinforcementLearning = Told  # type: ignore[misc]
@@ -101,22 +104,21 @@ def patch() -> None:
     Experience.learn = slow_learn  # type: ignore[method-assign]
 
 
-def main() -> None:
+def serve(folder: Path, lines: Connection, hearer: Connection) -> None:
+    """Run one command line after the other, until the other end of their pipe is closed."""
     patch()
-    small.save_model(Path(sys.argv[1]))
+    HEARERS.append(hearer)
+    small.save_model(folder)
     tell("ready")
-    with scripted_rl.scripted():
-        for line in sys.stdin:
+    with scripted_rl.scripted(), suppress(EOFError):
+        while True:
+            line = lines.recv()
             child = os.fork()
             if child == 0:
                 try:
-                    os._exit(rl.main(json.loads(line)))
+                    os._exit(rl.main(line))
                 except BaseException as error:
                     tell("failed", repr(error)[:2000])
                     os._exit(1)
             tell("began", child)
             tell("ended", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,18 +1,19 @@
 """Reinforcement learning over a scripted Lean and a scripted policy, in this process or in others of one or more ranks.
 
-Run as a module it reads lines of JSON, `{"ranks": 2, "argv": [...], "slow": seconds}`, and forks a process for each
-rank: nothing is imported twice. With `loses` Lean has no more than that to say of finished texts. It answers with the
-numbers of the processes, and with their exit codes once all ended.
+The process of `Runs` is forked from the one that has imported torch for all tests (`start_forked`), and forks one for
+each rank of a run: nothing is imported twice. It is asked for a run by its ranks, its command line, and the seconds
+that a call of Lean takes; with `loses` Lean has no more than that to say of finished texts. It answers with the numbers
+of the processes, and with their exit codes once all ended.
 """
 
 import importlib
-import json
+import multiprocessing
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -30,7 +31,7 @@ from nanoproof.rl import __main__ as rl
 from nanoproof.rl import hub_learner, learner
 from tests.fakes.lean import ScriptedLean, branch
 from tests.fakes.policy import ScriptedPolicy, suggestion
-from tests.helpers import free_port
+from tests.helpers import free_port, start_forked
 from tests.training import small
 
 COUNT = 12
@@ -140,18 +141,16 @@ HUB_USED_LATE = (
 
 
 class Runs:
-    """The module as a process: runs that can be given signals. It imports `modules` once for all of them."""
+    """Runs that can be given signals. What they are forked from imports `modules` once for all of them."""
 
     def __init__(self, modules: Sequence[str] = ()) -> None:
-        command = [sys.executable, "-m", __spec__.name, *modules]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._pipe, theirs = multiprocessing.Pipe()
+        self._process = start_forked(serve, theirs, [*USED_LATE, *modules])
+        theirs.close()  # so that its end is the end of the pipe
 
     def start(self, argv: Sequence[str], ranks: int = 1, slow: float = 0.001, loses: str = "") -> list[int]:
         """Start a run; returns the processes of its ranks."""
-        assert self._process.stdin is not None
-        wanted = {"ranks": ranks, "argv": list(argv), "slow": slow, "loses": loses}
-        self._process.stdin.write(json.dumps(wanted) + "\n")
-        self._process.stdin.flush()
+        self._pipe.send({"ranks": ranks, "argv": list(argv), "slow": slow, "loses": loses})
         return self._answer()
 
     def codes(self) -> list[int]:
@@ -159,15 +158,13 @@ class Runs:
         return self._answer()
 
     def _answer(self) -> list[int]:
-        assert self._process.stdout is not None
-        numbers: list[int] = json.loads(self._process.stdout.readline())
+        numbers: list[int] = self._pipe.recv()
         return numbers
 
     def close(self) -> None:
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.close()
-        self._process.wait(timeout=30)
-        self._process.stdout.close()
+        self._pipe.close()
+        self._process.join(30)
+        self._process.kill()
 
 
 def run_rank(wanted: dict[str, Any], place: dict[str, int]) -> None:
@@ -184,22 +181,20 @@ def run_rank(wanted: dict[str, Any], place: dict[str, int]) -> None:
     os._exit(1)
 
 
-def main() -> None:
+def serve(pipe: Connection, modules: Sequence[str]) -> None:
+    """Fork the ranks of the runs that are asked for, until the other end of the pipe is closed."""
     torch.set_num_threads(1)
-    for name in (*USED_LATE, *sys.argv[1:]):
+    for name in modules:
         importlib.import_module(name)  # once for all that are forked: it takes longer than the rest of a run
-    with scripted():
-        for line in sys.stdin:
-            wanted = json.loads(line)
+    with scripted(), suppress(EOFError):
+        while True:
+            wanted = pipe.recv()
             port, ranks, children = free_port(), wanted["ranks"], []
             for rank in range(ranks):
                 child = os.fork()
                 if child == 0:
+                    pipe.close()
                     run_rank(wanted, {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": ranks, "MASTER_PORT": port})
                 children.append(child)
-            print(json.dumps(children), flush=True)
-            print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+            pipe.send(children)
+            pipe.send([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children])

@@ -1,11 +1,9 @@
 """A run that is killed again and again, wherever it is, loses nothing that was finished."""
 
-import json
+import multiprocessing
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -17,7 +15,8 @@ import pytest
 
 from nanoproof.common.files import read_jsonl
 from nanoproof.prover.attempt_log import attempts_file, logged_attempts, number_of
-from tests.helpers import NIGHTLY
+from tests.helpers import NIGHTLY, start_forked
+from tests.rl import killable
 from tests.rl.killable import PHASES, WINDOWS, describe, new_experience, words
 
 pytestmark = pytest.mark.slow
@@ -31,23 +30,23 @@ class Runs:
 
     def __init__(self, model: Path) -> None:
         self.model = model
-        command = [sys.executable, "-m", "tests.rl.killable", str(model)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        theirs, self.lines = multiprocessing.Pipe(duplex=False)
+        self.hears, hearer = multiprocessing.Pipe(duplex=False)
+        self.process = start_forked(killable.serve, model, theirs, hearer)
+        theirs.close()
+        hearer.close()
         assert self._next() == ["ready"]
 
     def _next(self) -> list[Any]:
-        for line in self.process.stdout:
-            if line.startswith("@"):
-                return json.loads(line[1:])
-        raise AssertionError("the runs' parent ended")
+        what: list[Any] = self.hears.recv()  # EOFError: the runs' parent ended
+        return what
 
     def run(self, line: list[str], phase: str = "", times: int = 1, delay: float = 0.0) -> tuple[int, list[list[Any]]]:
         """A run until its end, or until `delay` seconds after it enters `phase` for so many times: then it is killed.
 
         Returns its exit code and all that it told.
         """
-        self.process.stdin.write(json.dumps(line) + "\n")
-        self.process.stdin.flush()
+        self.lines.send(line)
         told: list[list[Any]] = []
         child = 0
         while True:
@@ -64,8 +63,9 @@ class Runs:
                 times = -1
 
     def close(self) -> None:
-        self.process.stdin.close()
-        self.process.wait(timeout=20)
+        self.lines.close()
+        self.process.join(20)
+        self.process.kill()
 
 
 @pytest.fixture(scope="module")

@@ -2,16 +2,13 @@
 
 import os
 import signal
-import subprocess
-import sys
-from contextlib import suppress
 
 import pytest
 
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.prover.attempt_log import logged_attempts
 from nanoproof.rl import __main__ as rl
-from tests.helpers import free_port, wait_for
+from tests.helpers import as_command, free_port, start_forked, torchrun, wait_for
 from tests.rl import scripted_rl
 
 pytestmark = pytest.mark.slow
@@ -46,11 +43,10 @@ class Story:
         self.said = [(folder / f"agent_{number}.txt").read_text() for number in range(2)]
 
     def agent(self, number):
-        launcher = ["--nnodes=2", "--nproc_per_node=1", "--rdzv_backend=c10d", f"--rdzv_endpoint=127.0.0.1:{self.port}"]
-        launcher += ["--rdzv_id=two", "--local_addr=127.0.0.1", "-m", "tests.rl.two_machines", "--"]
-        command = [sys.executable, "-m", "torch.distributed.run", *launcher, *self.words]
-        with open(self.folder / f"agent_{number}.txt", "w") as output:
-            return subprocess.Popen(command, stdout=output, stderr=output, env={**os.environ, "SPAN": str(self.folder)})
+        line = ["--nnodes=2", "--nproc_per_node=1", "--rdzv_backend=c10d", f"--rdzv_endpoint=127.0.0.1:{self.port}"]
+        line += ["--rdzv_id=two", "--local_addr=127.0.0.1", "-m", "tests.rl.two_machines", "--", *self.words]
+        said = self.folder / f"agent_{number}.txt"
+        return start_forked(as_command, torchrun, said, line, SPAN=self.folder)
 
     def tell(self):
         self.wait_for_steps(2)
@@ -64,7 +60,8 @@ class Story:
         self.killed = read_json(status)["pid"]
         os.kill(self.killed, signal.SIGKILL)
         for agent in self.agents:
-            agent.wait(timeout=DEADLINE)
+            agent.join(DEADLINE)
+            assert agent.exitcode is not None
 
     def wait_for_steps(self, more):
         metrics = self.path / "metrics.jsonl"
@@ -72,12 +69,12 @@ class Story:
         wait_for(lambda: len(records(metrics)) >= before + more, "steps", DEADLINE, self.agents)
 
     def end(self, agent):
-        if agent.poll() is None:
+        if agent.exitcode is None:
             agent.terminate()
-            with suppress(subprocess.TimeoutExpired):
-                agent.wait(timeout=20)
+            agent.join(20)
             agent.kill()
-        return agent.wait()
+            agent.join()
+        return agent.exitcode
 
 
 @pytest.fixture(scope="module")

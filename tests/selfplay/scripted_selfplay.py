@@ -1,8 +1,7 @@
 """`python -m nanoproof.selfplay` over a scripted model and a scripted Lean, with real training of a tiny network.
 
-Run as a module it plays an experiment to its end, in processes of its own that are killed on the way:
-
-    python -m tests.selfplay.scripted_selfplay MODEL DATASET EXP conjecture:1 verify:30 train:2
+`main` plays an experiment to its end, in processes of its own that are killed on the way. It is given network, data,
+folder and points, as `conjecture:1 verify:30 train:2`.
 
 Each `POINT:N` kills a process (SIGKILL) at the N-th time that it comes to a point: `conjecture` and `proof`, when the
 model is asked for one; `gather`, when the log of attempts was put in order; `verify`, when Lean is asked; `write`,
@@ -164,8 +163,9 @@ def words(model: Path, dataset: Path, experiment: Path, *more: object) -> list[s
     return [*found, "--rounds", "3", "--samples-first", "12", "--samples", "12", "--time-decay", "0", *map(str, more)]
 
 
-def main(model: str, dataset: str, experiment: str, *points: str) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Play, killed at each of the points in turn, and then to the end; returns the last exit code."""
+    model, dataset, experiment, *points = arguments
     line = words(Path(model), Path(dataset), Path(experiment))
     for point in [*points, ""]:
         child = os.fork()
@@ -186,7 +186,3 @@ def main(model: str, dataset: str, experiment: str, *points: str) -> int:
             print(f"{point} was never reached", file=sys.stderr)
             return 1
     return os.waitstatus_to_exitcode(status)
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))

@@ -1,9 +1,6 @@
 """Rounds of self-play: over a scripted model and Lean with real training, killed in each phase, and their reports."""
 
 import json
-import os
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -23,7 +20,7 @@ from nanoproof.selfplay import rounds as playing
 from nanoproof.selfplay.files import RoundFiles, problem_from_json, problem_to_json, renamed, without_verdict
 from nanoproof.selfplay.formulas import Problem, Seed, conjecture_of
 from tests.cluster import scripted_host
-from tests.helpers import wait_for
+from tests.helpers import as_command, ended, start_forked, wait_for
 from tests.selfplay import scripted_selfplay
 from tests.selfplay.scripted_selfplay import words
 from tests.training import small
@@ -103,17 +100,11 @@ def test_each_text_of_a_statement_is_verified_once(played: Path) -> None:
 def test_an_experiment_that_is_killed_in_each_phase_ends_as_if_it_was_not(
     played: Path, given: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    environment = {**os.environ, "NANOPROOF_HOME": str(tmp_path), "CHECKED": str(tmp_path / "checked")}
-    command = [
-        sys.executable,
-        "-m",
-        "tests.selfplay.scripted_selfplay",
-        *map(str, given),
-        str(tmp_path / "exp"),
-        *KILLS,
-    ]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stderr[-2000:]
+    environment = {"NANOPROOF_HOME": tmp_path, "CHECKED": tmp_path / "checked"}
+    arguments, said = [*map(str, given), str(tmp_path / "exp"), *KILLS], tmp_path / "said"
+    assert ended([start_forked(as_command, scripted_selfplay.main, said, arguments, **environment)], 900) == [0], (
+        said.read_text()[-2000:]
+    )
     for number in range(3):
         for name in ("train_ds.json", "RL_model/model_5.pt"):
             ours, theirs = ((each / f"round{number}" / name).read_bytes() for each in (tmp_path / "exp", played))

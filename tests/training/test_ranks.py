@@ -1,8 +1,5 @@
 """Two ranks train as one, share checkpoints with one, and fail together. One start of torchrun serves all tests."""
 
-import subprocess
-import sys
-
 import pytest
 import torch
 
@@ -12,6 +9,7 @@ from nanoproof.model.checkpoint import load_model, load_optimizer
 from nanoproof.model.checkpoint_files import find_checkpoint
 from nanoproof.model.optim import MuonAdamW
 from nanoproof.training.step import build_optimizer
+from tests.helpers import as_command, ended, start_forked, torchrun
 from tests.training import small, two_ranks
 
 
@@ -19,12 +17,10 @@ from tests.training import small, two_ranks
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("ranks")
     two_ranks.train(small.ALONE, path)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
-    command += ["-m", "tests.training.two_ranks", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    (path / "stderr.txt").write_text(done.stderr)
-    (path / "code.txt").write_text(str(done.returncode))
-    assert (path / "full_1.txt").exists(), done.stderr
+    line, said = ["--standalone", "--nproc_per_node=2", "-m", "tests.training.two_ranks", str(path)], path / "said.txt"
+    (code,) = ended([start_forked(as_command, torchrun, said, line)])
+    (path / "code.txt").write_text(str(code))
+    assert (path / "full_1.txt").exists(), said.read_text()
     return path
 
 
@@ -119,7 +115,7 @@ def test_what_goes_wrong_on_one_rank_is_raised_on_all_and_leaves_no_checkpoint(f
 
 
 def test_an_error_of_the_user_is_one_line_of_all_ranks_and_named_by_torchrun(folder):
-    text = (folder / "stderr.txt").read_text()
+    text = (folder / "said.txt").read_text()
     lines = [line for line in text.splitlines() if line.startswith("error:")]
     assert lines == ["error: --model-path nowhere: nothing there"]
     assert "traceback : error: --model-path nowhere: nothing there" in text
