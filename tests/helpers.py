@@ -1,5 +1,6 @@
 """What tests of many subjects share: waiting, processes and their ports, Lean's command lines, folders made once."""
 
+import ast
 import base64
 import gzip
 import importlib.util
@@ -15,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,6 +36,17 @@ NIGHTLY = int(os.environ.get("NANOPROOF_NIGHTLY", "1"))
 """How many times as much as in the suite long random tests take."""
 
 T = TypeVar("T")
+
+
+@cache
+def import_nodes(file: Path) -> list[ast.Import | ast.ImportFrom]:
+    """Return every import of a file, wherever in it; several tests ask for those of all files."""
+    return import_nodes_of(file.read_text(encoding="utf-8"))
+
+
+def import_nodes_of(source: str) -> list[ast.Import | ast.ImportFrom]:
+    """Return every import of a text."""
+    return [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def page_data(page: str) -> Any:

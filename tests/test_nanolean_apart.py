@@ -9,10 +9,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from nanoproof.common.errors import ABSENT
+from tests.helpers import import_nodes
 from tests.lean.conftest import SCRIPT
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,11 +40,12 @@ from pathlib import Path
 
 sys.path[:] = [folder for folder in sys.path if not (Path(folder) / "nanolean").is_dir()]
 """
-IMPORT_ALL = """
-import contextlib, importlib, io, json, sys
+IMPORT_AND_RUN = """
+import contextlib, importlib, io, json, runpy, sys
 
-failed = {}
-for name in sys.argv[1:]:
+modules, commands = json.loads(sys.argv[1])
+failed, ended = {}, []
+for name in modules:
     try:
         module = importlib.import_module(name)
         if "\\n    run_main(main)\\n" not in open(module.__file__, encoding="utf-8").read():
@@ -57,7 +60,18 @@ for name in sys.argv[1:]:
         failed[name] = repr(error)
 for former in ("nanoproof.dataset", "nanoproof.lean.nanolean"):
     failed.pop(former)  # they say in one line what there is in their place
-print(json.dumps(failed))
+for words in commands:
+    out, complaint, code = io.StringIO(), io.StringIO(), 0
+    sys.argv = words
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(complaint):
+            runpy.run_module(words[0], run_name="__main__")
+    except SystemExit as stopped:
+        code = stopped.code
+    except BaseException as error:
+        code = repr(error)
+    ended.append([code, out.getvalue(), complaint.getvalue()])
+print(json.dumps([failed, ended]))
 """
 PROVE = """
 import sys
@@ -76,13 +90,21 @@ print("proved")
 """
 
 
+CHOOSE = [
+    ["nanoproof.lean.server", "--backend", "nanolean", "--port", "0"],
+    ["nanoproof.lean.nanolean", "repl"],
+    ["nanoproof.data.nanolean", "make"],
+    ["scripts.prove", "--policy", "solver-only", "theorem t : True"],
+    ["nanoproof.data.contamination", "nanolean:valid", "nanolean:test"],
+]
+"""Commands that need it."""
+
+
 def taken(file: Path) -> Iterator[tuple[str, bool]]:
     """What a file imports of NanoLean, and whether that is at its top."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        yield from ((name, node in tree.body) for name in names if name.split(".")[0] == "nanolean")
+    for node in import_nodes(file):
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+        yield from ((name, node.col_offset == 0) for name in names if name.split(".")[0] == "nanolean")
 
 
 def module_name(file: Path) -> str:
@@ -93,13 +115,7 @@ def test_nanoproof_takes_of_it_what_is_listed_and_only_where_it_is_used() -> Non
     found = [(module_name(file), *one) for file in (ROOT / "nanoproof").rglob("*.py") for one in taken(file)]
     assert {(name, of) for name, of, _ in found} == TAKEN
     assert [(name, of) for name, of, top in found if top] == []
-
-
-@pytest.mark.parametrize("module", ["nanoproof.pretrain", "nanoproof.rl", "scripts.prover_eval"])
-def test_importing_a_program_loads_nothing_of_it(module: str) -> None:
-    code = f"import sys, {module}; print([name for name in sys.modules if name.split('.')[0] == 'nanolean'])"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout.strip() == "[]", done.stderr
+    # That importing a program loads nothing of it, by whatever way, is in test_structure.py.
 
 
 # -- with the folder deleted -------------------------------------------------------------------------------------
@@ -127,15 +143,21 @@ def run(tree: Path, *words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=280)
 
 
-def test_without_it_every_module_is_imported_and_every_command_tells_its_options(without: Path) -> None:
+@pytest.fixture(scope="module")
+def imported_and_run(without: Path) -> Any:
+    """What failed when every module was imported, and how the commands of `CHOOSE` ended, all in one process."""
     files = sorted(file for folder in ("nanoproof", "scripts") for file in (without / folder).rglob("*.py"))
     names = [".".join(file.relative_to(without).with_suffix("").parts).removesuffix(".__init__") for file in files]
     assert len(names) > 200
     if importlib.util.find_spec("triton") is None:  # its kernels are imported where they are used
         names.remove("nanoproof.inference.triton_kernels")
-    done = run(without, "-c", IMPORT_ALL, *names)
+    done = run(without, "-c", IMPORT_AND_RUN, json.dumps([names, CHOOSE]))
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout.splitlines()[-1]) == {}
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_without_it_every_module_is_imported_and_every_command_tells_its_options(imported_and_run: Any) -> None:
+    assert imported_and_run[0] == {}
 
 
 def test_without_it_a_server_of_real_lean_proves_a_theorem(without: Path, tmp_path: Path) -> None:
@@ -145,17 +167,8 @@ def test_without_it_a_server_of_real_lean_proves_a_theorem(without: Path, tmp_pa
     assert (done.returncode, done.stdout) == (0, "proved\n"), done.stderr
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["-m", "nanoproof.lean.server", "--backend", "nanolean", "--port", "0"],
-        ["-m", "nanoproof.lean.nanolean", "repl"],
-        ["-m", "nanoproof.data.nanolean", "make"],
-        ["-m", "scripts.prove", "--policy", "solver-only", "theorem t : True"],
-        ["-m", "nanoproof.data.contamination", "nanolean:valid", "nanolean:test"],
-    ],
-)
-def test_without_it_to_choose_the_embedded_prover_ends_in_one_line(without: Path, words: list[str]) -> None:
-    done = run(without, *words)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[-1].endswith(ABSENT["nanolean"]) and "Traceback" not in done.stderr
+@pytest.mark.parametrize("words", CHOOSE, ids=" ".join)
+def test_without_it_to_choose_the_embedded_prover_ends_in_one_line(imported_and_run: Any, words: list[str]) -> None:
+    code, out, complaint = imported_and_run[1][CHOOSE.index(words)]
+    assert (code, out) == (2, ""), complaint
+    assert complaint.splitlines()[-1].endswith(ABSENT["nanolean"]) and "Traceback" not in complaint

@@ -4,6 +4,7 @@ import ast
 import dataclasses
 import importlib
 import importlib.util
+import json
 import os
 import re
 import shlex
@@ -12,8 +13,10 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
+from contextlib import redirect_stdout
 from functools import cache
 from importlib import metadata
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -24,6 +27,7 @@ from packaging.version import Version
 from nanoproof.common.errors import UserError
 from scripts.check_flags import check_commands
 from tests.density import density
+from tests.helpers import import_nodes, import_nodes_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -103,13 +107,13 @@ def library_files() -> list[Path]:
     return sorted((ROOT / "nanoproof").rglob("*.py"))
 
 
-def imports(source: str, module: str, is_package: bool = False) -> list[str]:
-    """Every module that a file imports, wherever in it, by its absolute name."""
+def imports(nodes: list[ast.Import | ast.ImportFrom], module: str, is_package: bool = False) -> list[str]:
+    """Every module that a file imports, by its absolute name."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes:
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
+        else:
             words = module.split(".")
             base = words[: len(words) - node.level + is_package] if node.level else []
             target = ".".join([*base, *filter(None, [node.module])])
@@ -147,23 +151,12 @@ def imports_below(folder: Path) -> list[tuple[str, str]]:
     return [
         (module_name(file), imported)
         for file in sorted(folder.rglob("*.py"))
-        for imported in imports(file.read_text(encoding="utf-8"), module_name(file), file.name == "__init__.py")
+        for imported in imports(import_nodes(file), module_name(file), file.name == "__init__.py")
     ]
 
 
 def library_imports() -> list[tuple[str, str]]:
     return imports_below(ROOT / "nanoproof")
-
-
-def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
 
 
 # -- layers ------------------------------------------------------------------------------------------------------
@@ -203,9 +196,9 @@ def test_the_rule_of_layers_tells_good_imports_from_bad_ones(importer: str, impo
 
 def test_imports_are_found_in_every_form_and_place() -> None:
     source = "import a.b\nfrom .x import y\nfrom nanoproof import rl\ndef f():\n    from ..z import w\n"
-    found = imports(source, "nanoproof.lean.types")
+    found = imports(import_nodes_of(source), "nanoproof.lean.types")
     assert set(found) == {"a.b", "nanoproof.lean.x", "nanoproof", "nanoproof.rl", "nanoproof.z"}
-    assert imports("from .x import y", "nanoproof.lean", is_package=True) == ["nanoproof.lean.x"]
+    assert imports(import_nodes_of("from .x import y"), "nanoproof.lean", is_package=True) == ["nanoproof.lean.x"]
 
 
 def test_the_library_imports_neither_scripts_nor_tests_nor_benchmarks() -> None:
@@ -219,10 +212,6 @@ def test_ray_is_imported_in_the_cluster_alone_and_the_cluster_by_entry_points_in
     importers = {module for module, imported in library_imports() if imported.startswith("nanoproof.cluster")}
     outside = {module for module in importers if not module.startswith("nanoproof.cluster")}
     assert {package_of(module) for module in outside} == {None}
-    done = run_python(
-        "import sys, nanoproof.rl.__main__, nanoproof.prover_server\nprint('nanoproof.cluster' in sys.modules)"
-    )
-    assert done.stdout.strip() == "False", done.stderr
 
 
 def test_packages_without_torch_never_name_it() -> None:
@@ -235,30 +224,69 @@ def test_packages_without_torch_never_name_it() -> None:
     }
 
 
-@pytest.mark.parametrize("package", ["lean", "search", "prover"])
-def test_importing_a_whole_package_leaves_torch_alone(package: str) -> None:
-    modules = [name for file in library_files() if package_of(name := module_name(file)) == package]
-    code = f"import sys, importlib\nfor name in {modules!r}: importlib.import_module(name)\n"
-    done = run_python(code + "print('torch' in sys.modules)")
-    assert done.stdout.strip() == "False", done.stderr
+# -- what importing does, all in one process ---------------------------------------------------------------------
+
+IMPORTED_ALONE = ("lean", "search", "prover")
+PROGRAMS = ("nanoproof.pretrain", "nanoproof.rl.__main__", "nanoproof.prover_server", "scripts.prover_eval")
+IMPORT = """
+import importlib, json, sys, threading, psutil
+
+loaded = {}
+for name, modules in json.loads(sys.argv[1]).items():
+    for module in modules:
+        importlib.import_module(module)
+    loaded[name] = [package for package in ("torch", "nanolean", "nanoproof.cluster") if package in sys.modules]
+started = [thread.name for thread in threading.enumerate()] + psutil.Process().children()
+assert len(started) == 1, started
+print(json.dumps(loaded))
+"""
 
 
-def test_importing_the_library_prints_nothing_and_starts_nothing(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """What of torch, NanoLean and the cluster is loaded after the import of packages, of programs, and of everything.
+
+    One process imports them in this order: what an earlier step loads is still there at the later ones.
+    """
     modules = [module_name(file) for file in library_files()]
     if importlib.util.find_spec("triton") is None:  # its kernels are imported where they are used
         modules.remove("nanoproof.inference.triton_kernels")
     if importlib.util.find_spec("mcp") is None:
         modules.remove("nanoproof.mcp.tools")
-    code = f"""
-import importlib, threading, psutil
-for name in {modules!r}:
-    importlib.import_module(name)
-started = [thread.name for thread in threading.enumerate()] + psutil.Process().children()
-assert len(started) == 1, started
-"""
-    done = run_python(code, NANOPROOF_HOME=str(tmp_path / "home"))
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert list(tmp_path.iterdir()) == []
+    steps: dict[str, list[str]] = {}
+    for package in IMPORTED_ALONE:
+        steps[package] = [module for module in modules if package_of(module) == package]
+    for program in PROGRAMS:
+        steps[program] = [program]
+    steps["all"] = modules
+    folder = tmp_path_factory.mktemp("imported")
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT, json.dumps(steps)],
+        cwd=ROOT,
+        env={**os.environ, "NANOPROOF_HOME": str(folder / "home")},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    line, _, rest = done.stdout.partition("\n")
+    assert rest == "" and list(folder.iterdir()) == []
+    answer: dict[str, list[str]] = json.loads(line)
+    return answer
+
+
+@pytest.mark.parametrize("package", IMPORTED_ALONE)
+def test_importing_a_whole_package_leaves_torch_alone(package: str, loaded: dict[str, list[str]]) -> None:
+    assert "torch" not in loaded[package]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_importing_a_program_loads_neither_nanolean_nor_the_cluster(program: str, loaded: dict[str, list[str]]) -> None:
+    assert loaded[program] == ["torch"]
+
+
+def test_importing_the_library_prints_nothing_and_starts_nothing(loaded: dict[str, list[str]]) -> None:
+    assert loaded["all"] == ["torch", "nanoproof.cluster"]
 
 
 # -- the size and shape of modules ---------------------------------------------------------------------------------
@@ -294,10 +322,10 @@ def test_no_modules_import_each_other_in_a_circle(package: str) -> None:
     modules = modules_of(package)
     graph: dict[str, set[str]] = {name: set() for name in modules}
     for name, file in modules.items():
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in import_nodes(file):
             if isinstance(node, ast.Import):
                 graph[name] |= {alias.name for alias in node.names} & set(modules)
-            elif isinstance(node, ast.ImportFrom) and node.module:
+            elif node.module:
                 below = {f"{node.module}.{alias.name}" for alias in node.names}
                 graph[name] |= below & set(modules) or {node.module} & set(modules)
     assert circles(graph) == []
@@ -321,12 +349,10 @@ def test_modules_are_few_and_of_a_size_to_read() -> None:
 def test_few_lines_are_imports() -> None:
     lines = imported = 0
     for file in modules_of("nanoproof").values():
-        source = file.read_text(encoding="utf-8")
-        lines += source.count("\n")
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                assert node.end_lineno is not None
-                imported += node.end_lineno - node.lineno + 1
+        lines += file.read_text(encoding="utf-8").count("\n")
+        for node in import_nodes(file):
+            assert node.end_lineno is not None
+            imported += node.end_lineno - node.lineno + 1
     assert imported / lines < MOST_IMPORT_LINES
 
 
@@ -414,8 +440,8 @@ def test_density_is_measured() -> None:
 
 
 @pytest.mark.parametrize("module", sorted(MOST_FLAGS))
-def test_commands_do_not_gain_flags_without_a_reason(module: str, capsys: pytest.CaptureFixture[str]) -> None:
-    shown = help_of(module, [], capsys)
+def test_commands_do_not_gain_flags_without_a_reason(module: str) -> None:
+    shown = help_of(module, [])
     flags = set(re.findall(r"^  (--[a-z0-9-]+)", shown, re.MULTILINE))
     assert 50 < len(flags) <= MOST_FLAGS[module]
 
@@ -547,26 +573,30 @@ def words_of(command: str) -> tuple[list[str], str, list[str]]:
     return variables, words[start], words[start + 1 :]
 
 
-def help_of(module: str, words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+def help_of(module: str, words: list[str]) -> str:
     """What `python -m MODULE POSITIONALS --help-all` prints, or `--help` where there is no more."""
+    first_flag = next((i for i, word in enumerate(words) if word.startswith("--")), len(words))
+    shown_with = words[:first_flag]
+    if module in ("nanoproof.sft", "nanoproof.grpo") and any(word.startswith("hf:") for word in words):
+        shown_with = [*shown_with, "--model-path", "hf:x"]
+    return help_with(module, *shown_with)
+
+
+@cache
+def help_with(module: str, *words: str) -> str:
+    """The help of a command, printed once for all the lines of the pages that type it."""
     found = importlib.util.find_spec(module)
     assert found is not None, f"there is no {module}"
     program = importlib.import_module(f"{module}.__main__" if found.submodule_search_locations else module)
-    first_flag = next((i for i, word in enumerate(words) if word.startswith("--")), len(words))
-    foreign = (
-        ["--model-path", "hf:x"]
-        if module in ("nanoproof.sft", "nanoproof.grpo") and any(w.startswith("hf:") for w in words)
-        else []
-    )
-    pages = []
+    page = ""
     for flag in ("--help", "--help-all"):
-        with pytest.raises(SystemExit) as stopped:
-            program.main([*words[:first_flag], *foreign, flag])
+        with redirect_stdout(StringIO()) as said, pytest.raises(SystemExit) as stopped:
+            program.main([*words, flag])
         assert stopped.value.code == 0
-        pages.append(capsys.readouterr().out)
-        if "--help-all" not in pages[0]:
+        page = said.getvalue()
+        if "--help-all" not in page:
             break
-    return pages[-1]
+    return page
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -575,14 +605,14 @@ def test_pages_name_commands(page: str) -> None:
 
 
 @pytest.mark.parametrize("command", sorted({command for page in PAGES for command in commands(page)}))
-def test_pages_name_commands_and_flags_that_exist(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pages_name_commands_and_flags_that_exist(command: str) -> None:
     variables, target, words = words_of(command)
     if target.endswith((".sh", ".py")):
         assert (ROOT / target).is_file(), f"there is no {target}"
         known = (ROOT / target).read_text(encoding="utf-8")
         assert [name for name in variables if name not in known] == [], f"{target} does not know these variables"
     else:
-        known = help_of(target, words, capsys)
+        known = help_of(target, words)
     for word in words:
         if word.startswith("--") and word != "--":
             flag = word.split("=")[0]
@@ -607,6 +637,7 @@ def links(page: Path) -> list[tuple[str, str]]:
     return [(target, anchor) for target, anchor in found if "://" not in target]
 
 
+@cache
 def defined_in(file: Path) -> set[str]:
     """Functions, classes and assigned names of a module, those in classes as `Class.name`."""
     found: set[str] = set()

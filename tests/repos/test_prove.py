@@ -457,19 +457,32 @@ def test_a_checker_that_is_not_there_is_said_before_the_work(tmp_path: Path) -> 
 
 def test_what_the_log_says_is_proved_is_checked_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root, log = tmp_path / "mine", tmp_path / "report" / "attempts.jsonl"
-    lines = {"A.lean": "theorem no : 1 = 2 := by\n  sorry\n\ntheorem yes (n : Nat) : n = n := by sorry\n"}
+    forged = {
+        "no1": "sorry",
+        "no2": "exact no2",
+        "no3": "admit",
+        "no4": "exact sorryAx _ false",
+        "no5": "rfl\ntheorem x : 1 = 2 := sorry",
+        "no6": "",
+    }
+    # In files of their own, as one that stands behind another of them would be proved, if that holds.
+    lines = {f"{name}.lean": f"theorem {name} : 1 = 2 := by\n  sorry\n" for name in forged}
+    lines["yes.lean"] = "theorem yes (n : Nat) : n = n := by sorry\n"
     assert prove_here(root, tmp_path, lines=lines) == 1
     keys = {record["name"]: record["key"] for record in records(tmp_path / "report")}
-    for proof in ("sorry", "exact no", "admit", "exact sorryAx _ false", "rfl\ntheorem x : 1 = 2 := sorry", ""):
-        record = {"key": keys["no"], "outcome": "proved", "proof": proof, "method": "m", "budget": 99}
-        log.write_text(json.dumps(record) + "\n")
-        capsys.readouterr()
-        assert prove_here(root, tmp_path, lines={}) == 1, proof
-        said = capsys.readouterr().out
-        assert "1 of 2 proved" in said and "A.lean:2 no: not proved" in said, said
-        assert not proof or "the proof in attempts.jsonl counts as nothing" in said
-        tried = [each["name"] for each in records(tmp_path / "report") if "simulations" in each]
-        assert "no" in tried, "it is tried anew, as if nothing was known"
+    with open(log, "w") as file:
+        for name, proof in forged.items():
+            record = {"key": keys[name], "outcome": "proved", "proof": proof, "method": "m", "budget": 99}
+            file.write(json.dumps(record) + "\n")
+    capsys.readouterr()
+    assert prove_here(root, tmp_path, lines={}) == 1
+    said = capsys.readouterr().out
+    assert "1 of 7 proved" in said, said
+    tried = [each["name"] for each in records(tmp_path / "report") if "simulations" in each]
+    assert set(tried) == {*forged, "yes"}, "all are tried anew, as if nothing was known"
+    for name, proof in forged.items():
+        assert f"{name}.lean:2 {name}: not proved" in said, said
+        assert not proof or f"{name}.lean:2 {name}: the proof in attempts.jsonl counts as nothing" in said, said
 
 
 def test_a_file_that_could_not_be_read_is_counted_and_no_success(
