@@ -4,6 +4,7 @@ import gzip
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -38,9 +39,9 @@ def proof(name: str) -> str:
     return f"theorem {name} (p : Prop) (h : p) : p := by\n  exact h\n"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def in_processes(certificates_here: None) -> Iterator[None]:
-    """As a user has it, and other tests have not."""
+@contextmanager
+def processes_of_their_own() -> Iterator[None]:
+    """Certificates are written and compared as a user has it, and other tests have not."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (certificates, embedded):
             patch.setattr(module, "run", run)
@@ -48,13 +49,14 @@ def in_processes(certificates_here: None) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, certificates_here: None) -> Path:
     """Proofs with certificates, some of which somebody has changed."""
     path = tmp_path_factory.mktemp("run") / "proofs"
     path.mkdir()
     for name in NAMES:
         (path / f"{name}.lean").write_text(proof(name), encoding="utf-8")
-    assert write_certificates(path) == len(NAMES)
+    with processes_of_their_own():
+        assert write_certificates(path) == len(NAMES)
     text = {name: (path / f"{name}.ndjson").read_text(encoding="utf-8") for name in NAMES}
     (path / "packed.ndjson.gz").write_bytes(gzip.compress(text["packed"].encode()))
     (path / "packed.ndjson").unlink()
@@ -92,7 +94,8 @@ def reasons(found: dict, outcome: str) -> dict[str, str]:
 def test_our_own_checker_refuses_what_is_changed_and_nothing_else(folder, tmp_path, capsys):
     out = tmp_path / "result.json"
     words = ["--certificates", "--jobs", "2", "--json", str(out)]
-    assert check_with_lean.main([str(folder), *words]) == 1
+    with processes_of_their_own():
+        assert check_with_lean.main([str(folder), *words]) == 1
     assert capsys.readouterr().out.endswith("4 of 10 certificates accepted, 6 refused, 0 declined (nanolean)\n")
     found = json.loads(out.read_text(encoding="utf-8"))
     refused = reasons(found, "refused")

@@ -361,8 +361,8 @@ from tests.helpers import main_of
 sys.modules["torch"] = None  # as if it were not installed
 ended = {}
 for module in sys.argv[1:]:
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("nanoproof", "scripts", "benchmarks")]:
-        del sys.modules[name]
+    for name in (module, f"{module}.__main__"):
+        sys.modules.pop(name, None)  # which another program has imported
     sys.argv = [module, "--help"]
     said, complaint = io.StringIO(), io.StringIO()
     try:

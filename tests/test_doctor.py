@@ -298,7 +298,7 @@ def test_a_tokenizer_or_a_checkpoint_will_do_for_finetuning() -> None:
 
 
 def test_the_page_has_a_word_for_every_sign_and_exits_with_1_for_what_is_missing(
-    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    empty_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sections = {title: doctor.SECTIONS[title] for title in ("Machine", "Home")}  # for that of Lean see the next test
     monkeypatch.setattr(doctor, "SECTIONS", sections)

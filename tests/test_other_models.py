@@ -17,6 +17,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.inference.language_model import GenerationOptions
 from nanoproof.inference.openai_model import EndpointOptions, OpenAIModel
+from nanoproof.lean.embedded import start_embedded
 from nanoproof.model.checkpoint import save_checkpoint
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import train_tokenizer
@@ -47,6 +48,13 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = GPTConfig(vocab_size=words.vocab_size, depth=1, aspect_ratio=16, head_dim=16, sequence_len=64)
     save_checkpoint(folder, 3, GPT.create(config), words)
     return folder
+
+
+@pytest.fixture(scope="module")
+def lean() -> Iterator[tuple[str, ...]]:
+    """Flags that name a server of NanoLean, which no command has to start then."""
+    with start_embedded(1) as servers:
+        yield "--lean-servers", *servers.addresses, "--lean-token", servers.token
 
 
 @pytest.fixture(scope="module")
@@ -87,11 +95,12 @@ def holds(folder: Path, word: str) -> list[Path]:
 
 @pytest.mark.parametrize("how", ["bfs-prover", "chat"])
 def test_an_endpoint_proves_a_theorem(
-    server: OpenAIServer, how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    server: OpenAIServer, lean: tuple[str, ...], how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out.lean"
     spec = f"openai:{server.base}#tiny"
-    words = ["--model", spec, "--prompt-format", how, *SHORT, "--out", str(out), "--html", str(tmp_path / "t.html")]
+    words = ["--model", spec, "--prompt-format", how, *SHORT, *lean]
+    words += ["--out", str(out), "--html", str(tmp_path / "t.html")]
     assert prove.main([THEOREM, *words]) == 0
     assert "exact ⟨h.2, h.1⟩" in out.read_text()
     shown = capsys.readouterr()
@@ -100,7 +109,7 @@ def test_an_endpoint_proves_a_theorem(
 
 
 def test_models_of_transformers_and_ours_are_asked_in_any_format(
-    decoder: Path, encoder_decoder: Path, checkpoint: Path, capsys: pytest.CaptureFixture[str]
+    decoder: Path, encoder_decoder: Path, checkpoint: Path, lean: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     specs = [
         (f"hf:{decoder}", "llmstep", "--value-model", str(checkpoint)),
@@ -109,7 +118,7 @@ def test_models_of_transformers_and_ours_are_asked_in_any_format(
         (str(checkpoint), "nanoproof", "--value-model", str(checkpoint)),
     ]
     for spec, how, *rest in specs:
-        words = ["--model-path", spec, "--prompt-format", how, *rest, *SHORT, "--num-simulations", "2"]
+        words = ["--model-path", spec, "--prompt-format", how, *rest, *SHORT, *lean, "--num-simulations", "2"]
         assert prove.main([THEOREM, *words]) == 1, spec
         assert "2 simulations, 12 tactic samples" in capsys.readouterr().out, spec
 

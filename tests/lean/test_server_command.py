@@ -15,6 +15,7 @@ import psutil
 import pytest
 import requests
 
+from nanoproof.common.errors import run_main
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.server import __main__ as server_command
@@ -118,11 +119,20 @@ def test_a_busy_port_is_one_line_and_status_2(start: Start, project: Path) -> No
         (["--backend", "nanolean", "--imports", "Mathlib"], "--imports is for the backend repl"),
     ],
 )
-def test_wrong_options_are_one_line_and_status_2(start: Start, flags: list[str], message: str) -> None:
-    process = start(*flags, "--port", "0")
-    _, stderr = process.communicate(timeout=60)
-    assert process.returncode == 2
-    assert message in stderr and stderr.count("\n") == 1
+def test_wrong_options_are_one_line_and_status_2(
+    flags: list[str], message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    said = refusal([*flags, "--port", "0"], capfd)
+    assert message in said and said.count("\n") == 1
+
+
+def refusal(flags: list[str], capfd: pytest.CaptureFixture[str]) -> str:
+    """What the command says on stderr, run in this process, when it ends with status 2 and has written nothing else."""
+    with pytest.raises(SystemExit) as stopped:
+        run_main(lambda: server_command.main(flags))
+    stdout, stderr = capfd.readouterr()
+    assert (stopped.value.code, stdout) == (2, "")
+    return stderr
 
 
 def test_with_warmup_a_repl_that_does_not_start_ends_the_server(start: Start, project: Path) -> None:
@@ -180,17 +190,28 @@ def test_the_server_ends_when_its_input_closes_if_asked_to(start: Start, project
     session.close()
 
 
-def test_embedded_servers_prove_and_leave_nothing(tmp_path: Path) -> None:
-    with start_embedded(2) as servers:
-        client = LeanServerClient(servers.addresses[0], servers.token)
-        pids = leased_pids(client)
-        with client.lease() as session:
+def test_embedded_servers_share_processes_serve_those_with_their_token_and_leave_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NANOPROOF_LEAN_TOKEN", "of-other-servers")
+    with start_embedded(3, num_servers=2) as servers:
+        clients = [LeanServerClient(address, servers.token) for address in servers.addresses]
+        assert [client.status()["max_processes"] for client in clients] == [2, 1]
+
+        for stranger in (LeanServerClient(servers.addresses[0]), LeanServerClient(servers.addresses[0], "")):
+            with pytest.raises(AccessDenied):
+                stranger.lease()
+        lines = [" ".join(each.info["cmdline"] or ()) for each in psutil.process_iter(["cmdline"])]
+        assert any("nanoproof.lean.server" in line for line in lines) and servers.token not in " ".join(lines)
+
+        pids = [*leased_pids(clients[0]), *leased_pids(clients[1])]
+        with clients[0].lease() as session:
             right = session.apply(session.start(THEOREM), ["constructor"])[0]
             assert isinstance(right, TacticApplied) and len(right.branches) == 2
             assert session.apply(right.branches[1], ["exact hq"]) == [TacticApplied(())]
             report = session.check(THEOREM.source.replace("sorry", "exact ⟨hp, hq⟩"))
         assert report.accepted and report.axioms == ()
-    assert len(pids) == 2
+    assert len(pids) == 3
     wait_for(lambda: all(map(is_gone, pids)), "the processes to end")
 
 
@@ -209,22 +230,6 @@ def test_embedded_servers_end_with_a_program_that_is_killed(tmp_path: Path) -> N
     wait_for(lambda: all(map(is_gone, pids)), "the processes to end")
 
 
-def test_processes_are_dealt_to_embedded_servers() -> None:
-    with start_embedded(3, num_servers=2) as servers:
-        clients = [LeanServerClient(address, servers.token) for address in servers.addresses]
-        assert [client.status()["max_processes"] for client in clients] == [2, 1]
-
-
-def test_an_embedded_server_serves_only_those_who_have_its_token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NANOPROOF_LEAN_TOKEN", "of-other-servers")
-    with start_embedded(1) as servers:
-        for client in (LeanServerClient(servers.addresses[0]), LeanServerClient(servers.addresses[0], "")):
-            with pytest.raises(AccessDenied):
-                client.lease()
-        lines = [" ".join(each.info["cmdline"] or ()) for each in psutil.process_iter(["cmdline"])]
-        assert any("nanoproof.lean.server" in line for line in lines) and servers.token not in " ".join(lines)
-
-
 def test_an_embedded_server_that_is_too_slow_is_an_error() -> None:
     with pytest.raises(ServerUnavailable, match="did not start in"):
         start_embedded(1, timeout=0.001)
@@ -240,12 +245,10 @@ def test_the_flags_of_leantree_run_the_repl_and_say_which_lean_it_is(start: Star
     assert (status["max_processes"], status["available_processes"]) == (1, 2), "one to lease and a spare"
 
 
-def test_an_address_that_others_reach_needs_a_token_or_a_word(start: Start, project: Path) -> None:
-    process = start(*repl_flags(project), "--address", "0.0.0.0")
-    stdout, stderr = process.communicate(timeout=60)
-    assert (process.returncode, stdout, stderr.count("\n")) == (2, "", 1)
-    assert stderr.startswith("error: --address 0.0.0.0: anyone who reaches it can run code here")
-    assert "NANOPROOF_LEAN_TOKEN" in stderr and "--no-token" in stderr
+def test_an_address_that_others_reach_needs_a_token_or_a_word(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    said = refusal([*repl_flags(project), "--address", "0.0.0.0"], capfd)
+    assert said.startswith("error: --address 0.0.0.0: anyone who reaches it can run code here")
+    assert "NANOPROOF_LEAN_TOKEN" in said and "--no-token" in said and said.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from nanoproof.common.errors import UserError
+from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.lean_file import LeanFile
 from nanoproof.lean.types import Branch, CheckReport, Goal, ProofState, ServerTimeout, Theorem
 from nanoproof.prover.attempt import Attempt
@@ -110,23 +111,6 @@ def test_a_project_is_proved_into_a_patch_though_killed_and_a_second_run_adds_no
     first = patch.read_bytes()
     assert main(words) == 1 and "3 of 5 proved, 0 of them new" in capsys.readouterr().out
     assert patch.read_bytes() == first and len(records(report)) == len(tried)
-
-
-def test_lemmas_of_the_project_are_tried_where_nothing_else_is_said(tmp_path: Path, capsys: Any) -> None:
-    root, lemma = tmp_path / "mine", "  induction n with\n  | zero => rfl\n  | succ n ih => rw [My.f, ih]; omega\n"
-    root.mkdir()
-    (root / "A.lean").write_text(
-        "namespace My\ndef f : Nat → Nat\n  | 0 => 0\n  | n + 1 => f n + 2\n\n"
-        f"theorem f_eq (n : Nat) : f n = 2 * n := by\n{lemma}end My\n"
-    )
-    (root / "B.lean").write_text(
-        "import A\n\ntheorem gap (a b : Nat) : My.f (a + b) = My.f b + My.f a := by\n  sorry\n"
-    )
-    words = ["prove", str(root), "--policy", "uniform", "--num-simulations", "16", "--lean-processes", "1"]
-    assert main([*words, "--premise-tactics", "0", "--report", str(tmp_path / "without")]) == 1
-    assert main([*words, "--report", str(tmp_path / "with")]) == 0
-    assert "1 of 1 proved" in capsys.readouterr().out
-    assert "f_eq" in (tmp_path / "with" / "proofs.patch").read_text()
 
 
 def records_of_whole_lines(log: Path) -> list[dict[str, Any]]:
@@ -378,14 +362,44 @@ def test_the_store_learns_of_theorems_of_which_nothing_is_left_open(
 # -- What a proof rests on -------------------------------------------------------------------------------------------
 
 
-def prove_here(root: Path, tmp_path: Path, *flags: str, lines: dict[str, str]) -> int:
-    """Write a project and prove it with solver tactics and its own lemmas, its report in `tmp_path/report`."""
-    root.mkdir(exist_ok=True)
-    for path, text in lines.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
-    words = ["--policy", "solver-only", "--num-simulations", "4", "--lean-processes", "1"]
-    return main(["prove", str(root), *words, "--report", str(tmp_path / "report"), *flags])
+ProveHere = Callable[..., int]
+
+
+@pytest.fixture(scope="module")
+def prove_here() -> Iterator[ProveHere]:
+    """Write a project and prove it with solver tactics and its own lemmas, its report in `tmp_path/report`.
+
+    One server of NanoLean does it for all tests: that the command starts its own is for those further above.
+    """
+    with start_embedded(1) as servers:
+
+        def prove_here(root: Path, tmp_path: Path, *flags: str, lines: dict[str, str]) -> int:
+            root.mkdir(exist_ok=True)
+            for path, text in lines.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(text)
+            words = ["--policy", "solver-only", "--num-simulations", "4"]
+            words += ["--lean-servers", *servers.addresses, "--lean-token", servers.token]
+            return main(["prove", str(root), *words, "--report", str(tmp_path / "report"), *flags])
+
+        yield prove_here
+
+
+def test_lemmas_of_the_project_are_tried_where_nothing_else_is_said(
+    prove_here: ProveHere, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lemma = "  induction n with\n  | zero => rfl\n  | succ n ih => rw [My.f, ih]; omega\n"
+    lines = {
+        "A.lean": "namespace My\ndef f : Nat → Nat\n  | 0 => 0\n  | n + 1 => f n + 2\n\n"
+        f"theorem f_eq (n : Nat) : f n = 2 * n := by\n{lemma}end My\n",
+        "B.lean": "import A\n\ntheorem gap (a b : Nat) : My.f (a + b) = My.f b + My.f a := by\n  sorry\n",
+    }
+    words = ["--policy", "uniform", "--num-simulations", "16"]
+    without = [*words, "--premise-tactics", "0", "--report", str(tmp_path / "without")]
+    assert prove_here(tmp_path / "mine", tmp_path, *without, lines=lines) == 1
+    assert prove_here(tmp_path / "mine", tmp_path, *words, lines={}) == 0
+    assert "1 of 1 proved" in capsys.readouterr().out
+    assert "f_eq" in (tmp_path / "report" / "proofs.patch").read_text()
 
 
 def reported(tmp_path: Path) -> dict[str, dict[str, Any]]:
@@ -402,7 +416,7 @@ CONDITIONAL = {
 
 
 def test_a_proof_by_an_open_lemma_of_another_file_is_told_apart_everywhere(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    prove_here: ProveHere, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = tmp_path / "mine"
     assert prove_here(root, tmp_path, lines=CONDITIONAL) == 1
@@ -435,7 +449,7 @@ JUDGED = {
 
 @pytest.mark.parametrize(("code", "accepted"), [(0, 2), (1, 0)])
 def test_a_checker_judges_the_proofs_without_what_is_open(
-    code: int, accepted: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    prove_here: ProveHere, code: int, accepted: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     checker = f"{sys.executable} -c 'import sys; print(sys.argv[1]); sys.exit({code})' {{file}}"
     lines = JUDGED if code == 0 else {"A.lean": "theorem yes (n : Nat) : n = n := by sorry\n"}
@@ -449,13 +463,15 @@ def test_a_checker_judges_the_proofs_without_what_is_open(
     assert len(judged["refused"]) == total - accepted
 
 
-def test_a_checker_that_is_not_there_is_said_before_the_work(tmp_path: Path) -> None:
+def test_a_checker_that_is_not_there_is_said_before_the_work(prove_here: ProveHere, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such program"):
         prove_here(tmp_path / "mine", tmp_path, "--checker", "no_such_checker", lines=JUDGED)
     assert not (tmp_path / "report").exists()
 
 
-def test_what_the_log_says_is_proved_is_checked_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_the_log_says_is_proved_is_checked_again(
+    prove_here: ProveHere, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     root, log = tmp_path / "mine", tmp_path / "report" / "attempts.jsonl"
     forged = {
         "no1": "sorry",
@@ -486,7 +502,7 @@ def test_what_the_log_says_is_proved_is_checked_again(tmp_path: Path, capsys: py
 
 
 def test_a_file_that_could_not_be_read_is_counted_and_no_success(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    prove_here: ProveHere, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = tmp_path / "mine"
     lines = {
@@ -522,7 +538,7 @@ def test_the_count_of_sorries_falls_by_what_was_filled(
 
 @pytest.mark.parametrize("header", ["import Mathlib\n", "import B\n"])
 def test_a_name_of_a_missing_library_is_not_bound(
-    header: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    prove_here: ProveHere, header: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = {"A.lean": f"{header}theorem t (x : ENat) : x = x := by sorry\n", "B.lean": "import Mathlib\n"}
     assert prove_here(tmp_path / "mine", tmp_path, lines=lines) == 1
@@ -531,7 +547,7 @@ def test_a_name_of_a_missing_library_is_not_bound(
 
 
 def test_what_comes_behind_an_error_is_refused_for_that_error_alone(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    prove_here: ProveHere, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = 'theorem a : 1 = 1 := by sorry\nmacro "m" : tactic => `(tactic| simp)\n'
     behind = "theorem b (x : foo y) : f x := by sorry\ntheorem c : True := by sorry\n"
@@ -544,7 +560,7 @@ def test_what_comes_behind_an_error_is_refused_for_that_error_alone(
 
 
 def test_a_certified_text_that_lacks_something_binds_no_names(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    prove_here: ProveHere, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its statement could have become another one: it is not judged."""
     lines = {**JUDGED, "A.lean": f"{JUDGED['A.lean']}\ntheorem auto (x : a) : x = x := by sorry\n"}

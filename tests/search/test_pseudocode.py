@@ -10,6 +10,7 @@ import hashlib
 import json
 import random
 from dataclasses import replace
+from functools import cache
 from math import exp, log, sqrt
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from nanoproof.search.search import search
 from tests.fakes.lean import ScriptedLean, branch
 from tests.fakes.policy import ScriptedPolicy, suggestion
 from tests.fakes.world import RandomLean, RandomPolicy, state
+from tests.helpers import NIGHTLY
 
 WORLDS = range(200)
 WHOLE = (25, 91, 105)
@@ -187,6 +189,7 @@ def digest(tree: Described) -> str:
     return hashlib.sha256(json.dumps(tree).encode()).hexdigest()[:16]
 
 
+@cache
 def kept() -> dict[str, Any]:
     data: dict[str, Any] = json.loads(KEPT.read_text())
     return data
@@ -195,9 +198,12 @@ def kept() -> dict[str, Any]:
 def test_200_of_200_trees_are_those_of_the_pseudocode() -> None:
     digests = kept()["digests"]
     for seed in WORLDS:
-        expected = described(published(seed))
-        assert digest(expected) == digests[seed], f"world {seed}: what is kept is another tree"
-        assert described_ours(ours(seed)) == expected, seed
+        assert digest(described_ours(ours(seed))) == digests[seed], seed
+
+
+def test_what_is_kept_are_trees_of_the_pseudocode() -> None:
+    for seed in WORLDS if NIGHTLY > 1 else WORLDS[::8]:
+        assert digest(described(published(seed))) == kept()["digests"][seed], seed
 
 
 @pytest.mark.parametrize("seed", WHOLE)
@@ -206,23 +212,24 @@ def test_a_tree_is_the_one_that_was_kept(seed: int) -> None:
 
 
 def test_the_plain_reference_knows_the_rules_too() -> None:
-    for seed in range(0, 200, 8):
+    for seed in WORLDS[::8]:
         lean, policy, ps_c = world(seed)
         config = SearchConfig.preset("alphaproof-pseudocode", progressive_c=ps_c)
-        assert described_plain(plain_search(state(0), policy, lean, config, SIMULATIONS)) == described(published(seed))
+        tree = described_plain(plain_search(state(0), policy, lean, config, SIMULATIONS))
+        assert digest(tree) == kept()["digests"][seed], seed
 
 
 def test_the_worlds_hold_every_difference() -> None:
     """With any one of the rules as in the paper, many of the trees are others."""
     for changed in ({"rules": "paper"}, {"merge_same_state": True}, {"c_and": 64.0}):
         others = 0
-        for seed in range(40):
+        for seed in range(20):
             lean, policy, ps_c = world(seed)
             config = SearchConfig.preset("alphaproof-pseudocode", **{"progressive_c": ps_c, **changed})
             root = or_node(state(0))
             search(root, policy, lean, config, SIMULATIONS, SearchLog())
             others += digest(described_ours(root)) != kept()["digests"][seed]
-        assert others >= 8, changed
+        assert others >= 4, changed
 
 
 def grown(simulations: int) -> Node:
