@@ -5,6 +5,8 @@ from pathlib import Path
 
 from benchmarks.data import DataBenchmark, measure_tokens, measure_transitions
 from benchmarks.leantree_text import write_leantree
+from nanolean.data.replay import read_statement
+from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.data.transitions.leantree import read_transitions
 
 SMALL = DataBenchmark(megabytes=0.3, text_megabytes=0.1, repeats=1, steady_megabytes=0.3)
@@ -32,3 +34,10 @@ def test_made_up_leantree_data_follow_from_the_seed_and_all_of_it_is_read(tmp_pa
     nodes = [node for theorem in theorems for node in theorem["by_blocks"][0]["tree"]["nodes"]]
     assert [t.depth for t in read_transitions(first)] == [node["proof_depth"] for node in nodes]
     assert any(len(node["tactic"]["children"]) == 2 for node in nodes)
+
+
+def test_the_exercises_to_measure_steps_on_are_72_statements_that_elaborate() -> None:
+    text = (REPO_ROOT / "data" / "nanolean" / "exercises_more.lean").read_text(encoding="utf-8")
+    result = read_statement(text)
+    assert not result.has_errors
+    assert len(result.sorries) == 72
