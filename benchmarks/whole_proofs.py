@@ -2,10 +2,11 @@
 
     python -m benchmarks.whole_proofs [--samples 10000] [--faults 0.01] [--kills 5] [--json PATH]
 
-The evaluation is `python -m scripts.prover_eval --whole-proofs` as it is, over a server of NanoLean whose processes die
-at some texts and never answer others (`faulty_lean.py`), and a server of OpenAI's API that writes proofs. Whether a
-text is a proof is known before: the generator's own proofs are replayed tactic by tactic, single tactics are tried on
-the goal, and the other texts are wrong by what they are. At random moments the evaluation gets SIGKILL and is resumed.
+The evaluation is `python -m scripts.prover_eval --whole-proofs` as it is, but forked from a process that has imported
+it. Its server of NanoLean has processes that die at some texts and never answer others (`faulty_lean.py`), and a server
+of OpenAI's API writes proofs. Whether a text is a proof is known before: the generator's own proofs are replayed tactic
+by tactic, single tactics are tried on the goal, and the other texts are wrong by what they are. At random moments the
+evaluation gets SIGKILL and is resumed.
 
 In the end every sample must have the verdict of its text. A text whose verdict was on record must never be read again,
 and any other one only as often as Lean failed at it or the evaluation died with it under way. "ours" is how many
@@ -18,8 +19,6 @@ import os
 import platform
 import random
 import re
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -46,6 +45,7 @@ from nanoproof.lean.server.backend import Backend, ServerSettings
 from nanoproof.lean.server.forks import ForkServer, can_fork
 from nanoproof.lean.server.pool import Pool
 from tests.fakes.openai_server import openai_server
+from tests.helpers import as_command, start_forked
 
 TACTICS = ("rfl", "simp", "omega", "trivial", "assumption", "constructor", "intro h", "simp_all")
 FAMILY_LEVELS = (1, 2)
@@ -196,11 +196,18 @@ class Reading(NamedTuple):
     mark: str
 
 
+def evaluate(words: list[str]) -> int:
+    """Be the command, in a process that has torch; this one has no use for it."""
+    from scripts import prover_eval
+
+    return prover_eval.main(words)
+
+
 @dataclass
 class Evaluation:
     """The command that is killed and resumed, and what it has left behind so far."""
 
-    command: list[str]
+    words: list[str]
     out: Path
     folder: Path
     log: Path
@@ -210,22 +217,18 @@ class Evaluation:
 
         Raises RuntimeError, with its last words, if it fails.
         """
-        with (
-            self.log.open("ab") as log,
-            subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log) as process,
-        ):
-            try:
-                while process.poll() is None:
-                    if until():
-                        process.send_signal(signal.SIGKILL)
-                        process.wait()
-                        return False
-                    time.sleep(0.02)
-            finally:
-                process.kill()
-        if process.returncode:
+        process = start_forked(as_command, evaluate, self.log, self.words)
+        try:
+            while process.exitcode is None:
+                if until():
+                    return False
+                time.sleep(0.02)
+        finally:
+            process.kill()
+            process.join()
+        if process.exitcode:
             said = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-            raise RuntimeError(f"the evaluation ended with exit code {process.returncode}: {' / '.join(said[-3:])}")
+            raise RuntimeError(f"the evaluation ended with exit code {process.exitcode}: {' / '.join(said[-3:])}")
         return True
 
     def lines(self) -> int:
@@ -392,12 +395,12 @@ def measure(
     writer = Writer({theorem.name: theorem for theorem in known})
     with openai_server() as model, faulty_server(readings, faults, seed, processes, seconds) as lean:
         model.writer = writer
-        command = [sys.executable, "-m", "scripts.prover_eval", "--whole-proofs", "--datasets", str(file)]
-        command += ["--model-path", f"openai:{model.base}#tiny", "--prompt-format", "deepseek-v1.5"]
-        command += ["--samples", str(each), "--samples-at-once", str(AT_ONCE), "--proof-seconds", f"{seconds:g}"]
-        command += ["--lean-servers", lean, "--seed", str(seed), "--device-type", "cpu", "--log-level", "warning"]
-        command += ["--output-dir", str(folder / "out"), "--continue"]
-        evaluation = Evaluation(command, folder / "out", readings, folder / "log")
+        words = ["--whole-proofs", "--datasets", str(file)]
+        words += ["--model-path", f"openai:{model.base}#tiny", "--prompt-format", "deepseek-v1.5"]
+        words += ["--samples", str(each), "--samples-at-once", str(AT_ONCE), "--proof-seconds", f"{seconds:g}"]
+        words += ["--lean-servers", lean, "--seed", str(seed), "--device-type", "cpu", "--log-level", "warning"]
+        words += ["--output-dir", str(folder / "out"), "--continue"]
+        evaluation = Evaluation(words, folder / "out", readings, folder / "log")
         report = Measurement(evaluation, writer, each * len(known), processes).run(kills, seed)
     summary = read_json(folder / "out" / "summary.json")
     report.details |= {"copies": summary["whole_proofs"]["copies"], "pass_at": summary["whole_proofs"]["pass_at"]}
