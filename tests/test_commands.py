@@ -355,23 +355,23 @@ def test_a_server_without_a_word_of_lean_says_that_it_serves_nanolean(
 # -- without torch -----------------------------------------------------------------------------------------------
 
 WITHOUT_TORCH = """
-import contextlib, io, json, runpy, sys
-from tests.helpers import main_of
+import contextlib, io, json, runpy, shlex, sys
 
 sys.modules["torch"] = None  # as if it were not installed
 ended = {}
-for module in sys.argv[1:]:
+for command in sys.argv[1:]:
+    module, *words = shlex.split(command)
     for name in (module, f"{module}.__main__"):
         sys.modules.pop(name, None)  # which another program has imported
-    sys.argv = [module, "--help"]
+    sys.argv = [module, *(words or ["--help"])]
     said, complaint = io.StringIO(), io.StringIO()
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complaint):
             runpy.run_module(module, run_name="__main__")
     except SystemExit as stopped:
-        ended[module] = [stopped.code or 0, complaint.getvalue()]
+        ended[command] = [stopped.code or 0, complaint.getvalue()]
     except BaseException as error:
-        ended[module] = [1, repr(error)]
+        ended[command] = [1, repr(error)]
 print(json.dumps(ended))
 """
 
@@ -383,17 +383,18 @@ def test_without_torch_a_command_shows_its_help_or_says_in_one_line_what_is_miss
     needing = {f"nanoproof.{name}" for name in ("pretrain", "midtrain", "sft", "rl", "inference")}
     names = ("doctor", "monitor", "repos", "mcp", "lean.server", "lean.probe", "data.download")
     without = {"scripts.prove", *(f"nanoproof.{name}" for name in names)}
-    modules = sorted({*modules, *needing, *without})
+    asked_for_a_model = "scripts.prove 'theorem t : True' --model-path sft/none"
+    commands = sorted({*modules, *needing, *without, asked_for_a_model})
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_TORCH, *modules], cwd=ROOT, capture_output=True, text=True, timeout=240
+        [sys.executable, "-c", WITHOUT_TORCH, *commands], cwd=ROOT, capture_output=True, text=True, timeout=240
     )
     assert done.returncode == 0, done.stderr
     ended = json.loads(done.stdout.splitlines()[-1])
-    assert set(ended) == set(modules)
-    stopped = {module: said for module, (code, said) in ended.items() if code != 0}
-    for module, said in stopped.items():
-        assert ended[module][0] == 2 and said.count("\n") == 1 and "needs torch" in said, (module, said)
-    assert needing - {"nanoproof.midtrain"} <= set(stopped)
+    assert set(ended) == set(commands)
+    stopped = {command: said for command, (code, said) in ended.items() if code != 0}
+    for command, said in stopped.items():
+        assert ended[command][0] == 2 and said.count("\n") == 1 and "needs torch" in said, (command, said)
+    assert {asked_for_a_model, *needing} - {"nanoproof.midtrain"} <= set(stopped)
     assert not without & set(stopped)
 
 
@@ -454,8 +455,6 @@ def test_every_module_with_a_main_is_a_command() -> None:
 def test_what_needs_no_network_is_proved_without_torch(tmp_path: Path) -> None:
     run = without_torch(tmp_path, "scripts.prove", "theorem t (n : Nat) : n + 0 = n", "--policy", "solver-only")
     assert run.returncode == 0 and "proven in 1 tactic" in run.stdout, run.stderr
-    run = without_torch(tmp_path, "scripts.prove", "theorem t (n : Nat) : n + 0 = n", "--model-path", "sft/none")
-    assert run.returncode == 2 and "needs torch" in run.stderr and run.stderr.count("\n") == 1, run.stderr
 
 
 @pytest.mark.usefixtures("empty_home")
