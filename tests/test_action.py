@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "integrations" / "action"
 ACTION = yaml.safe_load((FOLDER / "action.yml").read_text(encoding="utf-8"))

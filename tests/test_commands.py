@@ -20,6 +20,8 @@ from nanoproof.common.errors import UserError
 from nanoproof.lean.server.__main__ import settings_of
 from tests.helpers import main_of
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 SERVER = "--project-path P --repl-exe P/.lake/build/bin/repl --imports Mathlib"
 MINIF2F = "FormalConjecturesForMathlib.Analysis.SpecialFunctions.NthRoot FormalConjectures.Util.Answer"

@@ -17,6 +17,8 @@ from nanoproof.common.errors import ABSENT
 from tests.helpers import import_nodes
 from tests.lean.conftest import SCRIPT
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 TAKEN = {
     ("nanoproof.data.nanolean", "nanolean.data.families"),

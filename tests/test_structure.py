@@ -29,6 +29,8 @@ from scripts.check_flags import check_commands
 from tests.density import density
 from tests.helpers import import_nodes, import_nodes_of
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import pytest
 from packaging.requirements import Requirement
 
+pytestmark = pytest.mark.slow
+
 TORCH = version("torch").partition("+")[0]
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = "from setuptools import build_meta as b; print(b.build_sdist('out')); print(b.build_wheel('out'))"

@@ -25,6 +25,8 @@ from tests.selfplay import scripted_selfplay
 from tests.selfplay.scripted_selfplay import words
 from tests.training import small
 
+pytestmark = pytest.mark.slow
+
 KILLS = ("gather:1", "proof:3", "verify:12", "write:1", "train:2", "tensors:1")
 KILLS += ("conjecture:2", "verify:20", "trained:1", "conjecture:3")
 

@@ -28,6 +28,8 @@ from tests.fakes.policy import suggestion
 from tests.rl import scripted_rl
 from tests.training.small import ALONE
 
+pytestmark = pytest.mark.slow
+
 TARGET = "theorem target (n : Nat) (h : 0 < n) : n + 0 = n := by sorry"
 SCRIPT: dict[str, dict[str, Outcome]] = {
     **{"V": {"first": ("W",)}, "W": {"close": ()}},
