@@ -3,10 +3,11 @@
 #   bash runs/first_gpu_run.sh               one GPU; the report is first_gpu_run.txt (REPORT=FILE)
 #   DRY_RUN=1 bash runs/first_gpu_run.sh     prints the commands and checks their flags; DRY_RUN=commands only prints
 #   DEVICE=cpu bash runs/first_gpu_run.sh    runs what a CPU can and says what is left
+#   ONLY='parity|rl' bash runs/first_gpu_run.sh    the parts whose names match (data and tokenizer always)
 # A part that fails, or takes longer than its seconds, is noted in the report, and the next one begins.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-: "${DRY_RUN:=0}" "${DEVICE:=cuda}" "${REPORT:=$PWD/first_gpu_run.txt}"
+: "${DRY_RUN:=0}" "${DEVICE:=cuda}" "${REPORT:=$PWD/first_gpu_run.txt}" "${ONLY:=.}"
 [ "$DRY_RUN" != 0 ] || bash runs/setup.sh >&2
 [ ! -e .venv/bin/activate ] || source .venv/bin/activate
 if [ "$DRY_RUN" = 1 ]; then
@@ -31,6 +32,7 @@ passed=0 failed=()
 part() {
     local name="$1" seconds="$2" started=$SECONDS status=0 log
     shift 2
+    [[ "$name" =~ $ONLY|^data$|^tokenizer$ ]] || return 0
     if [ "$DRY_RUN" != 0 ]; then printf '%q ' "$@" && echo && return; fi
     log="$home/$name.log"
     echo "== $name: $*"
@@ -49,6 +51,7 @@ small=(--depth 4 --aspect-ratio 64 --head-dim 64 --sequence-len 256)
 pretrain=(python -m nanoproof.pretrain "${device[@]}" --data nanolean --device-batch-size 8 --total-batch-size 4096 --num-steps 12 --eval-tokens 4096)
 part doctor 60 python -m nanoproof.doctor "${device[@]}" --for rl --datasets nanolean
 part parity 240 python -m benchmarks.gpu_parity "${device[@]}"
+part data 300 python -m nanoproof.data.nanolean make
 part tokenizer 60 python -m scripts.tok_train --vocab-size 1024
 part pretrain 120 "${pretrain[@]}" "${small[@]}" --run plain --compile off
 gpu pretrain-compiled 240 "${pretrain[@]}" "${small[@]}" --run compiled --compile on

@@ -4,6 +4,7 @@ Each choice is made once, with its reason (`choose_compute`), and applied to a m
 """
 
 import importlib.util
+import inspect
 import logging
 import os
 import re
@@ -231,7 +232,11 @@ def compile_model(model: GPT, backend: str = "inductor", fullgraph: bool = False
     All blocks of one window share their code, so that compiling takes as long for many layers as for few. The head of
     `model.forward` is not compiled: for how many tokens it is differs from batch to batch.
     """
-    options = {"backend": backend, "dynamic": False, "fullgraph": fullgraph, "recompile_limit": RECOMPILE_LIMIT}
+    options: dict[str, Any] = {"backend": backend, "dynamic": False, "fullgraph": fullgraph}
+    if "recompile_limit" in inspect.signature(torch.compile).parameters:
+        options["recompile_limit"] = RECOMPILE_LIMIT
+    else:  # torch before 2.12 has it for the whole process only
+        torch._dynamo.config.recompile_limit = RECOMPILE_LIMIT
     compiler: Any = torch.compile
     model.compiled_block = compiler(Block.forward, **options)
     model.compiled_nll = compiler(model.nll_over_padding if model.device.type == "cuda" else model.nll, **options)

@@ -16,7 +16,7 @@ from unittest import mock
 import torch
 
 import nanoproof.inference.decode as decode_module
-import nanoproof.inference.engine as engine_module
+import nanoproof.inference.torch_backend as backend_module
 from nanoproof.common.distributed import DistInfo
 from nanoproof.data.transitions.packing import Continuation, Example, Kind, PackedBatch, pack
 from nanoproof.inference.decode import StepOutput
@@ -86,7 +86,7 @@ def inference(tokenizer: Tokenizer) -> Inference:
     rng = random.Random(0)
     prompts = [[tokenizer.bos, *rng.choices(range(tokenizer.num_text_tokens), k=40 + i)] for i in range(16)]
     longer = [[*prompt, *rng.choices(range(tokenizer.num_text_tokens), k=9)] for prompt in prompts]
-    net, prefills, compute = network(tokenizer), [], engine_module.prefill
+    net, prefills, compute = network(tokenizer), [], backend_module.prefill
     options = SamplingOptions(num_samples=4, max_new_tokens=4)
 
     with Pretend() as device:
@@ -103,7 +103,7 @@ def inference(tokenizer: Tokenizer) -> Inference:
         with mock.patch.object(decode_module, "_difference", lambda *args: None):  # zeros would differ
             engine = Engine(net, tokenizer, limits, kernel=flash_kernel, recorder=recorder)
         assert engine.decisions()["engine_kernels"] == "on (CUDA device)"
-        with mock.patch.object(engine_module, "prefill", counted), device.counting() as around:
+        with mock.patch.object(backend_module, "prefill", counted), device.counting() as around:
             engine.generate(prompts, options, list(range(16)))
             engine.generate(longer, options, list(range(16)))
     first, second = prefills
