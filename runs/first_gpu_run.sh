@@ -15,6 +15,7 @@ if [ "$DRY_RUN" = 1 ]; then
     echo "$commands"
     exec python -m scripts.check_flags <<<"$commands"
 fi
+home="HOME"
 if [ "$DRY_RUN" = 0 ]; then
     home="$(mktemp -d)"
     trap 'rm -rf "$home"' EXIT
@@ -49,19 +50,19 @@ gpu() {
 
 small=(--depth 4 --aspect-ratio 64 --head-dim 64 --sequence-len 256)
 pretrain=(python -m nanoproof.pretrain "${device[@]}" --data nanolean --device-batch-size 8 --total-batch-size 4096 --num-steps 12 --eval-tokens 4096)
-part doctor 60 python -m nanoproof.doctor "${device[@]}" --for rl --datasets nanolean
+part doctor 60 python -m nanoproof.doctor "${device[@]}"
 part parity 240 python -m benchmarks.gpu_parity "${device[@]}"
 part data 300 python -m nanoproof.data.nanolean make
 part tokenizer 60 python -m scripts.tok_train --vocab-size 1024
-part pretrain 120 "${pretrain[@]}" "${small[@]}" --run plain --compile off
-gpu pretrain-compiled 240 "${pretrain[@]}" "${small[@]}" --run compiled --compile on
-gpu pretrain-fp8 240 "${pretrain[@]}" "${small[@]}" --run fp8 --compile on --fp8
-part sft 180 python -m nanoproof.sft "${device[@]}" --model-path pretrain/plain --run first --data nanolean --epochs 0.2 --target-examples-per-step 64 --row-length 256 --max-eval-examples 200
-part rl 240 python -m nanoproof.rl "${device[@]}" --model-path sft/first --run first --datasets nanolean --num-steps 2 --collect-transitions 8 --collect-max-time 0:00:30 --num-updates-per-step 1 --target-examples-per-step 32 --row-length 256 --eval-every never --no-eval-start --max-eval-theorems 8 --num-simulations-eval 8 --monitor-port none --lean-processes 4 --eval-datasets nanolean --sft-data nanolean
+part pretrain 120 "${pretrain[@]}" "${small[@]}" --run-dir "$home/plain" --compile off
+gpu pretrain-compiled 240 "${pretrain[@]}" "${small[@]}" --run-dir "$home/compiled" --compile on
+gpu pretrain-fp8 240 "${pretrain[@]}" "${small[@]}" --run-dir "$home/fp8" --compile on --fp8
+part sft 180 python -m nanoproof.sft "${device[@]}" --model-path "$home/plain" --run-dir "$home/first" --data nanolean --epochs 0.2 --target-examples-per-step 64 --row-length 256 --max-eval-examples 200
+part rl 240 python -m nanoproof.rl "${device[@]}" --model-path "$home/first" --run-dir "$home/rl" --datasets nanolean --num-steps 2 --collect-transitions 8 --collect-max-time 0:00:30 --num-updates-per-step 1 --target-examples-per-step 32 --row-length 256 --eval-every never --no-eval-start --max-eval-theorems 8 --num-simulations-eval 8 --monitor-port none --lean-processes 4 --eval-datasets nanolean --sft-data nanolean
 for graphs in on off; do
-    gpu "evaluation-graphs-$graphs" 120 python -m scripts.prover_eval "${device[@]}" --model-path sft/first --datasets nanolean --split test --max-theorems 16 --num-simulations 16 --lean-processes 4 --engine-cuda-graphs "$graphs"
+    gpu "evaluation-graphs-$graphs" 120 python -m scripts.prover_eval "${device[@]}" --model-path "$home/first" --datasets nanolean --split test --max-theorems 16 --num-simulations 16 --lean-processes 4 --engine-cuda-graphs "$graphs"
 done
-gpu evaluation-kernels-off 120 python -m scripts.prover_eval "${device[@]}" --model-path sft/first --datasets nanolean --split test --max-theorems 16 --num-simulations 16 --lean-processes 4 --engine-kernels off
+gpu evaluation-kernels-off 120 python -m scripts.prover_eval "${device[@]}" --model-path "$home/first" --datasets nanolean --split test --max-theorems 16 --num-simulations 16 --lean-processes 4 --engine-kernels off
 gpu benchmark-training 240 python -m benchmarks.train --device cuda
 gpu benchmark-inference 180 python -m scripts.bench_inference "${device[@]}" --parts device
 [ "$DRY_RUN" = 0 ] || exit 0

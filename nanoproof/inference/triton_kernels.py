@@ -415,7 +415,7 @@ def _sample(
     stride,
     num_tokens,
     sequences,
-    options,
+    num_options,
     CAP,
     LAST: tl.constexpr,
     NOISE: tl.constexpr,
@@ -427,7 +427,7 @@ def _sample(
     place = tl.load(rows + LAST * num_rows + row)
     heat = 1.0
     if SHAPED:
-        heat = tl.load(shaping + place // sequences * options)
+        heat = tl.load(shaping + place // sequences * num_options)
     # Three passes over the logits, which the first leaves in the GPU's cache: for the highest, for the sums, for the
     # token.
     top = tl.full([], float("-inf"), tl.float32)

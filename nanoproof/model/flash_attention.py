@@ -8,6 +8,7 @@ H query heads, K key/value heads (H is a multiple of K), D head size.
 
 import importlib
 import importlib.util
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -36,6 +37,9 @@ def flash_kernel() -> Kernel:
     """Return torch's `varlen_attn` as a kernel. Importing it loads torch's compiler, which is not needed on a CPU."""
     from torch.nn.attention.varlen import varlen_attn
 
+    # torch 2.11 has no such parameter and takes any number of key heads.
+    must_say_gqa = "enable_gqa" in inspect.signature(varlen_attn).parameters
+
     def kernel(
         q_MHD: torch.Tensor,
         k_GKD: torch.Tensor,
@@ -46,8 +50,8 @@ def flash_kernel() -> Kernel:
         max_k: int,
         window: tuple[int, int],
     ) -> torch.Tensor:
-        gqa = q_MHD.shape[1] != k_GKD.shape[1]
-        y_MHD = varlen_attn(q_MHD, k_GKD, v_GKD, cu_q, cu_k, max_q, max_k, window_size=window, enable_gqa=gqa)
+        grouped = {"enable_gqa": True} if must_say_gqa and q_MHD.shape[1] != k_GKD.shape[1] else {}
+        y_MHD = varlen_attn(q_MHD, k_GKD, v_GKD, cu_q, cu_k, max_q, max_k, window_size=window, **grouped)
         assert isinstance(y_MHD, torch.Tensor)
         return y_MHD
 

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 import triton
 from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
+from triton.compiler import ASTSource, make_backend
+from triton.runtime.jit import create_function_from_signature
 
 from nanoproof.inference import triton_kernels
 
@@ -28,8 +29,12 @@ def compiled(kernel: Any, grid: tuple[int, ...], *args: Any, **constants: Any) -
             types[name] = "i32"
         if isinstance(value, torch.Tensor) or (isinstance(value, int) and value % 16 == 0):
             attributes[(index,)] = [["tt.divisibility", 16]]
+    target = GPUTarget("cuda", 90, 32)
+    # Triton writes a function of the kernel's parameters and some of its own, so that a kernel cannot have all names:
+    # one that was called `options` passed in the interpreter and failed on a GPU.
+    create_function_from_signature(kernel.signature, kernel.params, make_backend(target))
     source = ASTSource(kernel, types, constexprs, attributes)
-    made = triton.compile(source, target=GPUTarget("cuda", 90, 32))
+    made = triton.compile(source, target=target)
     spilled = made.asm["ptx"].count(".local")
     print(f"{kernel.__name__}: sm_90, {made.metadata.shared} bytes shared, {len(made.asm['cubin'])} bytes")
     assert not spilled, "it keeps numbers in memory"

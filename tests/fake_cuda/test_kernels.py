@@ -184,7 +184,10 @@ def test_the_engine_answers_over_kernels_as_a_full_forward_and_as_without(tokeni
             engine.step()
         assert engine.stats.replayed_steps > 0
         answers.append([request.completion for request in requests])
-    assert Engine(net, tokenizer, EngineLimits(kernels="on")).decisions()["engine_kernels"] == "on (asked for)"
+    assert (
+        Engine(net, tokenizer, EngineLimits(backend="torch", kernels="on")).decisions()["engine_kernels"]
+        == "on (asked for)"
+    )
     for prompt, answer, plain in zip(prompts, *answers, strict=True):
         assert texts(answer) == texts(plain)
         logprobs, bins = training_view(net, tokenizer, prompt, answer)
