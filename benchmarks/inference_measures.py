@@ -146,8 +146,11 @@ def phases(engine: Engine, network: Network, load: Load, peaks: Peaks) -> dict[s
     model, vocabulary = network.model, network.tokenizer.eos + 1
     short = replace(load, max_new_tokens=1)
     reading, decoding, limits = [], [], []
-    for _ in range(3 if model.device.type == "cuda" else 1):  # steps are recorded when they come again
-        engine.generate(random_prompts(load, network.tokenizer, rng, load.states), load.options, range(load.states))
+    # On a GPU kernels are compiled at first, for samples of one token too, and steps are recorded when they come again:
+    # without these rounds an H200 read 1,900 tokens a second in the first round, and nothing was left for decoding.
+    for _ in range(3 if model.device.type == "cuda" else 1):
+        for options in (short.options, load.options):
+            engine.generate(random_prompts(load, network.tokenizer, rng, load.states), options, range(load.states))
     for _ in range(load.rounds):
         prompts = random_prompts(load, network.tokenizer, rng, load.states)
         lengths = [len(prompt) for prompt in prompts]

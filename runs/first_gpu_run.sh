@@ -60,9 +60,9 @@ gpu pretrain-fp8 240 "${pretrain[@]}" "${small[@]}" --run-dir "$home/fp8" --comp
 part sft 180 python -m nanoproof.sft "${device[@]}" --model-path "$home/plain" --run-dir "$home/first" --data nanolean --epochs 0.2 --target-examples-per-step 64 --row-length 256 --max-eval-examples 200
 part rl 240 python -m nanoproof.rl "${device[@]}" --model-path "$home/first" --run-dir "$home/rl" --datasets nanolean --num-steps 2 --collect-transitions 8 --collect-max-time 0:00:30 --num-updates-per-step 1 --target-examples-per-step 32 --row-length 256 --eval-every never --no-eval-start --max-eval-theorems 8 --num-simulations-eval 8 --monitor-port none --lean-processes 4 --eval-datasets nanolean --sft-data nanolean
 for graphs in on off; do
-    gpu "evaluation-graphs-$graphs" 120 python -m scripts.prover_eval "${device[@]}" --model-path "$home/first" --datasets nanolean --split test --max-theorems 16 --num-simulations 16 --lean-processes 4 --engine-cuda-graphs "$graphs"
+    gpu "evaluation-graphs-$graphs" 120 python -m scripts.prover_eval "${device[@]}" --model-path "$home/first" --datasets nanolean --split test --max-theorems 16 --num-simulations 16 --lean-processes 4 --engine-cuda-graphs "$graphs" --output-dir "$home/graphs-$graphs"
 done
-gpu evaluation-kernels-off 120 python -m scripts.prover_eval "${device[@]}" --model-path "$home/first" --datasets nanolean --split test --max-theorems 16 --num-simulations 16 --lean-processes 4 --engine-kernels off
+gpu evaluation-kernels-off 120 python -m scripts.prover_eval "${device[@]}" --model-path "$home/first" --datasets nanolean --split test --max-theorems 16 --num-simulations 16 --lean-processes 4 --engine-kernels off --output-dir "$home/kernels-off"
 gpu benchmark-training 240 python -m benchmarks.train --device cuda
 gpu benchmark-inference 180 python -m scripts.bench_inference "${device[@]}" --parts device
 [ "$DRY_RUN" = 0 ] || exit 0

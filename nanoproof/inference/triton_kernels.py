@@ -46,9 +46,12 @@ def interpreted() -> bool:
 
 # -- Rows of the network ---------------------------------------------------------------------------------------------
 # A program has several units: rows, or heads of rows.
+# Triton compiles a kernel anew for a number that is 1 or divisible by 16, unless it is told not to look. Numbers that
+# differ from step to step or from layer to layer are therefore named: 14 to 20 seconds of a first step of RL on an H200
+# were compilations of attention, which had 54 versions of one size of slots; it has 4.
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["units"])
 def _embed(tokens, table, out, units, per_row, size, EPS, UNITS: tl.constexpr, SIZE: tl.constexpr):
     dtype = out.dtype.element_ty
     unit = tl.program_id(0).to(tl.int64) * UNITS + tl.arange(0, UNITS)
@@ -75,7 +78,7 @@ def embed(tokens_N: torch.Tensor, table: torch.Tensor, size: int, dtype: torch.d
     return out
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["layer", "units"])
 def _mix(x, start, residual, embedding, mixed, out, layer, units, width, EPS, UNITS: tl.constexpr, WIDTH: tl.constexpr):
     dtype = mixed.dtype.element_ty
     unit, d = tl.program_id(0).to(tl.int64) * UNITS + tl.arange(0, UNITS)[:, None], tl.arange(0, WIDTH)[None, :]
@@ -111,7 +114,7 @@ def mix(
     return mixed, out
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def _square_relu(x, count, BLOCK: tl.constexpr):
     at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     h = tl.maximum(tl.load(x + at, mask=at < count, other=0.0).to(tl.float32), 0.0)
@@ -136,7 +139,7 @@ def _turned(even, odd, cos, sin, size, EPS, dtype: tl.constexpr):
     return (a * cos - b * sin).to(dtype), (a * sin + b * cos).to(dtype)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["layer", "units"])
 def _project(
     qkv,
     values,
@@ -235,7 +238,7 @@ def _product(a, b, UPCAST: tl.constexpr):
     return tl.dot(a, b, input_precision="ieee")
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["layer", "num_rows", "num_slots", "sequences"])
 def _decode_attention(
     qkv,
     values,
@@ -402,7 +405,7 @@ def _capped(logits, at, inside, CAP):
     return tl.where(inside, CAP - 2.0 * CAP / (tl.exp(2.0 * x / CAP) + 1.0), float("-inf"))
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["num_rows", "sequences", "num_options"])
 def _sample(
     logits,
     rows,

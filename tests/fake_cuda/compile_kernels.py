@@ -4,6 +4,7 @@ The sizes are those of a network of 20 layers in bf16. Prints a line for each; f
 keeps in memory what should lie in registers.
 """
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -41,6 +42,43 @@ def compiled(kernel: Any, grid: tuple[int, ...], *args: Any, **constants: Any) -
     assert "mma" in made.asm["ptx"] or "attention" not in kernel.__name__, "no tensor cores"
 
 
+def count_versions() -> dict[str, int]:
+    """Count how often kernels are compiled for steps of 1 to 69 rows in 1 to 17 slots of a size, of 20 layers."""
+    versions: dict[str, set[str]] = {}
+    binders: dict[str, Any] = {}
+    backend = make_backend(GPUTarget("cuda", 90, 32))
+
+    def noted(kernel: Any, grid: tuple[int, ...], *args: Any, **constants: Any) -> None:
+        if kernel.__name__ not in binders:
+            binders[kernel.__name__] = create_function_from_signature(kernel.signature, kernel.params, backend)
+        _, specialization, _ = binders[kernel.__name__](*args, **constants)
+        versions.setdefault(kernel.__name__, set()).add(str(specialization))
+
+    triton_kernels.launch = noted
+    width, heads, size, columns, sequences = 128, 4, 32, 512, 8
+    half, whole = partial(torch.zeros, dtype=torch.bfloat16), partial(torch.zeros, dtype=torch.long)
+    rope, scales = torch.zeros(768, size // 2, 2), half(20)
+    for rows in (1, 2, 15, 16, 17, 48, 69):
+        tokens_N, rows_5N, qkv, out = whole(rows), whole(5, rows), half(rows, 3 * width), half(rows, width)
+        triton_kernels.embed(tokens_N, half(500, width), width, torch.bfloat16)
+        triton_kernels.square_relu(half(rows, 4 * width))
+        for layer in range(20):
+            added = (half(rows, width), scales) if layer % 2 else (None, None)
+            triton_kernels.mix(half(rows, width), half(rows, width), scales, scales, layer)
+            triton_kernels.project(qkv, *added, rope, tokens_N, layer, heads, heads)
+            for slots in (1, 2, 16, 17):
+                caches = half(slots, heads, size, columns), half(slots, heads, columns, size)
+                tables = torch.zeros(slots, sequences, columns), whole(slots, columns)
+                window = 768 if layer % 4 == 3 else 192
+                triton_kernels.decode_attention(
+                    qkv, *added, rope, rows_5N, whole(4, slots), *caches, *tables, out, layer, window
+                )
+        for shaped in (False, True):
+            shaping, noise = torch.zeros(rows, 3), torch.zeros(rows, 4, sequences)
+            triton_kernels.sample(half(rows, 512), 500, rows_5N, noise, shaping, whole(rows, sequences), shaped)
+    return {name: len(found) for name, found in versions.items()}
+
+
 def main() -> None:
     """Compile everything that a decoding step and a prefill launch."""
     triton_kernels.launch = compiled
@@ -67,6 +105,10 @@ def main() -> None:
         )
     noise, shaping = torch.zeros(4, 8, 4), torch.zeros(5, 2)
     triton_kernels.sample(half(rows, 50432), 50370, rows_5N, noise, shaping, whole(5, sequences), True)
+    versions = count_versions()
+    print("compiled so often for a network's steps:", versions)
+    # Of attention: the first layer, which has no added values, and the others with and without, and by window.
+    assert all(count <= {"_decode_attention": 4}.get(name, 2) for name, count in versions.items()), "too often"
 
 
 if __name__ == "__main__":
