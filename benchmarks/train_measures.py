@@ -1,7 +1,6 @@
 """What `train_device.py` measures, one case after the other: speed, share of the peak, and memory of training.
 
 Data are random tokens: speed does not depend on what is read. The first steps (compilation among them) do not count.
-Everything here has been run on CPU only; on CUDA it is to be run yet.
 
 Shapes: B rows, T tokens of a row, H query heads, D head size.
 """

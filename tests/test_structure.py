@@ -366,9 +366,9 @@ def test_no_name_of_a_file_occurs_more_than_twice() -> None:
 
 # -- how dense the code is, and how much of it there is ------------------------------------------------------------
 
-MOST_LINES = {"nanoproof": 89_580, "nanolean": 36_880}
+MOST_LINES = {"nanoproof": 89_598, "nanolean": 36_880}
 """All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets, said here: of
-the last 2,000 of nanoproof, why its inference and training do what they do, and in plain steps; of the 300 after these,
+the last 18 of nanoproof, what a first GPU asked for; of 2,000 before, why its inference and training do what they do, and in plain steps; of the 300 after these,
 RL that begins inside of reference proofs (--start-states); of 3,800, tools for agents, SorryDB, the hub; of 700, the
 policy on a CPU by compiled code; of 500, processes by fork and calls without HTTP; of
 1,150, steps that states suggest, and similar proofs; of 2,700, values and RL for models of others; of 350, trackio,

@@ -3,7 +3,8 @@
 A graph is for one shape, so shapes are rounded up to sizes that recur: rows, which cost little while a step is bound by
 memory, more than slots. A shape is recorded when it is seen for the second time, unless a recording of a slightly
 larger one serves; rare shapes, and all new ones once there are `MOST_RECORDINGS`, are computed without.
-The recording itself (`CudaRecorder`) has not been run yet; everything around it is tested with a stand-in.
+The recording itself (`CudaRecorder`) is run by `benchmarks/gpu_parity.py` alone; everything around it is tested with a
+stand-in.
 """
 
 import logging

@@ -25,7 +25,7 @@ from nanoproof.model.tokenizer import Tokenizer
 log = logging.getLogger(__name__)
 
 # Rows: of 96, 192, 384 and 768 none was better for a small network than 192, and 96 cost a third more a state. Tokens
-# of prompts that are prefilled together; one prompt may have more. None of this was measured on a GPU.
+# of prompts that are prefilled together; one prompt may have more. Those of a GPU were not compared with others.
 CPU_ROWS, CUDA_ROWS = 192, 1024
 CPU_PREFILL_TOKENS, CUDA_PREFILL_TOKENS = 1024, 8192
 

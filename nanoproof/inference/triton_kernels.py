@@ -2,8 +2,8 @@
 """Triton kernels of prefill and decoding: what lies between matrix products is one launch each.
 
 They say what the operators of `gpt.py`, `decode.py` and `sampling.py` say, which are the reference, and round where
-these do. No GPU has run them yet: they are compiled for one without it, and tested in Triton's interpreter
-(TRITON_INTERPRET=1) on a CPU. Importing this imports Triton.
+these do. Tests compile them for a GPU without it, and run them in Triton's interpreter (TRITON_INTERPRET=1) on a CPU;
+the engine compares them with the reference before it uses them. Importing this imports Triton.
 
 Shapes: N rows, S slots, H query heads, J key/value heads, D head size, C columns of a slot, V tokens (padded), W width.
 In kernels the two halves of a head are its even and its odd features, which rotary positions turn as pairs.
@@ -47,8 +47,8 @@ def interpreted() -> bool:
 # -- Rows of the network ---------------------------------------------------------------------------------------------
 # A program has several units: rows, or heads of rows.
 # Triton compiles a kernel anew for a number that is 1 or divisible by 16, unless it is told not to look. Numbers that
-# differ from step to step or from layer to layer are therefore named: 14 to 20 seconds of a first step of RL on an H200
-# were compilations of attention, which had 54 versions of one size of slots; it has 4.
+# differ from step to step or from layer to layer are therefore named: without that, attention had 54 versions for one
+# size of slots instead of 4, and an H200 waited for them through the first minutes.
 
 
 @triton.jit(do_not_specialize=["units"])

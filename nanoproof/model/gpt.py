@@ -172,6 +172,15 @@ class ReluSquared(torch.autograd.Function):
         return (grad * positive).mul_(2)
 
 
+def relu_squared(x: torch.Tensor) -> torch.Tensor:
+    """Return max(x, 0)², of any shape."""
+    if torch.compiler.is_compiling():
+        # The compiler fuses what `ReluSquared` saves, and keeps no code that calls a gradient of ours for the next run.
+        return F.relu(x).square()
+    squared: torch.Tensor = ReluSquared.apply(x)
+    return squared
+
+
 def norm(x: torch.Tensor) -> torch.Tensor:
     """RMSNorm over the last dimension, without parameters."""
     return F.rms_norm(x, (x.shape[-1],))
@@ -244,7 +253,7 @@ class Block(nn.Module):
     def mix(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         """Add what attention found, (..., T, H, D), to the last T of x, (..., C), then the feed-forward part."""
         x = x[..., -y.shape[-3] :, :] + self.attention_out(y.flatten(-2))
-        return x + self.down(ReluSquared.apply(self.up(norm(x))))
+        return x + self.down(relu_squared(self.up(norm(x))))
 
     def matrix_rows(self) -> dict[str, tuple[int, ...]]:
         """Return the row counts of the matrices that are stacked in each weight, by parameter name."""
