@@ -151,7 +151,7 @@ def filter_theorems(theorems: Sequence[Theorem], whitelist: Whitelist, title: st
         # Added to the data since, or never checked: if Lean refuses it, that costs one attempt.
         unknown += key not in whitelist.passing
         kept.append(theorem)
-    if unknown:
+    if unknown and os.environ.get("RANK", "0") == "0":  # all ranks would say the same
         log.warning(
             "%s: %d of %d theorems were not tried yet by whoever made %s; they are used like the others",
             title,
