@@ -1,5 +1,6 @@
-/-! Two times 36 exercises as people set them, on which nothing was trained: `x01` to `x36` were written before the steps
-of `nanoproof/policy/number_steps.py`, `z01` to `z36` before the last of these. docs/experiments.md says what was proved. -/
+/-! Three times 36 exercises as people set them, on which nothing was trained: `x01` to `x36` were written before the
+steps of `nanoproof/policy/number_steps.py`, `z01` to `z36` before the last of these, `w01` to `w36` after.
+docs/experiments.md says what was proved. -/
 
 def tri : Nat → Nat
   | 0 => 0
@@ -206,4 +207,134 @@ theorem z34 (a b m : Nat) (h : a % m = b % m) : (a + 1) % m = (b + 1) % m := by
 theorem z35 (xs ys : List Nat) (h : xs.length = ys.length) : (xs ++ ys).length = 2 * ys.length := by
   sorry
 theorem z36 (xs : List Nat) (x : Nat) (h : x ∈ xs) : 0 < xs.length := by
+  sorry
+def sq : Nat → Nat
+  | 0 => 0
+  | n + 1 => sq n + 2 * n + 1
+def addTo : Nat → Nat → Nat
+  | 0, m => m
+  | n + 1, m => addTo n (m + 1)
+def mul' : Nat → Nat → Nat
+  | 0, _ => 0
+  | n + 1, m => mul' n m + m
+def sumAcc : List Nat → Nat → Nat
+  | [], acc => acc
+  | x :: xs, acc => sumAcc xs (x + acc)
+def sumL : List Nat → Nat
+  | [] => 0
+  | x :: xs => x + sumL xs
+def revAcc : List Nat → List Nat → List Nat
+  | [], acc => acc
+  | x :: xs, acc => revAcc xs (x :: acc)
+def keep (p : Nat → Bool) : List Nat → List Nat
+  | [] => []
+  | x :: xs => if p x then x :: keep p xs else keep p xs
+def cnt (a : Nat) : List Nat → Nat
+  | [] => 0
+  | x :: xs => if x = a then cnt a xs + 1 else cnt a xs
+def allP (p : Nat → Prop) : List Nat → Prop
+  | [] => True
+  | x :: xs => p x ∧ allP p xs
+def isEven : Nat → Bool
+  | 0 => true
+  | 1 => false
+  | n + 2 => isEven n
+def minus : Nat → Nat → Nat
+  | n, 0 => n
+  | 0, _ + 1 => 0
+  | n + 1, m + 1 => minus n m
+inductive Bin where
+  | tip : Nat → Bin
+  | fork : Bin → Bin → Bin
+def leaves : Bin → Nat
+  | Bin.tip _ => 1
+  | Bin.fork l r => leaves l + leaves r
+def forks : Bin → Nat
+  | Bin.tip _ => 0
+  | Bin.fork l r => forks l + forks r + 1
+def inc : Bin → Bin
+  | Bin.tip n => Bin.tip (n + 1)
+  | Bin.fork l r => Bin.fork (inc l) (inc r)
+inductive Le : Nat → Nat → Prop where
+  | refl : ∀ n, Le n n
+  | step : ∀ m n, Le m n → Le m (n + 1)
+inductive Color where
+  | red : Color
+  | green : Color
+  | blue : Color
+def next : Color → Color
+  | Color.red => Color.green
+  | Color.green => Color.blue
+  | Color.blue => Color.red
+theorem w01 (n : Nat) : sq n = n * n := by
+  sorry
+theorem w02 (n m : Nat) : addTo n m = n + m := by
+  sorry
+theorem w03 (n m : Nat) : mul' n m = n * m := by
+  sorry
+theorem w04 (xs : List Nat) (a : Nat) : sumAcc xs a = sumL xs + a := by
+  sorry
+theorem w05 (xs ys : List Nat) : revAcc xs ys = revAcc xs [] ++ ys := by
+  sorry
+theorem w06 (xs ys : List Nat) : (revAcc xs ys).length = xs.length + ys.length := by
+  sorry
+theorem w07 (p : Nat → Bool) (xs : List Nat) : (keep p xs).length ≤ xs.length := by
+  sorry
+theorem w08 (p : Nat → Bool) (xs ys : List Nat) : keep p (xs ++ ys) = keep p xs ++ keep p ys := by
+  sorry
+theorem w09 (p : Nat → Bool) (xs : List Nat) : keep p (keep p xs) = keep p xs := by
+  sorry
+theorem w10 (a : Nat) (xs ys : List Nat) : cnt a (xs ++ ys) = cnt a xs + cnt a ys := by
+  sorry
+theorem w11 (a : Nat) (xs : List Nat) : cnt a xs ≤ xs.length := by
+  sorry
+theorem w12 (p q : Nat → Prop) (h : ∀ x, p x → q x) (xs : List Nat) (hp : allP p xs) : allP q xs := by
+  sorry
+theorem w13 (p : Nat → Prop) (xs ys : List Nat) : allP p (xs ++ ys) ↔ allP p xs ∧ allP p ys := by
+  sorry
+theorem w14 (n : Nat) : isEven (n + n) = true := by
+  sorry
+theorem w15 (n : Nat) (h : isEven n = true) : isEven (n + 1) = false := by
+  sorry
+theorem w16 (n : Nat) : minus n n = 0 := by
+  sorry
+theorem w17 (n m : Nat) : minus (n + m) m = n := by
+  sorry
+theorem w18 (t : Bin) : leaves t = forks t + 1 := by
+  sorry
+theorem w19 (t : Bin) : leaves (inc t) = leaves t := by
+  sorry
+theorem w20 (n : Nat) : Le 0 n := by
+  sorry
+theorem w21 (m n : Nat) (h : Le m n) : m ≤ n := by
+  sorry
+theorem w22 (a b c : Nat) (h : Le a b) (h2 : Le b c) : Le a c := by
+  sorry
+theorem w23 (c : Color) : next (next (next c)) = c := by
+  sorry
+theorem w24 (c : Color) : next c ≠ c := by
+  sorry
+theorem w25 (n : Nat) : 7 ∣ 8 ^ n + 6 := by
+  sorry
+theorem w26 (n : Nat) : (n * n + n) % 2 = 0 := by
+  sorry
+theorem w27 (a b c : Nat) (h : a ∣ b) (h2 : a ∣ b + c) : a ∣ c := by
+  sorry
+theorem w28 (n : Nat) (h : 3 ≤ n) : 2 * n + 1 ≤ n * n := by
+  sorry
+theorem w29 (a b : Nat) (h : a ≤ b) : ∃ c, b = a + c := by
+  sorry
+theorem w30 (p q r : Prop) : (p ∧ q → r) ↔ (p → q → r) := by
+  sorry
+theorem w31 (p q : Prop) (h : p → q) : ¬ p ∨ q := by
+  sorry
+theorem w32 (P : Nat → Prop) (h : ¬ ∀ n, P n) : ∃ n, ¬ P n := by
+  sorry
+theorem w33 (f : Nat → Nat) (hf : ∀ a b, f a = f b → a = b) (g : Nat → Nat) (hg : ∀ a b, g a = g b → a = b) (a b : Nat) (h : f (g a) = f (g b)) : a = b := by
+  sorry
+theorem w34 (f : Nat → Nat) (h : ∀ n, f (n + 1) = f n + 2 * n + 3) (h0 : f 0 = 0) (n : Nat) : f n = n * n + 2 * n := by
+  sorry
+theorem w35 (P : Nat → Prop) (h0 : P 0) (hd : ∀ n, P n → P (2 * n + 1)) (he : ∀ n, P n → P (2 * n + 2)) (n : Nat) : P n := by
+  sorry
+theorem w36 (xs : List Nat) (f : Nat → Nat) (y : Nat) (h : y ∈ xs.map f) : ∃ x, x ∈ xs ∧ f x = y := by
   sorry

@@ -117,7 +117,20 @@ class GoalSteps:
                             yield f"refine {lemma} ?_ {name}"
             if relation == "∣":
                 yield from self._numbers.divided()
+                yield from self._summands(*sides)
                 yield from _of_division(sides[1])
+
+    def _summands(self, divisor: Tokens, summand: Tokens) -> Iterator[str]:
+        """Yield that a number divides a summand, where it divides a sum and the other summand."""
+        divided: dict[Tokens, str] = {}
+        for name, type_ in self._newest:
+            sides = printed.split_at(type_, ("∣",))
+            if len(sides) == 2 and sides[0] == divisor:
+                divided[printed.stripped(sides[1])] = name
+        for total, name in divided.items():
+            first, *rest = printed.split_at(total, ("+",))
+            if rest == [summand] and printed.stripped(first) in divided:
+                yield f"exact (Nat.dvd_add_right {divided[printed.stripped(first)]}).mp {name}"
 
     def closing(self, functions: Sequence[str], inductions: Sequence[str], finite: Sequence[str]) -> Iterator[str]:
         """Yield whole proofs of what `simp` closes: alone, or in each case of an induction or case split.

@@ -90,22 +90,40 @@ class Definitions:
 
 
 def _read_inductive(name: str, text: str) -> Inductive:
-    constructors = []
+    read: list[tuple[str, Sequence[Argument], Tokens]] = []
     for match in _CONSTRUCTOR.finditer(text):
         # Without a type of its own, as in `| cons (x : Nat) (t : T)`, what stands there is its arguments.
         written = f"axiom c {match['rest']}"
         fact = printed.read_declared(written) or printed.read_declared(f"{written} : {name}")
+        read.append((match["name"], fact.arguments, fact.conclusion) if fact is not None else (match["name"], (), ()))
+    fixed = _fixed_indices(name, read)
+    constructors = []
+    for constructor, arguments, _ in read:
         names: list[str] = []
         recursive: list[bool] = []
-        arguments: Sequence[Argument] = ()
-        if fact is not None:
-            arguments = fact.arguments
-        for number, argument in enumerate(arguments):
+        for number, argument in enumerate(arguments[fixed:], fixed):
             if argument.explicit:
                 names.append(argument.name or f"h{number}")
                 recursive.append(name in argument.type)
-        constructors.append((match["name"], tuple(names), tuple(recursive)))
+        constructors.append((constructor, tuple(names), tuple(recursive)))
     return Inductive(name, tuple(constructors))
+
+
+def _fixed_indices(name: str, constructors: Sequence[tuple[str, Sequence[Argument], Tokens]]) -> int:
+    """Count the first indices that Lean makes parameters, as the first of `Le` below: no case of an induction has them.
+
+    `inductive Le : Nat → Nat → Prop | refl : ∀ n, Le n n | step : ∀ m n, Le m n → Le m (n + 1)`. Such an index is the
+    argument of that number wherever a constructor names the type (Lean's `inductive.autoPromoteIndices`).
+    """
+    fixed = 0
+    while constructors and all(len(arguments) > fixed for _, arguments, _ in constructors):
+        for _, arguments, conclusion in constructors:
+            uses = [conclusion, *(argument.type for argument in arguments if argument.type[:1] == (name,))]
+            applied = [application(use[1:]) for use in uses]
+            if any(len(terms) <= fixed or terms[fixed] != (arguments[fixed].name,) for terms in applied):
+                return fixed
+        fixed += 1
+    return fixed
 
 
 def _read_proposition(name: str, text: str) -> Proposition | None:

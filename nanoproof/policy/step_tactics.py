@@ -220,6 +220,8 @@ class _Enumeration:
 
     def _inductions(self) -> Iterator[str]:
         """Yield inductions over variables of the goal and over hypotheses of inductive predicates."""
+        over_predicates: list[str] = []
+        over_data: list[str] = []
         strong: list[str] = []
         later: list[str] = []
         in_hypotheses: set[str] = set()
@@ -237,16 +239,20 @@ class _Enumeration:
                     later.append(f"induction {name} with {self._alternatives(name, inductive, True)}")
                 continue
             alternatives = self._alternatives(name, inductive, True)
-            others = self._generalizable(name)
+            # What a hypothesis is about cannot be generalized beside it.
+            others = [other for other in self._generalizable(name) if other not in type_]
             # The stronger hypothesis first: what the plain one proves it proves too, by one application more.
             if others:
-                yield f"induction {name} generalizing {' '.join(others)} with {alternatives}"
-            yield f"induction {name} with {alternatives}"
+                over_data.append(f"induction {name} generalizing {' '.join(others)} with {alternatives}")
+            (over_predicates if is_predicate else over_data).append(f"induction {name} with {alternatives}")
             # In the form that a search can run: one tactic, whose only case is a new goal.
             if inductive.name in ("Nat", "ℕ"):
                 hypothesis = self._fresh("ih")[0]
                 over = " ".join(["generalizing", *others]) + " " if others else ""
                 strong.append(f"induction {name} using Nat.strongRecOn {over}with | _ {name} {hypothesis} => ?_")
+        # What a predicate says by rules is proved by its rules, before the numbers in it; the newest is nearest it.
+        yield from reversed(over_predicates)
+        yield from over_data
         yield from strong
         yield from later
 

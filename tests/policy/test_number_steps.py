@@ -27,6 +27,10 @@ REPEATED = """def repeated (f : Nat → Nat) : Nat → Nat → Nat
   | 0, x => x
   | n + 1, x => f (repeated f n x)
 """
+BELOW = """inductive Below : Nat → Nat → Prop where
+  | same : ∀ n, Below n n
+  | next : ∀ m n, Below m n → Below m (n + 1)
+"""
 LARGER = """def larger : Nat → Nat → Nat
   | 0, m => m
   | n + 1, 0 => n + 1
@@ -54,6 +58,17 @@ LARGER = """def larger : Nat → Nat → Nat
             "",
             "(f : Nat → Nat) (m n : Nat) (h : m < n) : f (m + (n - m)) = f n",
             ["obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_lt h", "solver grind"],
+        ),
+        ("", "(a b c : Nat) (h : a ∣ b) (h2 : a ∣ b + c) : a ∣ c", ["exact (Nat.dvd_add_right h).mp h2"]),
+        (
+            BELOW,  # whose first index Lean makes a parameter: no case has it
+            "(a b c : Nat) (h : Below a b) (h2 : Below b c) : Below a c",
+            [
+                "induction h2 with | same => ?_ | next n h2 ih => ?_",
+                "solver grind",
+                "apply Below.next",
+                "solver grind",
+            ],
         ),
         (
             "",
