@@ -2,6 +2,7 @@
 
 import ast
 import base64
+import gc
 import gzip
 import importlib.util
 import json
@@ -132,6 +133,7 @@ def start_forked(work: Callable[..., object], *args: object, **environment: obje
 
 
 def _be_forked(environment: dict[str, str], work: Callable[..., object], args: Sequence[object]) -> None:
+    gc.freeze()  # else it would walk, and so copy, all that was imported for it whenever it collects garbage
     os.environ.clear()
     os.environ.update(environment)
     work(*args)
