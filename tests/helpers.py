@@ -2,6 +2,7 @@
 
 import ast
 import base64
+import gc
 import gzip
 import importlib.util
 import json
@@ -132,6 +133,7 @@ def start_forked(work: Callable[..., object], *args: object, **environment: obje
 
 
 def _be_forked(environment: dict[str, str], work: Callable[..., object], args: Sequence[object]) -> None:
+    gc.freeze()  # else it would walk, and so copy, all that was imported for it whenever it collects garbage
     os.environ.clear()
     os.environ.update(environment)
     work(*args)
@@ -170,6 +172,32 @@ def ended(processes: Sequence[BaseProcess], seconds: float = 120.0) -> list[int 
 def run_ranks(count: int, work: Callable[..., object], *args: object) -> None:
     """Do `work` in the ranks of one run, and wait for it; raise if one of them fails."""
     assert ended(start_ranks(count, work, *args)) == [0] * count
+
+
+def run_ranks_with(modules: Sequence[str], count: int, work: Callable[..., object], *args: object) -> None:
+    """Do as `run_ranks`, in ranks that are forked from a process which imports modules once for all of them."""
+    (code,) = ended([start_forked(_fork_ranks, modules, count, work, args)])
+    assert code == 0
+
+
+def _fork_ranks(modules: Sequence[str], count: int, work: Callable[..., object], args: Sequence[object]) -> None:
+    for name in modules:
+        importlib.import_module(name)
+    gc.freeze()
+    place, children = {"WORLD_SIZE": count, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port()}, []
+    for rank in range(count):
+        child = os.fork()
+        if child == 0:
+            try:
+                surroundings = {**place, "RANK": rank, "LOCAL_RANK": rank}
+                os.environ.update({name: str(value) for name, value in surroundings.items()})
+                work(*args)
+            except BaseException:
+                sys.excepthook(*sys.exc_info())
+                os._exit(1)
+            os._exit(0)
+        children.append(child)
+    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * count
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:

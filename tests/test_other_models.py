@@ -3,8 +3,6 @@
 import io
 import json
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.inference.language_model import GenerationOptions
 from nanoproof.inference.openai_model import EndpointOptions, OpenAIModel
@@ -25,14 +23,13 @@ from nanoproof.policy.client import RemotePolicy
 from nanoproof.policy.protocol import SamplingConfig
 from scripts import interact, prove, prover_eval
 from tests.fakes.openai_server import Choice, OpenAIServer, openai_server
-from tests.helpers import main_of
+from tests.helpers import main_of, start_forked, wait_for
 
 pytestmark = pytest.mark.slow
 
 THEOREM = "theorem t (p q : Prop) (h : p ∧ q) : q ∧ p"
 KEY = "sk-very-secret-9876543210"
 SHORT = ("--model-tactic-tokens", "8", "--search-finishers", "none", "--step-tactics", "0")
-EVALUATED = (*SHORT, "--lean-processes", "1")
 
 
 @pytest.fixture(autouse=True)
@@ -127,13 +124,17 @@ def test_models_of_transformers_and_ours_are_asked_in_any_format(
 
 
 def test_an_endpoint_is_scored_and_the_settings_say_how_it_was_asked(
-    server: OpenAIServer, checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    server: OpenAIServer,
+    checkpoint: Path,
+    lean: tuple[str, ...],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = tmp_path / "two.jsonl"
     rows = [{"name": "a", "source": f"{THEOREM} := by sorry"}]
     rows.append({"name": "b", "source": "theorem u (p : Prop) : p := by sorry"})
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    words = ["--model", f"openai:{server.base}#tiny", "--datasets", str(file), "--num-simulations", "2", *EVALUATED]
+    words = ["--model", f"openai:{server.base}#tiny", "--datasets", str(file), "--num-simulations", "2", *SHORT, *lean]
     words += ["--prompt-format", "bfs-prover", "--value-model", str(checkpoint), "--model-cache", str(tmp_path / "c")]
     assert prover_eval.main(words) == 0
     (results,) = (tmp_path / "home" / "other_models").glob("*/eval_*")
@@ -153,17 +154,26 @@ def test_an_endpoint_is_scored_and_the_settings_say_how_it_was_asked(
 
 
 def test_a_model_of_transformers_is_scored(decoder: Path, tmp_path: Path) -> None:
-    words = ["--model-path", f"hf:{decoder}", "--prompt-format", "bfs-prover", *EVALUATED, "--num-simulations", "1"]
-    words += ["--datasets", "nanolean", "--max-theorems", "3", "--output-dir", str(tmp_path / "out")]
+    words = ["--model-path", f"hf:{decoder}", "--prompt-format", "bfs-prover", *SHORT, "--num-simulations", "1"]
+    words += [
+        "--lean-processes",
+        "1",
+        "--datasets",
+        "nanolean",
+        "--max-theorems",
+        "3",
+        "--output-dir",
+        str(tmp_path / "out"),
+    ]
     assert prover_eval.main(words) == 0
     attempts = list(read_jsonl(tmp_path / "out" / "results.jsonl"))
     assert [attempt["outcome"] == "error" for attempt in attempts] == [False] * 3
 
 
 def test_an_endpoint_that_goes_away_ends_an_evaluation_which_can_be_continued(
-    server: OpenAIServer, tmp_path: Path
+    server: OpenAIServer, lean: tuple[str, ...], tmp_path: Path
 ) -> None:
-    words = ["--model", f"openai:{server.base}#tiny", "--prompt-format", "bfs-prover", *EVALUATED]
+    words = ["--model", f"openai:{server.base}#tiny", "--prompt-format", "bfs-prover", *SHORT, *lean]
     words += ["--datasets", "nanolean", "--max-theorems", "2", "--num-simulations", "1", "--model-patience", "0.1"]
     server.fault = lambda number: "error"
     out = ["--output-dir", str(tmp_path / "out")]
@@ -191,26 +201,33 @@ def test_an_endpoint_answers_at_the_prompt(
     assert "exact ⟨h.2, h.1⟩" in capsys.readouterr().out
 
 
-def test_a_policy_server_serves_a_model_of_others(server: OpenAIServer) -> None:
+def serve(folder: Path, words: list[str]) -> None:
+    """Be a policy server, whose output and complaints go to files."""
+    for number, name in ((1, "output"), (2, "complaints")):
+        os.dup2(os.open(folder / name, os.O_WRONLY | os.O_CREAT, 0o600), number)
+    run_main(lambda: main_of("nanoproof.inference")(words))
+
+
+def test_a_policy_server_serves_a_model_of_others(server: OpenAIServer, tmp_path: Path) -> None:
     spec = f"openai:{server.base}#tiny"
-    command = [sys.executable, "-m", "nanoproof.inference", "--model", spec, "--prompt-format", "llmstep"]
-    command += ["--port", "0", "--device-type", "cpu", "--num-sampled-tactics", "2"]
-    served = subprocess.Popen(command, env=dict(os.environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert served.stdout is not None and served.stderr is not None
-    with served:
-        try:
-            line = served.stdout.readline()
-            assert line.startswith("listening on http://127.0.0.1:"), served.stderr.read()
-            with RemotePolicy(line.removeprefix("listening on ").strip(), sampling=SamplingConfig()) as remote:
-                assert remote.suggest("h : p ∧ q\n⊢ q ∧ p").tactics == ("exact ⟨h.2, h.1⟩",)
-                status = remote.status()
-            assert status["model"]["path"] == spec and status["model"]["prompt_format"] == "llmstep"
-            assert KEY not in json.dumps(status)
-            served.send_signal(signal.SIGTERM)
-            assert served.wait(30) == 0
-            assert served.stderr.read() == ""
-        finally:
-            served.kill()
+    words = ["--model", spec, "--prompt-format", "llmstep", "--port", "0", "--device-type", "cpu"]
+    served = start_forked(serve, tmp_path, [*words, "--num-sampled-tactics", "2"])
+    output, complaints = tmp_path / "output", tmp_path / "complaints"
+    try:
+        wait_for(lambda: output.exists() and "\n" in output.read_text(), "the policy server", processes=[served])
+        line = output.read_text().splitlines()[0]
+        assert line.startswith("listening on http://127.0.0.1:"), complaints.read_text()
+        with RemotePolicy(line.removeprefix("listening on ").strip(), sampling=SamplingConfig()) as remote:
+            assert remote.suggest("h : p ∧ q\n⊢ q ∧ p").tactics == ("exact ⟨h.2, h.1⟩",)
+            status = remote.status()
+        assert status["model"]["path"] == spec and status["model"]["prompt_format"] == "llmstep"
+        assert KEY not in json.dumps(status)
+        served.terminate()
+        served.join(30)
+        assert served.exitcode == 0 and complaints.read_text() == ""
+    finally:
+        served.kill()
+        served.join()
 
 
 # -- what cannot be ----------------------------------------------------------------------------------------------------

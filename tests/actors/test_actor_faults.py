@@ -136,10 +136,10 @@ def test_theorems_begun_on_a_rank_that_has_no_server_left_are_done_by_another_ra
 
 
 def test_a_server_that_stalls_keeps_nobody_waiting_but_its_own_actors(world):
-    world.start(60)
+    world.start(24)
     world.wait(lambda: len(world.kept) >= 2)
     world.faults[0] = "stall_answer"
     world.wait(world.source.finished)
     errors = [attempt for attempt in world.kept if attempt.outcome == "error"]
     assert len(errors) <= SLOTS and {attempt.stop_reason for attempt in errors} <= {"ServerTimeout"}
-    assert len(world.kept) == 60
+    assert len(world.kept) == 24

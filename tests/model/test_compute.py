@@ -36,11 +36,16 @@ def fresh_compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     dynamo.reset()
 
 
-def compiled_model(tokenizer: Tokenizer, path: AttentionPath, backend: str = "eager") -> GPT:
-    model = make_model(tokenizer, depth=3, window_pattern="SSL", sequence_len=LENGTH, num_kv_heads=1)
+def compiled_model(tokenizer: Tokenizer, path: AttentionPath, backend: str = "eager", windows: str = "SSL") -> GPT:
+    """A model with a layer for each of these windows."""
+    model = plain_model(tokenizer, windows)
     model.attention = path
     compile_model(model, backend=backend, fullgraph=True)
     return model
+
+
+def plain_model(tokenizer: Tokenizer, windows: str = "SSL") -> GPT:
+    return make_model(tokenizer, depth=len(windows), window_pattern=windows, sequence_len=LENGTH, num_kv_heads=1)
 
 
 def batch(tokenizer: Tokenizer, seed: int) -> torch.Tensor:
@@ -53,7 +58,7 @@ def test_packed_batches_of_one_shape_are_compiled_once_and_give_the_same(
 ) -> None:
     path = PATHS[name]()
     compiled = compiled_model(tokenizer, path, backend)
-    plain = make_model(tokenizer, depth=3, window_pattern="SSL", sequence_len=LENGTH, num_kv_heads=1)
+    plain = plain_model(tokenizer)
     for seed in range(3):
         layout = random_layout(ROWS, LENGTH, seed=seed)
         select = (layout.branches > 0).flatten().nonzero().squeeze(1)
@@ -68,32 +73,31 @@ def test_packed_batches_of_one_shape_are_compiled_once_and_give_the_same(
 
 
 def test_larger_packed_batches_are_compiled_again_and_smaller_ones_not(tokenizer: Tokenizer) -> None:
-    model = compiled_model(tokenizer, VarlenPath(slow_kernel))
+    model = compiled_model(tokenizer, VarlenPath(slow_kernel), windows="S")
     small, large = [[[8, 2]], [], []], [[[4, 2, 2, 2, 2]] * 4, [[40, 8]], []]
     graphs = []
     for rows in (small, large, small, large):
         model(batch(tokenizer, 0), layout_of(rows, LENGTH))
         graphs.append(dynamo.utils.counters["stats"]["unique_graphs"])
-    assert graphs == [2, 4, 4, 4]
+    assert graphs == [1, 2, 2, 2]
 
 
-@pytest.mark.parametrize("parts", [1, 4])
 def test_losses_of_causal_rows_are_compiled_with_the_head(
-    tokenizer: Tokenizer, parts: int, monkeypatch: pytest.MonkeyPatch
+    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = compiled_model(tokenizer, DensePath(), "aot_eager")
+    model, plain = compiled_model(tokenizer, DensePath(), "aot_eager", "SL"), plain_model(tokenizer, "SL")
     logits = ROWS * LENGTH * model.config.padded_vocab_size
-    monkeypatch.setattr("nanoproof.model.gpt.COMPILED_LOGITS_AT_ONCE", logits // parts)
-    plain = make_model(tokenizer, depth=3, window_pattern="SSL", sequence_len=LENGTH, num_kv_heads=1)
-    for seed in range(2):
-        tokens, targets = batch(tokenizer, seed), batch(tokenizer, seed + 10)
-        outputs = [each.losses(tokens, targets) for each in (model, plain)]
-        torch.testing.assert_close(outputs[0], outputs[1], atol=1e-4, rtol=1e-4)
-        for output in outputs:
-            output.mean().backward()
-    for ours, theirs in zip(model.parameters(), plain.parameters()):
-        torch.testing.assert_close(ours.grad, theirs.grad, atol=1e-4, rtol=1e-3)
-    assert dynamo.utils.counters["stats"]["unique_graphs"] == 3
+    for parts, graphs in ((1, 3), (4, 4)):  # of each window and of the head, and of the head for a part
+        monkeypatch.setattr("nanoproof.model.gpt.COMPILED_LOGITS_AT_ONCE", logits // parts)
+        for seed in range(2):
+            tokens, targets = batch(tokenizer, seed), batch(tokenizer, seed + 10)
+            outputs = [each.losses(tokens, targets) for each in (model, plain)]
+            torch.testing.assert_close(outputs[0], outputs[1], atol=1e-4, rtol=1e-4)
+            for output in outputs:
+                output.mean().backward()
+        for ours, theirs in zip(model.parameters(), plain.parameters()):
+            torch.testing.assert_close(ours.grad, theirs.grad, atol=1e-4, rtol=1e-3)
+        assert dynamo.utils.counters["stats"]["unique_graphs"] == graphs
 
 
 def test_parameters_keep_their_names(tokenizer: Tokenizer) -> None:

@@ -6,6 +6,7 @@ that a call of Lean takes; with `loses` Lean has no more than that to say of fin
 of the processes, and with their exit codes once all ended.
 """
 
+import gc
 import importlib
 import multiprocessing
 import os
@@ -186,6 +187,7 @@ def serve(pipe: Connection, modules: Sequence[str]) -> None:
     torch.set_num_threads(1)
     for name in modules:
         importlib.import_module(name)  # once for all that are forked: it takes longer than the rest of a run
+    gc.freeze()  # else each of them would walk, and so copy, all of that whenever it collects garbage
     with scripted(), suppress(EOFError):
         while True:
             wanted = pipe.recv()
