@@ -166,11 +166,12 @@ describe("for everybody", () => {
     const { page } = await open(browser, monitor.address, { bypassCSP: true });
     const serious: string[] = [];
     const of = (run: string, paths: string[]): string[] => paths.map((path) => at(run, path));
-    for (const address of [monitor.address, `${monitor.address}/#/?with=rl%2Ffirst_run%0Arl%2Fsimulated`, ...of("rl/first_run", PAGES), ...of("quick/eval_rl", ["", COMPARED]), at("sft/short"), at("rl/simulated", "profile")]) {
+    const addresses = [monitor.address, `${monitor.address}/#/?with=rl%2Ffirst_run%0Arl%2Fsimulated`, ...of("rl/first_run", PAGES), ...of("quick/eval_rl", ["", COMPARED]), at("sft/short"), at("rl/simulated", "profile")];
+    for (const [number, address] of addresses.entries()) {
       await page.emulateMedia({ colorScheme: "light" });
       await visit(page, address);
       if (!(await page.evaluate(() => "axe" in window))) await page.addScriptTag({ path: AXE });
-      for (const [theme, rules] of [["light", []], ["dark", COLOURS]] as const) {
+      for (const [theme, rules] of nightly([["light", []], ["dark", COLOURS]] as const, number % 2 ? 1 : 2)) { // every other page is dark too
         await page.emulateMedia({ colorScheme: theme });
         for (const { id, impact, nodes } of await violations(page, rules)) if (["serious", "critical"].includes(impact)) serious.push(`${address}, ${theme}: ${id}: ${nodes[0]!.html.slice(0, 160)} ${nodes[0]!.failureSummary}`);
       }
