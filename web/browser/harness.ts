@@ -1,6 +1,10 @@
 // What the tests in a browser stand on: monitors as processes of their own, and pages that note every complaint.
 
-import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { expect } from "vitest";
@@ -9,25 +13,62 @@ import { findBrowser } from "../tools/find_browser.mjs";
 const ROOT = new URL("../..", import.meta.url).pathname;
 const PYTHON = process.env.NANOPROOF_PYTHON ?? "python3";
 
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // it has ended
+  }
+}
+
+interface Begun { pid: number; said: (listen: (text: string) => void) => void; ended: Promise<string> }
+
+/** Begin `python ARGUMENTS`: a process of its own, forked from one that has imported the monitor (tests/web/forks.py). */
+async function begin(args: string[]): Promise<Begun> {
+  const connection = connect(await forks());
+  let [text, listen] = ["", (_text: string): void => undefined];
+  const ended = new Promise<string>((resolve) => connection.once("close", () => resolve(text)));
+  const pid = await new Promise<number>((resolve, reject) => {
+    connection.once("error", reject);
+    connection.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+      const first = /^(\d+)\n/.exec(text);
+      if (first) resolve(Number(first[1]));
+      listen(text);
+    });
+    connection.write(`${JSON.stringify(args)}\n`);
+  });
+  return { pid, ended, said: (next) => (listen = next)(text) };
+}
+
+let forking: Promise<string> | undefined;
+
+/** The socket of the process that the others are forked from; that ends with this one. */
+function forks(): Promise<string> {
+  forking ??= new Promise((resolve, reject) => {
+    const socket = join(mkdtempSync(join(tmpdir(), "nanoproof-")), "forks");
+    const child = spawn(PYTHON, ["-m", "tests.web.forks", socket], { cwd: ROOT, stdio: ["pipe", "pipe", "inherit"] });
+    child.stdout.once("data", () => resolve(socket));
+    child.once("exit", (code) => reject(new Error(`tests.web.forks ended with ${code}`)));
+  });
+  return forking;
+}
+
 /** A monitor that was started here. */
 export class Monitor {
-  private constructor(private readonly process: ChildProcess, readonly address: string) {}
+  private constructor(private readonly pid: number, private readonly ended: Promise<void>, readonly address: string) {}
 
   /** Start `python ARGUMENTS` and wait until it says where it listens. */
   static async start(args: string[]): Promise<Monitor> {
-    const child = spawn(PYTHON, args, { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
-    let said = "";
+    const { pid, said, ended } = await begin(args);
     const address = await new Promise<string>((resolve, reject) => {
-      const listen = (chunk: Buffer): void => {
-        said += chunk.toString();
-        const match = /https?:\/\/[\w.:-]+/.exec(said);
+      said((text) => {
+        const match = /https?:\/\/[\w.:-]+/.exec(text);
         if (match) resolve(match[0]);
-      };
-      child.stdout.on("data", listen);
-      child.stderr.on("data", listen);
-      child.on("exit", (code) => reject(new Error(`python ${args.join(" ")} ended with ${code}:\n${said}`)));
+      });
+      void ended.then((text) => reject(new Error(`python ${args.join(" ")} ended:\n${text}`)));
     });
-    return new Monitor(child, address);
+    return new Monitor(pid, ended.then(() => undefined), address);
   }
 
   get port(): string {
@@ -35,11 +76,9 @@ export class Monitor {
   }
 
   async stop(): Promise<void> {
-    if (this.process.exitCode !== null) return;
-    const ended = new Promise((resolve) => this.process.once("exit", resolve));
-    this.process.kill("SIGINT");
-    const late = setTimeout(() => this.process.kill("SIGKILL"), 5000);
-    await ended;
+    signal(this.pid, "SIGINT");
+    const late = setTimeout(() => signal(this.pid, "SIGKILL"), 5000);
+    await this.ended;
     clearTimeout(late);
   }
 }
@@ -49,11 +88,19 @@ export async function run(args: string[]): Promise<void> {
   await promisify(execFile)(PYTHON, args, { cwd: ROOT });
 }
 
+// Debian's Chromium asks for a GPU's ways of drawing, which cost a machine without one more than its own.
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-gpu-compositing", "--disable-gpu-rasterization", "--force-color-profile=srgb"];
+
+/** All of these; by itself the first ones: NANOPROOF_NIGHTLY above 1 adds the others, each of which costs a new page. */
+export function nightly<T>(all: readonly T[], first: number): readonly T[] {
+  return Number(process.env.NANOPROOF_NIGHTLY ?? 1) > 1 ? all : all.slice(0, first);
+}
+
 let started: Promise<Browser> | undefined;
 
 /** The browser of all files of tests: these run one after the other in one process, with whose end it ends. */
 export function launch(): Promise<Browser> {
-  started ??= chromium.launch({ executablePath: findBrowser(), args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb"] });
+  started ??= chromium.launch({ executablePath: findBrowser(), args: FLAGS });
   return started;
 }
 
@@ -63,9 +110,16 @@ export interface Watched {
   complaints: string[];
 }
 
+const VIEWPORT = { width: 1280, height: 800 };
+
+/** Whether a page that is there can be made one of these options. */
+function isPlain({ viewport, offline, deviceScaleFactor = 1, ...others }: BrowserContextOptions): boolean {
+  return deviceScaleFactor === 1 && Object.keys(others).length === 0;
+}
+
 /** A new page that shares nothing with others. */
 async function newPage(browser: Browser, options: BrowserContextOptions): Promise<Watched> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
+  const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: "reduce", ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
   const complaints: string[] = [];
@@ -89,6 +143,7 @@ export async function open(browser: Browser, address: string, options: BrowserCo
 let spare: Watched | undefined;
 
 async function leaveInOrder({ page, complaints }: Watched): Promise<void> {
+  await page.context().setOffline(false);
   if (page.url().startsWith("http")) await page.evaluate(() => localStorage.clear());
   await page.goto("about:blank");
   complaints.length = 0;
@@ -98,10 +153,14 @@ async function leaveInOrder({ page, complaints }: Watched): Promise<void> {
 /** A function that opens an address, does something there, and expects that nothing went wrong in the page. */
 export function pagesOf(browser: () => Browser) {
   return async (address: string, act: (watched: Watched) => Promise<void>, options: BrowserContextOptions = {}): Promise<void> => {
-    const isPlain = Object.keys(options).length === 0;
-    const watched = (isPlain && spare) || (await newPage(browser(), options));
-    if (isPlain) spare = undefined;
+    const plain = isPlain(options);
+    const watched = (plain && spare) || (await newPage(browser(), plain ? {} : options));
+    if (plain) spare = undefined;
     try {
+      if (plain) {
+        await watched.page.setViewportSize(options.viewport ?? VIEWPORT);
+        await watched.page.context().setOffline(options.offline ?? false);
+      }
       await watched.page.goto(address);
       await act(watched);
       expect(watched.complaints).toEqual([]);
@@ -109,7 +168,7 @@ export function pagesOf(browser: () => Browser) {
       await watched.page.context().close();
       throw failure;
     }
-    await (isPlain ? leaveInOrder(watched) : watched.page.context().close());
+    await (plain ? leaveInOrder(watched) : watched.page.context().close());
   };
 }
 

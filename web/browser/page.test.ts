@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, Page } from "playwright-core";
-import { launch, Monitor, open, openTab, pagesOf, run } from "./harness";
+import { launch, Monitor, nightly, open, openTab, pagesOf, run } from "./harness";
 
 const RECORDED = process.env.NANOPROOF_RECORDED_RUN ?? "";
 const TABS = ["Overview", "Run", "Actors", "Theorems", "Search trees", "Model", "Evaluations", "Profile", "Logs"];
@@ -391,7 +391,7 @@ describe("a folder of runs", () => {
     }));
 
   it("fits every width, and axes keep their letters at every pixel ratio", async () => {
-    for (const [width, ratio] of [[360, 3], [768, 2], [1440, 1], [2560, 1]] as const) {
+    for (const [width, ratio] of nightly([[360, 3], [1440, 1], [2560, 1], [768, 2]] as const, 3)) {
       await withPage(`${monitor.address}/?run=rl%2Fkilled`, async ({ page }) => {
         await page.locator(".chart canvas").first().waitFor();
         expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth), `${width} px`).toBeLessThanOrEqual(0);
@@ -403,7 +403,7 @@ describe("a folder of runs", () => {
 });
 
 describe("a run with long logs and an evaluation under way", () => {
-  const LINES = 2600;
+  const LINES = 1300;
   const result = (id: string): string => `${JSON.stringify({ theorem: { dataset: "demo", id, source: id }, outcome: "proven" })}\n`;
   let path: string;
   let evaluation: string;
@@ -523,7 +523,7 @@ describe("files without a monitor", () => {
     }, offline));
 
   it("open with the whole width used and texts in sight, on every screen", async () => {
-    for (const [width, ratio] of [[360, 2], [768, 1], [1440, 1], [1440, 2]] as const) {
+    for (const [width, ratio] of nightly([[360, 2], [768, 1], [1440, 1], [1440, 2]] as const, 3)) {
       await withPage(TREES, async ({ page }) => {
         await page.getByLabel("Which search").selectOption({ index: 1 });
         await page.locator(".tree-canvas").waitFor();

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, Page } from "playwright-core";
-import { filled, launch, Monitor, open, pagesOf, visit } from "./harness";
+import { filled, launch, Monitor, nightly, open, pagesOf, visit } from "./harness";
 
 const HOME = process.env.NANOPROOF_HOME_OF_RUNS ?? "";
 const PYTHON = process.env.NANOPROOF_PYTHON ?? "python3";
@@ -166,11 +166,12 @@ describe("for everybody", () => {
     const { page } = await open(browser, monitor.address, { bypassCSP: true });
     const serious: string[] = [];
     const of = (run: string, paths: string[]): string[] => paths.map((path) => at(run, path));
-    for (const address of [monitor.address, `${monitor.address}/#/?with=rl%2Ffirst_run%0Arl%2Fsimulated`, ...of("rl/first_run", PAGES), ...of("quick/eval_rl", ["", COMPARED]), at("sft/short"), at("rl/simulated", "profile")]) {
+    const addresses = [monitor.address, `${monitor.address}/#/?with=rl%2Ffirst_run%0Arl%2Fsimulated`, ...of("rl/first_run", PAGES), ...of("quick/eval_rl", ["", COMPARED]), at("sft/short"), at("rl/simulated", "profile")];
+    for (const [number, address] of addresses.entries()) {
       await page.emulateMedia({ colorScheme: "light" });
       await visit(page, address);
       if (!(await page.evaluate(() => "axe" in window))) await page.addScriptTag({ path: AXE });
-      for (const [theme, rules] of [["light", []], ["dark", COLOURS]] as const) {
+      for (const [theme, rules] of nightly([["light", []], ["dark", COLOURS]] as const, number % 2 ? 1 : 2)) { // every other page is dark too
         await page.emulateMedia({ colorScheme: theme });
         for (const { id, impact, nodes } of await violations(page, rules)) if (["serious", "critical"].includes(impact)) serious.push(`${address}, ${theme}: ${id}: ${nodes[0]!.html.slice(0, 160)} ${nodes[0]!.failureSummary}`);
       }
@@ -180,7 +181,7 @@ describe("for everybody", () => {
   }, 400_000);
 
   it("cuts nothing of the newest scores at any width, at any pixel ratio", async () => {
-    for (const [width, ratio] of [[360, 3], [1024, 2], [1440, 1], [2560, 1]] as const) {
+    for (const [width, ratio] of nightly([[360, 3], [1440, 1], [2560, 1], [1024, 2]] as const, 3)) {
       await withPage(at("rl/simulated"), async ({ page }) => {
         await page.locator(".scores li").first().waitFor();
         const cut = await page.evaluate(() => [...document.querySelectorAll<HTMLElement>(".scores, .scores *")].filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== "inline" && !one.closest("svg")).map((one) => one.className));
