@@ -63,7 +63,7 @@ for graphs in on off; do
     gpu "evaluation-graphs-$graphs" 120 python -m scripts.prover_eval "${device[@]}" --model-path "$home/first" --datasets nanolean --split test --max-theorems 16 --num-simulations 16 --lean-processes 4 --engine-cuda-graphs "$graphs" --output-dir "$home/graphs-$graphs"
 done
 gpu evaluation-kernels-off 120 python -m scripts.prover_eval "${device[@]}" --model-path "$home/first" --datasets nanolean --split test --max-theorems 16 --num-simulations 16 --lean-processes 4 --engine-kernels off --output-dir "$home/kernels-off"
-gpu benchmark-training 240 python -m benchmarks.train --device cuda
+gpu benchmark-training 420 python -m benchmarks.train --device cuda
 gpu benchmark-inference 180 python -m scripts.bench_inference "${device[@]}" --parts device
 [ "$DRY_RUN" = 0 ] || exit 0
 {
