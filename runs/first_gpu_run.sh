@@ -3,7 +3,8 @@
 #   bash runs/first_gpu_run.sh               one GPU; the report is first_gpu_run.txt (REPORT=FILE)
 #   DRY_RUN=1 bash runs/first_gpu_run.sh     prints the commands and checks their flags; DRY_RUN=commands only prints
 #   DEVICE=cpu bash runs/first_gpu_run.sh    runs what a CPU can and says what is left
-#   ONLY='parity|rl' bash runs/first_gpu_run.sh    the parts whose names match (data and tokenizer always)
+#   ONLY='parity|benchmark' bash runs/first_gpu_run.sh    the parts whose names match, data and tokenizer always; sft
+#   needs pretrain, rl and evaluations need sft
 # A part that fails, or takes longer than its seconds, is noted in the report, and the next one begins.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -382,8 +382,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _add_generate(command: argparse.ArgumentParser) -> None:
     command.add_argument("--family", nargs="+", action="extend", help="Families (default: all).")
-    levels: dict[str, Any] = {"type": int, "choices": range(1, 7), "nargs": "+", "action": "extend"}
-    command.add_argument("--level", **levels, help="Levels (default: all).")
+    levels = range(1, 7)
+    command.add_argument("--level", nargs="+", type=int, choices=levels, action="extend", help="Levels (default: all).")
     command.add_argument("--count", type=int, default=10, help="Problems of each family and level, at most.")
     command.add_argument("--seed", type=int, default=SEED, help="Seed of the generator.")
     command.add_argument(

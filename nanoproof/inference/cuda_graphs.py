@@ -3,8 +3,8 @@
 A graph is for one shape, so shapes are rounded up to sizes that recur: rows, which cost little while a step is bound by
 memory, more than slots. A shape is recorded when it is seen for the second time, unless a recording of a slightly
 larger one serves; rare shapes, and all new ones once there are `MOST_RECORDINGS`, are computed without.
-The recording itself (`CudaRecorder`) is run by `benchmarks/gpu_parity.py` alone; everything around it is tested with a
-stand-in.
+Tests run everything but the recording itself (`CudaRecorder`), with a stand-in for it; on a GPU
+`benchmarks/gpu_parity.py` compares recorded steps with others (on an H200 they are equal).
 """
 
 import logging
