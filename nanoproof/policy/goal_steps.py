@@ -57,6 +57,7 @@ class GoalSteps:
         elif connectives > 1:
             yield "left"
             yield "right"
+        yield from self._filled_in()
         yield from self._backwards()
         yield from self._chained()
 
@@ -83,6 +84,13 @@ class GoalSteps:
                     yield f"refine ⟨{name}, ?_⟩"
         if bound and bound[0].type in ((), *NUMBERS):
             yield from self._numbers.larger()
+
+    def _filled_in(self) -> Iterator[str]:
+        """Yield hypotheses that say what the goal leaves open, such as `R a ?b`; no solver chooses what that is."""
+        unknown = frozenset(token for token in self._target if token.startswith("?"))
+        for name, type_ in self._newest if unknown else ():
+            if printed.fit(self._target, type_, unknown, {}) is not None:
+                yield f"exact {name}"
 
     def _backwards(self) -> Iterator[str]:
         """Yield `apply` for hypotheses whose conclusion is the goal, and for constructors of the goal's predicate."""
@@ -116,7 +124,6 @@ class GoalSteps:
                         elif ends[1] == sides[1] and ends[0] != sides[0]:
                             yield f"refine {lemma} ?_ {name}"
             if relation == "∣":
-                yield from self._numbers.divided()
                 yield from self._summands(*sides)
                 yield from _of_division(sides[1])
 
@@ -132,6 +139,35 @@ class GoalSteps:
             if rest == [summand] and printed.stripped(first) in divided:
                 yield f"exact (Nat.dvd_add_right {divided[printed.stripped(first)]}).mp {name}"
 
+    def by_two(self, functions: Sequence[str]) -> Iterator[str]:
+        """Yield inductions for what recurs on `n + 2`, such as the numbers of Fibonacci: for `n` and `n + 1` at once.
+
+        An induction over `n` alone knows of only one of the two values before. `functions` are the statement's own that
+        the goal or a hypothesis has.
+        """
+        recurs = any(name in functions for name in self._definitions.by_two)
+        for _, type_ in self._newest:
+            recurs = recurs or (type_[:1] == ("∀",) and ("+", "2", ")") in zip(type_, type_[1:], type_[2:]))
+        if not recurs or any(name.startswith("ih") for name, _ in self._newest):
+            return
+        names = f" [{', '.join(functions)}]" if functions else ""
+        for variable, type_ in self._newest:
+            if type_ not in NUMBERS or not _is_about(self._target, variable):
+                continue
+            # `h : 0 < n` is a premise of the claim: it is shown for each number that it holds of.
+            premises: list[str] = []
+            claim = self._target
+            for name, premise in self._newest:
+                if _is_about(premise, variable):
+                    premises.insert(0, name)
+                    claim = (*_side(premise), "→", *_side(claim))
+            following = printed.instance(claim, {variable: (variable, "+", "1")})
+            step = f"refine (?_ : {printed.text_of((*_side(claim), '∧', *_side(following)))}).1"
+            if premises:
+                step = f"revert {' '.join(premises)} <;> {step}"
+            yield f"{step} <;> induction {variable} <;> first | (simp_all{names} <;> omega) | grind{names}"
+            yield step
+
     def closing(self, functions: Sequence[str], inductions: Sequence[str], finite: Sequence[str]) -> Iterator[str]:
         """Yield whole proofs of what `simp` closes: alone, or in each case of an induction or case split.
 
@@ -141,19 +177,45 @@ class GoalSteps:
         names = ""
         if functions:
             names = f" [{', '.join(functions)}]"
+        rules = self._rules()
+        if rules:
+            # The rules are what the cases of an induction over them, or their inversion, are closed by.
+            yield f"grind [{', '.join([*functions, *rules])}]"
         yield f"simp_all{names}"
+        conditional = any(name in functions for name in self._definitions.conditional)
         for induction in inductions:
+            if conditional:
+                yield f"{induction} <;> simp_all{names} <;> (try split) <;> (try simp_all) <;> grind"
             yield f"{induction} <;> simp_all{names} <;> omega"
             _, _, others = induction.partition(" generalizing ")
             if functions and others and " " not in others:
                 # A function of two arguments that recurses on both, such as a maximum.
                 yield f"{induction} <;> cases {others} <;> simp_all{names} <;> omega"
-            if functions:
-                yield f"{induction} <;> grind{names}"
+            if functions or rules:
+                yield f"{induction} <;> grind [{', '.join([*functions, *rules])}]"
         if finite:
             splits = " <;> ".join(f"cases {name}" for name in finite)
             yield f"{splits} <;> rfl"
             yield f"{splits} <;> simp_all{names}"
+
+    def _rules(self) -> list[str]:
+        """Return the rules of the statement's own predicates that the goal or a hypothesis is about."""
+        rules: list[str] = []
+        for type_ in (self._target, *(type_ for _, type_ in self._newest)):
+            inductive = self._definitions.predicate(type_)
+            if inductive is not None:
+                rules += [rule for rule in inductive.rules if rule not in rules]
+        return rules
+
+
+def _is_about(type_: Tokens, variable: str) -> bool:
+    return variable in type_ and variable not in printed.bound_names(type_)
+
+
+def _side(proposition: Tokens) -> Tokens:
+    """Put what would not be one side of `∧` and `→` into brackets."""
+    closer = [relation for relation in printed.RELATIONS if relation != "↔"]
+    return proposition if printed.is_term(proposition, closer) else printed.in_brackets(proposition)
 
 
 def _of_division(multiple: Tokens) -> Iterator[str]:

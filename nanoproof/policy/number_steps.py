@@ -8,19 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from nanoproof.policy import printed_types as printed
+from nanoproof.policy.polynomials import Polynomial, divide, is_numeral, polynomial, written
 from nanoproof.policy.printed_types import Tokens
 
 NUMBERS = (("Nat",), ("ℕ",))
 LARGEST_MODULUS = 6
 """By remainders modulo a larger number a case distinction is longer than anybody writes."""
 MOST_VALUES = 12
-MOST_MONOMIALS = 24
-LARGEST_EXPONENT = 4
-
-Monomial = tuple[str, ...]
-"""The factors of a product, sorted; nothing for 1."""
-Polynomial = Counter[Monomial]
-"""Coefficients, all positive."""
 
 
 class NumberSteps:
@@ -36,20 +30,27 @@ class NumberSteps:
         k = self._fresh("k")[0]
         for type_ in self._types.values():
             sides = printed.split_at(type_, ("=",))
-            if len(sides) != 2 or len(sides[0]) != 3 or not _is_numeral(sides[1]):
+            if len(sides) != 2 or len(sides[0]) != 3 or not is_numeral(sides[1]):
                 continue
             number, operation, modulus = sides[0]
-            if operation == "%" and number in self._numbers and _is_numeral((modulus,)):
+            if operation == "%" and number in self._numbers and is_numeral((modulus,)):
                 known.add(number)
                 value = f"{modulus} * {k} + {sides[1][0]}"
                 yield f"obtain ⟨{k}, rfl⟩ : ∃ {k}, {number} = {value} := ⟨{number} / {modulus}, by omega⟩"
+        claims = [self._target, *filter(printed.is_proposition, self._types.values())]
+        mentioned = []
+        for number in self._numbers:
+            if number not in known and any(number in claim for claim in claims):
+                mentioned.append(number)
         for modulus in self._moduli():
-            for number in self._numbers:
-                if number in self._target and number not in known:
-                    values = [f"{number} = {modulus} * {k}"]
-                    values += [f"{number} = {modulus} * {k} + {rest}" for rest in range(1, int(modulus))]
-                    pattern = " | ".join(["rfl"] * len(values))
-                    cases = f"obtain ⟨{k}, {pattern}⟩ : ∃ {k}, {' ∨ '.join(values)} := ⟨{number} / {modulus}, by omega⟩"
+            # As in `3 ∣ a * a + b * b`, which says nothing of `a` alone.
+            if len(mentioned) == 2 and int(modulus) ** 2 <= MOST_VALUES:
+                k, other = self._fresh("k", "k")
+                first, second = _residues(mentioned[0], k, modulus), _residues(mentioned[1], other, modulus)
+                yield f"{first} <;> {second} <;> grind"
+            for number in mentioned:
+                if number in self._target:
+                    cases = _residues(number, k, modulus)
                     yield f"{cases} <;> grind"
                     yield cases
 
@@ -58,9 +59,9 @@ class NumberSteps:
         moduli: dict[str, None] = {}
         for type_ in (self._target, *self._types.values()):
             for before, token, after in zip(type_, type_[1:], type_[2:]):
-                if token == "%" and _is_numeral((after,)):
+                if token == "%" and is_numeral((after,)):
                     moduli[after] = None
-                elif token == "∣" and _is_numeral((before,)):
+                elif token == "∣" and is_numeral((before,)):
                     moduli[before] = None
         return [modulus for modulus in moduli if 1 < int(modulus) <= LARGEST_MODULUS]
 
@@ -68,7 +69,7 @@ class NumberSteps:
         """Yield a case for each value of a variable that a numeral bounds, and the bound that a divisor has."""
         new = self._fresh("h")[0]
         for name, type_ in reversed(tuple(self._types.items())):
-            if len(type_) != 3 or type_[0] not in self._numbers or not _is_numeral(type_[2:]):
+            if len(type_) != 3 or type_[0] not in self._numbers or not is_numeral(type_[2:]):
                 continue
             number, relation, bound = type_
             if relation == "∣":
@@ -86,7 +87,7 @@ class NumberSteps:
     def rearranged(self) -> Iterator[str]:
         """Yield `m + 1 + n` in an argument as `m + n + 1`, which the case of an induction or a definition is about."""
         for before, first, plus, number, then, last in zip(*(self._target[start:] for start in range(6))):
-            is_argument = before == "(" and plus == then == "+" and _is_numeral((number,))
+            is_argument = before == "(" and plus == then == "+" and is_numeral((number,))
             if is_argument and printed.is_name(first) and printed.is_name(last):
                 yield f"rw [Nat.add_right_comm {first} {number} {last}]"
 
@@ -119,58 +120,13 @@ class NumberSteps:
         for number in reversed(self._numbers[-2:]):
             yield f"refine ⟨{number} + 1, ?_⟩"
 
-    def divided(self) -> Iterator[str]:
-        """Yield the quotient where the goal is that one polynomial divides another of which each monomial has it."""
-        sides = printed.split_at(self._target, ("∣",))
-        if len(sides) != 2 or not printed.is_term(self._target, ("∣",)):
-            return
-        divisor, multiple = polynomial(sides[0]), polynomial(sides[1])
-        if divisor is None or multiple is None or len(divisor) != 1 or len(sides[1]) == 1:
-            return
-        quotient = _quotient(multiple, divisor)
-        if quotient is not None:
-            yield f"exact ⟨{_text(quotient)}, by grind⟩"
 
-
-def polynomial(term: Tokens) -> Polynomial | None:
-    """Multiply a term out; None where it has other operations, or too many monomials."""
-    term = printed.stripped(term)
-    summands = printed.split_at(term, ("+",))
-    if len(summands) > 1:
-        total: Polynomial = Counter()
-        for summand in summands:
-            part = polynomial(summand)
-            if part is None:
-                return None
-            total.update(part)
-        return total if len(total) <= MOST_MONOMIALS else None
-    factors = printed.split_at(term, ("*",))
-    if len(factors) > 1:
-        return _product([polynomial(factor) for factor in factors])
-    base_and_exponent = printed.split_at(term, ("^",))
-    if len(base_and_exponent) == 2 and _is_numeral(base_and_exponent[1]):
-        exponent = int(base_and_exponent[1][0])
-        return _product([polynomial(base_and_exponent[0])] * exponent) if exponent <= LARGEST_EXPONENT else None
-    if _is_numeral(term):
-        value = int(term[0])
-        return Counter({(): value}) if value else Counter()
-    # An application such as `f n` is a variable like any other.
-    if term and all(printed.is_name(token) or token in "()" for token in term):
-        return Counter({(printed.argument_text(term),): 1})
-    return None
-
-
-def _product(factors: list[Polynomial | None]) -> Polynomial | None:
-    result: Polynomial = Counter({(): 1})
-    for factor in factors:
-        if factor is None or len(result) * len(factor) > MOST_MONOMIALS:
-            return None
-        expanded: Polynomial = Counter()
-        for left, times in result.items():
-            for right, more in factor.items():
-                expanded[tuple(sorted(left + right))] += times * more
-        result = expanded
-    return result
+def _residues(number: str, k: str, modulus: str) -> str:
+    """Return the tactic that takes a number as each of the multiples of the modulus with a remainder."""
+    values = [f"{number} = {modulus} * {k}"]
+    values += [f"{number} = {modulus} * {k} + {rest}" for rest in range(1, int(modulus))]
+    pattern = " | ".join(["rfl"] * len(values))
+    return f"obtain ⟨{k}, {pattern}⟩ : ∃ {k}, {' ∨ '.join(values)} := ⟨{number} / {modulus}, by omega⟩"
 
 
 def _solution(term: Tokens, with_variable: Tokens, variable: str) -> str | None:
@@ -190,32 +146,5 @@ def _solution(term: Tokens, with_variable: Tokens, variable: str) -> str | None:
             return None
     if len(factors) != 1 or any(times < 0 for times in wanted.values()):
         return None
-    quotient = _quotient(+wanted, factors)
-    return None if quotient is None else _text(quotient)
-
-
-def _quotient(multiple: Polynomial, divisor: Polynomial) -> Polynomial | None:
-    """Divide each monomial by the only one of `divisor`; None where one is no multiple of it."""
-    (factors, number), *_ = divisor.items()
-    result: Polynomial = Counter()
-    for monomial, times in multiple.items():
-        remaining = Counter(monomial)
-        remaining.subtract(factors)
-        if times % number or any(count < 0 for count in remaining.values()):
-            return None
-        result[tuple(sorted(remaining.elements()))] = times // number
-    return result
-
-
-def _text(sum_: Polynomial) -> str:
-    """Write a polynomial; the largest products first."""
-    monomials = []
-    for monomial, times in sorted(sum_.items(), key=lambda item: (-len(item[0]), item[0])):
-        coefficient = [str(times)] if times != 1 or not monomial else []
-        monomials.append(" * ".join([*coefficient, *monomial]))
-    return " + ".join(monomials) or "0"
-
-
-def _is_numeral(term: Tokens) -> bool:
-    # Of more digits nothing is computed here; Python refuses to read some thousands of them.
-    return len(term) == 1 and term[0].isdecimal() and len(term[0]) < 10
+    quotient = divide(+wanted, factors)
+    return None if quotient is None else written(quotient)

@@ -47,6 +47,37 @@ def text_of(tokens: Sequence[str]) -> str:
     return text
 
 
+def undotted(tokens: Tokens, functions: Sequence[str]) -> Tokens:
+    """Write applications of dotted functions, which Lean prints as `t.size` and `(f x).size k`, as `Tree.size t`.
+
+    So that what a statement defines is found by its name. Names that begin with a capital are namespaces, no values.
+    """
+    by_field = {name.rpartition(".")[2]: name for name in functions if "." in name}
+    written: list[str] = []
+    places: list[int] = []  # where the brackets that are open begin in what is written
+    last_begin = 0
+    for place, token in enumerate(tokens):
+        value, _, field = token.rpartition(".")
+        if token in OPENING:
+            places.append(len(written))
+        elif token in CLOSING and places:
+            last_begin = places.pop()
+        if value and field in by_field and not value[0].isupper():
+            inner = undotted((value,), functions)
+            applied = [by_field[field], *in_brackets(inner)]
+            if written and _ends_term(written[-1]):
+                applied = ["(", *applied, ")"]  # an argument itself
+            written += applied
+        elif token in by_field and tokens[max(place - 2, 0) : place] == (")", "."):
+            applied = [by_field[token], *written[last_begin:-1]]
+            if last_begin and _ends_term(written[last_begin - 1]):
+                applied = ["(", *applied, ")"]
+            written[last_begin:] = applied
+        else:
+            written.append(token)
+    return tuple(written)
+
+
 def argument_text(tokens: Sequence[str]) -> str:
     """Write tokens as an argument: in parentheses, unless they are one token or in brackets already."""
     text = text_of(tokens)
@@ -86,6 +117,11 @@ def stripped(tokens: Tokens) -> Tokens:
     while tokens and tokens[0] == "(" and closing(tokens, 0) == len(tokens) - 1:
         tokens = tokens[1:-1]
     return tokens
+
+
+def in_brackets(tokens: Tokens) -> Tokens:
+    """Put parentheses around what is more than one token."""
+    return tokens if len(tokens) == 1 or _is_bracketed(tokens) else ("(", *tokens, ")")
 
 
 def closing(tokens: Tokens, start: int) -> int:

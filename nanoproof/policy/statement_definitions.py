@@ -9,6 +9,8 @@ from nanoproof.lean.lexical import ATOM, OPENING, mask
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.printed_types import Argument, Tokens
 
+_BY_TWO = re.compile(r"\|[^|]*?\+ ?2\b[^|]*?=>|\.succ\.succ\b")
+"""A case of a definition that says a value by those of the two numbers before."""
 _CONSTRUCTOR = re.compile(rf"\|\s*(?P<name>{ATOM})(?P<rest>[^|]*)")
 
 
@@ -21,6 +23,11 @@ class Inductive:
 
     name: str
     constructors: tuple[tuple[str, tuple[str, ...], tuple[bool, ...]], ...]
+
+    @property
+    def rules(self) -> list[str]:
+        """The full names of the constructors that have arguments: `grind` finds no pattern in others."""
+        return [f"{self.name}.{constructor}" for constructor, arguments, _ in self.constructors if arguments]
 
 
 KNOWN = (
@@ -46,12 +53,15 @@ class Proposition:
 class Definitions:
     """What a statement brings along: its own functions, and its inductive types with those of Lean.
 
-    `propositions` are those functions whose values are one proposition each.
+    `propositions` are those functions whose values are one proposition each, `by_two` those that recur on `n + 2`, and
+    `conditional` those that have an `if`.
     """
 
     functions: tuple[str, ...] = ()
     inductives: tuple[Inductive, ...] = KNOWN
     propositions: tuple[Proposition, ...] = ()
+    by_two: tuple[str, ...] = ()
+    conditional: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, source: str) -> "Definitions":
@@ -59,6 +69,8 @@ class Definitions:
         functions: list[str] = []
         inductives: list[Inductive] = []
         propositions: list[Proposition] = []
+        by_two: list[str] = []
+        conditional: list[str] = []
         masked = mask(source)
         for declaration in declarations(source):
             if declaration.keyword in ("def", "abbrev"):
@@ -67,10 +79,15 @@ class Definitions:
                 proposition = _read_proposition(declaration.full_name, text)
                 if proposition is not None:
                     propositions.append(proposition)
+                if _BY_TWO.search(text):
+                    by_two.append(declaration.full_name)
+                if "if" in printed.tokens_of(text):
+                    conditional.append(declaration.full_name)
             elif declaration.keyword == "inductive":
                 text = masked[declaration.start : declaration.end]
                 inductives.append(_read_inductive(declaration.full_name, text))
-        return cls(tuple(functions), (*inductives, *KNOWN), tuple(propositions))
+        types = (*inductives, *KNOWN)
+        return cls(tuple(functions), types, tuple(propositions), tuple(by_two), tuple(conditional))
 
     def inductive(self, type_: Tokens) -> Inductive | None:
         """Return the inductive type that a type is, or a proposition is about; None for others."""

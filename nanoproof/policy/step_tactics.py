@@ -12,10 +12,12 @@ from itertools import chain, combinations, islice, product, zip_longest
 
 from nanoproof.lean.types import Goal, Hypothesis, ProtocolError, parse_state
 from nanoproof.policy import printed_types as printed
+from nanoproof.policy.fact_steps import FactSteps
 from nanoproof.policy.goal_steps import GoalSteps
 from nanoproof.policy.number_steps import NUMBERS, NumberSteps
 from nanoproof.policy.printed_types import Argument, Fact, Tokens
-from nanoproof.policy.statement_definitions import KNOWN, Definitions, Inductive, unfolded
+from nanoproof.policy.product_steps import ProductSteps
+from nanoproof.policy.statement_definitions import KNOWN, Definitions, Inductive, application, unfolded
 from nanoproof.retrieval.corpus import CorpusPremise
 
 OMEGA = "(by omega)"
@@ -31,7 +33,7 @@ FORWARD = (
 """Lemmas of Lean's core that join two hypotheses to what `omega` and `grind` do not see: divisors and products."""
 MOST_OF_A_FACT = 4
 """Applications of one fact, and values of one variable: more are seldom right and crowd out other facts."""
-LONGEST_STEP = 200
+LONGEST_STEP = 250
 """Characters; what is longer is not what people write, nor what a network learns from."""
 _IF = re.compile(r"(?<![\w.'])if\s+(?:(?P<name>\w+)\s*:\s*)?(?P<condition>.+?)\s+then(?![\w.'])", re.DOTALL)
 _NAMES = ("h", "h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8", "h9")
@@ -62,7 +64,8 @@ class _Enumeration:
 
     def __init__(self, goal: Goal, definitions: Definitions) -> None:
         self._definitions = definitions
-        self._target = printed.tokens_of(goal.type)
+        self._dotted = (*definitions.functions, "Nat.gcd")
+        self._target = self._read(goal.type)
         self._mentioned = _mentioned(self._target)
         # Inaccessible names cannot be written; of two with one name only the last can be meant.
         by_name = {hypothesis.user_name: hypothesis for hypothesis in goal.hypotheses}
@@ -72,22 +75,29 @@ class _Enumeration:
                 self._hypotheses.append(hypothesis)
         self._types: dict[str, Tokens] = {}
         for hypothesis in self._hypotheses:
-            self._types[hypothesis.user_name] = printed.tokens_of(hypothesis.type)
+            self._types[hypothesis.user_name] = self._read(hypothesis.type)
         self._used = set(by_name)
+
+    def _read(self, text: str) -> Tokens:
+        return printed.undotted(printed.tokens_of(text), self._dotted)
 
     def kinds(self, lemmas: Sequence[CorpusPremise]) -> list[list[str]]:
         """Return the steps of each kind; the kinds that are almost always right come first."""
         goal = GoalSteps(self._target, self._types, self._definitions, self._fresh)
         numbers = NumberSteps(self._target, self._types, self._fresh)
+        facts = FactSteps(self._target, self._types, self._fresh)
+        products = ProductSteps(self._target, self._types, self._fresh)
         inductions = list(self._inductions())
         return [
+            list(chain(products.cancelled(), products.divided(), goal.by_two(self._own_functions()))),
             list(self._taken_apart()),
             list(goal.closing(self._own_functions(), self._whole_inductions(inductions), self._finite())),
             list(goal.shaped()),
             list(self._rewritten()),
             [*self._generalized(), *inductions],
             list(chain(numbers.rearranged(), numbers.quotients(), numbers.bounded(), numbers.differences())),
-            list(self._applied()),
+            list(chain(facts.diagonal(), facts.monotone(), facts.common_divisors(), self._applied())),
+            list(facts.transitive(self._definitions)),
             list(self._split_conditions()),
             list(self._unfolded()),
             list(self._lemmas_applied(lemmas)),
@@ -121,7 +131,15 @@ class _Enumeration:
             elif len(printed.split_at(type_, ("∣",))) == 2 and printed.is_term(type_, ("∣",)):
                 # `a ∣ b` is `∃ c, b = a * c` by definition.
                 divisions.append(f"obtain ⟨{', '.join(self._fresh('k', 'hk'))}⟩ := {name}")
+            else:
+                yield from self._inverted(name, written)
         yield from divisions
+
+    def _inverted(self, name: str, type_: Tokens) -> Iterator[str]:
+        """Yield a case for each rule by which a hypothesis may hold that is about more than variables: few are left."""
+        inductive = self._definitions.predicate(type_)
+        if inductive is not None and any(len(argument) > 1 for argument in application(type_[1:])):
+            yield f"rcases {name} with {self._rules(name, inductive)}"
 
     def _take_apart(self, term: str, type_: Tokens, reused: str) -> str | None:
         """Return the step that takes a proof of a proposition apart; None where there is nothing to take apart.
@@ -220,8 +238,9 @@ class _Enumeration:
 
     def _inductions(self) -> Iterator[str]:
         """Yield inductions over variables of the goal and over hypotheses of inductive predicates."""
-        over_predicates: list[str] = []
+        over_predicates: list[list[str]] = []
         over_data: list[str] = []
+        over_numbers: list[str] = []
         strong: list[str] = []
         later: list[str] = []
         in_hypotheses: set[str] = set()
@@ -241,18 +260,23 @@ class _Enumeration:
             alternatives = self._alternatives(name, inductive, True)
             # What a hypothesis is about cannot be generalized beside it.
             others = [other for other in self._generalizable(name) if other not in type_]
+            generalized = [f"induction {name} generalizing {' '.join(others)} with {alternatives}"] if others else []
             # The stronger hypothesis first: what the plain one proves it proves too, by one application more.
-            if others:
-                over_data.append(f"induction {name} generalizing {' '.join(others)} with {alternatives}")
-            (over_predicates if is_predicate else over_data).append(f"induction {name} with {alternatives}")
+            both = [*generalized, f"induction {name} with {alternatives}"]
+            if is_predicate:
+                over_predicates.append(both)
+            else:
+                (over_numbers if type_ in NUMBERS else over_data).extend(both)
             # In the form that a search can run: one tactic, whose only case is a new goal.
             if inductive.name in ("Nat", "ℕ"):
                 hypothesis = self._fresh("ih")[0]
                 over = " ".join(["generalizing", *others]) + " " if others else ""
                 strong.append(f"induction {name} using Nat.strongRecOn {over}with | _ {name} {hypothesis} => ?_")
         # What a predicate says by rules is proved by its rules, before the numbers in it; the newest is nearest it.
-        yield from reversed(over_predicates)
+        yield from chain.from_iterable(reversed(over_predicates))
+        # Functions on lists and trees recur on these, whatever numbers they have beside them.
         yield from over_data
+        yield from over_numbers
         yield from strong
         yield from later
 
@@ -304,13 +328,27 @@ class _Enumeration:
             parts.append(" ".join(["|", constructor, *names, "=> ?_"]))
         return " ".join(parts)
 
+    def _rules(self, hypothesis: str, inductive: Inductive) -> str:
+        """Write `_ | ⟨n, h⟩` with new names, for `rcases`, which takes names also of rules that do not apply."""
+        patterns = []
+        for _, arguments, _ in inductive.constructors:
+            self._used.discard(hypothesis)
+            names = self._fresh(*arguments)
+            self._used.add(hypothesis)
+            patterns.append(f"⟨{', '.join(names)}⟩" if len(names) > 1 else "".join(names) or "_")
+        return " | ".join(patterns)
+
     def _cases(self) -> Iterator[str]:
         """Yield case splits by the constructors of variables in the goal, and of hypotheses by inductive predicates."""
-        for name, type_ in self._types.items():
+        # Of a number the first case is seldom what a proof is about.
+        for name, type_ in sorted(self._types.items(), key=lambda item: item[1] in NUMBERS):
             inductive = self._definitions.inductive(type_)
             if inductive is None or not inductive.constructors:
                 continue
-            if name in self._mentioned or inductive not in KNOWN:
+            if self._definitions.predicate(type_) is not None:
+                # By which rules it can hold depends on what it is about; `cases` takes no alternative of another rule.
+                yield f"rcases {name} with {self._rules(name, inductive)}"
+            elif name in self._mentioned or inductive not in KNOWN:
                 yield f"cases {name} with {self._alternatives(name, inductive, False)}"
         # Two numbers are one before the other, or a number is even or odd: nothing in the state says so.
         numbers = [name for name, type_ in self._types.items() if type_ in NUMBERS]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nanolean.data.replay import start
 from nanolean.tactic_state import run_tactic
-from nanoproof.policy.number_steps import polynomial
+from nanoproof.policy.polynomials import polynomial
 from nanoproof.policy.printed_types import tokens_of
 from nanoproof.policy.statement_definitions import Definitions
 from nanoproof.policy.step_tactics import steps
@@ -30,6 +30,26 @@ REPEATED = """def repeated (f : Nat → Nat) : Nat → Nat → Nat
 BELOW = """inductive Below : Nat → Nat → Prop where
   | same : ∀ n, Below n n
   | next : ∀ m n, Below m n → Below m (n + 1)
+"""
+FIB = """def fib : Nat → Nat
+  | 0 => 0
+  | 1 => 1
+  | n + 2 => fib (n + 1) + fib n
+"""
+SPAN = """structure Span where
+  first : Nat
+  last : Nat
+def Span.width (s : Span) : Nat := s.last - s.first
+def Span.moved (k : Nat) (s : Span) : Span := { first := s.first + k, last := s.last + k }
+"""
+PART = """inductive Part : List Nat → List Nat → Prop where
+  | nil : Part [] []
+  | skip (x : Nat) (l m : List Nat) (h : Part l m) : Part l (x :: m)
+  | keep (x : Nat) (l m : List Nat) (h : Part l m) : Part (x :: l) (x :: m)
+"""
+PUT = """def put (x : Nat) : List Nat → List Nat
+  | [] => [x]
+  | y :: l => if x ≤ y then x :: y :: l else y :: put x l
 """
 LARGER = """def larger : Nat → Nat → Nat
   | 0, m => m
@@ -81,6 +101,96 @@ LARGER = """def larger : Nat → Nat → Nat
             "",
             "(n : Nat) (h : 1 < n) (h2 : n ∣ 6) (h3 : n ≠ 6) : n = 2 ∨ n = 3",
             ["have h1 := Nat.le_of_dvd (by omega) h2", "rcases (by omega : n = 0 ∨ n = 1 ∨ n = 2"],
+        ),
+        (
+            "",
+            "(a b c d : Nat) (h : 0 < c) (h1 : d ≠ 0) (h2 : c * (a * (d * (c + 1))) ≤ (c + 1) * (b * c) * d) : a ≤ b",
+            ["exact Nat.le_of_mul_le_mul_left"],
+        ),
+        ("", "(a b c : Nat) (h : c ≠ 0) (h1 : (a + 1) * c = c * b) : b = a + 1", ["exact Nat.eq_of_mul_eq_mul_left"]),
+        ("", "(a b c : Nat) (h : 0 < c) (h1 : a * c < c * b) : a < b", ["exact (Nat.mul_lt_mul_left"]),
+        (
+            "",
+            "(a b c d u : Nat) (h : b ∣ c) (h1 : d ∣ u) : a * b * d ∣ a * a * a * c * u * b",
+            ["obtain ⟨k, rfl⟩ := h <;> obtain ⟨k1, rfl⟩ := h1 <;> exact ⟨a * a * b * k * k1, by ac_rfl⟩"],
+        ),
+        (
+            "",  # of two hypotheses about one variable the second one says enough
+            "(k l n u v : Nat) (h : l ∣ u) (h1 : v = n * n * u) (h2 : n * l ∣ u) : n * l ∣ n * l * k + k * v + u",
+            ["obtain ⟨k1, rfl⟩ := h2 <;> subst h1 <;> exact ⟨"],
+        ),
+        (
+            "",
+            "(k l m n : Nat) (h : m ∣ k) (h1 : l ∣ n * m) : l ∣ n * n * n * k",
+            ["obtain ⟨k1, rfl⟩ := h <;> exact Nat.dvd_trans h1 ⟨k1 * n * n, by ac_rfl⟩"],
+        ),
+        ("", "(k l m n : Nat) (h : 2 * l * m ∣ n * m) : l ∣ n * k * m", ["exact Nat.dvd_trans ⟨2 * m, by grind⟩ ("]),
+        (
+            FIB,
+            "(n : Nat) (h : 0 < n) : 0 < fib n",
+            ["revert h <;> refine (?_ : (0 < n → 0 < fib n) ∧ (0 < (n + 1) → 0"],
+        ),
+        (
+            FIB,
+            "(n : Nat) : fib n % 2 = 0 ↔ n % 3 = 0",
+            ["refine (?_ : (fib n % 2 = 0 ↔ n % 3 = 0) ∧ (fib (n + 1) % 2 = 0 ↔ (n + 1) % 3 = 0)).1 <;> induction"],
+        ),
+        (
+            "",
+            "(f : Nat → Nat) (h : f 0 = 1) (h1 : f 1 = 2) (h2 : ∀ n, f (n + 2) = 3 * f (n + 1) - 2 * f n) (n : Nat) : "
+            "f n = 2 ^ n",
+            ["refine (?_ : f n = 2 ^ n ∧ f (n + 1) = 2 ^ (n + 1)).1 <;> induction n <;>"],
+        ),
+        (SPAN, "(k : Nat) (s : Span) : (Span.moved k s).width = s.width", ["simp_all [Span.width, Span.moved]"]),
+        (
+            PART,  # by which rules a part of `x :: m` is one
+            "(l m k : List Nat) (h : Part l m) (h1 : Part m k) : Part l k",
+            [
+                "induction h1 generalizing l with | nil => ?_",
+                "solver assumption",
+                "grind [Part.skip, Part.keep]",
+                "rcases h with _ | ⟨x1, l2, m, h⟩ | ⟨x1, l2, m, h⟩",
+                "grind [Part.skip, Part.keep]",
+                "grind [Part.skip, Part.keep]",
+            ],
+        ),
+        (
+            PUT,
+            "(x z : Nat) (l : List Nat) : z ∈ put x l ↔ z = x ∨ z ∈ l",
+            ["induction l <;> simp_all [put] <;> (try split) <;> (try simp_all) <;> grind"],
+        ),
+        (
+            "",
+            "(f : Nat → Nat) (h : ∀ n, f n < f (n + 1)) (a b : Nat) (h1 : f a = f b) : ¬a < b",
+            ["have h2 : ∀ i j, i < j → f i < f j := by intro i j hij <;> induction hij <;> grind", "solver grind"],
+        ),
+        (
+            "",
+            "(f : Nat → Nat) (h : ∀ n, f (n + 1) ≤ f n) (a b : Nat) (h1 : a ≤ b) : f b ≤ f a",
+            ["have h2 : ∀ i j, i ≤ j → f j ≤ f i := by intro i j hij <;> induction hij <;> grind", "solver grind"],
+        ),
+        ("", "(f : Nat → Nat) (h : ∀ n, f (n + 1) < f n) : False", ["have h1 : ∀ i, f i + i ≤ f 0 := (by intro i"]),
+        (
+            "",
+            "(n : Nat) : Nat.gcd n (n + 2) ∣ 2",
+            [
+                "obtain ⟨h, h1⟩ := And.intro (Nat.gcd_dvd_left n (n + 2)) (Nat.gcd_dvd_right n (n + 2))",
+                "exact (Nat.dvd_add_right h).mp h1",
+            ],
+        ),
+        ("", "(a b : Nat) (h : 3 ∣ a * a + b * b) : 3 ∣ a", ["obtain ⟨k, rfl | rfl | rfl⟩ : ∃ k, a = 3 * k ∨"]),
+        *(
+            (
+                "",
+                f"(f : Nat → Nat → {values}) (h : ∀ g : Nat → {values}, ∃ n, f n = g) : False",
+                ["obtain ⟨a, ha⟩ := h (fun x => "],
+            )
+            for values in ("Prop", "Nat")
+        ),
+        (
+            BELOW,
+            "(a b c d : Nat) (h : Below a b) (h1 : Below b c) (h2 : Below c d) : Below a d",
+            ["have h3 : ∀ a1 b1 c1, Below a1 b1 → Below b1 c1 → Below a1 c1 := by intro", "solver grind"],
         ),
         (
             LARGER,

@@ -60,6 +60,21 @@ def test_a_variable_fits_a_term_with_its_brackets_and_the_same_one_each_time() -
     assert fitted("x ≤ y", "∀ (n m : Nat), n ≤ m", "x y") is None, "a quantifier is no term"
 
 
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("n.gcd (n + 2) ∣ (f n).gcd (n + 1)", "Nat.gcd n (n + 2) ∣ Nat.gcd (f n) (n + 1)"),
+        ("g t.size t.left.size = (mirror t).size + 1", "g (Tree.size t) (Tree.size t.left) = Tree.size (mirror t) + 1"),
+        ("t.insert 3 = (h x.size).size", "Tree.insert t 3 = Tree.size (h (Tree.size x))"),
+        ("f (g x).size y = (a.size).size", "f (Tree.size (g x)) y = Tree.size (Tree.size a)"),
+        ("List.size x = xs.map f", "List.size x = xs.map f"),
+    ],
+)
+def test_dotted_functions_are_found_by_their_names(text: str, written: str) -> None:
+    functions = ("Nat.gcd", "Tree.size", "Tree.insert")
+    assert printed.text_of(printed.undotted(printed.tokens_of(text), functions)) == written
+
+
 @example(".{")
 @given(st.text(alphabet="abhPxyn (){}⟨⟩[]∀∃,→∧∨¬=<≤+*:.✝?0123456789\n⊢|", max_size=60))
 def test_no_text_breaks_the_readers(text: str) -> None:
@@ -103,6 +118,7 @@ def test_no_text_breaks_the_readers(text: str) -> None:
         ("P : Nat → Prop\nh : ∀ (n : Nat), P n → P (n + 2)\nm : Nat\n⊢ P (m + 2)", ["apply h"]),
         ("a b c : Nat\nh : a ≤ b\n⊢ a ≤ c", ["refine Nat.le_trans h ?_"]),
         ("a b c : Nat\nh : a ∣ b\n⊢ a ∣ b * c", ["refine Nat.dvd_trans ?_ (Nat.dvd_mul_right _ _)"]),
+        ("R : Nat → Nat → Prop\na b : Nat\nh : R a b\n⊢ R ?x b", ["exact h"]),
         ("a b : Nat\nh : a ∣ b\nh1 : b ∣ a\n⊢ p", ["have h2 := Nat.dvd_antisymm h h1"]),
         ("f : Nat → Nat\nh : ∀ (x y : Nat), f (x + y) = f x + f y\n⊢ f 0 = 0", ["have h1 := h 0 0"]),
         ("xs ys : List α\n⊢ xs.length = 0", ["induction xs with | nil => ?_ | cons x xs ih => ?_"]),
@@ -144,7 +160,7 @@ def test_what_a_statement_defines_is_unfolded_and_recursed_on() -> None:
     assert "rw [size]" in suggested
     names = "left value right ih ih1"
     assert f"induction s generalizing n with | leaf => ?_ | node {names} => ?_" in suggested
-    assert "cases h with | zero => ?_ | add_two n1 h => ?_" in suggested
+    assert "rcases h with _ | ⟨n1, h⟩" in suggested
 
 
 def test_what_a_statement_defines_is_closed_by_induction_or_by_cases_with_simp() -> None:

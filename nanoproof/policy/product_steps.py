@@ -1,0 +1,154 @@
+"""Steps about products: factors that both sides of a relation have are cancelled, divisors are multiplied up.
+
+Each is one tactic for what would be one for each factor: in `c * (a * (d * d)) ≤ d * (b * c) * d` three are cancelled,
+and `a * b ∣ b * c * e` for `a ∣ e` has the quotient `c * k` where `e = a * k`. The search alone lost its way in these.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+
+from nanoproof.policy import printed_types as printed
+from nanoproof.policy.number_steps import NUMBERS
+from nanoproof.policy.polynomials import divide, polynomial, written
+from nanoproof.policy.printed_types import Tokens
+
+_SORTED = "Nat.mul_comm, Nat.mul_left_comm, Nat.mul_assoc"
+_POSITIVE = "(by simp_all [Nat.pos_iff_ne_zero])"
+_CANCELLING = {
+    "=": "Nat.eq_of_mul_eq_mul_left {positive} {product}",
+    "≤": "Nat.le_of_mul_le_mul_left {product} {positive}",
+    "<": "(Nat.mul_lt_mul_left {positive}).mp {product}",
+}
+"""How `a = b`, `a ≤ b` or `a < b` follows from the same of `c * a` and `c * b`, by lemmas of Lean's core."""
+
+
+class ProductSteps:
+    """The steps for one goal: its target, the types of the hypotheses that can be named, and a maker of new names."""
+
+    def __init__(self, target: Tokens, types: Mapping[str, Tokens], fresh: Callable[..., list[str]]) -> None:
+        self._target, self._types, self._fresh = target, types, fresh
+        self._has_numbers = any(type_ in NUMBERS for type_ in types.values())
+
+    def cancelled(self) -> Iterator[str]:
+        """Yield the goal by a hypothesis both of whose sides have the same factors more than those of the goal."""
+        for relation, lemma in _CANCELLING.items():
+            wanted = _sides(self._target, relation)
+            if wanted is None or not self._has_numbers:
+                continue
+            for name, type_ in reversed(tuple(self._types.items())):
+                sides = _sides(type_, relation)
+                if sides is None:
+                    continue
+                common = _common_factor(sides, wanted)
+                if common is None and relation == "=":
+                    common, name = _common_factor(sides[::-1], wanted), f"{name}.symm"
+                if common is not None:
+                    factor = " * ".join(common)
+                    left, right = [f"{factor} * {printed.argument_text(side)}" for side in wanted]
+                    # Sorted, the hypothesis and this are the same.
+                    product = f"(by simpa only [{_SORTED}] using {name} : {left} {relation} {right})"
+                    yield f"exact {lemma.format(product=product, positive=_POSITIVE)}"
+
+    def divided(self) -> Iterator[str]:
+        """Yield the quotient where the goal is that a monomial divides a polynomial of which each monomial has it.
+
+        If need be with other variables in the place of those that equations and divisors of the context say.
+        """
+        types = tuple(self._types.items())
+        # Two hypotheses may say by what one variable can be divided, and the first one that is used replaces it.
+        for in_order in (types, types[::-1]):
+            divides, remaining = self._target, list(in_order)
+            tactics: list[str] = []
+            yield from _quotient(divides, remaining, tactics)
+            while (replacement := self._replacement(divides, remaining, len(tactics))) is not None:
+                tactic, variable, value = replacement
+                tactics.append(tactic)
+                divides = printed.instance(divides, {variable: value})
+                remaining = [(name, printed.instance(type_, {variable: value})) for name, type_ in remaining]
+                yield from _quotient(divides, remaining, tactics)
+
+    def _replacement(
+        self, divides: Tokens, types: list[tuple[str, Tokens]], number: int
+    ) -> tuple[str, str, Tokens] | None:
+        """Return a tactic by which a variable of the goal is replaced, the variable, and its value; None at the end."""
+        for name, type_ in types:
+            equation = _sides(type_, "=")
+            for variable, value in (equation, equation[::-1]) if equation is not None else ():
+                if _is_variable(variable, value, divides):
+                    return f"subst {name}", variable[0], value
+            division = _sides(type_, "∣")
+            if division is not None and _is_variable(division[1], division[0], divides):
+                new = self._fresh(*["k"] * (number + 1))[number]
+                return f"obtain ⟨{new}, rfl⟩ := {name}", division[1][0], (*printed.in_brackets(division[0]), "*", new)
+        return None
+
+
+def _sides(type_: Tokens, relation: str) -> tuple[Tokens, Tokens] | None:
+    """Return the two sides of a relation, None for what is none."""
+    sides = printed.split_at(type_, (relation,))
+    if len(sides) != 2 or not printed.is_term(type_, (relation,)):
+        return None
+    return printed.stripped(sides[0]), printed.stripped(sides[1])
+
+
+def _is_variable(term: Tokens, value: Tokens, divides: Tokens) -> bool:
+    return len(term) == 1 and printed.is_name(term[0]) and term[0] in divides and term[0] not in value
+
+
+def _factors(term: Tokens) -> Counter[str]:
+    """Return what a product is made of, in their texts and however it is bracketed; another term is its only factor."""
+    term = printed.stripped(term)
+    parts = printed.split_at(term, ("*",))
+    if len(parts) == 1 or len(printed.split_at(term, ("+", "-", "/", "%", "::", "++"))) > 1:
+        return Counter([printed.argument_text(term)])
+    factors: Counter[str] = Counter()
+    for part in parts:
+        factors.update(_factors(part))
+    return factors
+
+
+def _common_factor(sides: tuple[Tokens, Tokens], wanted: tuple[Tokens, Tokens]) -> list[str] | None:
+    """Return the factors by which both sides are products of what is wanted; None where there are none, or others."""
+    rests = []
+    for side, factor in zip(sides, wanted):
+        rest = _factors(side)
+        rest.subtract(_factors(factor))
+        rests.append(rest)
+    if rests[0] != rests[1] or any(count < 0 for count in rests[0].values()):
+        return None
+    return list(rests[0].elements()) or None
+
+
+def _quotient(divides: Tokens, types: list[tuple[str, Tokens]], tactics: list[str]) -> Iterator[str]:
+    """Yield the tactics and then the quotient, if the division comes out even: at once, or by what a hypothesis has."""
+    sides = _sides(divides, "∣")
+    if sides is None or sides[0] == sides[1]:
+        return
+    direct = _witness(*sides)
+    if direct is not None:
+        yield " <;> ".join([*tactics, f"exact {direct}"])
+        return
+    for name, type_ in reversed(types):
+        # `a ∣ x * y` where `x * y` divides what is wanted; a variable in its place has been replaced.
+        division = _sides(type_, "∣")
+        if division is None or len(division[1]) == 1:
+            continue
+        above = _witness(division[1], sides[1])
+        below = _witness(sides[0], division[0])
+        if above is not None and sides[0] == division[0]:
+            yield " <;> ".join([*tactics, f"exact Nat.dvd_trans {name} {above}"])
+        elif above is not None and below is not None:
+            yield " <;> ".join([*tactics, f"exact Nat.dvd_trans {below} (Nat.dvd_trans {name} {above})"])
+
+
+def _witness(divisor: Tokens, multiple: Tokens) -> str | None:
+    """Return the proof that one term divides another, by the quotient of their polynomials; None where it has none."""
+    monomial, sum_ = polynomial(divisor), polynomial(multiple)
+    if not monomial or not sum_ or len(monomial) != 1:
+        return None
+    quotient = divide(sum_, monomial)
+    if quotient is None:
+        return None
+    # `grind` multiplies out, but not too many factors; those of one monomial only have to be put in order.
+    proof = "ac_rfl" if quotient.total() == 1 and () not in quotient else "grind"
+    return f"⟨{written(quotient)}, by {proof}⟩"
