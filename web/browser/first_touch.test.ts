@@ -236,6 +236,7 @@ describe("the overview of a run", () => {
   it("a report of evaluations can be sent: one file without a monitor, failures with their trees, two side by side", () =>
     withPage(`file://${join(HOME, "report", "report.html")}`, async ({ page }) => {
       await page.getByRole("link", { name: "Theorems and proofs" }).first().click();
+      await page.getByRole("table", { name: "Results" }).waitFor(); // what the page before has three of is gone
       await page.getByRole("img", { name: /^Share solved by simulations/ }).waitFor();
       const rows = page.getByRole("table", { name: "Results" }).locator("tbody tr");
       for (const at of [0, 1, 2, 0]) {
