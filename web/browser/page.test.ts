@@ -472,7 +472,8 @@ describe("files without a monitor", () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "nanoproof-"));
-    await run(["-m", "nanoproof.monitor", "export", RECORDED, "--out", join(folder, "run.html"), "--trees", "4"]);
+    const file = join(folder, "run.html");
+    await run(["-m", "nanoproof.monitor", "export", RECORDED, "--out", file, "--trees", "4"], file);
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
