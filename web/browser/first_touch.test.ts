@@ -169,8 +169,9 @@ describe("what learning looks like", () => {
     withPage(at("rl/first_run", "theorems"), async ({ page }) => {
       await page.locator("tbody tr").first().waitFor();
       await openTab(page, "Search trees");
-      await page.locator("tbody tr").first().waitFor();
-      const steps = await page.locator("tbody tr td:nth-child(4)").allInnerTexts();
+      const trees = page.getByRole("table", { name: "Attempts with a search tree" }).locator("tbody tr");
+      await trees.first().waitFor();
+      const steps = await trees.locator("td:nth-child(4)").allInnerTexts();
       for (const step of steps) expect(step).toMatch(/^(1|2|after 2)$/);
       await page.goto(at("rl/first_run", "theorem?dataset=exercises&id=either"));
       await filled(page);
