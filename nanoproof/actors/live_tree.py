@@ -11,8 +11,8 @@ Two files of a run directory for each rank whose actors are threads:
 
   `tree` is what `search/tree_json.py` describes; null where it has more than `MAX_NODES` nodes. When the search is over
   `outcome` says how, and the file stays so until the next one is asked for; `attempt` then names it, as
-  {"step": 3, "sequence": 17, "tree": true} with whether its tree is kept. `{"actor": 3, "elsewhere": true}` is all that
-  can be told of a search in another process.
+  {"step": 3, "sequence": 17, "tree": true} with whether its tree is kept, which is then written. `{"actor": 3,
+  "elsewhere": true}` is all that can be told of a search in another process.
 
 An actor takes the snapshot itself, between two simulations, when its tree is whole; another thread writes it. An actor
 that nobody looks at pays for one comparison with None in each simulation.
@@ -141,10 +141,10 @@ class LiveTree:
         """Tell whether the attempt of this trace is the one that is watched, and over."""
         return self._over != -1 and self._trace is trace
 
-    def logged(self, step: int, sequence: int, tree: bool) -> None:
-        """Note as what the attempt that is shown was logged, and whether its tree is kept."""
+    def logged(self, trace: AttemptObserver, step: int, sequence: int, tree: bool) -> None:
+        """Note as what the attempt of this trace was logged, if it is shown still, and whether its tree is kept."""
         with self._lock:
-            if self._shown is not None:
+            if self._shown is not None and self.shows(trace):
                 attempt = {"step": step, "sequence": sequence, "tree": tree}
                 self._shown, self._fresh = {**self._shown, "attempt": attempt}, True
 

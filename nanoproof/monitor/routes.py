@@ -244,8 +244,15 @@ def run_routes(current: CurrentRun) -> Blueprint:
         after = int_param("after", 0, 1, MAX_PAGE) if text_param("after") else None
         with reader.lock:
             exists, live = rank in reader.ranks.statuses, reader.ranks.is_live(rank, time.time())
+        if not exists:
+            return not_found(f"no rank {rank}")
         # Outside of the lock: a question is written for it, and an answer read.
-        return json_response(reader.watch.search(rank, actor, after, live)) if exists else not_found(f"no rank {rank}")
+        data = reader.watch.search(rank, actor, after, live)
+        if attempt := data["attempt"]:
+            with reader.lock:  # the log is read twice a second: who goes to an attempt at once must find it there
+                if reader.attempts.find_attempt(rank, attempt["step"], attempt["seq"]) is None:
+                    data = {**data, "attempt": None}
+        return json_response(data)
 
     return routes
 

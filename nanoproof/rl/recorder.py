@@ -199,11 +199,12 @@ class Load(Protocol):
 
 
 class _Ended(NamedTuple):
-    """An attempt that has ended: whether its tree is to be written, and how many of its states are."""
+    """An attempt that has ended: whether it was watched, whether its tree is to be written, how many of its states."""
 
     number: Number
     attempt: Attempt
     trace: Trace
+    watched: bool
     tree: bool
     num_samples: int
 
@@ -247,9 +248,8 @@ class Recorder:
         # Rather a record less than a tree more in memory, where attempts end faster than the thread writes.
         if not isinstance(trace, Trace) or trace.root is None or len(self._ended) >= MAX_WAITING or self._stop.is_set():
             return False
-        step, _, sequence = number
-        if step != self._step:
-            self._step, self._step_samples = step, 0
+        if number[0] != self._step:
+            self._step, self._step_samples = number[0], 0
         proven = attempt.outcome == "proven"
         # Half of the samples are left to proofs, as most attempts may fail.
         most_samples = self._options.samples_per_step
@@ -259,10 +259,8 @@ class Recorder:
         self._step_samples += num_samples
         watched = self._live.shows(trace)
         tree = self._trees.wants(proven, attempt.counts.get("nodes", 0), watched)
-        if tree or num_samples:
-            self._ended.append(_Ended(number, attempt, trace, tree, num_samples))
-        if watched:
-            self._live.logged(step, sequence, tree)
+        if tree or num_samples or watched:
+            self._ended.append(_Ended(number, attempt, trace, watched, tree, num_samples))
         return tree
 
     def span(self, actor: int, state: str, began: float, ended: float) -> None:
@@ -399,3 +397,5 @@ class Recorder:
             self._samples.write([{**about, **sample} for sample in samples])
             if ended.tree and ended.trace.root is not None:
                 self._trees.write(ended.number, ended.trace.root)
+            if ended.watched:  # only now: who is told of a tree goes to it at once
+                self._live.logged(ended.trace, step, sequence, ended.tree)

@@ -16,7 +16,7 @@ from nanoproof.actors.live_tree import LiveTree, live_file, watch_file
 from nanoproof.monitor import ranks
 from nanoproof.monitor.ranks import Watch
 from nanoproof.prover.prover import NULL_ATTEMPT_OBSERVER
-from nanoproof.rl.records import kept_trees
+from nanoproof.rl.records import Trace, kept_trees
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import or_node
@@ -140,6 +140,18 @@ def test_a_search_that_is_over_stays_until_the_next_is_asked_for(tmp_path: Path)
     assert (shown(tmp_path)["search"], shown(tmp_path)["outcome"]) == (9, None)
 
 
+def test_an_attempt_is_named_only_where_its_search_is_still_shown(tmp_path: Path) -> None:
+    actor, live = an_actor(), LiveTree(tmp_path, 0)
+    actor.root, actor.trace = or_node(state(0)), Trace()
+    ask(tmp_path, 3)
+    live.poll([actor])
+    live.ended(actor, SimpleNamespace(outcome="unproven", message=""))  # type: ignore[arg-type]
+    for trace, named in ((Trace(), None), (actor.trace, {"step": 1, "sequence": 2, "tree": True})):
+        live.logged(trace, 1, 2, tree=True)
+        live.poll([actor])
+        assert shown(tmp_path)["attempt"] == named
+
+
 def test_a_tree_that_is_too_large_is_counted_and_one_in_another_process_is_said_to_be_elsewhere(tmp_path: Path) -> None:
     actor, live = an_actor(), LiveTree(tmp_path, 0)
     actor.root = or_node(state(0))
@@ -211,11 +223,9 @@ def test_a_search_is_watched_from_its_beginning_to_its_kept_tree(
                 over = until(watch, "over")
             assert (over["outcome"], over["simulations"], len(over["tree"]["ends"])) == ("unproven", 6, 6)
             attempt = over["attempt"]
-            assert attempt["tree"]
+            assert attempt["tree"] and (attempt["step"], 0, attempt["seq"]) in kept_trees(tmp_path)
             following = until(watch, "under way or over", after=over["search"], each=gate.answers.release)
             assert following["search"] > over["search"]
-            while (attempt["step"], 0, attempt["seq"]) not in kept_trees(tmp_path):
-                time.sleep(0.02)
         finally:
             gate.free = True
     assert not live_file(tmp_path, 0).exists() and not watch_file(tmp_path, 0).exists()

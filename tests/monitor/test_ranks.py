@@ -1,12 +1,15 @@
 """What ranks say of themselves, their actors and the Lean servers; ranks that are gone say nothing any more."""
 
+import gzip
 import json
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.monitor.conftest import Asker, lines
+from nanoproof.actors.live_tree import live_file
+from nanoproof.prover.attempt_log import AttemptLog
+from tests.monitor.conftest import Asker, attempt, lines
 
 Look = Callable[..., Asker]
 
@@ -29,6 +32,19 @@ def test_all_actors_are_counted_though_few_are_listed(look: Look, tmp_path: Path
     for rank in look(tmp_path).current.reader.actors(most=4)["ranks"]:
         assert (len(rank["actors"]), rank["total"]) == (2, 9)
         assert rank["states"] == {"lean": 6, "model": 3} and rank["seconds"] == {"lean": 18.0, "idle": 4.5}
+
+
+def test_a_search_that_is_over_leads_to_its_attempt_as_soon_as_that_is_found(look: Look, tmp_path: Path) -> None:
+    write_status(tmp_path, 0, [{"actor": 3}])
+    search = {"actor": 3, "search": 8, "outcome": "unproven", "attempt": {"step": 0, "sequence": 7, "tree": True}}
+    live_file(tmp_path, 0).write_bytes(gzip.compress(json.dumps(search).encode()))
+    asker = look(tmp_path)
+    assert asker.get("/api/actors/0/3/tree")["attempt"] is None
+    log = AttemptLog(tmp_path, 0)
+    log.write(attempt(7))
+    log.close()
+    found = asker.get("/api/actors/0/3/tree")
+    assert (found["state"], found["attempt"]) == ("over", {"step": 0, "seq": 7, "tree": True})
 
 
 def test_ranks_of_an_earlier_part_say_nothing_of_the_servers(look: Look, tmp_path: Path) -> None:

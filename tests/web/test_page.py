@@ -32,7 +32,7 @@ from tests.training import sft_runs
 ROOT = Path(__file__).resolve().parents[2]
 WEB = ROOT / "web"
 PAGE = ROOT / "nanoproof" / "monitor" / "static" / "page"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 GROUPS = re.compile(r'^describe\("([^"]+)"|^  it\("([^"]+)"', re.MULTILINE)
 # Seconds for the browser's tests together; a walk over everything on every screen takes an hour.
 PATIENCE = 7200 if os.environ.get("NANOPROOF_WALK") == "all" else 1200

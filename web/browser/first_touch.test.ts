@@ -169,8 +169,9 @@ describe("what learning looks like", () => {
     withPage(at("rl/first_run", "theorems"), async ({ page }) => {
       await page.locator("tbody tr").first().waitFor();
       await openTab(page, "Search trees");
-      await page.locator("tbody tr").first().waitFor();
-      const steps = await page.locator("tbody tr td:nth-child(4)").allInnerTexts();
+      const trees = page.getByRole("table", { name: "Attempts with a search tree" }).locator("tbody tr");
+      await trees.first().waitFor();
+      const steps = await trees.locator("td:nth-child(4)").allInnerTexts();
       for (const step of steps) expect(step).toMatch(/^(1|2|after 2)$/);
       await page.goto(at("rl/first_run", "theorem?dataset=exercises&id=either"));
       await filled(page);
@@ -236,6 +237,7 @@ describe("the overview of a run", () => {
   it("a report of evaluations can be sent: one file without a monitor, failures with their trees, two side by side", () =>
     withPage(`file://${join(HOME, "report", "report.html")}`, async ({ page }) => {
       await page.getByRole("link", { name: "Theorems and proofs" }).first().click();
+      await page.getByRole("table", { name: "Results" }).waitFor(); // what the page before has three of is gone
       await page.getByRole("img", { name: /^Share solved by simulations/ }).waitFor();
       const rows = page.getByRole("table", { name: "Results" }).locator("tbody tr");
       for (const at of [0, 1, 2, 0]) {

@@ -1,11 +1,10 @@
 // What the tests in a browser stand on: monitors as processes of their own, and pages that note every complaint.
 
-import { execFile, spawn } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { expect } from "vitest";
 import { findBrowser } from "../tools/find_browser.mjs";
@@ -83,9 +82,10 @@ export class Monitor {
   }
 }
 
-/** Run `python ARGUMENTS` to its end. */
-export async function run(args: string[]): Promise<void> {
-  await promisify(execFile)(PYTHON, args, { cwd: ROOT });
+/** Run `python ARGUMENTS` to its end, which is to have made this file. */
+export async function run(args: string[], made: string): Promise<void> {
+  const text = await (await begin(args)).ended;
+  if (!existsSync(made)) throw new Error(`python ${args.join(" ")} ended:\n${text}`);
 }
 
 // Debian's Chromium asks for a GPU's ways of drawing, which cost a machine without one more than its own.

@@ -472,7 +472,8 @@ describe("files without a monitor", () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "nanoproof-"));
-    await run(["-m", "nanoproof.monitor", "export", RECORDED, "--out", join(folder, "run.html"), "--trees", "4"]);
+    const file = join(folder, "run.html");
+    await run(["-m", "nanoproof.monitor", "export", RECORDED, "--out", file, "--trees", "4"], file);
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -492,9 +493,10 @@ describe("files without a monitor", () => {
       const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: ".lean", exact: true }).click()]);
       expect(readFileSync(await file.path(), "utf8")).toMatch(/^-- .* proof of attempt \d+\/\d+\/\d+[^]*\n\ntheorem /m);
       await openTab(page, "Search trees");
-      await page.locator("tbody tr").nth(3).waitFor();
-      expect(await page.locator("tbody tr").count()).toBe(4);
-      await page.locator("tbody tr").first().click();
+      const trees = page.getByRole("table", { name: "Attempts with a search tree" }).locator("tbody tr"); // the page before it has a table too
+      await trees.nth(3).waitFor();
+      expect(await trees.count()).toBe(4);
+      await trees.first().click();
       await page.getByRole("application", { name: /search tree/i }).press("ArrowRight");
       await page.evaluate(() => (location.hash = "#/logs"));
       await page.getByText("This is not in the file").waitFor();

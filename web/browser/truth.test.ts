@@ -7,11 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, Page } from "playwright-core";
-import { filled, launch, Monitor, nightly, open, pagesOf, visit } from "./harness";
+import { filled, launch, Monitor, nightly, pagesOf, visit } from "./harness";
 
 const HOME = process.env.NANOPROOF_HOME_OF_RUNS ?? "";
 const PYTHON = process.env.NANOPROOF_PYTHON ?? "python3";
-const AXE = new URL("../node_modules/axe-core/axe.min.js", import.meta.url).pathname;
+const AXE = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 
 interface Shown { run: string; page: string; name: string; text: string }
 
@@ -31,9 +31,8 @@ const at = (run: string, page = ""): string => `${monitor.address}/?run=${encode
 const plain = (text: string): string => text.replace(/\s+/g, " ").trim();
 
 describe("figures", () => {
-  it("are those that a computation from the files gives", async () => {
+  it("are those that a computation from the files gives", () => withPage("about:blank", async ({ page }) => {
     const figures = JSON.parse(readFileSync(join(HOME, "figures.json"), "utf8")) as Shown[];
-    const { page } = await open(browser, monitor.address);
     const wrong: string[] = [];
     let where = "";
     for (const { run, page: path, name, text } of figures) {
@@ -53,10 +52,9 @@ describe("figures", () => {
           }, name);
       if (!plain(found).includes(text)) wrong.push(`${where}, ${name}: ${plain(found)} instead of ${text}`);
     }
-    await page.context().close();
     expect(wrong).toEqual([]);
     expect(figures.length).toBeGreaterThan(36);
-  });
+  }));
 
   it("count an attempt that was made before the first update as one of step 1, everywhere", () =>
     withPage(at("rl/first_run", "theorem?dataset=exercises&id=either"), async ({ page }) => {
@@ -162,23 +160,22 @@ describe("for everybody", () => {
   /** What the other theme can change. */
   const COLOURS = ["color-contrast", "link-in-text-block"];
 
-  it("has no serious finding of axe on any page, light or dark", async () => {
-    const { page } = await open(browser, monitor.address, { bypassCSP: true });
+  it("has no serious finding of axe on any page, light or dark", () => withPage("about:blank", async ({ page }) => {
     const serious: string[] = [];
     const of = (run: string, paths: string[]): string[] => paths.map((path) => at(run, path));
     const addresses = [monitor.address, `${monitor.address}/#/?with=rl%2Ffirst_run%0Arl%2Fsimulated`, ...of("rl/first_run", PAGES), ...of("quick/eval_rl", ["", COMPARED]), at("sft/short"), at("rl/simulated", "profile")];
     for (const [number, address] of addresses.entries()) {
       await page.emulateMedia({ colorScheme: "light" });
       await visit(page, address);
-      if (!(await page.evaluate(() => "axe" in window))) await page.addScriptTag({ path: AXE });
+      if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(AXE);
       for (const [theme, rules] of nightly([["light", []], ["dark", COLOURS]] as const, number % 2 ? 1 : 2)) { // every other page is dark too
         await page.emulateMedia({ colorScheme: theme });
         for (const { id, impact, nodes } of await violations(page, rules)) if (["serious", "critical"].includes(impact)) serious.push(`${address}, ${theme}: ${id}: ${nodes[0]!.html.slice(0, 160)} ${nodes[0]!.failureSummary}`);
       }
     }
-    await page.context().close();
+    await page.emulateMedia({ colorScheme: null });
     expect(serious).toEqual([]);
-  }, 400_000);
+  }), 400_000);
 
   it("cuts nothing of the newest scores at any width, at any pixel ratio", async () => {
     for (const [width, ratio] of nightly([[360, 3], [1440, 1], [2560, 1], [1024, 2]] as const, 3)) {

@@ -1,14 +1,15 @@
-// Every control of every page, clicked twice, on runs of every kind: what breaks at the second click, on a run that is empty or
-// on a phone, breaks here. By itself it walks runs that are over and clicks a control of each kind on one of them, and a report
-// on a phone. NANOPROOF_WALK says how much more: `quick` adds runs that are live, ended, simulated or empty, `all` clicks all
-// controls on each run, at three pixel ratios and on a phone (an hour). NANOPROOF_HUGE_RUN names one more run to walk.
+// Every control of every page, clicked twice (links once), on runs of every kind: what breaks at the second click, on a run
+// that is empty or on a phone, breaks here. By itself it walks runs that are over and clicks a control of each kind on one of
+// them, and a report on a phone. NANOPROOF_WALK says how much more: `quick` adds runs that are live, ended, simulated or empty,
+// `all` clicks all controls on each run, at three pixel ratios and on a phone (an hour). NANOPROOF_HUGE_RUN names one more run
+// to walk.
 
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, BrowserContextOptions, ElementHandle, Page } from "playwright-core";
-import { filled, launch, Monitor, pagesOf } from "./harness";
+import { launch, Monitor, pagesOf, visit } from "./harness";
 
 const HOME = process.env.NANOPROOF_HOME_OF_RUNS ?? "";
 const HUGE = process.env.NANOPROOF_HUGE_RUN ?? "";
@@ -105,10 +106,12 @@ async function walk({ known, everything }: { known: string[]; everything: boolea
     const wide = document.documentElement.scrollWidth - window.innerWidth;
     if (wide > 0) mistakes.push(`${what}: the page is ${wide} pixels wider than the screen`);
   };
-  /** Of a table's rows, and of names with numbers, one stands for all. */
+  /** Of a table's rows, and of names with numbers, one stands for all; where not everything is walked also of theorems by
+   *  name, of what a click has changed the words of, and of what is the same on every page. */
   const kindOf = (element: Element, page: string): string => {
-    const text = element.closest("tbody, .changed-list, .logs, ol, ul") ? "" : (element.getAttribute("aria-label") ?? element.textContent ?? "");
-    const place = !everything && element.closest(".side, .besides") ? "every page" : page;
+    let text = element.closest("tbody, .changed-list, .logs, ol, ul") ? "" : (element.getAttribute("aria-label") ?? element.textContent ?? "");
+    if (!everything) text = element.matches("a.mono") ? "" : text.replace(/[↑↓]$/, "").replace(/^(Copied|Not allowed)$/, "Copy");
+    const place = !everything && element.closest(".side, .besides, .lean-source, .command") ? "every page" : page;
     return [place, element.tagName, element.className, element.parentElement?.className ?? "", text.replace(/[\d.,:]+/g, "#").slice(0, 40)].join("|");
   };
   const controls = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>("button, summary, select, input, textarea, th[tabindex], tr[tabindex], a[href^='#/'], [role=application], [role=img][tabindex]")]
@@ -149,7 +152,7 @@ async function walk({ known, everything }: { known: string[]; everything: boolea
         const kind = kindOf(element, page);
         if (seen.has(kind)) continue;
         seen.add(kind);
-        for (const round of [0, 1]) {
+        for (const round of link === null || everything ? [0, 1] : [0]) { // a link leads to where the walk comes again
           const again = element.isConnected ? element : controls().find((other) => kindOf(other, page) === kind);
           if (!again) break;
           await use(again, round);
@@ -171,27 +174,22 @@ async function walk({ known, everything }: { known: string[]; everything: boolea
 
 /** The next control of the list of runs whose kind was not clicked; one row stands for all. */
 async function nextOfList(page: Page, seen: Set<string>): Promise<ElementHandle<HTMLElement | SVGElement> | null> {
-  for (const control of await page.$$("button, summary, select, input, th[tabindex], tr[tabindex], main a")) {
-    const kind = await control.evaluate((element) => [element.tagName, element.className, element.closest("tbody") ? "row" : (element.getAttribute("aria-label") ?? element.textContent)].join("|"));
-    if (seen.has(kind) || !(await control.isVisible())) continue;
-    seen.add(kind);
-    return control;
-  }
-  return null;
+  const kindOf = (element: Element): string => [element.tagName, element.className, element.closest("tbody") ? "row" : (element.getAttribute("aria-label") ?? element.textContent)].join("|");
+  const find = `[...document.querySelectorAll("button, summary, select, input, th[tabindex], tr[tabindex], main a")]
+    .find((element) => !${JSON.stringify([...seen])}.includes((${kindOf})(element)) && element.checkVisibility() && element.getClientRects().length > 0)`;
+  const control = (await page.evaluateHandle(find)).asElement() as ElementHandle<HTMLElement | SVGElement> | null;
+  if (control) seen.add(await control.evaluate(kindOf));
+  return control;
 }
 
 /** Clicks each kind of control of the list of runs twice; where that leads elsewhere, it comes back. */
 async function walkList(page: Page, address: string): Promise<number> {
   const seen = new Set<string>();
-  let start = "";
-  const begin = async (): Promise<void> => {
-    await page.goto(address);
-    await filled(page);
-    for (const box of (await page.$$("tbody input[type=checkbox]")).slice(0, 2)) await box.evaluate((element) => (element as HTMLElement).click());
-    await page.getByText("Which is better").waitFor();
-    start = page.url();
-  };
-  await begin();
+  await visit(page, address);
+  for (const box of (await page.$$("tbody input[type=checkbox]")).slice(0, 2)) await box.evaluate((element) => (element as HTMLElement).click());
+  const compared = page.getByText("Which is better");
+  await compared.waitFor();
+  const start = page.url();
   for (let control = await nextOfList(page, seen); control; control = await nextOfList(page, seen)) {
     for (let round = 0; round < 2; round++) {
       const still = await control.evaluate((element) => element.isConnected && ((element as HTMLElement).click(), true)).catch(() => false);
@@ -199,7 +197,9 @@ async function walkList(page: Page, address: string): Promise<number> {
       await page.waitForTimeout(100);
       if (!page.url().includes("?run=")) expect(await page.getByText("a mistake of the page").count()).toBe(0);
     }
-    if (page.url() !== start) await begin();
+    if (page.url() === start) continue;
+    await visit(page, start);
+    await compared.waitFor();
   }
   return seen.size;
 }
