@@ -32,7 +32,7 @@ from nanolean.tactics.core import TacticContext, proposition_ids, tactic
 from nanolean.tactics.eq_proof import FALSE, TRUE, Step, match_eq, mk_of_eq_true
 from nanolean.tactics.goals import assert_hyp, replace_hyp, replace_target, try_clear
 from nanolean.tactics.simp_engine import Simplifier
-from nanolean.tactics.simp_procs import DEFAULT_PROCS, Proc, find_proc
+from nanolean.tactics.simp_procs import DEFAULT_PROCS, Proc, find_proc, reduce_projection
 from nanolean.tactics.simp_rules import Rule, RuleIndex, make_rules, rules_of_constant
 
 TraceRewrite = Callable[[Rule | None, Expr, Expr], None]
@@ -135,7 +135,8 @@ def make_set(ctx: TacticContext, only: bool, lemmas: Sequence[SimpLemma], star: 
     """Read `only` and the list in brackets."""
     if only:
         known = [ctx.state.env[name] for name in ALWAYS if name in ctx.state.env]
-        result = SimpSet(RuleIndex(rule for info in known for rule in rules_of_constant(info)), star=star)
+        index = RuleIndex(rule for info in known for rule in rules_of_constant(info))
+        result = SimpSet(index, procs=[reduce_projection], star=star)
     else:
         default = default_set(ctx)
         result = SimpSet(default.index, procs=list(DEFAULT_PROCS), unfold=set(default.definitions), star=star)

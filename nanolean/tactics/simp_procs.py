@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nanolean.kernel.expr import App, Const, Expr, Lit, get_app_fn_args, mk_app
+from nanolean.kernel.declaration import DefInfo
+from nanolean.kernel.expr import App, BVar, Const, Expr, Lam, Lit, Proj, get_app_fn_args, mk_app
 from nanolean.kernel.level import ONE
 from nanolean.meta.mctx import MetaContext
 from nanolean.meta.reduce import NAT_ADD, NAT_TYPE, compute_number, mk_offset, nat_offset
@@ -214,6 +215,23 @@ def _conjuncts(parts: list[Expr], whole: Expr, proof: Expr) -> list[Expr]:
     return [*proofs, proof]
 
 
+def reduce_projection(mctx: MetaContext, e: Expr) -> Step | None:
+    """`{ width := a, height := b }.width` to `a`: Lean's simplifier does so by itself (`Simp.Config.proj`)."""
+    fn, args = get_app_fn_args(e)
+    info = mctx.env.get(fn.name) if isinstance(fn, Const) and args else None
+    if not isinstance(info, DefInfo):
+        return None
+    value = info.value
+    for _ in args:
+        if not isinstance(value, Lam):
+            return None
+        value = value.body
+    if not (isinstance(value, Proj) and value.expr == BVar(0)):
+        return None
+    structure = as_ctor(mctx, args[-1], reduce=False)
+    return None if structure is None else Step(structure.fields[value.idx])
+
+
 PROCS: dict[str, Proc] = {
     "Nat.reduceAdd": reduce_arith,
     "Nat.reduceMul": reduce_arith,
@@ -230,7 +248,7 @@ PROCS: dict[str, Proc] = {
 }
 """Lean's name of each procedure. Several names may stand for one function here, which then does the work of all."""
 
-DEFAULT_PROCS: tuple[Proc, ...] = (*dict.fromkeys(PROCS.values()), reduce_injective)
+DEFAULT_PROCS: tuple[Proc, ...] = (*dict.fromkeys(PROCS.values()), reduce_injective, reduce_projection)
 
 
 def find_proc(mctx: MetaContext, name: str) -> Proc | None:

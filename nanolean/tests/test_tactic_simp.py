@@ -163,3 +163,10 @@ def test_an_equation_with_a_number_ends_in_the_number(equation: str, expected: s
 def test_universes_of_the_goal_are_not_those_of_a_rule_with_the_same_names(tactic):
     # `List.length_append.{u}` at `u := u + 1`, where the lists themselves speak of the theorem's `u`
     assert proves("{α : Type u} (l m : List (Type u)) : (l ++ m).length = l.length + m.length", tactic)
+
+
+@pytest.mark.parametrize("tactic", ["simp only", "simp", "simp_all"])
+def test_fields_of_a_structure_that_is_written_out_are_computed(tactic: str) -> None:
+    base = with_commands("structure Rect where\n  width : Nat\n  height : Nat")
+    statement = "(a b : Nat) : (Rect.mk a b).width * (Rect.mk a b).height = b * a"
+    assert targets(statement, tactic, base=base) == ["a * b = b * a"]

@@ -5,12 +5,13 @@ and that no list of all predicates is complete by the diagonal. Each is an induc
 show, so that neither its shape nor a fact applied forward leads there.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.number_steps import NUMBERS
-from nanoproof.policy.printed_types import Tokens
-from nanoproof.policy.statement_definitions import Definitions, application
+from nanoproof.policy.printed_types import Argument, Fact, Tokens
+from nanoproof.policy.statement_definitions import KNOWN, Definitions, application
 
 _BY_INDUCTION = "by intro {names} <;> induction {over} <;> grind"
 _DIAGONALS: dict[Tokens, str] = {("Prop",): "¬ {value}", ("Nat",): "{value} + 1", ("ℕ",): "{value} + 1"}
@@ -44,9 +45,9 @@ class FactSteps:
                 grows = printed.instance(left, {variable: following}) == right
                 falls = printed.instance(right, {variable: following}) == left
                 value = left if grows else right
-                at_i, at_j, at_0 = [
-                    printed.text_of(printed.instance(value, {variable: number})) for number in ((i,), (j,), ("0",))
-                ]
+                at_i = printed.text_of(printed.instance(value, {variable: (i,)}))
+                at_j = printed.text_of(printed.instance(value, {variable: (j,)}))
+                at_0 = printed.text_of(printed.instance(value, {variable: ("0",)}))
                 if grows or (falls and relation == "≤"):
                     claim = f"{at_i} {relation} {at_j}" if grows else f"{at_j} ≤ {at_i}"
                     fact_text = f"∀ {i} {j}, {i} {relation} {j} → {claim}"
@@ -69,6 +70,47 @@ class FactSteps:
                 return True
         return False
 
+    def generalized(self, definitions: Definitions, functions: Sequence[str]) -> Iterator[str]:
+        """Yield the lemmas that inductions over lists and trees lack: for any accumulator, and for lists put together.
+
+        Of `sumAcc l 0 = total l` an induction knows nothing of `sumAcc l x`; of `total (rev l) = total l` nothing of
+        `total (rev l ++ [x])`. `functions` are the statement's own that the goal or a hypothesis has.
+        """
+        names = ", ".join(functions)
+        proof = f"induction {{over}} <;> simp_all [{names}] <;> first | omega | grind"
+        new, a, left, right = self._fresh("h", "a", "l", "m")
+        for claim in self._with_accumulator(functions, a):
+            for variable, type_ in self._newest:
+                recursive = definitions.inductive(type_)
+                is_known = self._is_known(printed.text_of(claim), variable, a)
+                if variable in claim and recursive is not None and not printed.is_proposition(type_) and not is_known:
+                    text = f"∀ ({variable} : {printed.text_of(type_)}) {a}, {printed.text_of(claim)}"
+                    by_induction = proof.format(over=variable)
+                    yield f"have {new} : {text} := by intro {variable} <;> {by_induction}"
+        has_lists = definitions.appends or any("++" in token or "reverse" in token for token in self._target)
+        for function, signature in definitions.signatures:
+            if has_lists and function in functions:
+                for claim_text in _of_appended(function, signature, left, right, self._fresh, definitions):
+                    yield f"have {new} : {claim_text} := by intro {left} <;> {proof.format(over=left)}"
+
+    def _with_accumulator(self, functions: Sequence[str], new: str) -> Iterator[Tokens]:
+        """Yield the equation that is the goal with a variable for `[]`, `0` or `1`, with which a function begins."""
+        sides = printed.split_at(self._target, ("=",))
+        if len(sides) != 2 or not printed.is_term(self._target, ("=",)):
+            return
+        for begun, value in (sides, sides[::-1]):
+            arguments = application(begun[1:])
+            if not begun or begun[0] not in functions or len(arguments) < 2:
+                continue
+            for start, operation in ((("[", "]"), "++"), (("0",), "+"), (("1",), "*")):
+                if start not in arguments:
+                    continue
+                varied = [(new,) if argument == start else printed.in_brackets(argument) for argument in arguments]
+                result = (*printed.in_brackets(value), operation, new)
+                if value[:1] == ("[",) and operation == "++":
+                    result = (*printed.in_brackets(value[1:-1]), "::", new)
+                yield (begun[0], *chain.from_iterable(varied), "=", *result)
+
     def common_divisors(self) -> Iterator[str]:
         """Yield that a greatest common divisor divides both numbers, or what it is to divide it."""
         known = {type_ for _, type_ in self._newest}
@@ -80,7 +122,7 @@ class FactSteps:
                     continue
                 divisor = (token, *printed.in_brackets(numbers[0]), *printed.in_brackets(numbers[1]))
                 if (*divisor, "∣", *numbers[0]) not in known:
-                    first, second = [printed.argument_text(number) for number in numbers]
+                    first, second = printed.argument_text(numbers[0]), printed.argument_text(numbers[1])
                     both = f"And.intro (Nat.gcd_dvd_left {first} {second}) (Nat.gcd_dvd_right {first} {second})"
                     yield f"obtain ⟨{left}, {right}⟩ := {both}"
         if "∣" in self._target and self._target[self._target.index("∣") + 1 :][:1] == ("Nat.gcd",):
@@ -95,9 +137,9 @@ class FactSteps:
             if relation is None or len(arguments) < 2:
                 continue
             head = printed.text_of([relation.name, *(printed.argument_text(argument) for argument in arguments[:-2])])
-            ab, bc, ac = [f"{head} {x} {y}" for x, y in ((a, b), (b, c), (a, c))]
+            ab, bc, ac = f"{head} {a} {b}", f"{head} {b} {c}", f"{head} {a} {c}"
             rules = ", ".join(relation.rules)
-            either = " | ".join(f"(induction {over} <;> grind [{rules}])" for over in (first, second))
+            either = f"(induction {first} <;> grind [{rules}]) | (induction {second} <;> grind [{rules}])"
             if not self._is_known(ac, a, b, c):
                 proof = f"by intro {a} {b} {c} {first} {second} <;> first | {either}"
                 yield f"have {new} : ∀ {a} {b} {c}, {ab} → {bc} → {ac} := {proof}"
@@ -121,3 +163,44 @@ class FactSteps:
                 other = differs.format(value=f"{head} {x} {x}")
                 at_it = f"obtain ⟨{a}, {ha}⟩ := {name} (fun {x} => {other}) <;> have {new} := congrFun {ha} {a}"
                 yield f"{at_it} <;> grind"
+
+
+def _of_appended(
+    function: str,
+    signature: Fact,
+    left: str,
+    right: str,
+    fresh: Callable[..., list[str]],
+    definitions: Definitions,
+) -> Iterator[str]:
+    """Yield what a function on lists may say of two that are put together, by what it gives."""
+    explicit: list[Argument] = []
+    lists: list[int] = []
+    for argument in signature.arguments:
+        if argument.explicit:
+            if argument.type[:1] == ("List",):
+                lists.append(len(explicit))
+            elif definitions.inductive(argument.type) not in (None, *KNOWN):
+                return  # what recurs on a tree does not take the list apart that it has beside it
+            explicit.append(argument)
+    if len(lists) != 1 or len(explicit) > 2:
+        return
+    others = fresh(*["x"] * (len(explicit) - 1))
+
+    def applied(list_: str, other: Sequence[str] = others) -> str:
+        terms = list(other)
+        terms.insert(lists[0], list_)
+        return " ".join([function, *terms])
+
+    variables = " ".join([f"({left} {right} : {printed.text_of(explicit[lists[0]].type)})", *others])
+    both = f"∀ {variables}, {applied(f'({left} ++ {right})')}"
+    given = signature.conclusion
+    if others and given == explicit[1 - lists[0]].type:
+        yield f"{both} = {applied(right, [f'({applied(left)})'])}"
+    elif given in NUMBERS:
+        yield f"{both} = {applied(left)} + {applied(right)}"
+    elif given[:1] == ("List",):
+        yield f"{both} = {applied(left)} ++ {applied(right)}"
+        yield f"{both} = {applied(right)} ++ {applied(left)}"
+    elif given == ("Prop",):
+        yield f"{both} ↔ {applied(left)} ∧ {applied(right)}"

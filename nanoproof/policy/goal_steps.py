@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.number_steps import NUMBERS, NumberSteps
 from nanoproof.policy.printed_types import Tokens
-from nanoproof.policy.statement_definitions import Definitions, unfolded
+from nanoproof.policy.statement_definitions import Definitions, is_data, unfolded
 
 MOST_WITNESSES = 4
 """Variables of the context that are tried for an existential: a network that has learned which ones names terms."""
@@ -36,6 +36,7 @@ class GoalSteps:
         self._numbers = NumberSteps(target, types, fresh)
         # What came last is what the proof is at.
         self._newest = tuple(reversed(tuple(types.items())))
+        self._types = types
         self._definitions, self._fresh = definitions, fresh
         self._target = target
         self._meant = unfolded(definitions, target)
@@ -57,6 +58,12 @@ class GoalSteps:
         elif connectives > 1:
             yield "left"
             yield "right"
+        sides = printed.split_at(meant, ("=",))
+        if len(sides) == 2 and printed.is_term(meant, ("=",)):
+            if len(sides[0]) == 1 and "→" in self._types.get(sides[0][0], ()):
+                yield f"funext {self._fresh('x')[0]}"
+            if ("Nat.gcd",) in (sides[0][:1], sides[1][:1]):
+                yield "apply Nat.dvd_antisymm"
         yield from self._filled_in()
         yield from self._backwards()
         yield from self._chained()
@@ -64,6 +71,9 @@ class GoalSteps:
     def _witnesses(self) -> Iterator[str]:
         """Yield `⟨t, ?_⟩` for an existential, `t` a variable or what a linear equation says."""
         bound, body = printed.read_binders(self._meant[1:])
+        if len(printed.split_at(body, ("=",))) == 2 and printed.is_term(body, ("=",)):
+            # Lean finds what makes the sides the same, where only their ends differ.
+            yield f"exact ⟨{'_, ' * len(bound)}rfl⟩"
         for argument in bound[:1]:
             yield from self._numbers.solutions(argument.name, body)
             divisor = _divisor(body, argument.name)
@@ -78,7 +88,7 @@ class GoalSteps:
         count = 0
         for name, type_ in self._newest:
             of_type = not bound or not bound[0].type or bound[0].type == type_
-            if of_type and not printed.is_proposition(type_) and type_[:1] not in (("Type",), ("Prop",)):
+            if of_type and is_data(self._definitions, type_):
                 count += 1
                 if count <= MOST_WITNESSES:
                     yield f"refine ⟨{name}, ?_⟩"
@@ -160,9 +170,9 @@ class GoalSteps:
             for name, premise in self._newest:
                 if _is_about(premise, variable):
                     premises.insert(0, name)
-                    claim = (*_side(premise), "→", *_side(claim))
+                    claim = printed.joined("→", [premise, claim])
             following = printed.instance(claim, {variable: (variable, "+", "1")})
-            step = f"refine (?_ : {printed.text_of((*_side(claim), '∧', *_side(following)))}).1"
+            step = f"refine (?_ : {printed.text_of(printed.joined('∧', [claim, following]))}).1"
             if premises:
                 step = f"revert {' '.join(premises)} <;> {step}"
             yield f"{step} <;> induction {variable} <;> first | (simp_all{names} <;> omega) | grind{names}"
@@ -193,10 +203,22 @@ class GoalSteps:
                 yield f"{induction} <;> cases {others} <;> simp_all{names} <;> omega"
             if functions or rules:
                 yield f"{induction} <;> grind [{', '.join([*functions, *rules])}]"
+        yield from self._of_booleans()
         if finite:
             splits = " <;> ".join(f"cases {name}" for name in finite)
             yield f"{splits} <;> rfl"
             yield f"{splits} <;> simp_all{names}"
+
+    def _of_booleans(self) -> Iterator[str]:
+        """Yield a proof by cases where the goal is about a function from `Bool` to `Bool`: it has two values."""
+        for function, type_ in self._newest:
+            if type_ == ("Bool", "→", "Bool") and function in self._target:
+                of_true, of_false = self._fresh("htrue", "hfalse")
+                step = f"cases {of_true} : {function} true <;> cases {of_false} : {function} false"
+                for name, other in self._newest:
+                    if other == ("Bool",):
+                        step += f" <;> cases {name}"
+                yield f"{step} <;> simp_all"
 
     def _rules(self) -> list[str]:
         """Return the rules of the statement's own predicates that the goal or a hypothesis is about."""
@@ -210,12 +232,6 @@ class GoalSteps:
 
 def _is_about(type_: Tokens, variable: str) -> bool:
     return variable in type_ and variable not in printed.bound_names(type_)
-
-
-def _side(proposition: Tokens) -> Tokens:
-    """Put what would not be one side of `∧` and `→` into brackets."""
-    closer = [relation for relation in printed.RELATIONS if relation != "↔"]
-    return proposition if printed.is_term(proposition, closer) else printed.in_brackets(proposition)
 
 
 def _of_division(multiple: Tokens) -> Iterator[str]:

@@ -12,8 +12,10 @@ from nanoproof.policy.polynomials import Polynomial, divide, is_numeral, polynom
 from nanoproof.policy.printed_types import Tokens
 
 NUMBERS = (("Nat",), ("ℕ",))
-LARGEST_MODULUS = 6
+LARGEST_MODULUS = 8
 """By remainders modulo a larger number a case distinction is longer than anybody writes."""
+LARGEST_DIVISOR = 6
+"""Nor by quotients, whose cases have to be multiplied out."""
 MOST_VALUES = 12
 
 
@@ -26,7 +28,7 @@ class NumberSteps:
 
     def quotients(self) -> Iterator[str]:
         """Yield variables as multiples with a remainder, where a hypothesis says the remainder; then by cases."""
-        known: set[str] = set()
+        known: set[tuple[str, str]] = set()
         k = self._fresh("k")[0]
         for type_ in self._types.values():
             sides = printed.split_at(type_, ("=",))
@@ -34,13 +36,13 @@ class NumberSteps:
                 continue
             number, operation, modulus = sides[0]
             if operation == "%" and number in self._numbers and is_numeral((modulus,)):
-                known.add(number)
+                known.add((number, modulus))
                 value = f"{modulus} * {k} + {sides[1][0]}"
                 yield f"obtain ⟨{k}, rfl⟩ : ∃ {k}, {number} = {value} := ⟨{number} / {modulus}, by omega⟩"
         claims = [self._target, *filter(printed.is_proposition, self._types.values())]
         mentioned = []
         for number in self._numbers:
-            if number not in known and any(number in claim for claim in claims):
+            if any(number in claim for claim in claims):
                 mentioned.append(number)
         for modulus in self._moduli():
             # As in `3 ∣ a * a + b * b`, which says nothing of `a` alone.
@@ -49,10 +51,22 @@ class NumberSteps:
                 first, second = _residues(mentioned[0], k, modulus), _residues(mentioned[1], other, modulus)
                 yield f"{first} <;> {second} <;> grind"
             for number in mentioned:
-                if number in self._target:
+                if number in self._target and (number, modulus) not in known:
                     cases = _residues(number, k, modulus)
-                    yield f"{cases} <;> grind"
-                    yield cases
+                    if int(modulus) <= LARGEST_DIVISOR:
+                        yield f"{cases} <;> grind"
+                    yield self._table(number, modulus)
+                    if int(modulus) <= LARGEST_DIVISOR:
+                        yield cases
+
+    def _table(self, number: str, modulus: str) -> str:
+        """Return the tactic that computes a goal about remainders for each remainder of a number, powers too."""
+        new = self._fresh("h")[0]
+        values = " ∨ ".join(f"{number} % {modulus} = {rest}" for rest in range(int(modulus)))
+        names = " | ".join([new] * int(modulus))
+        computed = f"simp [Nat.pow_succ, Nat.add_mod, Nat.mul_mod, {new}]"
+        cases = f"rcases (by omega : {values}) with {names} <;> first | omega | {computed}"
+        return f"apply Nat.dvd_of_mod_eq_zero <;> {cases}" if "∣" in self._target else cases
 
     def _moduli(self) -> list[str]:
         """The small numerals by which something is divided, in the goal first."""

@@ -124,6 +124,16 @@ def in_brackets(tokens: Tokens) -> Tokens:
     return tokens if len(tokens) == 1 or _is_bracketed(tokens) else ("(", *tokens, ")")
 
 
+def joined(symbol: str, terms: Sequence[Tokens]) -> Tokens:
+    """Put a connective between terms, each in brackets if it has more than relations."""
+    tokens: list[str] = []
+    for term in terms:
+        if tokens:
+            tokens.append(symbol)
+        tokens += term if is_term(term, [relation for relation in RELATIONS if relation != "↔"]) else in_brackets(term)
+    return tuple(tokens)
+
+
 def closing(tokens: Tokens, start: int) -> int:
     """Return the place of the bracket that closes the one at `start`; the end if there is none."""
     depth = 0

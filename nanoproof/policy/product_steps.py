@@ -44,7 +44,8 @@ class ProductSteps:
                     common, name = _common_factor(sides[::-1], wanted), f"{name}.symm"
                 if common is not None:
                     factor = " * ".join(common)
-                    left, right = [f"{factor} * {printed.argument_text(side)}" for side in wanted]
+                    left = f"{factor} * {printed.argument_text(wanted[0])}"
+                    right = f"{factor} * {printed.argument_text(wanted[1])}"
                     # Sorted, the hypothesis and this are the same.
                     product = f"(by simpa only [{_SORTED}] using {name} : {left} {relation} {right})"
                     yield f"exact {lemma.format(product=product, positive=_POSITIVE)}"

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from nanoproof.lean.declarations import declarations
 from nanoproof.lean.lexical import ATOM, OPENING, mask
 from nanoproof.policy import printed_types as printed
-from nanoproof.policy.printed_types import Argument, Tokens
+from nanoproof.policy.printed_types import Argument, Fact, Tokens
 
 _BY_TWO = re.compile(r"\|[^|]*?\+ ?2\b[^|]*?=>|\.succ\.succ\b")
 """A case of a definition that says a value by those of the two numbers before."""
+_CASES = re.compile(r"\n\s*\||:=")
+_RULES = re.compile(r"\bwhere\b|\||:=")
 _CONSTRUCTOR = re.compile(rf"\|\s*(?P<name>{ATOM})(?P<rest>[^|]*)")
 
 
@@ -23,6 +25,8 @@ class Inductive:
 
     name: str
     constructors: tuple[tuple[str, tuple[str, ...], tuple[bool, ...]], ...]
+    is_predicate: bool = False
+    """Whether what it makes are propositions: `Even : Nat → Prop`, and not `Tree : Type → Type`."""
 
     @property
     def rules(self) -> list[str]:
@@ -54,7 +58,8 @@ class Definitions:
     """What a statement brings along: its own functions, and its inductive types with those of Lean.
 
     `propositions` are those functions whose values are one proposition each, `by_two` those that recur on `n + 2`, and
-    `conditional` those that have an `if`.
+    `conditional` those that have an `if`. `signatures` are what each function takes and gives, as far as they are read;
+    `appends` says whether any of them puts lists together.
     """
 
     functions: tuple[str, ...] = ()
@@ -62,6 +67,8 @@ class Definitions:
     propositions: tuple[Proposition, ...] = ()
     by_two: tuple[str, ...] = ()
     conditional: tuple[str, ...] = ()
+    signatures: tuple[tuple[str, Fact], ...] = ()
+    appends: bool = False
 
     @classmethod
     def of(cls, source: str) -> "Definitions":
@@ -71,6 +78,8 @@ class Definitions:
         propositions: list[Proposition] = []
         by_two: list[str] = []
         conditional: list[str] = []
+        signatures: list[tuple[str, Fact]] = []
+        appends = False
         masked = mask(source)
         for declaration in declarations(source):
             if declaration.keyword in ("def", "abbrev"):
@@ -81,13 +90,18 @@ class Definitions:
                     propositions.append(proposition)
                 if _BY_TWO.search(text):
                     by_two.append(declaration.full_name)
+                signature = printed.read_declared(f"axiom c {_CASES.split(text)[0]}")
+                if signature is not None:
+                    signatures.append((declaration.full_name, signature))
+                appends = appends or "++" in text
                 if "if" in printed.tokens_of(text):
                     conditional.append(declaration.full_name)
             elif declaration.keyword == "inductive":
                 text = masked[declaration.start : declaration.end]
                 inductives.append(_read_inductive(declaration.full_name, text))
         types = (*inductives, *KNOWN)
-        return cls(tuple(functions), types, tuple(propositions), tuple(by_two), tuple(conditional))
+        of_functions = (tuple(propositions), tuple(by_two), tuple(conditional), tuple(signatures), appends)
+        return cls(tuple(functions), types, *of_functions)
 
     def inductive(self, type_: Tokens) -> Inductive | None:
         """Return the inductive type that a type is, or a proposition is about; None for others."""
@@ -100,8 +114,10 @@ class Definitions:
 
     def predicate(self, type_: Tokens) -> Inductive | None:
         """Return the statement's own inductive predicate that a proposition states; None for others."""
+        if not printed.is_term(type_):
+            return None
         for inductive in self.inductives:
-            if type_[:1] == (inductive.name,) and len(type_) > 1 and inductive not in KNOWN:
+            if type_[:1] == (inductive.name,) and inductive.is_predicate:
                 return inductive
         return None
 
@@ -123,7 +139,8 @@ def _read_inductive(name: str, text: str) -> Inductive:
                 names.append(argument.name or f"h{number}")
                 recursive.append(name in argument.type)
         constructors.append((constructor, tuple(names), tuple(recursive)))
-    return Inductive(name, tuple(constructors))
+    header = printed.tokens_of(_RULES.split(text)[0])
+    return Inductive(name, tuple(constructors), header[-1:] == ("Prop",))
 
 
 def _fixed_indices(name: str, constructors: Sequence[tuple[str, Sequence[Argument], Tokens]]) -> int:
@@ -153,6 +170,13 @@ def _read_proposition(name: str, text: str) -> Proposition | None:
         return None
     variables = [argument.name for argument in fact.arguments if argument.explicit]
     return Proposition(name, tuple(variables), printed.stripped(printed.tokens_of(body)))
+
+
+def is_data(definitions: Definitions, type_: Tokens) -> bool:
+    """Tell whether a type is one of values: no proposition, also none of the statement's own, and no sort."""
+    if printed.is_proposition(unfolded(definitions, type_)) or definitions.predicate(type_) is not None:
+        return False
+    return type_[:1] not in (("Type",), ("Prop",), ("Sort",))
 
 
 def unfolded(definitions: Definitions, type_: Tokens) -> Tokens:

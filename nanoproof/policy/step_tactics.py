@@ -17,7 +17,14 @@ from nanoproof.policy.goal_steps import GoalSteps
 from nanoproof.policy.number_steps import NUMBERS, NumberSteps
 from nanoproof.policy.printed_types import Argument, Fact, Tokens
 from nanoproof.policy.product_steps import ProductSteps
-from nanoproof.policy.statement_definitions import KNOWN, Definitions, Inductive, application, unfolded
+from nanoproof.policy.statement_definitions import (
+    KNOWN,
+    Definitions,
+    Inductive,
+    application,
+    is_data,
+    unfolded,
+)
 from nanoproof.retrieval.corpus import CorpusPremise
 
 OMEGA = "(by omega)"
@@ -90,6 +97,7 @@ class _Enumeration:
         inductions = list(self._inductions())
         return [
             list(chain(products.cancelled(), products.divided(), goal.by_two(self._own_functions()))),
+            list(facts.generalized(self._definitions, self._own_functions())),
             list(self._taken_apart()),
             list(goal.closing(self._own_functions(), self._whole_inductions(inductions), self._finite())),
             list(goal.shaped()),
@@ -130,7 +138,10 @@ class _Enumeration:
                 yield step
             elif len(printed.split_at(type_, ("∣",))) == 2 and printed.is_term(type_, ("∣",)):
                 # `a ∣ b` is `∃ c, b = a * c` by definition.
-                divisions.append(f"obtain ⟨{', '.join(self._fresh('k', 'hk'))}⟩ := {name}")
+                k, hk = self._fresh("k", "hk")
+                if self._substitutes((*printed.split_at(type_, ("∣",))[1], "=", "0")):
+                    divisions.append(f"obtain ⟨{k}, rfl⟩ := {name}")
+                divisions.append(f"obtain ⟨{k}, {hk}⟩ := {name}")
             else:
                 yield from self._inverted(name, written)
         yield from divisions
@@ -180,12 +191,20 @@ class _Enumeration:
         if is_conjunction:
             parts = printed.split_at(type_, ("∧",))
         if len(parts) == 1 and type_[:1] != ("∃",):
-            return [self._named("h", names)]
+            return ["rfl" if self._substitutes(type_) else self._named("h", names)]
         patterns = []
         for part in parts:
             patterns.append(self._pattern(part, names))
         patterns[-1] = patterns[-1].removeprefix("⟨").removesuffix("⟩")
         return patterns
+
+    def _substitutes(self, type_: Tokens) -> bool:
+        """Tell whether a proposition says what a variable of the context is: that takes its place, as with `subst`."""
+        sides = printed.split_at(type_, ("=",))
+        for variable, value in (sides, sides[::-1]) if len(sides) == 2 else ():
+            if len(variable) == 1 and variable[0] in self._types and variable[0] not in value:
+                return not printed.is_proposition(self._types[variable[0]]) and printed.is_term(type_, ("=",))
+        return False
 
     def _named(self, wanted: str, names: list[str]) -> str:
         name = wanted
@@ -251,7 +270,7 @@ class _Enumeration:
             inductive = self._definitions.inductive(type_)
             if inductive is None or not any(any(recursive) for _, _, recursive in inductive.constructors):
                 continue
-            is_predicate = len(type_) > 1 and inductive not in KNOWN
+            is_predicate = inductive.is_predicate
             if name not in self._mentioned and not is_predicate:
                 # As in `h : p ∣ a ^ n`, of which the goal says nothing of `n`.
                 if name in in_hypotheses:
@@ -367,9 +386,26 @@ class _Enumeration:
                 # Of a variable that is bound there nothing can be said outside.
                 if not variables.intersection(condition):
                     yield f"by_cases {self._new_hypothesis()} : {match['condition']}"
+        yield from self._undecided()
         # Lean finds the `if` or `match` itself, also where its condition holds a bound variable.
         if "if" in self._target or "match" in self._target:
             yield "split"
+
+    def _undecided(self) -> Iterator[str]:
+        """Yield `by_cases` on what an implication of the context needs: whether its premise holds, for some value."""
+        new = self._new_hypothesis()
+        for type_ in reversed(self._types.values()):
+            fact = printed.read_fact(type_)
+            premises = fact.premises
+            if not premises or not printed.is_proposition(type_) or fact.conclusion == ("False",):
+                continue
+            # `ih : ∀ m, m < n → P m → Q`: either it can be used for some `m`, or `P` holds of none below `n`.
+            open_ = [name for name in fact.variables if name not in fact.conclusion]
+            needed = printed.text_of(printed.joined("∧", [premise.type for premise in premises]))
+            if not fact.variables and not (printed.is_term(premises[0].type) and len(premises[0].type) == 1):
+                yield f"by_cases {new} : {printed.text_of(premises[0].type)}"
+            elif len(open_) == len(fact.variables) == 1:
+                yield f"by_cases {new} : ∃ {open_[0]}, {needed}"
 
     def _own_functions(self) -> list[str]:
         """Return the statement's own functions that the goal or a hypothesis has."""
@@ -433,7 +469,9 @@ class _Enumeration:
         """Yield `have := h x h'`: hypotheses applied to variables and to other hypotheses."""
         new = self._new_hypothesis()
         ranked: list[tuple[int, str]] = []
-        for name, type_ in reversed(self._types.items()):
+        for name, written in reversed(self._types.items()):
+            # `hf : Surjective f` is applied like what it says.
+            type_ = unfolded(self._definitions, written)
             fact = printed.read_fact(type_)
             if not fact.arguments or not printed.is_proposition(type_):
                 continue
@@ -484,7 +522,10 @@ class _Enumeration:
                     else:
                         term.append(next(remaining))
                 if len(term) > 1:
-                    yield " ".join(term), printed.instance(fact.conclusion, values)
+                    # Of `∀ y, ∃ x, f x = y` at an `x` of the context the bound one is another.
+                    taken = set(chain.from_iterable(values.values()))
+                    apart = {name: (f"{name}'",) for name in printed.bound_names(fact.conclusion) & taken}
+                    yield " ".join(term), printed.instance(printed.instance(fact.conclusion, apart), values)
 
     def _premises(
         self, fact: Fact, arguments: Sequence[Argument], known: Mapping[str, Tokens], by_omega: bool
@@ -523,7 +564,8 @@ class _Enumeration:
         for argument in unknown:
             names: list[Tokens] = []
             for name, type_ in self._types.items():
-                is_value = not argument.type and self._definitions.inductive(type_) is not None
+                # What an own definition says has often no type for its variables: `∀ y, ∃ x, f x = y`.
+                is_value = not argument.type and "→" not in type_ and is_data(self._definitions, type_)
                 if is_value or type_ == argument.type:
                     names.append((name,))
             names = names[:MOST_OF_A_FACT]

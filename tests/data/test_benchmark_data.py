@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from benchmarks.data import DataBenchmark, measure_tokens, measure_transitions
 from benchmarks.leantree_text import write_leantree
 from nanolean.data.replay import read_statement
@@ -36,8 +38,9 @@ def test_made_up_leantree_data_follow_from_the_seed_and_all_of_it_is_read(tmp_pa
     assert any(len(node["tactic"]["children"]) == 2 for node in nodes)
 
 
-def test_the_exercises_to_measure_steps_on_are_108_statements_that_elaborate() -> None:
-    text = (REPO_ROOT / "data" / "nanolean" / "exercises_more.lean").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("file", "statements"), [("exercises_more", 108), ("exercises_course", 36)])
+def test_the_exercises_to_measure_steps_on_are_statements_that_elaborate(file: str, statements: int) -> None:
+    text = (REPO_ROOT / "data" / "nanolean" / f"{file}.lean").read_text(encoding="utf-8")
     result = read_statement(text)
     assert not result.has_errors
-    assert len(result.sorries) == 108
+    assert len(result.sorries) == statements

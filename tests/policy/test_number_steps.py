@@ -51,6 +51,18 @@ PUT = """def put (x : Nat) : List Nat → List Nat
   | [] => [x]
   | y :: l => if x ≤ y then x :: y :: l else y :: put x l
 """
+SUMS = """def total : List Nat → Nat
+  | [] => 0
+  | x :: l => x + total l
+def added : List Nat → Nat → Nat
+  | [], s => s
+  | x :: l, s => added l (s + x)
+def turned : List Nat → List Nat
+  | [] => []
+  | x :: l => turned l ++ [x]
+"""
+SURJECTIVE = """def Surjective' {α β : Type} (f : α → β) : Prop := ∀ y, ∃ x, f x = y
+"""
 LARGER = """def larger : Nat → Nat → Nat
   | 0, m => m
   | n + 1, 0 => n + 1
@@ -193,6 +205,42 @@ LARGER = """def larger : Nat → Nat → Nat
             ["have h3 : ∀ a1 b1 c1, Below a1 b1 → Below b1 c1 → Below a1 c1 := by intro", "solver grind"],
         ),
         (
+            SUMS,  # for any accumulator
+            "(l : List Nat) : added l 0 = total l",
+            ["have h : ∀ (l : List Nat) a, added l a = (total l) + a := by intro l", "solver simp [h]"],
+        ),
+        (
+            SUMS,  # for lists put together
+            "(l : List Nat) : total (turned l) = total l",
+            [
+                "have h : ∀ (l1 m : List Nat), total (l1 ++ m) = total l1 + total m",
+                "induction l <;> simp_all [total, tu",
+            ],
+        ),
+        (
+            SURJECTIVE,
+            "(f g : Nat → Nat) (hf : Surjective' f) (hg : Surjective' g) : Surjective' (g ∘ f)",
+            ["intro y", "obtain ⟨x, rfl⟩ := hg y", "obtain ⟨x', rfl⟩ := hf x", "exact ⟨_, rfl⟩"],
+        ),
+        (
+            "",  # the least number with a property
+            "(P : Nat → Prop) (n : Nat) (ih : ∀ m, m < n → P m → ∃ k, P k ∧ ∀ j, P j → k ≤ j) (h : P n) : "
+            "∃ k, P k ∧ ∀ j, P j → k ≤ j",
+            [
+                "by_cases h1 : ∃ m, m < n ∧ P m",
+                "obtain ⟨m, h2, h3⟩ := h1",
+                "solver exact ih m h2 h3",
+                "refine ⟨n, ?_⟩",
+                "constructor",
+                "solver assumption",
+                "solver grind",
+            ],
+        ),
+        ("", "(f : Bool → Bool) (b : Bool) : f (f (f b)) = f b", ["cases htrue : f true <;> cases hfalse : f false"]),
+        ("", "(f g : Nat → Nat) (h : ∀ n, f n = g n) : f = g", ["funext x", "solver simp [h]"]),
+        ("", "(n : Nat) (h : n % 2 = 1) : n * n % 8 = 1", ["rcases (by omega : n % 8 = 0 ∨ n % 8 = 1"]),
+        ("", "(n : Nat) : 5 ∣ n ^ 5 + 4 * n", ["apply Nat.dvd_of_mod_eq_zero <;> rcases"]),
+        (
             LARGER,
             "(n m : Nat) : n ≤ larger n m",
             ["induction n generalizing m <;> cases m <;> simp_all [larger] <;> omega"],
@@ -239,7 +287,7 @@ def test_a_theorem_is_proved_by_steps_that_its_states_suggest(
 @pytest.mark.parametrize(
     "state",
     [
-        "n : Nat\nh : n % 7 = 1 ∨ n % 7 = 2\n⊢ n ≠ 0",  # as many cases as nobody writes
+        "n : Nat\nh : n % 11 = 1 ∨ n % 11 = 2\n⊢ n ≠ 0",  # as many cases as nobody writes
         "n : Nat\nh : n < 100\n⊢ n * n < 10000",
         "x✝ : Nat\nh : x✝ < 3\n⊢ x✝ * x✝ < 9",
         "m : Int\nh : m < 3\n⊢ m ≤ 2",

@@ -172,7 +172,7 @@ def test_what_a_statement_defines_is_closed_by_induction_or_by_cases_with_simp()
 
 def test_an_own_proposition_is_taken_for_what_it_says() -> None:
     suggested = steps("m n : Nat\nh : Odd m\n⊢ Odd (m + 2 * n)", Definitions.of(SOURCE))
-    assert "obtain ⟨k, h⟩ := h" in suggested or "obtain ⟨k, h1⟩ := h" in suggested
+    assert "obtain ⟨k, rfl⟩ := h" in suggested
     assert "exact ⟨(m + 2 * n) / 2, by omega⟩" in suggested
 
 
