@@ -367,7 +367,7 @@ def test_no_name_of_a_file_occurs_more_than_twice() -> None:
 
 # -- how dense the code is, and how much of it there is ------------------------------------------------------------
 
-MOST_LINES = {"nanoproof": 90_085, "nanolean": 36_880}
+MOST_LINES = {"nanoproof": 90_085, "nanolean": 36_911}
 """All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets, said here: of
 the last 7 of nanoproof, trees that are linked once they can be had; of 440, steps that are computed for products,
 recurrences, monotone functions, closures; of 38 before, inductions over predicates with fixed indices; of 18, what a
@@ -385,7 +385,8 @@ seconds; of the last 300 of nanolean, which rules of Lean its elaborator and tac
 of another 80 of nanolean, workers that Ctrl-C does not reach, and near names of commands; of 60, that no name of a
 missing library is bound automatically (a proof of another statement would be called one); of 100, where its parser
 follows Lean's, and a dot for an argument; of 240 of nanoproof, exercises about divisors, remainders and lemmas inside
-of inductions, by steps."""
+of inductions, by steps; of 40 of nanolean, equations of functions that `simp` uses where these are applied to more, as
+Lean does."""
 MOST_FLAGS = {"nanoproof.rl": 107, "scripts.prover_eval": 80, "scripts.prove": 60}
 """Flags that `--help-all` explains; constants it lists by name. `--checker` of evaluations: every score has the verdict
 of an outside checker; `--engine`: the policy by compiled code or by torch; `--html`: a report as one file, to send;

@@ -95,6 +95,9 @@ def refute_clash(mctx: MetaContext, equation: Expr, proof: Expr) -> Expr | None:
     left, right = as_ctor(mctx, lhs), as_ctor(mctx, rhs)
     if left is None or right is None or left.ctor is right.ctor:
         return None
+    # The recursor takes its indices from the arguments of the type: as `mkNoConfusion` of Lean, which reduces it first,
+    # or the `a` of `(fun _ => Bool) a` would count as one.
+    type_ = mctx.whnf(type_, "default")
     test = _discriminator(mctx, left, type_)
     if test is None:
         return None

@@ -110,6 +110,16 @@ def congr_args(mctx: MetaContext, fn: Expr, args: list[Expr], steps: list[Step |
     return Step(right, proof)
 
 
+def congr_fun(mctx: MetaContext, fn: Expr, step: Step, args: list[Expr]) -> Step:
+    """`fn args = fn' args` where `step` rewrites `fn`."""
+    left, (right, proof) = fn, step
+    for arg in args:
+        if proof is not None:
+            proof = _congr_fun(mctx, left, right, proof, arg)
+        left, right = App(left, arg), App(right, arg)
+    return Step(right, proof)
+
+
 def _arrow_parts(mctx: MetaContext, fn: Expr, arg: Expr) -> tuple[Expr, Expr, Level, Level]:
     """Types and levels of argument and result of a function that does not depend on its argument."""
     domain, codomain = mctx.infer_type(arg), mctx.infer_type(App(fn, arg))

@@ -34,6 +34,7 @@ from nanolean.tactics.eq_proof import (
     TRUE,
     Step,
     congr_args,
+    congr_fun,
     implies_congr,
     level_of,
     mk_eq_false,
@@ -300,14 +301,23 @@ class Simplifier:
                 return step
         key = key_of(e)
         for index in self.indexes:
-            for rule in index.candidates(key):
+            for rule, extra in index.candidates(key):
                 if rule.name not in self.erased:
-                    step = self._apply(rule, e)
+                    step = self._apply_with_extra(rule, e, extra)
                     if step is not None:
                         if self.trace is not None:
                             self.trace(rule, e, step.expr)
                         return step
         return None
+
+    def _apply_with_extra(self, rule: Rule, e: Expr, extra: int) -> Step | None:
+        if not extra:
+            return self._apply(rule, e)
+        # A rule for `f a` rewrites `f a b` too: `tryTheoremWithExtraArgs?` of Lean's Meta/Tactic/Simp/Rewrite.lean.
+        fn, args = get_app_fn_args(e)
+        function = mk_app(fn, *args[:-extra])
+        step = self._apply(rule, function)
+        return step and congr_fun(self.mctx, function, step, args[-extra:])
 
     def _apply(self, rule: Rule, e: Expr) -> Step | None:
         match = Match(self.mctx, len(rule.types), bool(rule.level_params))

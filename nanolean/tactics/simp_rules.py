@@ -250,17 +250,25 @@ class RuleIndex:
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         self.by_key: dict[Key, list[Rule]] = {}
+        self.counts: dict[object, set[int]] = {}
+        """By head: how many arguments left sides have."""
         self.names: set[str] = set()
         for rule in rules:
             self.add(rule)
 
     def add(self, rule: Rule) -> None:
         """Put a rule in front of those with the same key."""
-        self.by_key.setdefault(key_of(rule.lhs), []).insert(0, rule)
+        head, count = key = key_of(rule.lhs)
+        self.by_key.setdefault(key, []).insert(0, rule)
+        self.counts.setdefault(head, set()).add(count)
         self.names.add(rule.name)
 
-    def candidates(self, key: Key) -> Iterator[Rule]:
-        """Yield the rules that may apply to a term of this key."""
-        yield from self.by_key.get(key, ())
-        if ANY in self.by_key:
-            yield from self.by_key[ANY]
+    def candidates(self, key: Key) -> Iterator[tuple[Rule, int]]:
+        """Yield the rules that may apply to a term of this key, or to it without its last arguments, and how many those
+        are (`getMatchWithExtra` of Lean's Meta/DiscrTree.lean): longest left sides first."""
+        for rule in (*self.by_key.get(key, ()), *self.by_key.get(ANY, ())):
+            yield rule, 0
+        head, count = key
+        for shorter in sorted(filter(count.__gt__, self.counts.get(head, ())), reverse=True):
+            for rule in self.by_key[head, shorter]:
+                yield rule, count - shorter

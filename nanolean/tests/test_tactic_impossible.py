@@ -12,6 +12,12 @@ def test_an_impossible_hypothesis_closes_any_goal(hyp: str) -> None:
     assert proves(f"(n : Nat) : ¬({hyp})", "nofun")
 
 
+@pytest.mark.parametrize("step", ["contradiction", "nomatch h", "injection h", "cases h", "simp at h", "simp_all"])
+def test_the_type_of_an_impossible_equation_need_not_be_reduced(step: str) -> None:
+    # The argument of the redex was taken for an index, and the kernel refused the proof.
+    assert proves("(a : Nat) (h : @Eq ((fun _ => Bool) a) true false) : False", step)
+
+
 def test_possible_cases_are_missing() -> None:
     assert refusal("(n : Nat) (h : n < 1) : False", "nomatch h").startswith("Missing cases")
     assert refusal("(n : Nat) : ¬n = 1", "nofun").startswith("Missing cases")

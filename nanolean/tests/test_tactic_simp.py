@@ -48,6 +48,20 @@ def test_given_rules_in_both_directions():
     assert proves("(a b c : Nat) : a * (b + c) = a * b + a * c", "simp [Nat.mul_add]")
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "(f : Nat → Nat → Nat) (g : Nat → Nat) (a b : Nat) (h : f a = g) : f a b = g b",
+        "(f g : Nat → Nat → Nat) (a b : Nat) (h : f = g) : f a b = g a b",
+        "(f : Nat → Nat → Nat) (h : ∀ a, 0 < a → f a = fun x => x + a) : f 2 3 = 5",
+        "(f g : (n : Nat) → 0 < n → Nat) (a : Nat) (ha : 0 < a) (h : f = g) : f a ha = g a ha",
+    ],
+)
+def test_a_rule_for_a_function_rewrites_what_the_function_is_applied_to(statement):
+    assert proves(statement, "simp [h]")
+    assert proves(statement, "simp_all")
+
+
 def test_hypotheses_that_are_propositions():
     assert proves("(p q : Prop) (hp : p) (hq : q) : q ∧ p", "simp [hp, hq]")
     assert proves("(p q : Prop) (hp : ¬p) (h : p ∨ q) : q", "simp [hp] at h", "exact h")
