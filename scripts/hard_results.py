@@ -38,6 +38,7 @@ SEARCHES: dict[str, tuple[str, list[str]]] = {
     ),
     "no-value": (", without the value", ["--no-search-use-value"]),
     "no-solvers": (", without solvers", ["--search-finishers", "none"]),
+    "steps": (", twelve steps of the state beside", ["--step-tactics", "12"]),
 }
 """What is changed of the search of `small_runs.SEARCH`, with the flags that do."""
 TITLES = {
@@ -94,6 +95,8 @@ WHOLE_TITLES = {"proofs": "whole proofs", "tree": "tree search with the finetune
 def arms(options: ResultsOptions) -> dict[str, list[str]]:
     """Return the flags of each arm by its name, such as `rl` or `rl best-first`."""
     found = dict(NO_NETWORK)
+    if "steps" in options.searches:
+        found["uniform steps"] = [*NO_NETWORK["uniform"], *SEARCHES["steps"][1]]
     for name, model in (("sft", options.sft), ("control", options.control), ("rl", options.rl)):
         if model is None:
             continue
