@@ -113,7 +113,7 @@ class FactSteps:
 
     def common_divisors(self) -> Iterator[str]:
         """Yield that a greatest common divisor divides both numbers, or what it is to divide it."""
-        known = {type_ for _, type_ in self._newest}
+        known = dict.fromkeys(type_ for _, type_ in self._newest)  # in order: steps are the same in every process
         left, right = self._fresh("h", "h")
         for type_ in (self._target, *known):
             for place, token in enumerate(type_):
