@@ -244,7 +244,7 @@ class Measurement:
         )
         command = [sys.executable, "-m", *words, "--exit-with-parent"]
         with (
-            environment_token(os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(32)),
+            environment_token(os.environ.get(TOKEN_VARIABLE) or secrets.token_hex(32)),
             (self.out / SERVER_LOG).open("wb") as log,
             subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=small_runs.environment()

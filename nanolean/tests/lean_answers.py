@@ -83,7 +83,11 @@ def our_answer(text: str) -> str:
 
 
 def leans_answer(library: Path, text: str) -> str:
-    """What the Lean of a library says to a text. Raises TimeoutExpired."""
+    """What the Lean of a library says to a text. Raises TimeoutExpired.
+
+    But for what it says at the beginning of a command after an error further on in it, of a term with `sorry` in it
+    (`f sorry : A`, or that no code can be made): the words have had `sorryAx` only since the answers were written.
+    """
     words, _ = words_and_cases()
     above = words.count("\n")
     with tempfile.TemporaryDirectory() as folder:
@@ -92,12 +96,17 @@ def leans_answer(library: Path, text: str) -> str:
         command = [sys.executable, "-c", RUN_LEAN, str(library), str(file)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     shown: list[str] = []
+    last_error = (0, 0)
     for row in done.stdout.splitlines():
         message = json.loads(row)
-        line = message["pos"]["line"] - above
+        line, column = message["pos"]["line"] - above, message["pos"]["column"]
         severity = message["severity"].replace("information", "info")
-        if line > 0:
-            shown.append(f"{line}:{message['pos']['column']} {severity}: {message['data'].rstrip()}\n")
+        is_of_sorry = severity == "info" or message["data"].startswith("`sorryAx` not supported")
+        if line <= 0 or (is_of_sorry and (line, column) < last_error):
+            continue
+        if severity == "error":
+            last_error = (line, column)
+        shown.append(f"{line}:{column} {severity}: {message['data'].rstrip()}\n")
     return "".join(shown)
 
 

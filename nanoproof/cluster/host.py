@@ -390,4 +390,4 @@ class PolicyReplica:
 
 def new_token() -> str:
     """Return a token for the policy servers of one run."""
-    return secrets.token_urlsafe(32)
+    return secrets.token_hex(32)

@@ -37,7 +37,7 @@ class EmbeddedServers:
 
     def __init__(self) -> None:
         self.addresses: list[str] = []
-        self.token = secrets.token_urlsafe(32)
+        self.token = secrets.token_hex(32)  # of token_urlsafe one in 64 begins with a dash, which reads as a flag
         self._processes: list[subprocess.Popen[str]] = []
         self._logs: list[IO[bytes]] = []
 

@@ -139,7 +139,7 @@ def serve_http(guarded: Callable[[str], Any], port: int, root: Path) -> None:
     """Serve an application over HTTP on loopback until a signal; `guarded` makes it for a token."""
     import uvicorn
 
-    token = os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(32)
+    token = os.environ.get(TOKEN_VARIABLE) or secrets.token_hex(32)
     with socket.socket() as listener:
         # A server that ended a moment ago leaves its port in TIME_WAIT: the next one takes it all the same.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
