@@ -266,6 +266,29 @@ LARGER = """def larger : Nat → Nat → Nat
                 "generalize back xs = t <;> induction t <;> simp_all [total, snoc, back] <;> omega",
             ],
         ),
+        (
+            "",
+            "(α : Type) (p q : α → Bool) (l : List α) : (l.filter q).filter p = l.filter (fun x => p x && q x)",
+            ["induction l with", "simp_all", "cases h : p x <;> cases h1 : q x <;> simp_all [List.filter]"],
+        ),
+        (
+            "",
+            "(a b c d m : Nat) (h : a % m = c % m) (h1 : d % m = b % m) : (a * b + 1) % m = (c * d + 1) % m",
+            [
+                "solver have h2 : a * b % m = c * d % m := by rw [Nat.mul_mod, h, ← h1, ← Nat.mul_mod]",
+                "rw [Nat.add_mod, h2, ← Nat.add_mod]",
+            ],
+        ),
+        (
+            "",
+            "(a b c d m : Nat) (h : a % m = c % m) (h1 : d % m = b % m) : a * b % m = c * d % m",
+            ["rw [Nat.mul_mod, h, ← h1, ← Nat.mul_mod]"],
+        ),
+        (
+            "",
+            "(α : Type) (m : α → Nat) (P : α → Prop) (h : ∀ x, (∀ y, m y < m x → P y) → P x) (x : α) : P x",
+            ["induction hk : m x using Nat.strongRecOn generalizing x with", "apply h", "intro y h1", "solver grind"],
+        ),
     ],
 )
 def test_a_theorem_is_proved_by_steps_that_its_states_suggest(

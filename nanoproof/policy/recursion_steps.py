@@ -1,0 +1,125 @@
+"""Inductions and case splits that no variable of the goal shows, and what such an induction ends with.
+
+Where every smaller thing is asked for, the induction is over the size that a hypothesis compares by. Where a list is
+filtered, whether its first element stays depends on a Boolean that stands nowhere in the goal. What exists for `n + 1`
+is what exists for `n`, or the next.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice, product
+
+from nanoproof.policy import printed_types as printed
+from nanoproof.policy.number_steps import NUMBERS
+from nanoproof.policy.printed_types import Tokens
+
+MOST_SPLITS = 3
+"""Booleans that are split at once: eight cases."""
+MOST_WITNESSES = 3
+"""Tuples of numbers that are tried for what exists, beside those that the hypothesis has."""
+
+
+class RecursionSteps:
+    """The steps for one goal: its target, the types of the hypotheses that can be named, and a maker of new names."""
+
+    def __init__(self, target: Tokens, types: Mapping[str, Tokens], fresh: Callable[..., list[str]]) -> None:
+        self._target, self._types, self._fresh = target, types, fresh
+
+    def measured(self) -> Iterator[str]:
+        """Yield strong inductions over `m x` where a hypothesis compares values of `m` with `<`."""
+        if any(name.startswith("ih") for name in self._types):
+            return
+        size, compared, hypothesis = self._fresh("k", "hk", "ih")
+        for measure in self._measures():
+            for variable, type_ in self._types.items():
+                is_value = not printed.is_proposition(type_) and type_ not in NUMBERS and "→" not in type_
+                if variable in self._target and is_value and self._takes(measure, type_):
+                    over = f"{compared} : {measure} {variable} using Nat.strongRecOn generalizing {variable}"
+                    yield f"induction {over} with | _ {size} {hypothesis} => ?_"
+
+    def _measures(self) -> list[str]:
+        """The functions to numbers of which a hypothesis says that one value is below another: `m y < m x`."""
+        found: dict[str, None] = {}
+        for type_ in self._types.values():
+            for place, token in enumerate(type_):
+                is_below = token == "<" and place >= 2 and len(type_) > place + 1
+                if is_below and type_[place - 2] == type_[place + 1] and printed.is_name(type_[place + 1]):
+                    found[type_[place + 1]] = None
+        return list(found)
+
+    def _takes(self, measure: str, type_: Tokens) -> bool:
+        """Tell whether a function of the context takes such values; one of the statement's own may take any."""
+        known = self._types.get(measure)
+        return known is None or (known[: len(type_) + 1] == (*type_, "→") and known[len(type_) + 1 :] in NUMBERS)
+
+    def filtered(self) -> Iterator[str]:
+        """Yield a case for each Boolean of the first element where a list with one is filtered."""
+        if "List.filter" not in self._target or "::" not in self._target:
+            return
+        first = printed.stripped((self._target[self._target.index("::") - 1],))
+        if first[0] not in self._types:
+            return
+        predicates = []
+        for name, type_ in self._types.items():
+            if type_ == (*self._types[first[0]], "→", "Bool") and name in self._target:
+                predicates.append(name)
+        splits = []
+        for name, new in zip(predicates[:MOST_SPLITS], self._fresh(*["h"] * MOST_SPLITS)):
+            splits.append(f"cases {new} : {name} {first[0]}")
+        if splits:
+            yield " <;> ".join([*splits, "simp_all [List.filter]"])
+        yield "simp only [List.filter]"
+
+    def upward(self) -> Iterator[str]:
+        """Yield inductions over `h : a ≤ n`: from `a` on, by steps of one."""
+        if any(name.startswith("ih") for name in self._types):
+            return
+        for name, type_ in reversed(tuple(self._types.items())):
+            sides = printed.split_at(type_, ("≤",))
+            if len(sides) != 2 or len(sides[1]) != 1 or not printed.is_term(type_, ("≤",)):
+                continue
+            larger = sides[1][0]
+            if self._types.get(larger) in NUMBERS and larger in self._target and larger not in sides[0]:
+                hypothesis = self._fresh("ih")[0]
+                yield f"induction {name} with | refl => ?_ | @step {larger} {name} {hypothesis} => ?_"
+
+    def powers(self) -> Iterator[str]:
+        """Yield the induction by which a number divides powers, or they leave a remainder: `17 ∣ 3 * 5 ^ (2 * n + 1)`.
+
+        Taken apart, the powers are those of the hypothesis times numerals, which `omega` knows how to divide.
+        """
+        is_about_powers = "^" in self._target and ("∣" in self._target or "%" in self._target)
+        for variable, type_ in reversed(tuple(self._types.items())):
+            if is_about_powers and type_ in NUMBERS and variable in self._target:
+                yield f"induction {variable} <;> simp_all [Nat.mul_add, Nat.pow_add] <;> omega"
+
+    def carried_on(self) -> Iterator[str]:
+        """Yield the witnesses of an induction's hypothesis, or the next ones, for an existential about numbers.
+
+        Which it is depends on whether what is below a bound still is: `n < (s + 1) * (s + 1)`.
+        """
+        if self._target[:1] != ("∃",):
+            return
+        bound, body = printed.read_binders(self._target[1:])
+        names = [argument.name for argument in bound]
+        # What came last is what the hypothesis was taken apart to.
+        known = [name for name, type_ in self._types.items() if type_ in NUMBERS][-len(names) :]
+        if not names or len(names) > 2 or len(known) != len(names):
+            return
+        if any(argument.type and argument.type not in NUMBERS for argument in bound):
+            return
+        texts = [f"⟨{', '.join(known)}, by grind [Nat.pow_succ]⟩"]
+        following: list[tuple[str, ...]] = []
+        for steps in islice(product(("{} + 1", "{}"), repeat=len(names)), 2 ** len(names) - 1):
+            following.append(tuple(step.format(name) for step, name in zip(steps, known)))
+        if len(names) == 2:
+            following[0] = (f"{known[0]} + 1", "0")
+        texts += [f"⟨{', '.join(values)}, by grind [Nat.pow_succ]⟩" for values in following]
+        attempts = " | ".join(f"exact {text}" for text in texts)
+        new = self._fresh("h")[0]
+        first = tuple(known) if len(names) == 1 else (known[0], f"{known[1]} + 1")
+        values = {name: printed.tokens_of(value) for name, value in zip(names, first)}
+        for part in reversed(printed.split_at(body, ("∧",))):
+            if "<" in part or "≤" in part:
+                condition = printed.text_of(printed.instance(printed.stripped(part), values))
+                yield f"by_cases {new} : {condition} <;> first | {attempts}"
+        yield f"first | {attempts}"
