@@ -87,13 +87,15 @@ class CertificateSteps:
         if len(bound) != 2 or len(sides) != 2 or not printed.is_term(body, ("=",)):
             return
         for number, total in (sides, sides[::-1]):
-            summands = [printed.split_at(summand, ("*",)) for summand in printed.split_at(total, ("+",))]
+            summands = printed.split_at(total, ("+",))
             coins = []
-            for summand, argument in zip(summands, bound):
-                numerals = [factor for factor in summand if is_numeral(factor)]
-                if len(summand) == 2 and (argument.name,) in summand and numerals:
-                    coins.append(int(numerals[0][0]))
-            if len(summands) != len(coins) or len(coins) != 2 or not 1 < coins[0] <= LARGEST_COIN:
+            for argument in bound:
+                for summand in summands:
+                    factors = printed.split_at(printed.stripped(summand), ("*",))
+                    numerals = [factor for factor in factors if is_numeral(factor)]
+                    if len(factors) == 2 and (argument.name,) in factors and numerals:
+                        coins.append(int(numerals[0][0]))
+            if len(summands) != 2 or len(coins) != 2 or not 1 < coins[0] <= LARGEST_COIN:
                 continue
             amount = printed.argument_text(number)
             new = self._fresh("h")[0]
@@ -108,6 +110,8 @@ class CertificateSteps:
     def multiplied(self) -> Iterator[str]:
         """Yield an inequality times the factor that one of its sides has in the goal, as in a proof of Bernoulli's."""
         new = self._fresh("h")[0]
+        if not printed.is_term(self._target, printed.RELATIONS):
+            return
         for name, type_ in reversed(tuple(self._types.items())):
             for relation in ("≤", "<"):
                 sides = printed.split_at(type_, (relation,))
