@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 
 from nanoproof.policy import printed_types as printed
-from nanoproof.policy.number_steps import NUMBERS
 from nanoproof.policy.polynomials import Polynomial, divide, is_numeral, polynomial, written
 from nanoproof.policy.printed_types import Tokens
 from nanoproof.policy.statement_definitions import application
@@ -51,7 +50,9 @@ class CertificateSteps:
     def found(self) -> Iterator[str]:
         """Yield whole proofs by a certificate."""
         yield from self.coprime()
+        yield from self.euclid()
         yield from self.combined()
+        yield from self.with_rest()
 
     def coprime(self) -> Iterator[str]:
         """Yield that two numbers have no common divisor: by a combination that is 1, or as divisors of such numbers."""
@@ -79,6 +80,55 @@ class CertificateSteps:
                 divides = "exact Nat.dvd_trans (Nat.gcd_dvd_{side} _ _) (by assumption)"
                 either = f"{divides.format(side='left')} | {divides.format(side='right')}"
                 yield f"refine Nat.eq_one_of_dvd_one ({name} ▸ Nat.dvd_gcd ?_ ?_) <;> first | {either}"
+
+    def euclid(self) -> Iterator[str]:
+        """Yield that what divides a product and has no divisor with one factor divides the other."""
+        sides = printed.split_at(self._target, ("∣",))
+        if len(sides) != 2 or not printed.is_term(self._target, ("∣",)):
+            return
+        divisor, wanted = map(printed.stripped, sides)
+        coprime: dict[Tokens, str] = {}
+        for name, type_ in self._types.items():
+            known = printed.split_at(type_, ("=",))
+            numbers = application(known[0][1:]) if len(known) == 2 and known[0][:1] == ("Nat.gcd",) else []
+            if len(numbers) == 2 and known[1] == ("1",) and divisor in numbers:
+                factor = numbers[1 - numbers.index(divisor)]
+                coprime[factor] = name
+                if numbers[0] == factor:
+                    in_order = (printed.argument_text(divisor), printed.argument_text(factor))
+                    coprime[factor] = f"Nat.gcd_comm {' '.join(in_order)}, {name}"
+        for name, type_ in self._types.items():
+            division = printed.split_at(type_, ("∣",))
+            factors = [printed.stripped(factor) for factor in printed.split_at(division[-1], ("*",))]
+            if len(division) != 2 or printed.stripped(division[0]) != divisor or len(factors) != 2:
+                continue
+            for factor, other in (factors, factors[::-1]):
+                if other == wanted and factor in coprime:
+                    rules = f"Nat.gcd_mul_right, Nat.gcd_mul_left, {coprime[factor]}"
+                    multiple = f"Nat.dvd_mul_right {printed.argument_text(divisor)} {printed.argument_text(wanted)}"
+                    if factors[0] == wanted:
+                        multiple = f"Nat.dvd_mul_left {printed.argument_text(divisor)} {printed.argument_text(wanted)}"
+                    yield f"simpa [{rules}] using Nat.dvd_gcd ({multiple}) {name}"
+
+    def with_rest(self) -> Iterator[str]:
+        """Yield quotient and remainder where the goal is that there are such: `∃ q r, n = 3 * q + r ∧ r < 3`."""
+        bound, body = printed.read_binders(self._target[1:]) if self._target[:1] == ("∃",) else ([], ())
+        names = [argument.name for argument in bound]
+        for part in printed.split_at(body, ("∧",)) if len(names) == 2 else ():
+            sides = printed.split_at(printed.stripped(part), ("=",))
+            for number, total in (sides, sides[::-1]) if len(sides) == 2 else ():
+                products = [printed.split_at(summand, ("*",)) for summand in printed.split_at(total, ("+",))]
+                for factors in products:
+                    quotient = next((name for name in names if (name,) in factors), None)
+                    if len(factors) != 2 or quotient is None or not number or set(names) & set(number):
+                        continue
+                    divisor = printed.argument_text(factors[1 - factors.index((quotient,))])
+                    values = [f"{printed.argument_text(number)} {sign} {divisor}" for sign in ("/", "%")]
+                    witnesses = ", ".join(values if names[0] == quotient else values[::-1])
+                    if is_numeral((divisor,)):
+                        yield f"exact ⟨{witnesses}, by omega⟩"
+                    else:
+                        yield f"refine ⟨{witnesses}, ?_⟩ <;> simp_all [Nat.div_add_mod, Nat.mod_lt]"
 
     def combined(self) -> Iterator[str]:
         """Yield a sum of two coins for each remainder, where the goal is that all numbers from some on have one."""

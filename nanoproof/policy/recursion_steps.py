@@ -82,6 +82,54 @@ class RecursionSteps:
                 hypothesis = self._fresh("ih")[0]
                 yield f"induction {name} with | refl => ?_ | @step {larger} {name} {hypothesis} => ?_"
 
+    def descending(self) -> Iterator[str]:
+        """Yield strong inductions over numbers that a hypothesis is about, for any others that it relates them to.
+
+        That of all `n` with `P n` there is a least one, or that `a * a = 2 * (b * b)` has no other solution than 0.
+        """
+        if any(name.startswith("ih") for name in self._types):
+            return
+        hypothesis = self._fresh("ih")[0]
+        numbers = [name for name, type_ in self._types.items() if type_ in NUMBERS]
+        for type_ in reversed(tuple(self._types.values())):
+            related = [name for name in numbers if name in type_]
+            if not related or type_ in NUMBERS or type_[:1] == ("∀",):
+                continue
+            for name in related:
+                others = [other for other in related if other != name and other not in self._target]
+                if name in self._target and others:
+                    over = f"generalizing {' '.join(others)} with"
+                elif name not in self._target and len(related) == 1:
+                    over = "with"
+                else:
+                    continue
+                yield f"induction {name} using Nat.strongRecOn {over} | _ {name} {hypothesis} => ?_"
+
+    def descended(self) -> Iterator[str]:
+        """Yield a strong induction's hypothesis for `m` where the goal is about `2 * m`, with a factor beside it."""
+        numbers = [name for name, type_ in self._types.items() if type_ in NUMBERS]
+        positive, smaller = self._fresh("h", "h")
+        for name, type_ in self._types.items():
+            fact = printed.read_fact(type_)
+            named = [argument.name for argument in fact.arguments if argument.name]
+            if not name.startswith("ih") or len(named) != 2 or not fact.premises:
+                continue
+            bound = printed.split_at(fact.premises[0].type, ("<",))
+            if len(bound) != 2 or len(bound[1]) != 3 or bound[1][1] != "*" or bound[1][2] not in numbers:
+                continue
+            value = bound[1][2]
+            for other in reversed(numbers):
+                if other == value or bound[0] != (named[0],):
+                    continue
+                values = {named[0]: value, named[1]: other}
+                proofs = ["(by omega)", *["(by grind)"] * (len(fact.premises) - 1)]
+                remaining = iter(proofs)
+                term = [name]
+                for argument in fact.arguments:
+                    term.append(values[argument.name] if argument.name else next(remaining))
+                applied = f"(have {smaller} := {' '.join(term)} <;> omega)"
+                yield f"rcases Nat.eq_zero_or_pos {value} with {positive} | {positive} <;> first | omega | {applied}"
+
     def powers(self) -> Iterator[str]:
         """Yield the induction by which a number divides powers, or they leave a remainder: `17 ∣ 3 * 5 ^ (2 * n + 1)`.
 
@@ -107,6 +155,9 @@ class RecursionSteps:
             return
         if any(argument.type and argument.type not in NUMBERS for argument in bound):
             return
+        # They came out of one hypothesis, and what else it said is about all of them.
+        if not any(set(known) <= set(type_) for type_ in self._types.values() if printed.is_proposition(type_)):
+            return
         texts = [f"⟨{', '.join(known)}, by grind [Nat.pow_succ]⟩"]
         following: list[tuple[str, ...]] = []
         for steps in islice(product(("{} + 1", "{}"), repeat=len(names)), 2 ** len(names) - 1):
@@ -121,5 +172,5 @@ class RecursionSteps:
         for part in reversed(printed.split_at(body, ("∧",))):
             if "<" in part or "≤" in part:
                 condition = printed.text_of(printed.instance(printed.stripped(part), values))
-                yield f"by_cases {new} : {condition} <;> first | {attempts}"
+                yield f"by_cases {new} : {condition} <;> (try first | {attempts})"
         yield f"first | {attempts}"

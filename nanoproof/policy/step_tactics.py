@@ -97,19 +97,20 @@ class _Enumeration:
         numbers, facts, products = NumberSteps(*about), FactSteps(*about), ProductSteps(*about)
         certificates, recursions = CertificateSteps(*about), RecursionSteps(*about)
         functions = self._own_functions()
+        of_numbers = chain(numbers.divided(), numbers.rearranged(), numbers.quotients(), numbers.bounded())
         inductions = [*recursions.measured(), *self._inductions()]
         return [
             [*products.cancelled(), *products.divided(), *certificates.found(), *recursions.powers()],
-            [*goal.by_two(functions), *recursions.carried_on(), *certificates.multiplied()],
+            [*goal.by_two(functions), *recursions.carried_on(), *recursions.descended(), *certificates.multiplied()],
             list(facts.generalized(self._definitions, functions)),
             list(self._taken_apart()),
             list(goal.closing(functions, self._whole_inductions(inductions), self._finite())),
             list(goal.shaped()),
             [*certificates.congruent(), *self._rewritten()],
             [*self._generalized(), *inductions],
-            list(chain(numbers.rearranged(), numbers.quotients(), numbers.bounded(), numbers.differences())),
+            [*of_numbers, *numbers.differences()],
             list(chain(facts.diagonal(), facts.monotone(), facts.common_divisors(), self._applied())),
-            [*facts.transitive(self._definitions), *recursions.upward()],
+            [*facts.transitive(self._definitions), *recursions.upward(), *recursions.descending()],
             [*recursions.filtered(), *self._split_conditions()],
             list(self._unfolded()),
             list(self._lemmas_applied(lemmas)),
@@ -419,7 +420,7 @@ class _Enumeration:
         """Return the inductions, without their alternatives, whose cases `simp` may close; they cost Lean most.
 
         Not inside of an induction, nor where nothing recurses: neither the statement's own functions nor a fact such as
-        `∀ n, f (n + 1) = f n + n`, nor lists, nor powers. By a strong induction, which has one case, `simp` proves nothing.
+        `∀ n, f (n + 1) = f n + n`, nor lists or powers. By a strong induction, of one case, `simp` proves nothing.
         """
         if any(name.startswith("ih") for name in self._types):
             return []

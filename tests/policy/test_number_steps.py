@@ -302,7 +302,12 @@ LARGER = """def larger : Nat → Nat → Nat
         (
             "",
             "(n : Nat) : ∃ s : Nat, s * s ≤ n ∧ n < (s + 1) * (s + 1)",
-            ["induction n with", "solver exact ⟨0, by simp⟩", "obtain ⟨s, h, h1⟩ := ih", "by_cases h2 : n + 1 < (s + 1)"],
+            [
+                "induction n with",
+                "solver exact ⟨0, by simp⟩",
+                "obtain ⟨s, h, h1⟩ := ih",
+                "by_cases h2 : n + 1 < (s + 1)",
+            ],
         ),
         (
             "",
@@ -311,7 +316,7 @@ LARGER = """def larger : Nat → Nat → Nat
                 "induction n with",
                 "solver exact ⟨0, 0, by grind⟩",
                 "obtain ⟨k, r, h1, rfl⟩ := ih",
-                "by_cases h2 : (r + 1) ≤ k <;> first",
+                "by_cases h2 : (r + 1) ≤ k <;>",
             ],
         ),
         ("", "(n : Nat) (h : 12 ≤ n) : ∃ a b : Nat, n = 4 * a + 5 * b", ["rcases (by omega : n % 4 = 0 ∨"]),
@@ -325,6 +330,24 @@ LARGER = """def larger : Nat → Nat → Nat
             ["refine Nat.eq_one_of_dvd_one (h ▸"],
         ),
         ("", "(n : Nat) : 133 ∣ 11 ^ (n + 2) + 12 ^ (2 * n + 1)", ["induction n <;> simp_all [Nat.mul_add"]),
+        ("", "(a b c : Nat) (h : a ∣ b * c) (h1 : Nat.gcd a b = 1) : a ∣ c", ["simpa [Nat.gcd_mul_right"]),
+        ("", "(a b c : Nat) (h : a ∣ c * b) (h1 : Nat.gcd b a = 1) : a ∣ c", ["simpa [Nat.gcd_mul_right"]),
+        ("", "(n : Nat) : ∃ q r, n = 3 * q + r ∧ r < 3", ["exact ⟨n / 3, n % 3, by omega⟩"]),
+        ("", "(n b : Nat) (h : 0 < b) : ∃ r q, b * q + r = n ∧ r < b", ["refine ⟨n % b, n / b, ?_⟩ <;> simp_all"]),
+        (
+            "",
+            "(a b : Nat) (h : a * a = 2 * (b * b)) : b = 0",
+            [
+                "induction b using Nat.strongRecOn generalizing a",
+                "obtain ⟨k, rfl | rfl⟩ : ∃ k, a = 2 * k ∨ a = 2 * k + 1",
+                "rcases Nat.eq_zero_or_pos k1 with h1 | h1 <;> first | omega | (have h2 := ih k1 (by omega) k",
+            ],
+        ),
+        (
+            "",
+            "(P : Nat → Prop) (h : ∃ n, P n) : ∃ m, P m ∧ ∀ k, k < m → ¬ P k",
+            ["obtain ⟨n, h1⟩ := h", "induction n using Nat.strongRecOn with", "by_cases h : ∀ (k : Nat), k <", "solver grind"],
+        ),
     ],
 )
 def test_a_theorem_is_proved_by_steps_that_its_states_suggest(
