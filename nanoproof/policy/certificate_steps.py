@@ -29,7 +29,7 @@ class CertificateSteps:
         sides = printed.split_at(self._target, ("=",))
         if len(sides) != 2 or not printed.is_term(self._target, ("=",)):
             return
-        left, right = (_modulo(side) for side in sides)
+        left, right = _modulo(sides[0]), _modulo(sides[1])
         if left is None or right is None or left[1] != right[1]:
             return
         equations: dict[tuple[Tokens, Tokens], str] = {}
@@ -37,11 +37,11 @@ class CertificateSteps:
             for first, second, rewriting in _congruence(name, type_, left[1]):
                 equations.setdefault((first, second), rewriting)
         for symbol, lemma in (("+", "Nat.add_mod"), ("*", "Nat.mul_mod")):
-            parts = [_last_two(term, symbol) for term in (left[0], right[0])]
-            if parts[0] is None or parts[1] is None:
+            of_left, of_right = _last_two(left[0], symbol), _last_two(right[0], symbol)
+            if of_left is None or of_right is None:
                 continue
             needed = []
-            for pair in dict.fromkeys(zip(*parts)):
+            for pair in dict.fromkeys(zip(of_left, of_right)):
                 if pair[0] != pair[1]:
                     needed.append(equations.get(pair))
             if needed and None not in needed:
@@ -74,6 +74,7 @@ class CertificateSteps:
                     other = _with_rest_one(smaller, less)
                     if times is not None and other is not None:
                         yield _by_combination(smaller, other, of_smaller, times, of_larger)
+        # A divisor of both divides what they divide, and so the 1 that is known to be the greatest for these.
         for name, type_ in reversed(tuple(self._types.items())):
             known = printed.split_at(type_, ("=",))
             if len(known) == 2 and known[0][:1] == ("Nat.gcd",) and known[1] == ("1",):
@@ -99,7 +100,7 @@ class CertificateSteps:
                     coprime[factor] = f"Nat.gcd_comm {' '.join(in_order)}, {name}"
         for name, type_ in self._types.items():
             division = printed.split_at(type_, ("∣",))
-            factors = [printed.stripped(factor) for factor in printed.split_at(division[-1], ("*",))]
+            factors = _factors(division[-1])
             if len(division) != 2 or printed.stripped(division[0]) != divisor or len(factors) != 2:
                 continue
             for factor, other in (factors, factors[::-1]):
@@ -113,17 +114,20 @@ class CertificateSteps:
     def with_rest(self) -> Iterator[str]:
         """Yield quotient and remainder where the goal is that there are such: `∃ q r, n = 3 * q + r ∧ r < 3`."""
         bound, body = printed.read_binders(self._target[1:]) if self._target[:1] == ("∃",) else ([], ())
-        names = [argument.name for argument in bound]
+        names = []
+        for argument in bound:
+            names.append(argument.name)
         for part in printed.split_at(body, ("∧",)) if len(names) == 2 else ():
             sides = printed.split_at(printed.stripped(part), ("=",))
             for number, total in (sides, sides[::-1]) if len(sides) == 2 else ():
-                products = [printed.split_at(summand, ("*",)) for summand in printed.split_at(total, ("+",))]
-                for factors in products:
+                for summand in printed.split_at(total, ("+",)):
+                    factors = _factors(summand)
                     quotient = next((name for name in names if (name,) in factors), None)
                     if len(factors) != 2 or quotient is None or not number or set(names) & set(number):
                         continue
                     divisor = printed.argument_text(factors[1 - factors.index((quotient,))])
-                    values = [f"{printed.argument_text(number)} {sign} {divisor}" for sign in ("/", "%")]
+                    amount = printed.argument_text(number)
+                    values = [f"{amount} / {divisor}", f"{amount} % {divisor}"]
                     witnesses = ", ".join(values if names[0] == quotient else values[::-1])
                     if is_numeral((divisor,)):
                         yield f"exact ⟨{witnesses}, by omega⟩"
@@ -141,12 +145,13 @@ class CertificateSteps:
             coins = []
             for argument in bound:
                 for summand in summands:
-                    factors = printed.split_at(printed.stripped(summand), ("*",))
-                    numerals = [factor for factor in factors if is_numeral(factor)]
-                    if len(factors) == 2 and (argument.name,) in factors and numerals:
-                        coins.append(int(numerals[0][0]))
-            if len(summands) != 2 or len(coins) != 2 or not 1 < coins[0] <= LARGEST_COIN:
+                    factors = _factors(summand)
+                    if len(factors) == 2 and (argument.name,) in factors:
+                        coin = factors[1 - factors.index((argument.name,))]
+                        coins.append(int(coin[0]) if is_numeral(coin) else 0)
+            if len(summands) != 2 or len(coins) != 2 or not 1 < coins[0] <= LARGEST_COIN or not coins[1]:
                 continue
+            # With as many of the second coin as there are remainders by the first, one of them leaves none.
             amount = printed.argument_text(number)
             new = self._fresh("h")[0]
             sums = []
@@ -176,7 +181,7 @@ class CertificateSteps:
 def _factors_beside(sides: list[Tokens], target: Tokens) -> Iterator[Tokens]:
     """Yield what one of the sides is multiplied by in the target; of a power `b ^ (n + 1)` it is `b`."""
     seen: list[Tokens] = []
-    if max(len(side) for side in sides) == 1:
+    if len(sides[0]) == len(sides[1]) == 1:
         # Of a variable many products are there by chance; its bound by a numeral is missing where it is squared, as in
         # `n * n ≤ 2 ^ n` from 4 on. By rules `≤` goes on to `n.succ`.
         is_mentioned = not {sides[1][0], f"{sides[1][0]}.succ"}.isdisjoint(target)
@@ -191,19 +196,26 @@ def _factors_beside(sides: list[Tokens], target: Tokens) -> Iterator[Tokens]:
             if _has(target, following):
                 seen.append(printed.stripped(base))
         for product in _products(target):
-            factors = [printed.stripped(factor) for factor in product]
+            factors = _factors(product)
             if len(factors) == 2 and side in factors:
                 seen.append(factors[1 - factors.index(side)])
     yield from dict.fromkeys(seen)
 
 
-def _products(target: Tokens) -> Iterator[list[Tokens]]:
+def _products(target: Tokens) -> Iterator[Tokens]:
     """Yield the products among the summands of both sides of a relation."""
     for side in printed.split_at(target, printed.RELATIONS, 1):
         for summand in printed.split_at(printed.stripped(side), ("+", "-")):
-            factors = printed.split_at(summand, ("*",))
-            if len(factors) > 1:
-                yield factors
+            if "*" in summand:
+                yield summand
+
+
+def _factors(product: Tokens) -> list[Tokens]:
+    """Return what a product is made of; of a term that is none itself."""
+    factors = []
+    for factor in printed.split_at(printed.stripped(product), ("*",)):
+        factors.append(printed.stripped(factor))
+    return factors
 
 
 def _has(target: Tokens, part: Tokens) -> bool:
@@ -227,6 +239,7 @@ def _with_rest_one(divisor: Tokens, number: Tokens) -> str | None:
     remaining[()] -= 1
     remaining = +remaining
     quotient = Polynomial()
+    # Any order of monomials that multiplication keeps will do; degree first is such a one.
     leading = max(by, key=lambda monomial: (len(monomial), monomial))
     for _ in range(MOST_DIVISIONS):
         if not remaining:
@@ -239,7 +252,7 @@ def _with_rest_one(divisor: Tokens, number: Tokens) -> str | None:
         quotient[factors] += times
         for monomial, count in by.items():
             remaining[tuple(sorted(monomial + factors))] -= count * times
-        if any(count < 0 for count in remaining.values()):
+        if min(remaining.values()) < 0:
             return None
         remaining = +remaining
     return None
@@ -266,7 +279,7 @@ def _congruence(name: str, type_: Tokens, modulus: Tokens) -> Iterator[tuple[Tok
     """Yield what `a % m = b % m` makes the same, either way, with the text that rewrites by it."""
     sides = printed.split_at(type_, ("=",))
     if len(sides) == 2 and printed.is_term(type_, ("=",)):
-        first, second = (_modulo(side) for side in sides)
+        first, second = _modulo(sides[0]), _modulo(sides[1])
         if first is not None and second is not None and first[1] == second[1] == modulus:
             yield first[0], second[0], name
             yield second[0], first[0], f"← {name}"

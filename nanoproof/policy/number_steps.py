@@ -69,8 +69,8 @@ class NumberSteps:
         """
         for type_ in self._types.values():
             equation, tactics = type_, [""]
-            while (found := self._multiple(equation)) is not None and len(tactics) <= MOST_DIVIDED:
-                variable, modulus = found
+            while (multiple := self._multiple(equation)) is not None and len(tactics) <= MOST_DIVIDED:
+                variable, modulus = multiple
                 k = self._fresh(*["k"] * len(tactics))[-1]
                 tactics.append(f"{_residues(variable, k, modulus)} <;> (try grind)")
                 equation = printed.instance(equation, {variable: (modulus, "*", k)})

@@ -23,10 +23,15 @@ class RecursionSteps:
 
     def __init__(self, target: Tokens, types: Mapping[str, Tokens], fresh: Callable[..., list[str]]) -> None:
         self._target, self._types, self._fresh = target, types, fresh
+        self._in_induction = any(name.startswith("ih") for name in types)
+        self._numbers: list[str] = []
+        for name, type_ in types.items():
+            if type_ in NUMBERS:
+                self._numbers.append(name)
 
     def measured(self) -> Iterator[str]:
         """Yield strong inductions over `m x` where a hypothesis compares values of `m` with `<`."""
-        if any(name.startswith("ih") for name in self._types):
+        if self._in_induction:
             return
         size, compared, hypothesis = self._fresh("k", "hk", "ih")
         for measure in self._measures():
@@ -38,13 +43,13 @@ class RecursionSteps:
 
     def _measures(self) -> list[str]:
         """The functions to numbers of which a hypothesis says that one value is below another: `m y < m x`."""
-        found: dict[str, None] = {}
+        measures: dict[str, None] = {}
         for type_ in self._types.values():
             for place, token in enumerate(type_):
                 is_below = token == "<" and place >= 2 and len(type_) > place + 1
                 if is_below and type_[place - 2] == type_[place + 1] and printed.is_name(type_[place + 1]):
-                    found[type_[place + 1]] = None
-        return list(found)
+                    measures[type_[place + 1]] = None
+        return list(measures)
 
     def _takes(self, measure: str, type_: Tokens) -> bool:
         """Tell whether a function of the context takes such values; one of the statement's own may take any."""
@@ -55,6 +60,7 @@ class RecursionSteps:
         """Yield a case for each Boolean of the first element where a list with one is filtered."""
         if "List.filter" not in self._target or "::" not in self._target:
             return
+        # What is no variable, such as `f x :: l`, has no Boolean that could be split by its name.
         first = printed.stripped((self._target[self._target.index("::") - 1],))
         if first[0] not in self._types:
             return
@@ -71,7 +77,7 @@ class RecursionSteps:
 
     def upward(self) -> Iterator[str]:
         """Yield inductions over `h : a ≤ n`: from `a` on, by steps of one."""
-        if any(name.startswith("ih") for name in self._types):
+        if self._in_induction:
             return
         for name, type_ in reversed(tuple(self._types.items())):
             sides = printed.split_at(type_, ("≤",))
@@ -87,12 +93,11 @@ class RecursionSteps:
 
         That of all `n` with `P n` there is a least one, or that `a * a = 2 * (b * b)` has no other solution than 0.
         """
-        if any(name.startswith("ih") for name in self._types):
+        if self._in_induction:
             return
         hypothesis = self._fresh("ih")[0]
-        numbers = [name for name, type_ in self._types.items() if type_ in NUMBERS]
         for type_ in reversed(tuple(self._types.values())):
-            related = [name for name in numbers if name in type_]
+            related = [name for name in self._numbers if name in type_]
             if not related or type_ in NUMBERS or type_[:1] == ("∀",):
                 continue
             for name in related:
@@ -107,7 +112,6 @@ class RecursionSteps:
 
     def descended(self) -> Iterator[str]:
         """Yield a strong induction's hypothesis for `m` where the goal is about `2 * m`, with a factor beside it."""
-        numbers = [name for name, type_ in self._types.items() if type_ in NUMBERS]
         positive, smaller = self._fresh("h", "h")
         for name, type_ in self._types.items():
             fact = printed.read_fact(type_)
@@ -115,10 +119,11 @@ class RecursionSteps:
             if not name.startswith("ih") or len(named) != 2 or not fact.premises:
                 continue
             bound = printed.split_at(fact.premises[0].type, ("<",))
-            if len(bound) != 2 or len(bound[1]) != 3 or bound[1][1] != "*" or bound[1][2] not in numbers:
+            if len(bound) != 2 or len(bound[1]) != 3 or bound[1][1] != "*" or bound[1][2] not in self._numbers:
                 continue
             value = bound[1][2]
-            for other in reversed(numbers):
+            # Which number has the other factor the equation says, but its text does not tell: `grind` finds out.
+            for other in reversed(self._numbers):
                 if other == value or bound[0] != (named[0],):
                     continue
                 values = {named[0]: value, named[1]: other}
@@ -148,24 +153,25 @@ class RecursionSteps:
         if self._target[:1] != ("∃",):
             return
         bound, body = printed.read_binders(self._target[1:])
-        names = [argument.name for argument in bound]
+        names = []
+        for argument in bound:
+            names.append(argument.name)
+            if argument.type and argument.type not in NUMBERS:
+                return
         # What came last is what the hypothesis was taken apart to.
-        known = [name for name, type_ in self._types.items() if type_ in NUMBERS][-len(names) :]
+        known = self._numbers[-len(names) :]
         if not names or len(names) > 2 or len(known) != len(names):
-            return
-        if any(argument.type and argument.type not in NUMBERS for argument in bound):
             return
         # They came out of one hypothesis, and what else it said is about all of them.
         if not any(set(known) <= set(type_) for type_ in self._types.values() if printed.is_proposition(type_)):
             return
-        texts = [f"⟨{', '.join(known)}, by grind [Nat.pow_succ]⟩"]
-        following: list[tuple[str, ...]] = []
+        following: list[tuple[str, ...]] = [tuple(known)]
         for steps in islice(product(("{} + 1", "{}"), repeat=len(names)), 2 ** len(names) - 1):
             following.append(tuple(step.format(name) for step, name in zip(steps, known)))
         if len(names) == 2:
-            following[0] = (f"{known[0]} + 1", "0")
-        texts += [f"⟨{', '.join(values)}, by grind [Nat.pow_succ]⟩" for values in following]
-        attempts = " | ".join(f"exact {text}" for text in texts)
+            # A quotient that goes up begins with the rest 0, as in `n = t k + r` with `r ≤ k`.
+            following[1] = (f"{known[0]} + 1", "0")
+        attempts = " | ".join(f"exact ⟨{', '.join(values)}, by grind [Nat.pow_succ]⟩" for values in following)
         new = self._fresh("h")[0]
         first = tuple(known) if len(names) == 1 else (known[0], f"{known[1]} + 1")
         values = {name: printed.tokens_of(value) for name, value in zip(names, first)}

@@ -346,7 +346,12 @@ LARGER = """def larger : Nat → Nat → Nat
         (
             "",
             "(P : Nat → Prop) (h : ∃ n, P n) : ∃ m, P m ∧ ∀ k, k < m → ¬ P k",
-            ["obtain ⟨n, h1⟩ := h", "induction n using Nat.strongRecOn with", "by_cases h : ∀ (k : Nat), k <", "solver grind"],
+            [
+                "obtain ⟨n, h1⟩ := h",
+                "induction n using Nat.strongRecOn with",
+                "by_cases h : ∀ (k : Nat), k <",
+                "solver grind",
+            ],
         ),
     ],
 )
