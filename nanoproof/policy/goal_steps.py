@@ -160,7 +160,7 @@ class GoalSteps:
             recurs = recurs or (type_[:1] == ("∀",) and ("+", "2", ")") in zip(type_, type_[1:], type_[2:]))
         if not recurs or any(name.startswith("ih") for name, _ in self._newest):
             return
-        names = f" [{', '.join(functions)}]" if functions else ""
+        names = self._rewritten_with(functions)
         for variable, type_ in self._newest:
             if type_ not in NUMBERS or not _is_about(self._target, variable):
                 continue
@@ -184,9 +184,7 @@ class GoalSteps:
         `functions` are the statement's own that the goal or a hypothesis has, `inductions` are the tactics without
         their alternatives, and `finite` the variables with so many constructors and no more.
         """
-        names = ""
-        if functions:
-            names = f" [{', '.join(functions)}]"
+        names = self._rewritten_with(functions)
         rules = self._rules()
         if rules:
             # The rules are what the cases of an induction over them, or their inversion, are closed by.
@@ -208,6 +206,13 @@ class GoalSteps:
             splits = " <;> ".join(f"cases {name}" for name in finite)
             yield f"{splits} <;> rfl"
             yield f"{splits} <;> simp_all{names}"
+
+    def _rewritten_with(self, functions: Sequence[str]) -> str:
+        """Write what `simp` and `grind` are given: functions, and what a power of `n + 1` is where the goal has one."""
+        names = list(functions)
+        if "^" in self._target:
+            names.append("Nat.pow_succ")
+        return f" [{', '.join(names)}]" if names else ""
 
     def _of_booleans(self) -> Iterator[str]:
         """Yield a proof by cases where the goal is about a function from `Bool` to `Bool`: it has two values."""

@@ -6,6 +6,7 @@ which long division gives. What the steps claim is small enough for `omega`, or 
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from math import gcd
 
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.polynomials import Polynomial, divide, is_numeral, polynomial, written
@@ -17,6 +18,8 @@ LARGEST_MODULUS = 8
 LARGEST_DIVISOR = 6
 """Nor by quotients, whose cases have to be multiplied out."""
 MOST_VALUES = 12
+MOST_DIVIDED = 2
+"""Variables in turn that an equation makes multiples: it goes on like this for ever."""
 
 
 class NumberSteps:
@@ -58,6 +61,36 @@ class NumberSteps:
                     yield self._table(number, modulus)
                     if int(modulus) <= LARGEST_DIVISOR:
                         yield cases
+
+    def divided(self) -> Iterator[str]:
+        """Yield variables as multiples where an equation says that their powers are: `a * a = 2 * (b * b)`.
+
+        First `a`, and then, as `2 * (k * k) = b * b`, also `b`.
+        """
+        for type_ in self._types.values():
+            equation, tactics = type_, [""]
+            while (multiple := self._multiple(equation)) is not None and len(tactics) <= MOST_DIVIDED:
+                variable, modulus = multiple
+                k = self._fresh(*["k"] * len(tactics))[-1]
+                tactics.append(f"{_residues(variable, k, modulus)} <;> (try grind)")
+                equation = printed.instance(equation, {variable: (modulus, "*", k)})
+            if tactics[1:]:
+                yield " <;> ".join(tactics[1:])
+
+    def _multiple(self, equation: Tokens) -> tuple[str, str] | None:
+        """Return a variable and the number that divides its power by an equation of products; None if it says none."""
+        sides = printed.split_at(equation, ("=",))
+        if len(sides) != 2 or not printed.is_term(equation, ("=",)) or {"*", "^"}.isdisjoint(equation):
+            return None
+        for power, multiple in (sides, sides[::-1]):
+            left, right = polynomial(power), polynomial(multiple)
+            if not left or not right or len(left) != 1 or () in left or () in right:
+                continue
+            (factors, times), *_ = left.items()
+            modulus = gcd(*right.values()) // gcd(times, *right.values())
+            if len(set(factors)) == 1 and printed.is_name(factors[0]) and 1 < modulus <= LARGEST_DIVISOR:
+                return factors[0], str(modulus)
+        return None
 
     def _table(self, number: str, modulus: str) -> str:
         """Return the tactic that computes a goal about remainders for each remainder of a number, powers too."""

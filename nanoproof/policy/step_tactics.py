@@ -12,11 +12,13 @@ from itertools import chain, combinations, islice, product, zip_longest
 
 from nanoproof.lean.types import Goal, Hypothesis, ProtocolError, parse_state
 from nanoproof.policy import printed_types as printed
+from nanoproof.policy.certificate_steps import CertificateSteps
 from nanoproof.policy.fact_steps import FactSteps
 from nanoproof.policy.goal_steps import GoalSteps
 from nanoproof.policy.number_steps import NUMBERS, NumberSteps
 from nanoproof.policy.printed_types import Argument, Fact, Tokens
 from nanoproof.policy.product_steps import ProductSteps
+from nanoproof.policy.recursion_steps import RecursionSteps
 from nanoproof.policy.statement_definitions import (
     KNOWN,
     Definitions,
@@ -90,23 +92,26 @@ class _Enumeration:
 
     def kinds(self, lemmas: Sequence[CorpusPremise]) -> list[list[str]]:
         """Return the steps of each kind; the kinds that are almost always right come first."""
+        about = (self._target, self._types, self._fresh)
         goal = GoalSteps(self._target, self._types, self._definitions, self._fresh)
-        numbers = NumberSteps(self._target, self._types, self._fresh)
-        facts = FactSteps(self._target, self._types, self._fresh)
-        products = ProductSteps(self._target, self._types, self._fresh)
-        inductions = list(self._inductions())
+        numbers, facts, products = NumberSteps(*about), FactSteps(*about), ProductSteps(*about)
+        certificates, recursions = CertificateSteps(*about), RecursionSteps(*about)
+        functions = self._own_functions()
+        of_numbers = chain(numbers.divided(), numbers.rearranged(), numbers.quotients(), numbers.bounded())
+        inductions = [*recursions.measured(), *self._inductions()]
         return [
-            list(chain(products.cancelled(), products.divided(), goal.by_two(self._own_functions()))),
-            list(facts.generalized(self._definitions, self._own_functions())),
+            [*products.cancelled(), *products.divided(), *certificates.found(), *recursions.powers()],
+            [*goal.by_two(functions), *recursions.carried_on(), *recursions.descended(), *certificates.multiplied()],
+            list(facts.generalized(self._definitions, functions)),
             list(self._taken_apart()),
-            list(goal.closing(self._own_functions(), self._whole_inductions(inductions), self._finite())),
+            list(goal.closing(functions, self._whole_inductions(inductions), self._finite())),
             list(goal.shaped()),
-            list(self._rewritten()),
+            [*certificates.congruent(), *self._rewritten()],
             [*self._generalized(), *inductions],
-            list(chain(numbers.rearranged(), numbers.quotients(), numbers.bounded(), numbers.differences())),
+            [*of_numbers, *numbers.differences()],
             list(chain(facts.diagonal(), facts.monotone(), facts.common_divisors(), self._applied())),
-            list(facts.transitive(self._definitions)),
-            list(self._split_conditions()),
+            [*facts.transitive(self._definitions), *recursions.upward(), *recursions.descending()],
+            [*recursions.filtered(), *self._split_conditions()],
             list(self._unfolded()),
             list(self._lemmas_applied(lemmas)),
             list(self._cases()),
@@ -116,11 +121,7 @@ class _Enumeration:
         """Return a new name for each that is wanted: itself, or with a number."""
         names: list[str] = []
         for name in wanted:
-            stem, number = name, 0
-            while name in self._used or name in names:
-                number += 1
-                name = f"{stem}{number}"
-            names.append(name)
+            self._named(name, names)
         return names
 
     def _new_hypothesis(self) -> str:
@@ -419,11 +420,11 @@ class _Enumeration:
         """Return the inductions, without their alternatives, whose cases `simp` may close; they cost Lean most.
 
         Not inside of an induction, nor where nothing recurses: neither the statement's own functions nor a fact such as
-        `∀ n, f (n + 1) = f n + n`, nor lists. By a strong induction, which has one case, `simp` proves nothing.
+        `∀ n, f (n + 1) = f n + n`, nor lists or powers. By a strong induction, of one case, `simp` proves nothing.
         """
         if any(name.startswith("ih") for name in self._types):
             return []
-        recurses = bool(self._own_functions())
+        recurses = bool(self._own_functions()) or "^" in self._target
         for type_ in self._types.values():
             recurses = recurses or type_[:1] in (("∀",), ("List",))
         heads: list[str] = []

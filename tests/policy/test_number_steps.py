@@ -266,6 +266,93 @@ LARGER = """def larger : Nat → Nat → Nat
                 "generalize back xs = t <;> induction t <;> simp_all [total, snoc, back] <;> omega",
             ],
         ),
+        (
+            "",
+            "(α : Type) (p q : α → Bool) (l : List α) : (l.filter q).filter p = l.filter (fun x => p x && q x)",
+            ["induction l with", "simp_all", "cases h : p x <;> cases h1 : q x <;> simp_all [List.filter]"],
+        ),
+        (
+            "",
+            "(a b c d m : Nat) (h : a % m = c % m) (h1 : d % m = b % m) : (a * b + 1) % m = (c * d + 1) % m",
+            [
+                "solver have h2 : a * b % m = c * d % m := by rw [Nat.mul_mod, h, ← h1, ← Nat.mul_mod]",
+                "rw [Nat.add_mod, h2, ← Nat.add_mod]",
+            ],
+        ),
+        (
+            "",
+            "(a b c d m : Nat) (h : a % m = c % m) (h1 : d % m = b % m) : a * b % m = c * d % m",
+            ["rw [Nat.mul_mod, h, ← h1, ← Nat.mul_mod]"],
+        ),
+        (
+            "",
+            "(α : Type) (m : α → Nat) (P : α → Prop) (h : ∀ x, (∀ y, m y < m x → P y) → P x) (x : α) : P x",
+            ["induction hk : m x using Nat.strongRecOn generalizing x with", "apply h", "intro y h1", "solver grind"],
+        ),
+        (
+            "",
+            "(x n : Nat) : 1 + n * x ≤ (1 + x) ^ n",
+            ["induction n with", "simp_all", "have h := Nat.mul_le_mul_right (1 + x) ih <;> grind"],
+        ),
+        (
+            "",
+            "(n : Nat) (h : 4 ≤ n) : n * n ≤ 2 ^ n",
+            ["induction h with | refl", "solver simp", "have h1 := Nat.mul_le_mul_right n h <;> grind"],
+        ),
+        (
+            "",
+            "(n : Nat) : ∃ s : Nat, s * s ≤ n ∧ n < (s + 1) * (s + 1)",
+            [
+                "induction n with",
+                "solver exact ⟨0, by simp⟩",
+                "obtain ⟨s, h, h1⟩ := ih",
+                "by_cases h2 : n + 1 < (s + 1)",
+            ],
+        ),
+        (
+            "",
+            "(t : Nat → Nat) (h0 : t 0 = 0) (h : ∀ n, t (n + 1) = t n + n + 1) (n : Nat) : ∃ k r, r ≤ k ∧ n = t k + r",
+            [
+                "induction n with",
+                "solver exact ⟨0, 0, by grind⟩",
+                "obtain ⟨k, r, h1, rfl⟩ := ih",
+                "by_cases h2 : (r + 1) ≤ k <;>",
+            ],
+        ),
+        ("", "(n : Nat) (h : 12 ≤ n) : ∃ a b : Nat, n = 4 * a + 5 * b", ["rcases (by omega : n % 4 = 0 ∨"]),
+        ("", "(n : Nat) (h : 2 ≤ n) : ∃ x y, y * 3 + 2 * x = n", ["rcases (by omega : n % 2 = 0 ∨"]),
+        ("", "(n : Nat) : Nat.gcd n (n * n + 1) = 1", ["exact Nat.eq_one_of_dvd_one"]),
+        ("", "(n : Nat) : Nat.gcd (4 * n + 3) (2 * n + 1) = 1", ["exact Nat.eq_one_of_dvd_one"]),
+        ("", "(a b x y : Nat) (h : a * x = b * y + 1) : Nat.gcd a b = 1", ["exact Nat.eq_one_of_dvd_one"]),
+        (
+            "",
+            "(a b c d : Nat) (ha : a ∣ c) (hb : b ∣ d) (h : Nat.gcd c d = 1) : Nat.gcd a b = 1",
+            ["refine Nat.eq_one_of_dvd_one (h ▸"],
+        ),
+        ("", "(n : Nat) : 133 ∣ 11 ^ (n + 2) + 12 ^ (2 * n + 1)", ["induction n <;> simp_all [Nat.mul_add"]),
+        ("", "(a b c : Nat) (h : a ∣ b * c) (h1 : Nat.gcd a b = 1) : a ∣ c", ["simpa [Nat.gcd_mul_right"]),
+        ("", "(a b c : Nat) (h : a ∣ c * b) (h1 : Nat.gcd b a = 1) : a ∣ c", ["simpa [Nat.gcd_mul_right"]),
+        ("", "(n : Nat) : ∃ q r, n = 3 * q + r ∧ r < 3", ["exact ⟨n / 3, n % 3, by omega⟩"]),
+        ("", "(n b : Nat) (h : 0 < b) : ∃ r q, b * q + r = n ∧ r < b", ["refine ⟨n % b, n / b, ?_⟩ <;> simp_all"]),
+        (
+            "",
+            "(a b : Nat) (h : a * a = 2 * (b * b)) : b = 0",
+            [
+                "induction b using Nat.strongRecOn generalizing a",
+                "obtain ⟨k, rfl | rfl⟩ : ∃ k, a = 2 * k ∨ a = 2 * k + 1",
+                "rcases Nat.eq_zero_or_pos k1 with h1 | h1 <;> first | omega | (have h2 := ih k1 (by omega) k",
+            ],
+        ),
+        (
+            "",
+            "(P : Nat → Prop) (h : ∃ n, P n) : ∃ m, P m ∧ ∀ k, k < m → ¬ P k",
+            [
+                "obtain ⟨n, h1⟩ := h",
+                "induction n using Nat.strongRecOn with",
+                "by_cases h : ∀ (k : Nat), k <",
+                "solver grind",
+            ],
+        ),
     ],
 )
 def test_a_theorem_is_proved_by_steps_that_its_states_suggest(

@@ -1,0 +1,295 @@
+"""Steps about sums, products and divisors whose certificate is computed: what is left to Lean is to multiply out.
+
+That two numbers have no common divisor follows from a combination of them that is 1, and that all large numbers are
+sums of fours and fives from one such sum for each remainder; neither is in the state.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+
+from nanoproof.policy import printed_types as printed
+from nanoproof.policy.polynomials import Polynomial, divide, is_numeral, polynomial, written
+from nanoproof.policy.printed_types import Tokens
+from nanoproof.policy.statement_definitions import application
+
+LARGEST_COIN = 7
+"""By more remainders a case distinction is longer than anybody writes."""
+MOST_DIVISIONS = 4
+"""Steps of a long division of polynomials: their quotients in exercises have one or two monomials."""
+
+
+class CertificateSteps:
+    """The steps for one goal: its target, the types of the hypotheses that can be named, and a maker of new names."""
+
+    def __init__(self, target: Tokens, types: Mapping[str, Tokens], fresh: Callable[..., list[str]]) -> None:
+        self._target, self._types, self._fresh = target, types, fresh
+
+    def congruent(self) -> Iterator[str]:
+        """Yield `rw` of the parts of a sum or product modulo `m` by equations modulo `m` that the context has."""
+        sides = printed.split_at(self._target, ("=",))
+        if len(sides) != 2 or not printed.is_term(self._target, ("=",)):
+            return
+        left, right = _modulo(sides[0]), _modulo(sides[1])
+        if left is None or right is None or left[1] != right[1]:
+            return
+        equations: dict[tuple[Tokens, Tokens], str] = {}
+        for name, type_ in self._types.items():
+            for first, second, rewriting in _congruence(name, type_, left[1]):
+                equations.setdefault((first, second), rewriting)
+        for symbol, lemma in (("+", "Nat.add_mod"), ("*", "Nat.mul_mod")):
+            of_left, of_right = _last_two(left[0], symbol), _last_two(right[0], symbol)
+            if of_left is None or of_right is None:
+                continue
+            needed = []
+            for pair in dict.fromkeys(zip(of_left, of_right)):
+                if pair[0] != pair[1]:
+                    needed.append(equations.get(pair))
+            if needed and None not in needed:
+                yield f"rw [{', '.join(chain([lemma], filter(None, needed), ['← ' + lemma]))}]"
+
+    def found(self) -> Iterator[str]:
+        """Yield whole proofs by a certificate."""
+        yield from self.coprime()
+        yield from self.euclid()
+        yield from self.combined()
+        yield from self.with_rest()
+
+    def coprime(self) -> Iterator[str]:
+        """Yield that two numbers have no common divisor: by a combination that is 1, or as divisors of such numbers."""
+        sides = printed.split_at(self._target, ("=",))
+        numbers = application(sides[0][1:]) if len(sides) == 2 and sides[0][:1] == ("Nat.gcd",) else []
+        if len(numbers) != 2 or sides[1] != ("1",):
+            return
+        first, second = numbers
+        left = ("Nat.gcd_dvd_left _ _", "Nat.gcd_dvd_right _ _")
+        for smaller, larger, (of_smaller, of_larger) in ((first, second, left), (second, first, left[::-1])):
+            quotient = _with_rest_one(smaller, larger)
+            if quotient is not None:
+                yield _by_combination(smaller, quotient, of_smaller, "1", of_larger)
+            for type_ in self._types.values():
+                equation = printed.split_at(type_, ("=",))
+                for more, less in (equation, equation[::-1]) if len(equation) == 2 else ():
+                    # `a * x = b * y + 1`
+                    times = _quotient(more, larger)
+                    other = _with_rest_one(smaller, less)
+                    if times is not None and other is not None:
+                        yield _by_combination(smaller, other, of_smaller, times, of_larger)
+        # A divisor of both divides what they divide, and so the 1 that is known to be the greatest for these.
+        for name, type_ in reversed(tuple(self._types.items())):
+            known = printed.split_at(type_, ("=",))
+            if len(known) == 2 and known[0][:1] == ("Nat.gcd",) and known[1] == ("1",):
+                divides = "exact Nat.dvd_trans (Nat.gcd_dvd_{side} _ _) (by assumption)"
+                either = f"{divides.format(side='left')} | {divides.format(side='right')}"
+                yield f"refine Nat.eq_one_of_dvd_one ({name} ▸ Nat.dvd_gcd ?_ ?_) <;> first | {either}"
+
+    def euclid(self) -> Iterator[str]:
+        """Yield that what divides a product and has no divisor with one factor divides the other."""
+        sides = printed.split_at(self._target, ("∣",))
+        if len(sides) != 2 or not printed.is_term(self._target, ("∣",)):
+            return
+        divisor, wanted = map(printed.stripped, sides)
+        coprime: dict[Tokens, str] = {}
+        for name, type_ in self._types.items():
+            known = printed.split_at(type_, ("=",))
+            numbers = application(known[0][1:]) if len(known) == 2 and known[0][:1] == ("Nat.gcd",) else []
+            if len(numbers) == 2 and known[1] == ("1",) and divisor in numbers:
+                factor = numbers[1 - numbers.index(divisor)]
+                coprime[factor] = name
+                if numbers[0] == factor:
+                    in_order = (printed.argument_text(divisor), printed.argument_text(factor))
+                    coprime[factor] = f"Nat.gcd_comm {' '.join(in_order)}, {name}"
+        for name, type_ in self._types.items():
+            division = printed.split_at(type_, ("∣",))
+            factors = _factors(division[-1])
+            if len(division) != 2 or printed.stripped(division[0]) != divisor or len(factors) != 2:
+                continue
+            for factor, other in (factors, factors[::-1]):
+                if other == wanted and factor in coprime:
+                    rules = f"Nat.gcd_mul_right, Nat.gcd_mul_left, {coprime[factor]}"
+                    multiple = f"Nat.dvd_mul_right {printed.argument_text(divisor)} {printed.argument_text(wanted)}"
+                    if factors[0] == wanted:
+                        multiple = f"Nat.dvd_mul_left {printed.argument_text(divisor)} {printed.argument_text(wanted)}"
+                    yield f"simpa [{rules}] using Nat.dvd_gcd ({multiple}) {name}"
+
+    def with_rest(self) -> Iterator[str]:
+        """Yield quotient and remainder where the goal is that there are such: `∃ q r, n = 3 * q + r ∧ r < 3`."""
+        bound, body = printed.read_binders(self._target[1:]) if self._target[:1] == ("∃",) else ([], ())
+        names = []
+        for argument in bound:
+            names.append(argument.name)
+        for part in printed.split_at(body, ("∧",)) if len(names) == 2 else ():
+            sides = printed.split_at(printed.stripped(part), ("=",))
+            for number, total in (sides, sides[::-1]) if len(sides) == 2 else ():
+                for summand in printed.split_at(total, ("+",)):
+                    factors = _factors(summand)
+                    quotient = next((name for name in names if (name,) in factors), None)
+                    if len(factors) != 2 or quotient is None or not number or set(names) & set(number):
+                        continue
+                    divisor = printed.argument_text(factors[1 - factors.index((quotient,))])
+                    amount = printed.argument_text(number)
+                    values = [f"{amount} / {divisor}", f"{amount} % {divisor}"]
+                    witnesses = ", ".join(values if names[0] == quotient else values[::-1])
+                    if is_numeral((divisor,)):
+                        yield f"exact ⟨{witnesses}, by omega⟩"
+                    else:
+                        yield f"refine ⟨{witnesses}, ?_⟩ <;> simp_all [Nat.div_add_mod, Nat.mod_lt]"
+
+    def combined(self) -> Iterator[str]:
+        """Yield a sum of two coins for each remainder, where the goal is that all numbers from some on have one."""
+        bound, body = printed.read_binders(self._target[1:]) if self._target[:1] == ("∃",) else ([], ())
+        sides = printed.split_at(body, ("=",))
+        if len(bound) != 2 or len(sides) != 2 or not printed.is_term(body, ("=",)):
+            return
+        for number, total in (sides, sides[::-1]):
+            summands = printed.split_at(total, ("+",))
+            coins = []
+            for argument in bound:
+                for summand in summands:
+                    factors = _factors(summand)
+                    if len(factors) == 2 and (argument.name,) in factors:
+                        coin = factors[1 - factors.index((argument.name,))]
+                        coins.append(int(coin[0]) if is_numeral(coin) else 0)
+            if len(summands) != 2 or len(coins) != 2 or not 1 < coins[0] <= LARGEST_COIN or not coins[1]:
+                continue
+            # With as many of the second coin as there are remainders by the first, one of them leaves none.
+            amount = printed.argument_text(number)
+            new = self._fresh("h")[0]
+            sums = []
+            for count in range(coins[0]):
+                rest = amount if count == 0 else f"({amount} - {coins[1] * count})"
+                sums.append(f"exact ⟨{rest} / {coins[0]}, {count}, by omega⟩")
+            values = " ∨ ".join(f"{amount} % {coins[0]} = {rest}" for rest in range(coins[0]))
+            cases = f"rcases (by omega : {values}) with {' | '.join([new] * coins[0])}"
+            yield f"{cases} <;> first | {' | '.join(sums)}"
+
+    def multiplied(self) -> Iterator[str]:
+        """Yield an inequality times the factor that one of its sides has in the goal, as in a proof of Bernoulli's."""
+        new = self._fresh("h")[0]
+        if not printed.is_term(self._target, printed.RELATIONS):
+            return
+        for name, type_ in reversed(tuple(self._types.items())):
+            for relation in ("≤", "<"):
+                sides = printed.split_at(type_, (relation,))
+                if len(sides) != 2 or not printed.is_term(type_, (relation,)):
+                    continue
+                for factor in _factors_beside(sides, self._target):
+                    product = f"have {new} := Nat.mul_le_mul_right {printed.argument_text(factor)} {name}"
+                    yield f"{product} <;> grind [Nat.pow_succ]"
+                    yield product
+
+
+def _factors_beside(sides: list[Tokens], target: Tokens) -> Iterator[Tokens]:
+    """Yield what one of the sides is multiplied by in the target; of a power `b ^ (n + 1)` it is `b`."""
+    seen: list[Tokens] = []
+    if len(sides[0]) == len(sides[1]) == 1:
+        # Of a variable many products are there by chance; its bound by a numeral is missing where it is squared, as in
+        # `n * n ≤ 2 ^ n` from 4 on. By rules `≤` goes on to `n.succ`.
+        is_mentioned = not {sides[1][0], f"{sides[1][0]}.succ"}.isdisjoint(target)
+        if is_numeral(sides[0]) and is_mentioned and ("*" in target or "^" in target):
+            yield sides[1]
+        return
+    for side in map(printed.stripped, sides):
+        base_and_exponent = printed.split_at(side, ("^",))
+        if len(base_and_exponent) == 2 and len(base_and_exponent[1]) == 1:
+            base, exponent = base_and_exponent
+            following = (*base, "^", "(", *exponent, "+", "1", ")")
+            if _has(target, following):
+                seen.append(printed.stripped(base))
+        for product in _products(target):
+            factors = _factors(product)
+            if len(factors) == 2 and side in factors:
+                seen.append(factors[1 - factors.index(side)])
+    yield from dict.fromkeys(seen)
+
+
+def _products(target: Tokens) -> Iterator[Tokens]:
+    """Yield the products among the summands of both sides of a relation."""
+    for side in printed.split_at(target, printed.RELATIONS, 1):
+        for summand in printed.split_at(printed.stripped(side), ("+", "-")):
+            if "*" in summand:
+                yield summand
+
+
+def _factors(product: Tokens) -> list[Tokens]:
+    """Return what a product is made of; of a term that is none itself."""
+    factors = []
+    for factor in printed.split_at(printed.stripped(product), ("*",)):
+        factors.append(printed.stripped(factor))
+    return factors
+
+
+def _has(target: Tokens, part: Tokens) -> bool:
+    return any(target[place : place + len(part)] == part for place in range(len(target)))
+
+
+def _by_combination(smaller: Tokens, quotient: str, of_smaller: str, times: str, of_larger: str) -> str:
+    """Write that a divisor of two numbers divides 1, the difference of multiples of them."""
+    number, quotient = printed.argument_text(smaller), printed.argument_text(printed.tokens_of(quotient))
+    first = f"Nat.dvd_trans ({of_smaller}) (Nat.dvd_mul_right {number} {quotient})"
+    second = f"Nat.dvd_trans ({of_larger}) ⟨{times}, by grind⟩"
+    return f"exact Nat.eq_one_of_dvd_one ((Nat.dvd_add_right ({first})).mp ({second}))"
+
+
+def _with_rest_one(divisor: Tokens, number: Tokens) -> str | None:
+    """Return `q` with `number = divisor * q + 1`, by long division; None where that is not what is left."""
+    remaining, by = polynomial(number), polynomial(divisor)
+    if not remaining or not by or remaining[()] < 1:
+        return None
+    remaining = Polynomial(remaining)
+    remaining[()] -= 1
+    remaining = +remaining
+    quotient = Polynomial()
+    # Any order of monomials that multiplication keeps will do; degree first is such a one.
+    leading = max(by, key=lambda monomial: (len(monomial), monomial))
+    for _ in range(MOST_DIVISIONS):
+        if not remaining:
+            return written(quotient)
+        highest = max(remaining, key=lambda monomial: (len(monomial), monomial))
+        part = divide(Polynomial({highest: remaining[highest]}), Polynomial({leading: by[leading]}))
+        if part is None:
+            return None
+        (factors, times), *_ = part.items()
+        quotient[factors] += times
+        for monomial, count in by.items():
+            remaining[tuple(sorted(monomial + factors))] -= count * times
+        if min(remaining.values()) < 0:
+            return None
+        remaining = +remaining
+    return None
+
+
+def _quotient(multiple: Tokens, divisor: Tokens) -> str | None:
+    """Return how often a monomial is in a polynomial; None where that does not come out even."""
+    sum_, monomial = polynomial(multiple), polynomial(divisor)
+    quotient = divide(sum_, monomial) if sum_ and monomial and len(monomial) == 1 else None
+    return None if quotient is None else written(quotient)
+
+
+def _modulo(side: Tokens) -> tuple[Tokens, Tokens] | None:
+    """Read `a % m`; None for what is no remainder."""
+    parts = printed.split_at(side, ("%",))
+    is_sum = len(printed.split_at(side, ("+", "-"))) > 1
+    # `a * b % m` is `(a * b) % m`, but `a % m * b` is a product.
+    if len(parts) != 2 or not printed.is_term(side) or is_sum or len(printed.split_at(parts[1], ("*", "/"))) > 1:
+        return None
+    return printed.stripped(parts[0]), printed.stripped(parts[1])
+
+
+def _congruence(name: str, type_: Tokens, modulus: Tokens) -> Iterator[tuple[Tokens, Tokens, str]]:
+    """Yield what `a % m = b % m` makes the same, either way, with the text that rewrites by it."""
+    sides = printed.split_at(type_, ("=",))
+    if len(sides) == 2 and printed.is_term(type_, ("=",)):
+        first, second = _modulo(sides[0]), _modulo(sides[1])
+        if first is not None and second is not None and first[1] == second[1] == modulus:
+            yield first[0], second[0], name
+            yield second[0], first[0], f"← {name}"
+
+
+def _last_two(term: Tokens, symbol: str) -> tuple[Tokens, Tokens] | None:
+    """Split `a + b + c` as Lean reads it, `a + b` and `c`; None for another operation."""
+    if symbol == "*" and len(printed.split_at(term, ("+", "-"))) > 1:
+        return None
+    parts = printed.split_at(term, (symbol,))
+    if len(parts) < 2:
+        return None
+    return printed.stripped(term[: len(term) - len(parts[-1]) - 1]), printed.stripped(parts[-1])

@@ -1,0 +1,182 @@
+"""Inductions and case splits that no variable of the goal shows, and what such an induction ends with.
+
+Where every smaller thing is asked for, the induction is over the size that a hypothesis compares by. Where a list is
+filtered, whether its first element stays depends on a Boolean that stands nowhere in the goal. What exists for `n + 1`
+is what exists for `n`, or the next.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice, product
+
+from nanoproof.policy import printed_types as printed
+from nanoproof.policy.number_steps import NUMBERS
+from nanoproof.policy.printed_types import Tokens
+
+MOST_SPLITS = 3
+"""Booleans that are split at once: eight cases."""
+MOST_WITNESSES = 3
+"""Tuples of numbers that are tried for what exists, beside those that the hypothesis has."""
+
+
+class RecursionSteps:
+    """The steps for one goal: its target, the types of the hypotheses that can be named, and a maker of new names."""
+
+    def __init__(self, target: Tokens, types: Mapping[str, Tokens], fresh: Callable[..., list[str]]) -> None:
+        self._target, self._types, self._fresh = target, types, fresh
+        self._in_induction = any(name.startswith("ih") for name in types)
+        self._numbers: list[str] = []
+        for name, type_ in types.items():
+            if type_ in NUMBERS:
+                self._numbers.append(name)
+
+    def measured(self) -> Iterator[str]:
+        """Yield strong inductions over `m x` where a hypothesis compares values of `m` with `<`."""
+        if self._in_induction:
+            return
+        size, compared, hypothesis = self._fresh("k", "hk", "ih")
+        for measure in self._measures():
+            for variable, type_ in self._types.items():
+                is_value = not printed.is_proposition(type_) and type_ not in NUMBERS and "→" not in type_
+                if variable in self._target and is_value and self._takes(measure, type_):
+                    over = f"{compared} : {measure} {variable} using Nat.strongRecOn generalizing {variable}"
+                    yield f"induction {over} with | _ {size} {hypothesis} => ?_"
+
+    def _measures(self) -> list[str]:
+        """The functions to numbers of which a hypothesis says that one value is below another: `m y < m x`."""
+        measures: dict[str, None] = {}
+        for type_ in self._types.values():
+            for place, token in enumerate(type_):
+                is_below = token == "<" and place >= 2 and len(type_) > place + 1
+                if is_below and type_[place - 2] == type_[place + 1] and printed.is_name(type_[place + 1]):
+                    measures[type_[place + 1]] = None
+        return list(measures)
+
+    def _takes(self, measure: str, type_: Tokens) -> bool:
+        """Tell whether a function of the context takes such values; one of the statement's own may take any."""
+        known = self._types.get(measure)
+        return known is None or (known[: len(type_) + 1] == (*type_, "→") and known[len(type_) + 1 :] in NUMBERS)
+
+    def filtered(self) -> Iterator[str]:
+        """Yield a case for each Boolean of the first element where a list with one is filtered."""
+        if "List.filter" not in self._target or "::" not in self._target:
+            return
+        # What is no variable, such as `f x :: l`, has no Boolean that could be split by its name.
+        first = printed.stripped((self._target[self._target.index("::") - 1],))
+        if first[0] not in self._types:
+            return
+        predicates = []
+        for name, type_ in self._types.items():
+            if type_ == (*self._types[first[0]], "→", "Bool") and name in self._target:
+                predicates.append(name)
+        splits = []
+        for name, new in zip(predicates[:MOST_SPLITS], self._fresh(*["h"] * MOST_SPLITS)):
+            splits.append(f"cases {new} : {name} {first[0]}")
+        if splits:
+            yield " <;> ".join([*splits, "simp_all [List.filter]"])
+        yield "simp only [List.filter]"
+
+    def upward(self) -> Iterator[str]:
+        """Yield inductions over `h : a ≤ n`: from `a` on, by steps of one."""
+        if self._in_induction:
+            return
+        for name, type_ in reversed(tuple(self._types.items())):
+            sides = printed.split_at(type_, ("≤",))
+            if len(sides) != 2 or len(sides[1]) != 1 or not printed.is_term(type_, ("≤",)):
+                continue
+            larger = sides[1][0]
+            if self._types.get(larger) in NUMBERS and larger in self._target and larger not in sides[0]:
+                hypothesis = self._fresh("ih")[0]
+                yield f"induction {name} with | refl => ?_ | @step {larger} {name} {hypothesis} => ?_"
+
+    def descending(self) -> Iterator[str]:
+        """Yield strong inductions over numbers that a hypothesis is about, for any others that it relates them to.
+
+        That of all `n` with `P n` there is a least one, or that `a * a = 2 * (b * b)` has no other solution than 0.
+        """
+        if self._in_induction:
+            return
+        hypothesis = self._fresh("ih")[0]
+        for type_ in reversed(tuple(self._types.values())):
+            related = [name for name in self._numbers if name in type_]
+            if not related or type_ in NUMBERS or type_[:1] == ("∀",):
+                continue
+            for name in related:
+                others = [other for other in related if other != name and other not in self._target]
+                if name in self._target and others:
+                    over = f"generalizing {' '.join(others)} with"
+                elif name not in self._target and len(related) == 1:
+                    over = "with"
+                else:
+                    continue
+                yield f"induction {name} using Nat.strongRecOn {over} | _ {name} {hypothesis} => ?_"
+
+    def descended(self) -> Iterator[str]:
+        """Yield a strong induction's hypothesis for `m` where the goal is about `2 * m`, with a factor beside it."""
+        positive, smaller = self._fresh("h", "h")
+        for name, type_ in self._types.items():
+            fact = printed.read_fact(type_)
+            named = [argument.name for argument in fact.arguments if argument.name]
+            if not name.startswith("ih") or len(named) != 2 or not fact.premises:
+                continue
+            bound = printed.split_at(fact.premises[0].type, ("<",))
+            if len(bound) != 2 or len(bound[1]) != 3 or bound[1][1] != "*" or bound[1][2] not in self._numbers:
+                continue
+            value = bound[1][2]
+            # Which number has the other factor the equation says, but its text does not tell: `grind` finds out.
+            for other in reversed(self._numbers):
+                if other == value or bound[0] != (named[0],):
+                    continue
+                values = {named[0]: value, named[1]: other}
+                proofs = ["(by omega)", *["(by grind)"] * (len(fact.premises) - 1)]
+                remaining = iter(proofs)
+                term = [name]
+                for argument in fact.arguments:
+                    term.append(values[argument.name] if argument.name else next(remaining))
+                applied = f"(have {smaller} := {' '.join(term)} <;> omega)"
+                yield f"rcases Nat.eq_zero_or_pos {value} with {positive} | {positive} <;> first | omega | {applied}"
+
+    def powers(self) -> Iterator[str]:
+        """Yield the induction by which a number divides powers, or they leave a remainder: `17 ∣ 3 * 5 ^ (2 * n + 1)`.
+
+        Taken apart, the powers are those of the hypothesis times numerals, which `omega` knows how to divide.
+        """
+        is_about_powers = "^" in self._target and ("∣" in self._target or "%" in self._target)
+        for variable, type_ in reversed(tuple(self._types.items())):
+            if is_about_powers and type_ in NUMBERS and variable in self._target:
+                yield f"induction {variable} <;> simp_all [Nat.mul_add, Nat.pow_add] <;> omega"
+
+    def carried_on(self) -> Iterator[str]:
+        """Yield the witnesses of an induction's hypothesis, or the next ones, for an existential about numbers.
+
+        Which it is depends on whether what is below a bound still is: `n < (s + 1) * (s + 1)`.
+        """
+        if self._target[:1] != ("∃",):
+            return
+        bound, body = printed.read_binders(self._target[1:])
+        names = []
+        for argument in bound:
+            names.append(argument.name)
+            if argument.type and argument.type not in NUMBERS:
+                return
+        # What came last is what the hypothesis was taken apart to.
+        known = self._numbers[-len(names) :]
+        if not names or len(names) > 2 or len(known) != len(names):
+            return
+        # They came out of one hypothesis, and what else it said is about all of them.
+        if not any(set(known) <= set(type_) for type_ in self._types.values() if printed.is_proposition(type_)):
+            return
+        following: list[tuple[str, ...]] = [tuple(known)]
+        for steps in islice(product(("{} + 1", "{}"), repeat=len(names)), 2 ** len(names) - 1):
+            following.append(tuple(step.format(name) for step, name in zip(steps, known)))
+        if len(names) == 2:
+            # A quotient that goes up begins with the rest 0, as in `n = t k + r` with `r ≤ k`.
+            following[1] = (f"{known[0]} + 1", "0")
+        attempts = " | ".join(f"exact ⟨{', '.join(values)}, by grind [Nat.pow_succ]⟩" for values in following)
+        new = self._fresh("h")[0]
+        first = tuple(known) if len(names) == 1 else (known[0], f"{known[1]} + 1")
+        values = {name: printed.tokens_of(value) for name, value in zip(names, first)}
+        for part in reversed(printed.split_at(body, ("∧",))):
+            if "<" in part or "≤" in part:
+                condition = printed.text_of(printed.instance(printed.stripped(part), values))
+                yield f"by_cases {new} : {condition} <;> (try first | {attempts})"
+        yield f"first | {attempts}"
