@@ -42,7 +42,6 @@ _SCOPE = re.compile(
 _NOT_A_NAME = re.compile(r"namespace|section|mutual|end|theorem|lemma|def|open|variable|--.*")
 _NAME_PART = re.compile(r"«[^»]*»|[^.«»]+")
 _OPEN_IN = re.compile(r"(?<![\w.'])open(?:\s+scoped)?\s(?P<names>[^()]*?)\s(?:hiding\s|renaming\s|in(?![\w.']))")
-_ARM = re.compile(r"\n[ \t]*\|")
 _WHERE = re.compile(r"(?<![\w.'])where(?![\w.'])")
 
 # -- Scopes ----------------------------------------------------------------------------------------------------------
@@ -162,10 +161,12 @@ class Declaration:
         if end < 0:
             end = len(masked)
         # Equations and `where` have no `:=` before them; one that follows is inside of an arm or a field.
-        for pattern in (_ARM, _WHERE):
-            match = pattern.search(masked, self.head_end, end)
-            if match is not None:
-                end = match.start()
+        arms = lexical.find_arms(masked, self.head_end, end)
+        if arms >= 0:
+            end = arms
+        where = _WHERE.search(masked, self.head_end, end)
+        if where is not None:
+            end = where.start()
         return end
 
 

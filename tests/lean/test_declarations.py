@@ -77,3 +77,21 @@ def test_declarations_have_the_names_that_lean_gives_them():
     assert found[0].namespaces == ("A.B", "A") and found[0].opens == ("Nat", "C")
     assert found[2].namespaces == ("A.B", "A") and found[2].opens == ("Nat", "D", "E")
     assert SCOPES[found[2].start :].startswith("open D E in") and found[5].namespaces == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "proof"),
+    [
+        ("theorem t (x : Int) :\n    |x| ≤ |x| + 1", " := by\n  grind"),
+        ("theorem t (s : Set Nat) : s = {x\n  | x ∈ s}", " := by\n  rfl"),
+        ("theorem t (n : Nat) : n\n  |>.succ = n + 1", " := by\n  rfl"),
+        ("theorem t (n : Nat) : (match n with\n  | 0 => 1\n  | _ => 2) ≥ 1", " := by\n  grind"),
+        ("theorem t (n : Nat) : match n with\n  | 0 => True\n  | _ => 0 < n", " := by\n  grind"),
+        ("theorem t (f : (Int → Int) → Int) :\n    |f fun y => y| ≤ 1", " := by\n  grind"),
+        ("theorem t : ∀ n : Nat, n = n", "\n  | 0 => rfl\n  | n + 1 => by\n    let m : Nat := n\n    rfl"),
+        ("theorem t : ∀ p ∈ [fun x : Nat => x], p 0 = 0", "\n  | p, h => by simp_all"),
+    ],
+)
+def test_a_statement_ends_before_arms_and_not_at_a_bar_of_its_own(statement: str, proof: str) -> None:
+    (declared,) = declarations(statement + proof)
+    assert (statement + proof)[: declared.statement_end].rstrip() == statement
