@@ -155,6 +155,14 @@ def test_lines_may_end_as_on_windows(tmp_path):
     assert (premise.code, premise.start, premise.end) == ("theorem t :\n  True", (1, 1), (3, 10))
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    project = write(tmp_path, A="theorem a : True := trivial", B="\ufeffimport A\ntheorem b : True := by sorry")
+    file = project.file("B.lean")
+    assert file.imports == ("A",) and not file.text.startswith("\ufeff")
+    parsed = LeanFile.parse(file.written)
+    assert parsed.with_proof(parsed.gaps[0], "trivial").written() == "\ufeffimport A\ntheorem b : True := by\n  trivial"
+
+
 def test_a_file_with_an_import_that_cannot_be_read_is_refused_by_its_name(tmp_path: Path) -> None:
     write(
         tmp_path, A="import Latin\ntheorem a : True := by sorry", B="import C\ntheorem b : True := sorry", C="import B"
