@@ -326,6 +326,17 @@ def test_a_damaged_log_and_a_missing_folder_are_users_errors(tmp_path: Path) -> 
         main(["prove", str(tmp_path / "none")])
 
 
+def test_a_mistyped_path_is_no_name_of_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path / "home"))
+    with Store():
+        pass
+    for path in (str(tmp_path / "none"), "Mine.lean"):
+        with pytest.raises(UserError, match=f"no such folder or file: .*{Path(path).name}"):
+            main(["prove", path])
+    with pytest.raises(UserError, match="no repository 'mine'"):
+        main(["prove", "mine"])
+
+
 # -- the store -------------------------------------------------------------------------------------------------------
 
 
