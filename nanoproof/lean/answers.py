@@ -293,6 +293,8 @@ _COMMAND_LINE = re.compile(
     r"abbrev|instance|axiom|local|macro|notation|end|private|protected|nonrec|structure|inductive|class|attribute|"
     r"include|omit|mutual|syntax|scoped|infixl?|infixr|prefix|postfix)(?![\w.'])|@\[|#\w"
 )
+# Symbols that Lean reads as one. `!=` is none of them: it is another relation than `≠`.
+_SYMBOLS = (("<->", "↔"), ("->", "→"), ("<=", "≤"), (">=", "≥"), ("/\\", "∧"), ("\\/", "∨"))
 _NO_TACTIC = re.compile(rf"(?!open|set_option)(?:{_COMMAND_LINE.pattern})")
 _VALUE = re.compile(r"\s*:=")
 _BY = re.compile(r"\s*by(?![\w.'!?])")
@@ -510,7 +512,11 @@ def _indent(line: str) -> int:
 
 
 def _compact(code: str) -> str:
-    return "".join(code.split())
+    """Remove blanks, and write symbols one way: models write `→` for a `->` of the question, or in turn."""
+    code = "".join(code.split())
+    for ascii_form, symbol in _SYMBOLS:
+        code = code.replace(ascii_form, symbol)
+    return code
 
 
 def _without_comments(text: str) -> str:

@@ -252,6 +252,13 @@ def test_what_the_source_does_not_hold_is_refused(extra: str) -> None:
         read_proofs(theorem, written_proof(theorem, text))
 
 
+def test_a_statement_may_be_repeated_with_other_forms_of_its_symbols() -> None:
+    theorem = Theorem("theorem t (p q : Prop) : p /\\ q -> (q ∨ p ↔ 1 <= 2) := by\n  sorry")
+    assert read_proofs(theorem, "theorem t (p q : Prop) : p ∧ q → (q \\/ p <-> 1 ≤ 2) := by\n  simp") == ["simp"]
+    with pytest.raises(Unreadable, match="another theorem"):
+        read_proofs(Theorem("theorem t : 1 ≠ 2 := by\n  sorry"), "theorem t : 1 != 2 := by\n  simp")
+
+
 def test_of_equal_statements_the_last_one_is_the_theorem() -> None:
     theorem = Theorem("example : 1 = 1 := by rfl\nexample : 1 = 1 := by\n  sorry")
     text = "example : 1 = 1 := by rfl\nexample : 1 = 1 := by\n  simp"
