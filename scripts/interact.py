@@ -74,7 +74,9 @@ def open_session(stack: ExitStack, options: InteractOptions) -> LeanSession | No
     if not options.lean or options.raw:
         return None
     if options.servers.servers:
-        return stack.enter_context(LeanFleet(options.servers.servers, options.servers.token).lease())
+        fleet = LeanFleet(options.servers.servers, options.servers.token)
+        fleet.check()  # in seconds: a server that says nothing would be waited for by a lease for many minutes
+        return stack.enter_context(fleet.lease())
     servers = stack.enter_context(start_embedded(1))
     return stack.enter_context(LeanServerClient(servers.addresses[0], servers.token).lease())
 

@@ -175,8 +175,10 @@ def parse_target(text: str | None, options: ProveOptions) -> Theorem | LeanFile 
 def open_session(options: ProveOptions) -> Iterator[LeanSession]:
     """Lease a Lean process: of the user's servers, else of an embedded one."""
     if options.servers.servers:
+        fleet = LeanFleet(options.servers.servers, options.servers.token)
+        fleet.check()  # in seconds: a server that says nothing would be waited for by a lease for many minutes
         require_working(options.servers.servers, options.servers.token)  # what a server says is believed from here on
-        with LeanFleet(options.servers.servers, options.servers.token).lease() as session:
+        with fleet.lease() as session:
             print(f"Lean: {session.address}")
             yield session
     else:

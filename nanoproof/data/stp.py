@@ -13,6 +13,7 @@ text of its file, and a theorem to state after a lemma and an earlier theorem of
 """
 
 import ast
+import io
 import random
 import re
 from collections import Counter
@@ -101,7 +102,8 @@ def traced_theorems(data: str, source: Path) -> dict[str, list[SourceTheorem]]:
         raise UserError(f"--data {data} holds no theorem with a tactic")
     theorems: dict[str, list[SourceTheorem]] = {}
     for path, records in sorted(by_file.items()):
-        lines = read_text(source / path).splitlines(keepends=True)
+        # Not by `splitlines`, for which Unicode has line breaks that are none to Lean.
+        lines = io.StringIO(read_text(source / path)).readlines()
         records.sort(key=lambda record: record["start"][0])
         theorems[path] = []
         for record in records:

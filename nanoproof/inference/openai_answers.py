@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal
 
 import httpx2
@@ -73,6 +74,17 @@ def ending(reason: str | None, text: str) -> Ending:
     return meaning
 
 
+def reason_of(piece: Mapping[str, Any]) -> str | None:
+    """Return why a text ended, as the first field says that has a reason; None where none has."""
+    for field_name in _REASON_FIELDS:
+        reason = piece.get(field_name)
+        if isinstance(reason, Mapping):  # {"type": "stop"}
+            reason = reason.get("type")
+        if isinstance(reason, str) and reason:
+            return reason
+    return None
+
+
 # -- Answers ---------------------------------------------------------------------------------------------------------
 
 
@@ -106,9 +118,12 @@ class Answer:
         return read_json_object(b"".join(self._blocks()))
 
     def events(self) -> Iterator[dict[str, Any]]:
-        """Yield the objects of a stream of events. Raises Garbled if it breaks off before its end is said."""
-        rest = b""
-        for block in self._blocks():
+        """Yield the objects of a stream of events. Raises Garbled if it breaks off before its end is said.
+
+        Some servers do not say it: then every text must have its reason to end.
+        """
+        rest, ended = b"", dict[Any, bool]()
+        for block in chain(self._blocks(), [b"\n"]):  # the last line may have no line break
             *lines, rest = (rest + block).split(b"\n")
             for line in lines:
                 data = line.strip()
@@ -117,8 +132,14 @@ class Answer:
                 data = data[len(b"data:") :].strip()
                 if data == b"[DONE]":
                     return
-                yield read_json_object(data)
-        raise Garbled("the stream breaks off")
+                event = read_json_object(data)
+                yield event
+                for piece in event["choices"] if isinstance(event.get("choices"), list) else ():
+                    if isinstance(piece, Mapping):
+                        index = piece.get("index")
+                        ended[index] = ended.get(index, False) or reason_of(piece) is not None
+        if not ended or not all(ended.values()):
+            raise Garbled("the stream breaks off")
 
 
 @dataclass
@@ -142,7 +163,7 @@ class Choice:
         elif "text" in piece:
             self.text.append(_text(piece["text"]))
         # A message of null is that of a text which a filter held back, say: its reason counts.
-        elif self._reason_of(piece) is None:
+        elif reason_of(piece) is None:
             raise Garbled("a choice must have a message or a text")
         problem = piece.get("error")
         if problem:
@@ -151,7 +172,7 @@ class Choice:
         if isinstance(num_tokens, int):
             self.num_tokens = num_tokens
         # In a stream the last piece alone has a reason, and may be followed by one of null.
-        self.reason = self._reason_of(piece) or self.reason
+        self.reason = reason_of(piece) or self.reason
         logprobs = piece.get("logprobs")
         if isinstance(logprobs, Mapping):
             # Completions have a list of numbers, chats a list of objects.
@@ -162,16 +183,6 @@ class Choice:
             numbers = [number for number in listed if isinstance(number, int | float) and -9999 < number <= 0.001]
             self.has_logprobs &= len(numbers) == len(listed)
             self.logprobs += map(float, numbers)
-
-    def _reason_of(self, piece: Mapping[str, Any]) -> str | None:
-        """Return why a text ended, as the first field says that has a reason; None where none has."""
-        for field_name in _REASON_FIELDS:
-            reason = piece.get(field_name)
-            if isinstance(reason, Mapping):  # {"type": "stop"}
-                reason = reason.get("type")
-            if isinstance(reason, str) and reason:
-                return reason
-        return None
 
     def sample(self, stop: Sequence[str], num_tokens: int) -> TextSample:
         """Return it as a sample; `num_tokens` is what to believe of its length where its tokens were not listed."""

@@ -49,6 +49,7 @@ USUAL_TOKEN_VARIABLE = "OPENAI_API_KEY"
 """Where other programs look for such a token; it is for one provider, so it goes nowhere unencrypted."""
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.25, 30.0
 CONNECT_SECONDS = 10.0
+SILENCE_SECONDS, LONGEST_SILENCE_SECONDS = 10.0, 120.0  # without a list of models: then that is said, then an error
 REPEATED_STATUSES = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 BUSY_STATUSES = (429, 503, 529)
 ERRORS_OF_STATUS: dict[int, type[policy.PolicyError]] = {
@@ -199,7 +200,7 @@ class OpenAIModel:
     def listed(self) -> list[str]:
         """Return the names of the models that the endpoint has, as far as it says. Raises PolicyUnavailable."""
         try:
-            answer = self._client.get(f"{self._base}/models")
+            answer = self._get_models()
         except httpx2.TransportError as error:
             raise policy.PolicyUnreachable(self._unreachable(self._base, error)) from None
         if answer.status_code in (401, 403):
@@ -208,6 +209,15 @@ class OpenAIModel:
             return listed_models(answer.json())
         except ValueError:
             return []  # some servers have no such list; they are asked all the same
+
+    def _get_models(self) -> httpx2.Response:
+        """Ask for the list; who waits for a server that says nothing, or starts a machine first, is told."""
+        where, longest = f"{self._base}/models", min(self._silence, LONGEST_SILENCE_SECONDS)
+        try:
+            return self._client.get(where, timeout=min(longest, SILENCE_SECONDS))
+        except httpx2.ReadTimeout:
+            log.warning("%s has said nothing in %g s; waiting for %g s more", where, SILENCE_SECONDS, longest)
+            return self._client.get(where, timeout=longest)
 
     def _find_model(self, model: str | None, any_model: bool) -> str:
         """Check that somebody answers, and which models there are, as far as the endpoint says."""
@@ -354,8 +364,9 @@ class OpenAIModel:
             # A server that answers with another model than was asked for would teach its tactics as this one's.
             if self._checks_name and event.get("model", self._model) != self._model:
                 raise NoSuchModel(f"{self._base} answered as {event.get('model')}, and {self._model} was asked for")
-            if event.get("error") and not event.get("choices"):  # OpenRouter's way, with status 200
-                raise self._error_within(event["error"])
+            # With status 200: OpenRouter's way; of others `{"object": "error", "message": ..}`, `{"msg": ..}`
+            if not event.get("choices") and (event.get("error") or ("choices" not in event and error_message(event))):
+                raise self._error_within(event.get("error") or event)
             for number, piece in enumerate(list_of(event, "choices")):
                 if not isinstance(piece, Mapping):
                     raise Garbled("`choices` must hold objects")

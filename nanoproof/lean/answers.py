@@ -293,10 +293,13 @@ _COMMAND_LINE = re.compile(
     r"abbrev|instance|axiom|local|macro|notation|end|private|protected|nonrec|structure|inductive|class|attribute|"
     r"include|omit|mutual|syntax|scoped|infixl?|infixr|prefix|postfix)(?![\w.'])|@\[|#\w"
 )
+# Symbols that Lean reads as one. `!=` is none of them: it is another relation than `≠`.
+_SYMBOLS = (("<->", "↔"), ("->", "→"), ("<=", "≤"), (">=", "≥"), ("/\\", "∧"), ("\\/", "∨"))
+_NO_TACTIC = re.compile(rf"(?!open|set_option)(?:{_COMMAND_LINE.pattern})")
 _VALUE = re.compile(r"\s*:=")
 _BY = re.compile(r"\s*by(?![\w.'!?])")
-_SENTENCE = re.compile(r"[A-Z*\\]|\d+[.)] ")
-"""Matches what follows a proof and is no Lean: `This proves ...`, `**Explanation**`, `\\end{lean}`."""
+_SENTENCE = re.compile(r"[A-Z*\\]|\d+[.)] |</\w+>")
+"""Matches what follows a proof and is no Lean: `This proves ...`, `**Explanation**`, `\\end{lean}`, `</lean>`."""
 _SCOPE = re.compile(r"(?<![\w.'])(?:namespace|section|mutual)(?![\w.'])")
 _MODIFIERS = re.compile(r"(?:(?<![\w.'])(?:private|protected|public|noncomputable|nonrec)\s+)+\Z")
 _END = re.compile(r"end(?![\w.'])[^\n]*")
@@ -364,6 +367,7 @@ def read_proofs(theorem: Theorem, text: str) -> list[str]:
         raise Unreadable("the text is empty")
     value = _restated(theorem, text)
     if value is None:
+        text = _without_commands_behind(text)
         begun = _VALUE.match(text)
         value, is_value = (text, False) if begun is None else (text[begun.end() :], True)
     else:
@@ -464,7 +468,7 @@ def _without_end(value: str, after_source: str, before: str) -> str:
         code = line.strip()
         ends = has_begun and _indent(line) <= margin and bool(_COMMAND_LINE.match(code) or _SENTENCE.match(code))
         if ends:
-            value = "\n".join(lines[:number]).rstrip()
+            value = _up_to_code("\n".join(lines[:number]))
             break
         if code and not has_begun and code != "by":
             has_begun = True
@@ -485,12 +489,34 @@ def _without_end(value: str, after_source: str, before: str) -> str:
     return "\n".join(lines)
 
 
+def _without_commands_behind(proof: str) -> str:
+    """Remove from a proof without its statement the commands behind it: a model may go on with the next theorem."""
+    lines = proof.split("\n")
+    following: re.Pattern[str] | None = None
+    for number, line in enumerate(mask(proof).split("\n")):
+        if following is not None and following.match(line):
+            return _up_to_code("\n".join(lines[:number]))
+        if following is None and line.strip():
+            # At the margin tactics begin with some of these words, too: `open Nat in simp`.
+            following = _COMMAND_LINE if _indent(line) else _NO_TACTIC
+    return proof
+
+
+def _up_to_code(proof: str) -> str:
+    """Remove what follows the last code: comments there may be the documentation of what came next."""
+    return proof[: len(_without_comments(proof).rstrip())]
+
+
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
 def _compact(code: str) -> str:
-    return "".join(code.split())
+    """Remove blanks, and write symbols one way: models write `→` for a `->` of the question, or in turn."""
+    code = "".join(code.split())
+    for ascii_form, symbol in _SYMBOLS:
+        code = code.replace(ascii_form, symbol)
+    return code
 
 
 def _without_comments(text: str) -> str:

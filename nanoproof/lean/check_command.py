@@ -1,8 +1,9 @@
 """The command that checks a whole text and asks for axioms and statements, and how Lean's answer is read.
 
-The text is followed, for each of its theorems, by `#print axioms NAME` and `#check NAME`, each on a line of its own.
-Only a message at the position of such a query, and about its name, counts as the answer: whatever the text itself
-prints cannot be taken for it.
+The text is followed, for each of its theorems, by `#print axioms _root_.NAME` and `#check _root_.NAME`, each on a line
+of its own: NAME alone may mean several, as `foo` does where the text ends within `namespace A` and `A.foo` is there
+too, or behind `open Nat` where there is a `Nat.foo`. Only a message at the position of such a query, and about its
+name, counts as the answer: whatever the text itself prints cannot be taken for it.
 """
 
 import re
@@ -17,6 +18,8 @@ from nanoproof.lean.types import CheckReport, ProtocolError
 _AXIOMS = re.compile(
     r"'(?P<name>[^\n]+)' (?:does not depend on any axioms|depends on axioms:\s*\[(?P<axioms>[^\[\]]*)\])"
 )
+# Lean writes the name of a private theorem with that of its module here, which is `_stdin` or none in a REPL.
+_PRIVATE = re.compile(r"\A_private\.(?:[^\s]+?\.)?0\.")
 # The word alone, and not `sorry.x` or `sorry'`: what is warned of may have such a name.
 _GAP_WARNING = re.compile(r"(?<![\w.])sorry(?!\w|\.\w|'[`\w])")
 _SEVERITIES = frozenset({"error", "warning", "info", "information", "trace"})
@@ -39,7 +42,7 @@ class CheckCommand:
             text = f"{header}\n\n{text}"
         queries = []
         for name in names:
-            queries += [f"#print axioms {name}", f"#check {name}"]
+            queries += [f"#print axioms _root_.{name}", f"#check _root_.{name}"]
         return cls("\n".join([text, "", *queries]), names, text.count("\n") + 3)
 
     def read_answer(self, answer: Any) -> CheckReport:
@@ -112,7 +115,7 @@ def _position(message: Mapping[str, Any]) -> tuple[int, int]:
 def _axioms(name: str, answers: list[str]) -> set[str]:
     """Read the axioms of a theorem from the one message at the position of its query."""
     found = [match for text in answers if (match := _AXIOMS.fullmatch(text.strip()))]
-    if len(answers) != 1 or len(found) != 1 or _bare(found[0]["name"]) != _bare(name):
+    if len(answers) != 1 or len(found) != 1 or _PRIVATE.sub("", _bare(found[0]["name"])) != _bare(name):
         raise ProtocolError(f"the axioms of {name} are not reported: {str(answers)[:200]}")
     return {axiom.strip() for axiom in (found[0]["axioms"] or "").split(",")} - {""}
 

@@ -7,6 +7,7 @@ syntax declares; Lean checks everything afterwards.
 Also the text of a file as an importer has it: a section of its own, with an `end` for each scope that it leaves open.
 """
 
+import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -42,7 +43,6 @@ _SCOPE = re.compile(
 _NOT_A_NAME = re.compile(r"namespace|section|mutual|end|theorem|lemma|def|open|variable|--.*")
 _NAME_PART = re.compile(r"«[^»]*»|[^.«»]+")
 _OPEN_IN = re.compile(r"(?<![\w.'])open(?:\s+scoped)?\s(?P<names>[^()]*?)\s(?:hiding\s|renaming\s|in(?![\w.']))")
-_ARM = re.compile(r"\n[ \t]*\|")
 _WHERE = re.compile(r"(?<![\w.'])where(?![\w.'])")
 
 # -- Scopes ----------------------------------------------------------------------------------------------------------
@@ -115,15 +115,6 @@ def universes_of(text: str) -> list[str]:
     return universes
 
 
-def enclosed(text: str) -> str:
-    """Put the text of an imported file between `section` and `end`, with an `end` for each scope that it leaves open.
-
-    `text` has no header. What the file opens, declares as variable or sets as option ends with it.
-    """
-    ends = "".join(f"end {name}".rstrip() + "\n" for name in reversed(open_scopes(text)))
-    return f"section\n{text.rstrip()}\n{ends}end\n"
-
-
 # -- Declarations ----------------------------------------------------------------------------------------------------
 
 
@@ -162,10 +153,12 @@ class Declaration:
         if end < 0:
             end = len(masked)
         # Equations and `where` have no `:=` before them; one that follows is inside of an arm or a field.
-        for pattern in (_ARM, _WHERE):
-            match = pattern.search(masked, self.head_end, end)
-            if match is not None:
-                end = match.start()
+        arms = lexical.find_arms(masked, self.head_end, end)
+        if arms >= 0:
+            end = arms
+        where = _WHERE.search(masked, self.head_end, end)
+        if where is not None:
+            end = where.start()
         return end
 
 
@@ -278,6 +271,69 @@ def declarations(text: str) -> list[Declaration]:
 def declared_names(text: str) -> list[str]:
     """List the full names of the theorems, lemmas and defs of a text, in order."""
     return [declaration.full_name for declaration in declarations(text) if declaration.keyword in PROVABLE]
+
+
+# -- The text of a file as an importer has it ------------------------------------------------------------------------
+
+_PART = rf"(?:«[^«»\n]*»|{lexical.ATOM})"
+_IDENTIFIER = re.compile(rf"(?<![{lexical.NAME_REST}.»]){_PART}(?:\.{_PART})*")
+_FIELD = re.compile(r"\s*:=")
+
+
+def enclosed(text: str) -> str:
+    """Put the text of an imported file between `section` and `end`, with an `end` for each scope that it leaves open.
+
+    `text` has no header. What the file opens, declares as variable or sets as option ends with it, and its private
+    names are no importer's: that may have the same ones, and no proof in it may use them.
+    """
+    ends = "".join(f"end {name}".rstrip() + "\n" for name in reversed(open_scopes(text)))
+    return f"section\n{without_private_names(text).rstrip()}\n{ends}end\n"
+
+
+@lru_cache(maxsize=1024)
+def without_private_names(text: str) -> str:
+    """Give the private theorems and definitions of a text names that no other text has.
+
+    Those stay as they are whose uses the text alone does not tell: where something else has the same last part, or
+    where it is written behind a dot, as in `h.name`.
+    """
+    masked = lexical.mask(text)
+    if "private" not in masked:
+        return text
+    declared = declarations(text)
+    last_parts = [_NAME_PART.findall(declaration.full_name)[-1] for declaration in declared]
+    names: dict[str, list[str]] = {}
+    for declaration, last in zip(declared, last_parts, strict=True):
+        modifiers = masked[declaration.start : declaration.head].split()
+        if "private" not in modifiers or declaration.keyword not in (*PROVABLE, "abbrev") or last.startswith("«"):
+            continue
+        is_prefix = any(other.full_name.startswith(f"{declaration.full_name}.") for other in declared)
+        if last_parts.count(last) == 1 and not is_prefix:
+            names[last] = _NAME_PART.findall(declaration.full_name)
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    places: list[tuple[int, str]] = []
+    for token in _IDENTIFIER.finditer(masked):
+        parts = re.findall(_PART, token.group())
+        # The last part of the name may follow those of its namespaces, and be followed by a field of what it is.
+        for number, part in enumerate(parts):
+            full = names.get(part)
+            if full is None:
+                continue
+            before = masked[: token.start()].rstrip()[-1:]
+            is_field = before in ("{", "(", ",") and _FIELD.match(masked, token.end()) is not None
+            if is_field or parts[: number + 1] not in (full[-number - 1 :], ["_root_", *full]):
+                del names[part]
+            else:
+                places.append((token.start() + len(".".join(parts[: number + 1])), part))
+    for name in list(names):
+        if re.search(rf"(?<![{lexical.NAME_REST}»])\.{re.escape(name)}(?![{lexical.NAME_REST}])", masked):
+            del names[name]
+    pieces, position = [], 0
+    for end, name in places:
+        if name in names:
+            pieces += [text[position:end], f"_private_{digest}"]
+            position = end
+    return "".join([*pieces, text[position:]])
 
 
 # -- Another theorem in the place of one -----------------------------------------------------------------------------

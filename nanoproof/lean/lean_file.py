@@ -25,6 +25,7 @@ from nanoproof.lean.types import SourceError, Theorem
 
 PLACEHOLDER = "nanoproof_not_proved_yet"
 """What the names of the axioms begin with; no file and no proof may contain it."""
+BYTE_ORDER_MARK = "\ufeff"
 STAND_IN = re.compile(rf"{PLACEHOLDER}\w*")
 """Matches the name of such an axiom."""
 AXIOM = ".{u} {α : Sort u} : α"
@@ -75,7 +76,8 @@ class LeanFile:
     """The text of a file and the proofs found so far.
 
     `flipped` are the `sorry`s that are a term although they look like a tactic, or the other way round. `newline` ends
-    the lines of the file; if all are alike, those of `text` end with a line feed. `before` is what Lean reads ahead of
+    the lines of the file; if all are alike, those of `text` end with a line feed. `mark` is the byte order mark that
+    editors of Windows put first, which `text` is without. `before` is what Lean reads ahead of
     the file: the text of files that it imports, with axioms in place of their `sorry`s, which `open_before` tells by
     their names. `path` is that of the file within its project.
     """
@@ -85,6 +87,7 @@ class LeanFile:
     filled: tuple[tuple[Gap, str], ...] = ()
     flipped: frozenset[Gap] = frozenset()
     newline: str = "\n"
+    mark: str = ""
     before: str = ""
     path: str = ""
     open_before: Mapping[str, OpenPlace] = field(default_factory=dict)
@@ -96,6 +99,8 @@ class LeanFile:
         """Find the `sorry`s of a text. Raises `SourceError` if it contains the name of our axioms."""
         if PLACEHOLDER in text:
             raise SourceError(f"the name {PLACEHOLDER} is taken: it stands for what is not proved yet")
+        mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
+        text = text.removeprefix(mark)
         # A file of mixed line ends stays as it is: to make them alike would change lines that nobody proved.
         newline = "\n"
         if 0 < text.count("\n") == text.count("\r\n"):
@@ -118,11 +123,12 @@ class LeanFile:
                 head_line = text.count("\n", 0, declaration.head) + 1
             gap = Gap(match.start(), match.end(), line, column, "", head_line=head_line)
             gaps.append(_classify_gap(gap, read.masked, declaration))
-        return cls(text, tuple(gaps), newline=newline, before=before, path=path, open_before=open_before or {})
+        places = open_before or {}
+        return cls(text, tuple(gaps), newline=newline, mark=mark, before=before, path=path, open_before=places)
 
     def written(self) -> str:
-        """Return the text to write: `proved()` with the line ends of the file."""
-        return self.proved().replace("\n", self.newline)
+        """Return the text to write: `proved()` with the line ends of the file, and its mark."""
+        return self.mark + self.proved().replace("\n", self.newline)
 
     @property
     def open_gaps(self) -> tuple[Gap, ...]:

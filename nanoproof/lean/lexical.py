@@ -27,6 +27,7 @@ _SKIPPED = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 KINDS = ("line", "block", "raw", "string", "char", "quoted")
+_BAR = re.compile(r"\n[ \t]*\|(?![|>])")
 _BLOCK_EDGE = re.compile(r"/-|-/")
 WORD = re.compile(r"[^\W\d][\w.'!?₀-₉]*")
 _PART = rf"(?:«[^«»\n]*»|{ATOM})"
@@ -160,4 +161,36 @@ def find_top_level(masked: str, token: str, start: int = 0) -> int:
             position = word.end()
             continue
         position += 1
+    return -1
+
+
+def find_arms(masked: str, start: int, end: int) -> int:
+    """Find the line break before the arms of a declaration by equations, `| 0 => ..`; -1 if none come before `end`.
+
+    A line of a statement may begin with `|` as well: `|x| ≤ 1`, `{x | p x}`, `|>.succ = 3`, an arm of a `match`. Only
+    an arm of the declaration has a `=>` outside of brackets that is no `fun`'s.
+    """
+    depth = functions = 0
+    first = -1
+    position = start
+    while position < end:
+        char = masked[position]
+        word = WORD.match(masked, position)
+        if char in OPENING:
+            depth += 1
+        elif char in CLOSING:
+            depth -= 1
+        elif depth > 0:
+            pass
+        elif char == "\n" and first < 0 and _BAR.match(masked, position):
+            first = position
+        elif word is not None and word.group() == "match":
+            return -1
+        elif word is not None and (word.group() == "fun" or char == "λ"):
+            functions += 1
+        elif masked.startswith("=>", position):
+            if first >= 0 and not functions:
+                return first
+            functions = max(0, functions - 1)
+        position = word.end() if word is not None else position + 1
     return -1

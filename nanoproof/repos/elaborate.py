@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from nanoproof.lean.check_command import CheckCommand
 from nanoproof.lean.client import LeanFleet
+from nanoproof.lean.declarations import without_private_names
 from nanoproof.lean.lean_file import LeanFile, OpenPlace
 from nanoproof.lean.lexical import blank, header, mask, without_header
 from nanoproof.lean.session import HttpLeanSession
@@ -139,22 +140,26 @@ class Elaborator:
         # One environment for each beginning of the list: files in order of dependency have long ones in common.
         for count in range(1, len(imported) + 1):
             self._environment(imported[:count])
+        body = _body(file)
         answer = self._run_text(
-            _body(file),
+            body,
             self._env(imported),
             allTactics=True,
             module=True,
             constants=True,
             **self._from_nothing(imported),
         )
-        self._envs[_key((*imported, file))] = _env_of(answer)
+        # What has private names is read once more for those that import it: they may have the same ones.
+        if without_private_names(body) == body:
+            self._envs[_key((*imported, file))] = _env_of(answer)
         return answer
 
     def _environment(self, files: Sequence[SourceFile]) -> None:
         """Make sure that there is an environment with these files."""
         if _key(files) not in self._envs:
             *before, last = files
-            answer = self._run_text(_body(last), self._env(before), module=True, **self._from_nothing(before))
+            body = without_private_names(_body(last))
+            answer = self._run_text(body, self._env(before), module=True, **self._from_nothing(before))
             if _errors(answer):
                 raise FileFailed(f"it imports {last.path}, which has errors")
             self._envs[_key(files)] = _env_of(answer)

@@ -230,6 +230,9 @@ def located(text: str) -> Path:
     if Path(text).exists() or not default_path().exists():
         return Path(text)
     with Store() as store:
+        names = [repository.name for repository in store.repositories()]
+        if text not in names and ("/" in text or text.endswith(".lean")):
+            return Path(text)  # mistyped as a path, and not as a name
         repository = store.repository(text)
     if repository.source is None or not Path(repository.source).is_dir():
         raise UserError(f"the files of repository {text} are not here: python -m nanoproof.repos add {repository.url}")

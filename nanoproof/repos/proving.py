@@ -32,7 +32,7 @@ from nanoproof.prover.cli_input import SorryFiller, with_what_lacks
 from nanoproof.prover.interactive import best_line, describe_effort
 from nanoproof.prover.resting import Rest
 from nanoproof.repos.project import Project, before_text, whole_text
-from nanoproof.repos.source_file import SourceFile
+from nanoproof.repos.source_file import SourceFile, as_sent
 from nanoproof.repos.tries import LOG, PROVED, Ledger, Outcome, Rung, Task, gap_key
 from nanoproof.search.render import SearchView, tree_page
 from nanoproof.search.tree_json import tree_from_json
@@ -246,7 +246,7 @@ class ProjectProver:
                 proved = chosen(state)
                 if proved.filled:
                     filled[path] = proved
-                    texts[path] = proved.written().replace("\r\n", "\n")  # the line ends that Lean is sent
+                    texts[path] = as_sent(proved.written())
             touched = [file for file in self.project.files if file.path in filled]
             self.checks = []
             for file in [*touched, *self.project.importers(filled)]:

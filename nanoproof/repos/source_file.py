@@ -10,7 +10,7 @@ from pathlib import Path
 from nanoproof.common.files import read_regular
 from nanoproof.lean import lexical
 from nanoproof.lean.declarations import Declaration, declarations
-from nanoproof.lean.lean_file import LeanFile
+from nanoproof.lean.lean_file import BYTE_ORDER_MARK, LeanFile
 from nanoproof.lean.types import SourceError
 from nanoproof.repos.traced_files import Position, Premise
 
@@ -27,6 +27,11 @@ def without_comments(text: str) -> str:
             position = end
     lines = "".join([*pieces, text[position:]]).split("\n")
     return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+def as_sent(written: str) -> str:
+    """Return the text of a file as Lean is sent it: without the mark that editors of Windows put first."""
+    return written.removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n")
 
 
 class Places:
@@ -71,8 +76,8 @@ class SourceFile:
 
     @cached_property
     def text(self) -> str:
-        """Its text with the line ends that Lean is sent."""
-        return self.written.replace("\r\n", "\n")
+        """Its text as Lean is sent it."""
+        return as_sent(self.written)
 
     @cached_property
     def fault(self) -> str:
@@ -130,7 +135,7 @@ def read_source(root: Path, path: Path, module: str) -> SourceFile:
         return SourceFile(name, module, b"", error=f"cannot be read: {error.strerror}")
     except UnicodeDecodeError as error:
         return SourceFile(name, module, data, error=f"is not UTF-8 text: byte {error.start} cannot be read")
-    return SourceFile(name, module, data, tuple(dict.fromkeys(lexical.imported_modules(text))))
+    return SourceFile(name, module, data, tuple(dict.fromkeys(lexical.imported_modules(as_sent(text)))))
 
 
 def _is_unicode(name: str) -> bool:

@@ -88,7 +88,8 @@ class Trigger:
         steps = re.fullmatch(r"(\d+)\s*steps?", text)
         if steps is not None and int(steps[1]) > 0:
             return cls(int(steps[1]), None)
-        clock_time = re.fullmatch(r"(\d+):([0-5]?\d):([0-5]?\d)", text)
+        # `0:75:00` can mean nothing but 75 minutes; `1:75:00` may be a slip.
+        clock_time = re.fullmatch(r"(\d+):((?<=\b0:)\d+|[0-5]?\d):([0-5]?\d)", text)
         if clock_time is not None:
             seconds = int(clock_time[1]) * 3600 + int(clock_time[2]) * 60 + int(clock_time[3])
             if seconds > 0:

@@ -14,8 +14,9 @@ from nanoproof.data import stp
 from nanoproof.data.weighted_rows import Row, read_rows
 from nanoproof.selfplay.files import load_lemmas
 
+# With characters that end a line for Python and not for Lean.
 FILE = """import Base
-/-! A file. -/
+/-! A file.\f\u2028 -/
 theorem one (p : Prop) (h : p) : p := by
   exact id h
 

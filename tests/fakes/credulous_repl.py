@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.fakes.scripted_repl import MISBEHAVIOURS
 
 ID = re.compile(r"-- red team: ([^\n]*)\n")
-QUESTION = re.compile(r"#(print axioms|check) (\S.*)")
+QUESTION = re.compile(r"#(print axioms|check) _root_\.(\S.*)")
 
 
 def message(severity: str, line: int, text: str) -> dict[str, Any]:

@@ -42,6 +42,7 @@ class OpenAIServer:
         self.models: list[str] = ["tiny"]
         self.token: str | None = None
         self.slow_seconds = 1.0
+        self.silent_seconds = 0.0
         self.retry_after = "0.1"
         self.refusal: Callable[[Mapping[str, Any]], tuple[int, Any] | None] = lambda body: None
         self.embedding: Callable[[str], list[float]] = lambda text: [3.0, 4.0]
@@ -80,6 +81,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         listed = {"data": [{"id": name} for name in self.server.state.models]}
+        time.sleep(self.server.state.silent_seconds)
         if self._denied():
             return
         self._send(200 if self.path == "/v1/models" else 404, listed)
@@ -176,7 +178,9 @@ class _Handler(BaseHTTPRequestHandler):
         for event in events:
             self.wfile.write(b"data: " + json.dumps({"choices": [event]}).encode() + b"\n\n")
             time.sleep(PIECE_SECONDS if fault == "trickle" else 0)
-        if fault not in ("half", "drop late"):
+        if fault == "no line break":
+            self.wfile.write(b"data: [DONE]")
+        elif fault not in ("half", "drop late", "unsaid"):
             self.wfile.write(b"data: [DONE]\n\n")
 
 

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nanoproof.common.errors import UserError
+from nanoproof.inference import openai_model
 from nanoproof.inference.language_model import GenerationOptions, TextSample
 from nanoproof.inference.openai_answers import listed_models
 from nanoproof.inference.openai_model import TOKEN_VARIABLE, EndpointOptions, OpenAIModel
@@ -429,10 +430,39 @@ def test_an_endpoint_that_only_streams_is_asked_for_pieces(server: OpenAIServer)
     assert len(samples) == 3
 
 
+@pytest.mark.parametrize("fault", ["unsaid", "no line break"])
+def test_a_stream_is_whole_where_every_text_has_ended(server: OpenAIServer, fault: str) -> None:
+    server.fault = lambda number: fault
+    model = OpenAIModel(server.base, "tiny", replace(QUICK, stream=True, patience=0.0))
+    (samples,) = model.generate(["a"], THREE, [1])
+    assert len(samples) == 3 and len(server.requests) == 1
+
+
+@pytest.mark.parametrize(("seconds", "is_there"), [(0.3, True), (3.0, False)])
+def test_who_waits_for_the_list_of_models_is_told(
+    server: OpenAIServer,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: float,
+    is_there: bool,
+) -> None:
+    monkeypatch.setattr(openai_model, "SILENCE_SECONDS", 0.1)
+    monkeypatch.setattr(openai_model, "LONGEST_SILENCE_SECONDS", 20.0 if is_there else 0.3)
+    server.silent_seconds = seconds
+    try:
+        found = OpenAIModel(server.base, "tiny").name
+    except policy.PolicyUnreachable as error:
+        found = str(error)
+    assert ("cannot be reached" not in found) == is_there
+    assert "has said nothing in 0.1 s" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
         ((200, {"error": {"message": "Insufficient credits", "code": 402}}), "402: Insufficient credits"),
+        ((200, {"object": "error", "message": "no such adapter", "code": 404}), "404: no such adapter"),
+        ((200, {"code": "InvalidParameter", "msg": "it is too long", "data": None}), "it is too long"),
         ((429, {"error": {"message": "You exceeded your current quota"}}), "429: You exceeded"),
         ((400, {"error": {"message": "max_tokens is too large: at most 9 completion tokens"}}), "is too large"),
         ((200, {"choices": [{"message": {}, "finish_reason": "error", "error": {"message": "down"}}]}), "down"),
@@ -441,7 +471,7 @@ def test_an_endpoint_that_only_streams_is_asked_for_pieces(server: OpenAIServer)
 def test_what_an_endpoint_says_is_told_wherever_it_says_it(server: OpenAIServer, answer: Any, words: str) -> None:
     server.refusal = lambda body: answer
     with pytest.raises(policy.PolicyError, match=words):
-        OpenAIModel(server.base, "tiny", QUICK, chat=True).generate(["a"], THREE, [1])
+        OpenAIModel(server.base, "tiny", replace(QUICK, patience=0.0), chat=True).generate(["a"], THREE, [1])
 
 
 @pytest.mark.parametrize("number", [None, float("nan"), float("-inf"), -9999.0])

@@ -252,6 +252,13 @@ def test_what_the_source_does_not_hold_is_refused(extra: str) -> None:
         read_proofs(theorem, written_proof(theorem, text))
 
 
+def test_a_statement_may_be_repeated_with_other_forms_of_its_symbols() -> None:
+    theorem = Theorem("theorem t (p q : Prop) : p /\\ q -> (q ∨ p ↔ 1 <= 2) := by\n  sorry")
+    assert read_proofs(theorem, "theorem t (p q : Prop) : p ∧ q → (q \\/ p <-> 1 ≤ 2) := by\n  simp") == ["simp"]
+    with pytest.raises(Unreadable, match="another theorem"):
+        read_proofs(Theorem("theorem t : 1 ≠ 2 := by\n  sorry"), "theorem t : 1 != 2 := by\n  simp")
+
+
 def test_of_equal_statements_the_last_one_is_the_theorem() -> None:
     theorem = Theorem("example : 1 = 1 := by rfl\nexample : 1 = 1 := by\n  sorry")
     text = "example : 1 = 1 := by rfl\nexample : 1 = 1 := by\n  simp"
@@ -265,6 +272,8 @@ def test_of_equal_statements_the_last_one_is_the_theorem() -> None:
         "```lean4\n{}\n\nexample : True := t\n```",
         "Here is the proof:\n\n{}\n\nThis proves it.",
         "\\begin{{lean}}\n{}\n\\end{{lean}}",
+        "<lean>\n{}\n</lean>",
+        "```lean4\n{}\n\n/-- Another one. -/\n@[simp] theorem u : True := t\n```",
         "{}<|im_end|>",
         "```lean4\n{}\n```<|eot_id|></s>",
         "```lean 4\n{}\n```",
@@ -285,6 +294,22 @@ def test_what_a_model_writes_around_a_proof_is_no_part_of_it(answer: str, form: 
 def test_lines_at_the_margin_that_are_lean_stay(value: str) -> None:
     theorem = Theorem("theorem t : True := by\n  sorry")
     assert read_proofs(theorem, f"theorem t : True := {value}") == [textwrap.dedent(value.removeprefix("by\n"))]
+
+
+@pytest.mark.parametrize(
+    ("text", "proof"),
+    [
+        ("  simp\n  rfl\n\ntheorem u : True := by\n  trivial", "simp\nrfl"),
+        ("  simp\n\n/-- Another. -/\n@[simp]\nlemma u : True := t\n```", "simp"),
+        ("  simp\n\nopen Nat\n\nend A", "simp"),
+        ("simp\nrfl\n\nprivate theorem u : True := t", "simp\nrfl"),
+        (":= by\n  simp\n\n#print axioms t", "simp"),
+        ("simp\nopen Nat in\nrfl", "simp\nopen Nat in\nrfl"),
+    ],
+)
+def test_what_a_model_goes_on_with_behind_a_proof_alone_is_no_part_of_it(text: str, proof: str) -> None:
+    theorem = Theorem("theorem t : True := by\n  sorry")
+    assert read_proofs(theorem, written_proof(theorem, text)) == [proof]
 
 
 def test_what_follows_the_theorem_in_its_source_is_no_part_of_the_proof() -> None:

@@ -18,12 +18,12 @@ def answer(*messages: tuple[Any, Any, Any], **more: Any) -> dict[str, Any]:
 
 
 def test_the_questions_stand_behind_the_text_on_lines_of_their_own() -> None:
-    assert CheckCommand.build(TEXT).text.split("\n")[2:] == ["", "#print axioms boom", "#check boom"]
+    assert CheckCommand.build(TEXT).text.split("\n")[2:] == ["", "#print axioms _root_.boom", "#check _root_.boom"]
 
 
 def test_a_header_moves_the_questions() -> None:
     command = CheckCommand.build(TEXT, header="import Mathlib")
-    assert command.text.split("\n")[command.first_line - 1] == "#print axioms boom"
+    assert command.text.split("\n")[command.first_line - 1] == "#print axioms _root_.boom"
 
 
 def test_whole_answers_are_taken() -> None:
@@ -41,6 +41,24 @@ def test_names_may_have_quotes_and_namespaces_that_are_open() -> None:
     source = "namespace A\ntheorem «odd name» : p := q"
     told = ("info", 4, "'A.«odd name»' does not depend on any axioms"), ("info", 5, "«odd name» : p")
     assert CheckCommand.build(source).read_answer(answer(*told)).accepted
+
+
+@pytest.mark.parametrize("module", ["", "_stdin.", "Mathlib.Logic."])
+def test_the_name_of_a_private_theorem_may_come_with_its_module(module: str) -> None:
+    source = "namespace A\nprivate theorem boom : p := q"
+    told = ("info", 4, f"'_private.{module}0.A.boom' depends on axioms: [propext]"), ("info", 5, "A.boom : p")
+    assert CheckCommand.build(source).read_answer(answer(*told)).axioms == ("propext",)
+
+
+def test_a_theorem_outside_of_the_namespace_that_is_open_is_asked_for_by_its_full_name() -> None:
+    source = "namespace A\ntheorem _root_.boom : p := q\ntheorem boom : p := q"
+    questions = CheckCommand.build(source).text.split("\n")[4:]
+    assert questions == [
+        "#print axioms _root_.boom",
+        "#check _root_.boom",
+        "#print axioms _root_.A.boom",
+        "#check _root_.A.boom",
+    ]
 
 
 BROKEN: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nanoproof.lean.declarations import declarations, enclosed, open_scopes, restate
+from nanoproof.lean.declarations import declarations, enclosed, open_scopes, restate, without_private_names
 
 
 @pytest.mark.parametrize(
@@ -77,3 +77,53 @@ def test_declarations_have_the_names_that_lean_gives_them():
     assert found[0].namespaces == ("A.B", "A") and found[0].opens == ("Nat", "C")
     assert found[2].namespaces == ("A.B", "A") and found[2].opens == ("Nat", "D", "E")
     assert SCOPES[found[2].start :].startswith("open D E in") and found[5].namespaces == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "proof"),
+    [
+        ("theorem t (x : Int) :\n    |x| ≤ |x| + 1", " := by\n  grind"),
+        ("theorem t (s : Set Nat) : s = {x\n  | x ∈ s}", " := by\n  rfl"),
+        ("theorem t (n : Nat) : n\n  |>.succ = n + 1", " := by\n  rfl"),
+        ("theorem t (n : Nat) : (match n with\n  | 0 => 1\n  | _ => 2) ≥ 1", " := by\n  grind"),
+        ("theorem t (n : Nat) : match n with\n  | 0 => True\n  | _ => 0 < n", " := by\n  grind"),
+        ("theorem t (f : (Int → Int) → Int) :\n    |f fun y => y| ≤ 1", " := by\n  grind"),
+        ("theorem t : ∀ n : Nat, n = n", "\n  | 0 => rfl\n  | n + 1 => by\n    let m : Nat := n\n    rfl"),
+        ("theorem t : ∀ p ∈ [fun x : Nat => x], p 0 = 0", "\n  | p, h => by simp_all"),
+    ],
+)
+def test_a_statement_ends_before_arms_and_not_at_a_bar_of_its_own(statement: str, proof: str) -> None:
+    (declared,) = declarations(statement + proof)
+    assert (statement + proof)[: declared.statement_end].rstrip() == statement
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "private theorem X : True := trivial\ntheorem b : True := X -- aux",
+        "namespace A\n@[simp] private def X : Nat := 1\ntheorem b (n : Nat) : A.X.succ = _root_.A.X + 1 := by simp [X]",
+        "private lemma Foo.X (h : Foo) : True := trivial\ntheorem b (h : Foo) : True := Foo.X h",
+    ],
+)
+def test_private_names_of_an_imported_file_are_those_of_no_other(text: str) -> None:
+    given = text.replace("X", "aux'")
+    renamed = without_private_names(given)
+    (name,) = {declared.name.rpartition(".")[2] for declared in declarations(renamed)} - {"b"}
+    assert name.startswith("aux'_private_") and renamed == text.replace("X", name)
+    assert without_private_names(given + "\n") != renamed + "\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "theorem aux : True := trivial",
+        "private lemma Foo.aux (h : Foo) : True := trivial\ntheorem b (h : Foo) : True := h.aux",
+        "private lemma Foo.aux (h : Foo) : True := trivial\ntheorem b (h : Foo) : True := (id h).aux",
+        "private def aux : Nat := 1\ndef b : Foo := { aux := 1 }",
+        "namespace A\nprivate def aux : Nat := 1\nend A\ndef aux : Nat := 1",
+        "private def aux : Nat := 1\ndef aux.b : Nat := 1",
+        "private def «aux b» : Nat := 1",
+    ],
+)
+def test_a_private_name_stays_whose_uses_the_text_does_not_tell(text: str) -> None:
+    assert without_private_names(text) == text

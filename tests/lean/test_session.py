@@ -247,7 +247,7 @@ def test_check_reports_axioms(serve: Serve) -> None:
     )
     axioms = ("Classical.choice", "propext")
     assert report == CheckReport((), 0, axioms, (("t", "t : p"),), axioms_of=(("t", axioms),)) and report.accepted
-    assert sent == "theorem t : p := rfl\n\n#print axioms t\n#check t"
+    assert sent == "theorem t : p := rfl\n\n#print axioms _root_.t\n#check _root_.t"
 
 
 def test_check_gives_examples_a_name(serve: Serve) -> None:

@@ -3,7 +3,8 @@
 import os
 import re
 import signal
-from collections.abc import Iterator
+import socket
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.lean.lean_file import PLACEHOLDER
-from nanoproof.lean.types import Branch, CheckReport, Theorem, TheoremRejected
-from scripts import prove
+from nanoproof.lean.types import Branch, CheckReport, ServerUnavailable, Theorem, TheoremRejected
+from scripts import interact, prove
 from tests.fakes.lean import ScriptedLean, branch, crash
 from tests.fakes.policy import ScriptedPolicy, suggestion
 from tests.helpers import page_data
@@ -347,3 +348,15 @@ def test_unknown_flags_exit_with_2(lean: ScriptedLean, capsys: pytest.CaptureFix
         prove.main(["theorem foo : A", "--simulations", "3"])
     assert stopped.value.code == 2
     assert capsys.readouterr().err.startswith("error: unrecognized arguments")
+
+
+@pytest.mark.parametrize("command", [prove.main, interact.main])
+def test_a_lean_server_that_says_nothing_is_named_in_seconds(
+    monkeypatch: pytest.MonkeyPatch, command: Callable[[list[str]], int]
+) -> None:
+    monkeypatch.setattr("nanoproof.lean.client._STATUS_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        theorem = ["theorem t : True"] if command is prove.main else []
+        with pytest.raises(ServerUnavailable, match=f"{address} did not answer /status"):
+            command([*theorem, "--lean-servers", address, "--policy", "uniform"])

@@ -90,7 +90,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "a notation": (f'notation "False" => True\n{WHOLE}\n  trivial', "unreadable", "notation"),
     "a namespace that shadows": (f"namespace A\ndef False := True\n{WHOLE}\n  trivial", "unreadable", "`namespace A`"),
     "a namespace that is closed and opened": (f"end A\nnamespace B\n{WHOLE}\n  trivial", "unreadable", "`end A`"),
-    "a namespace after the proof": ("trivial\n\nnamespace A", "words", "`namespace` begins a command"),
+    "a namespace after the proof": ("trivial\n\n namespace A", "words", "`namespace` begins a command"),
     "a variable that is assumed": (f"variable (h : False)\n{WHOLE}\n  exact h", "unreadable", "`variable (h : False)`"),
     "an end of a comment": ("trivial -/", "words", "`-/` ends a comment that was not begun"),
     "a comment that hides the rest": ("trivial /-", "words", "a comment has no end"),
@@ -99,7 +99,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
         "words",
         "`theorem` begins a command",
     ),
-    "a parenthesis that closes ours": ("trivial)\n#eval 1 (", "words", "`#eval` begins a command"),
+    "a parenthesis that closes ours": ("trivial)\n #eval 1 (", "words", "`#eval` begins a command"),
     "a parenthesis alone": ("trivial)", "words", "`)` closes a parenthesis"),
     "an import": ("import Mathlib\nexact lie", "words", "`import` begins a command"),
     "an import of what nobody knows": (
@@ -107,8 +107,10 @@ REFUSED: dict[str, tuple[str, str, str]] = {
         "whole_text",  # imports are left out
         "Lean refuses the finished text",
     ),
-    "a command after the proof": ("trivial\n#eval 1", "words", "`#eval` begins a command"),
-    "a theorem after the proof": ("trivial\ntheorem x : True := trivial", "words", "`theorem` begins a command"),
+    "a command after the proof": ("trivial\n #eval 1", "words", "`#eval` begins a command"),
+    "a theorem after the proof": ("trivial\n theorem x : True := trivial", "words", "`theorem` begins a command"),
+    # At the margin it is left out, as a model may go on with the next theorem.
+    "a theorem after the proof, at the margin": ("trivial\ntheorem x : True := trivial", "whole_text", "finished text"),
     "a macro": ('macro "cheat" : tactic => `(tactic| sorry)\n' + f"{WHOLE}\n  cheat", "unreadable", "macro"),
     "an attribute": ("@[simp] theorem x : False = True := by simp", "unreadable", "another theorem"),
     "a megabyte": ("simp\n" * 200_000, "unreadable", "the text has 1,000,000 characters"),

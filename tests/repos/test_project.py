@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from nanoproof.common.errors import UserError
+from nanoproof.lean.declarations import declared_names
 from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile
 from nanoproof.repos.project import EXPLICIT, Project, imported_into, whole_text
 from nanoproof.repos.source_file import SourceFile, read_source
@@ -153,6 +154,21 @@ def test_lines_may_end_as_on_windows(tmp_path):
     file = read_source(tmp_path, tmp_path / "A.lean", "A")
     (premise,) = file.premises()
     assert (premise.code, premise.start, premise.end) == ("theorem t :\n  True", (1, 1), (3, 10))
+
+
+def test_files_may_have_private_names_in_common(tmp_path: Path) -> None:
+    aux = "private theorem aux : True := trivial\n"
+    project = write(tmp_path, A=f"{aux}theorem a : True := aux", B=f"import A\n{aux}theorem b : True := aux")
+    read = whole_text(project, project.file("B.lean"), {file.path: file.text for file in project.files})
+    assert len(set(declared_names(read))) == 4 and declared_names(read)[2:] == ["aux", "b"]
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    project = write(tmp_path, A="theorem a : True := trivial", B="\ufeffimport A\ntheorem b : True := by sorry")
+    file = project.file("B.lean")
+    assert file.imports == ("A",) and not file.text.startswith("\ufeff")
+    parsed = LeanFile.parse(file.written)
+    assert parsed.with_proof(parsed.gaps[0], "trivial").written() == "\ufeffimport A\ntheorem b : True := by\n  trivial"
 
 
 def test_a_file_with_an_import_that_cannot_be_read_is_refused_by_its_name(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ MORE = (
     "theorem hard (f : Nat → Nat) : f 0 = f 1 := by\n  sorry\n\ndef value : Nat := sorry\n"
 )
 LAST = "import «Ωμ»\n\ntheorem last (a b : Nat) (h : a < b) : a + 1 ≤ b := sorry"
-FILES = {"Basic.lean": BASIC, "Ωμ.lean": MORE.replace("\n", "\r\n"), "Last.lean": LAST}
+FILES = {"Basic.lean": BASIC, "Ωμ.lean": "\ufeff" + MORE.replace("\n", "\r\n"), "Last.lean": LAST}
 
 
 @pytest.fixture
@@ -105,7 +105,8 @@ def test_a_project_is_proved_into_a_patch_though_killed_and_a_second_run_adds_no
     proved = read(repository)
     assert [text.count("sorry") for text in proved.values()] == [0, 2, 0]
     greek = proved["Ωμ.lean"]
-    assert "  have h : 0 + n = n := by " in greek and greek.count("\n") == greek.count("\r\n")
+    assert greek.startswith("\ufeffimport") and "  have h : 0 + n = n := by " in greek
+    assert greek.count("\n") == greek.count("\r\n")
     subprocess.run(["git", "-C", str(repository), "apply", "--reverse", str(patch)], check=True)
 
     first = patch.read_bytes()
@@ -323,6 +324,17 @@ def test_a_damaged_log_and_a_missing_folder_are_users_errors(tmp_path: Path) -> 
         Ledger(tmp_path)
     with pytest.raises(UserError, match="no such folder or file"):
         main(["prove", str(tmp_path / "none")])
+
+
+def test_a_mistyped_path_is_no_name_of_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path / "home"))
+    with Store():
+        pass
+    for path in (str(tmp_path / "none"), "Mine.lean"):
+        with pytest.raises(UserError, match=f"no such folder or file: .*{Path(path).name}"):
+            main(["prove", path])
+    with pytest.raises(UserError, match="no repository 'mine'"):
+        main(["prove", "mine"])
 
 
 # -- the store -------------------------------------------------------------------------------------------------------

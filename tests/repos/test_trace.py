@@ -229,6 +229,15 @@ def test_what_imports_a_file_with_errors_is_told(chain, options, tmp_path):
     assert reasons[2:] == ["it imports A.lean, which has errors"] * 2
 
 
+def test_files_may_have_private_names_in_common(options, tmp_path):
+    aux = "private theorem aux : True := by trivial\n"
+    (tmp_path / "A.lean").write_text(f"{aux}theorem a : True := by exact aux\n")
+    (tmp_path / "B.lean").write_text(f"import A\n{aux}theorem b : True := by exact aux\n")
+    summary = trace_project(Project.read(tmp_path), tmp_path / "trace", options)
+    assert not summary.failures
+    assert [theorem.full_name for theorem in by_path(tmp_path / "trace")["B.lean"].theorems] == ["aux", "b"]
+
+
 def test_a_theorem_says_which_open_ones_it_rests_on(options, tmp_path):
     project = {
         "A.lean": "theorem bad : 1 = 2 := by\n  sorry\n\ndef data : Nat := sorry\n\ntheorem plain : 1 = 1 := rfl\n",

@@ -38,7 +38,8 @@ def test_another_trigger_is_refused_by_name(text):
 
 
 def test_a_duration_is_no_number_of_steps():
-    assert duration("0:01:30", "--max-time") == 90 and duration("never", "--max-time") is None
+    assert duration("0:01:30", "--max-time") == 90 and duration("0:75:00", "--max-time") == 4500
+    assert duration("never", "--max-time") is None
     with pytest.raises(UserError, match="--max-time must look like 2:30:00"):
         duration("100steps", "--max-time")
 
