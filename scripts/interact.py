@@ -37,7 +37,6 @@ from nanoproof.policy.text_policy import TextPolicy
 from nanoproof.prover.cli_input import line_input
 from nanoproof.prover.console import Console
 from nanoproof.search.policy import Policy
-from nanoproof.training.named_data import proved_states
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,6 @@ def main(argv: list[str] | None = None) -> int:
             texts=suggesting.texts,
             dist=dist,
             retrieving=suggesting.retrieving,
-            proved=proved_states(suggesting.retrieving),
         )
         policy = stack.enter_context(opened)
         session = open_session(stack, options)

@@ -56,7 +56,6 @@ from nanoproof.prover.whole_proof import Verifier, WholeProofProver
 from nanoproof.repos.project import imported_into
 from nanoproof.repos.proving import server_imports
 from nanoproof.search.config import ALGORITHM, NOT_FLAGS, SearchConfig
-from nanoproof.training.named_data import proved_states
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ class ProveOptions:
         retrieving = self.suggesting.retrieving
         check(
             not (self.whole_proof and (retrieving.count or retrieving.adds_tactics)),
-            "--retrieve, --premise-tactics, --step-tactics, --similar-tactics are for states; --whole-proof has none",
+            "--retrieve, --premise-tactics, --step-tactics are for states; --whole-proof has none",
         )
         check((self.dataset is None) == (self.id is None), "--dataset and --id go together")
 
@@ -287,8 +286,7 @@ def main(argv: list[str] | None = None) -> int:
         if options.whole_proof:
             prover, budget = stack.enter_context(open_whole(options)), options.writing.samples
         else:
-            similar = proved_states(options.suggesting.retrieving)
-            policy = stack.enter_context(open_suggesting(options.suggesting, sampling, proved=similar))
+            policy = stack.enter_context(open_suggesting(options.suggesting, sampling))
             prover, budget = Prover(policy, search_config, prover_options), options.num_simulations
         session = stack.enter_context(open_session(options))
         name, spec = options.suggesting.name, options.suggesting.checkpoint.model_path

@@ -60,7 +60,7 @@ LAYERS = {
 TORCH_FREE = ("lean", "search", "prover", "monitor")
 ENTRY_POINT = 12
 LONGEST_MODULE = 600
-MOST_MODULES = 334
+MOST_MODULES = 332
 """With nine that hold options, names and word counts without torch, so that commands start without it;
 with five of steps that are computed (products, polynomials, known facts, certificates, inductions);
 with common/git.py, by which a foreign folder runs nothing, lean/server/sandbox.py, in which its Lean runs,
@@ -69,7 +69,7 @@ lean/file_theorems.py: what of a file cannot be scored is named, and the rest is
 three of the policy on a CPU by compiled code, in a third of the time (`--engine`);
 five by which NanoLean's processes are forks, calls on one machine go without HTTP, freed memory is kept:
 lean/server/forks.py, calls.py, local.py, lean/local_socket.py, common/host_memory.py;
-seven that find tactics beside the policy's, in a state, its goal, its definitions and in similar proofs;
+five that find tactics beside the policy's, in a state, its goal and its definitions;
 seven of models of others with values, searched and trained with, in this process or at servers;
 actors/state_questions.py, which answers states typed into the page, monitor/params.py and common/trackers.py."""
 # repos/certified.py and 210 lines: an outside verdict on the proofs of a project; repos/source_file.py and names.py:
@@ -367,7 +367,7 @@ def test_no_name_of_a_file_occurs_more_than_twice() -> None:
 
 # -- how dense the code is, and how much of it there is ------------------------------------------------------------
 
-MOST_LINES = {"nanoproof": 90_970, "nanolean": 36_930}
+MOST_LINES = {"nanoproof": 90_655, "nanolean": 36_930}
 """All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets, said here: of
 the last 170 of nanoproof, private names of imported files, statements with a bar at the begin of a line, and servers
 that say nothing; of 7 before, trees that are linked once they can be had; of 630, steps that are computed for products,
@@ -375,7 +375,7 @@ recurrences, monotone functions, closures, accumulators; of 38 before, induction
 18, what a first GPU asked for; of the 2,000 before, why its inference and training do what they do, and in plain steps;
 of the 300 after these, RL that begins inside of reference proofs (--start-states); of 3,800, tools for agents, SorryDB,
 the hub; of 700, the policy on a CPU by compiled code; of 500, processes by fork and calls without HTTP; of 1,150, steps
-that states suggest, and similar proofs; of 2,700, values and RL for models of others; of 350, trackio, and what the
+that states suggest; of 2,700, values and RL for models of others; of 350, trackio, and what the
 model of a live run says at a state that is typed in; of 600 of nanolean, messages in the words of Lean and processes by
 fork; of 150 each, why `common` and `retrieval` do what they do; of 80, why `mcp` and `cluster` do; of 370, why
 `evaluation` does; of 600, why `repos` and `compat` do; of 430, why `data` does; of 80, why `doctor` does; of 410, what
@@ -389,10 +389,10 @@ where its parser follows Lean's, and a dot for an argument; of 240 of nanoproof,
 and lemmas inside of inductions, by steps; of 40 of nanolean, equations of functions that `simp` uses where these are
 applied to more, as Lean does; of 20 of nanolean, fields of structures that are written out; of 510 of nanoproof, steps
 by certificates (no common divisor, sums of two coins, infinite descent) and what exists for the next number."""
-MOST_FLAGS = {"nanoproof.rl": 107, "scripts.prover_eval": 80, "scripts.prove": 60}
+MOST_FLAGS = {"nanoproof.rl": 106, "scripts.prover_eval": 78, "scripts.prove": 58}
 """Flags that `--help-all` explains; constants it lists by name. `--checker` of evaluations: every score has the verdict
 of an outside checker; `--engine`: the policy by compiled code or by torch; `--html`: a report as one file, to send;
-four of steps that states suggest and of similar proofs: a network that does not know a step proves what needs it. Of
+two of steps that states suggest: a network that does not know a step proves what needs it. Of
 RL, seven say how a model of others is asked and trained, and where; `--shard` is for those that fit no GPU."""
 WRITTEN_OUT = (
     "common",

@@ -50,7 +50,6 @@ from nanoproof.prover.prover import ProverOptions
 from nanoproof.prover.whole_proof import Verifier
 from nanoproof.search.config import ALGORITHM, NOT_FLAGS, SearchConfig
 from nanoproof.search.policy import Policy
-from nanoproof.training.named_data import proved_states
 from nanoproof.training.options import RunOptions
 from nanoproof.training.setup import start_ranks
 
@@ -162,7 +161,6 @@ class EvalCommand:
         if self.whole.whole_proofs and (retrieving.count or retrieving.adds_tactics):
             raise UserError("--retrieve and tactics beside the policy's are for states, and --whole-proofs has none")
         self._premises = on_main(retrieving.settings)
-        self._proved = proved_states(retrieving)
         self.pool_maker: Callable[..., AttemptPool] = self._local_pool
         """Makes what works on the attempts: of a policy, and what an `AttemptPool` takes."""
         self.spread_writer: Callable[[LanguageModel], AbstractContextManager[LanguageModel]] = nullcontext
@@ -382,7 +380,6 @@ class EvalCommand:
             texts=options.texts,
             dist=self.dist,
             retrieving=options.retrieving,
-            proved=self._proved,
         )
 
     def _evaluate(self, pool: AttemptPool, job: Job, about: dict[str, Any]) -> dict[str, Any]:

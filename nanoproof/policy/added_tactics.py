@@ -1,7 +1,7 @@
-"""Tactics that are tried beside a policy's: with retrieved premises, of what a state itself says, of similar proofs.
+"""Tactics that are tried beside a policy's: with retrieved premises, and of what a state itself says.
 
-A network that was never shown a name or a step seldom writes it. What is made of the state, of a library and of proofs
-needs no network for that, like the rules that a hammer gives to aesop (Zhu et al. 2025, Premise Selection for a Lean
+A network that was never shown a name or a step seldom writes it. What is made of the state and of a library needs
+no network for that, like the rules that a hammer gives to aesop (Zhu et al. 2025, Premise Selection for a Lean
 Hammer); and a network that learns from the proofs so found writes them itself later.
 """
 
@@ -13,12 +13,10 @@ from typing import Protocol
 
 from nanoproof.lean.forbidden import banned_reason
 from nanoproof.lean.types import Theorem
-from nanoproof.policy.similar_tactics import similar_tactics
 from nanoproof.policy.statement_definitions import Definitions
 from nanoproof.policy.step_tactics import steps
 from nanoproof.retrieval.corpus import CorpusPremise
 from nanoproof.retrieval.premises import Retriever
-from nanoproof.retrieval.proved_states import ProvedStates
 from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.search.policy import Policy, Suggestion, around_each, policy_for
 
@@ -113,18 +111,6 @@ class StepTactics:
         return _ranked(tactics, self._options, self._learned())
 
 
-class SimilarTactics:
-    """Tactics of the proved states most like a state, in its names; with the log-probabilities of `StepTactics`."""
-
-    def __init__(self, options: RetrieveOptions, proved: ProvedStates, learned: Callable[[], int]) -> None:
-        self._options, self._proved, self._learned = options, proved, learned
-
-    def candidates(self, state_text: str, theorem: Theorem) -> list[tuple[str, float]]:
-        """Return the tactics."""
-        tactics = similar_tactics(self._proved, state_text, self._options.similar_tactics)
-        return _ranked(tactics, self._options, self._learned())
-
-
 @lru_cache(maxsize=256)  # a theorem's states ask for the same
 def _definitions(source: str) -> Definitions:
     return Definitions.of(source)
@@ -142,12 +128,11 @@ def with_added_tactics(
     policy: Policy,
     options: RetrieveOptions,
     retriever: Retriever | None = None,
-    proved: ProvedStates | None = None,
     learned: Callable[[], int] = lambda: 0,
 ) -> Policy:
     """Return a policy with the tactics beside it that options ask for: itself, if they ask for none.
 
-    `proved` are the proofs of `--similar-tactics`, `learned` the steps of RL that the network has had.
+    `learned` are the steps of RL that the network has had.
     """
     sources: list[TacticSource] = []
     if options.premise_tactics:
@@ -155,9 +140,6 @@ def with_added_tactics(
         sources.append(PremiseTactics(retriever, options))
     if options.step_tactics:
         sources.append(StepTactics(options, retriever, learned))
-    if options.similar_tactics:
-        assert proved is not None, "--similar-tactics needs the proofs, which the command loads"
-        sources.append(SimilarTactics(options, proved, learned))
     if not sources:
         return policy
     return around_each(policy, lambda member: AddedTactics(member, sources))

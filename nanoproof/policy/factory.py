@@ -28,7 +28,6 @@ from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.retrieval.corpus import DeclaringFile
 from nanoproof.retrieval.folders import WORDS
 from nanoproof.retrieval.premises import Retriever
-from nanoproof.retrieval.proved_states import ProvedStates
 from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.search.policy import Policy, PolicyTeam
 
@@ -57,14 +56,13 @@ def open_policy(
     dist: "DistInfo | None" = None,
     retrieving: RetrieveOptions | None = None,
     files: Sequence[DeclaringFile] = (),
-    proved: ProvedStates | None = None,
 ) -> Iterator[Policy]:
     """Open the policy called `name` over what `load_network` gave, or with `server` that of a policy server.
 
     Where a model of the steps remaining is named (`ProgressOptions`), it weighs the candidates of models and servers.
     `spec` names the model, or several (`A,B`), which share the simulations of a theorem; `texts` says how models of
     others are asked, and `dist` where they compute. With `retrieving` a model is given premises, those of `files` too,
-    and any policy tactics beside its own, those of `proved` states among them. Raises PolicyUnreachable if there is no
+    and any policy tactics beside its own. Raises PolicyUnreachable if there is no
     such server, and UserError for a model that cannot be opened or asked, for a retriever that is not there, or if
     `sampling` is beyond its limits.
     """
@@ -87,7 +85,6 @@ def open_policy(
                     dist=dist,
                     retrieving=retrieving,
                     files=files,
-                    proved=proved,
                 )
                 policies.append(stack.enter_context(opened))
             yield PolicyTeam(policies)
@@ -109,7 +106,7 @@ def open_policy(
             from nanoproof.policy.steps_remaining import open_weighing
 
             policy = open_weighing(policy, texts.progress)
-        yield with_added_tactics(policy, retrieving, retriever, proved)
+        yield with_added_tactics(policy, retrieving, retriever)
 
 
 @contextmanager
@@ -189,11 +186,8 @@ def open_suggesting(
     sampling: SamplingConfig,
     solvers: Sequence[str] = SOLVERS,
     files: Sequence[DeclaringFile] = (),
-    proved: ProvedStates | None = None,
 ) -> Iterator[Policy]:
     """Open the policy that the options of a command name; it may be given the premises of `files`.
-
-    `proved` are the proofs that `--similar-tactics` asks for.
 
     Raises what `load_network` and `open_policy` raise.
     """
@@ -220,7 +214,6 @@ def open_suggesting(
         dist=dist,
         retrieving=options.retrieving,
         files=files,
-        proved=proved,
     ) as policy:
         yield policy
 

@@ -21,7 +21,6 @@ from nanoproof.repos.tries import Rung
 from nanoproof.retrieval.corpus import DeclaringFile
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.policy import Policy
-from nanoproof.training.named_data import proved_states
 
 FIRST_BUDGET = 4
 """Simulations of the search with solver tactics alone."""
@@ -92,8 +91,7 @@ def open_ways(
     premise_files: Sequence[DeclaringFile] = ()
     if helped is not None:
         premise_files = files()
-    proved = proved_states(suggesting.retrieving)
-    opened = open_suggesting(suggesting, sampling, solvers or ("rfl",), premise_files, proved)
+    opened = open_suggesting(suggesting, sampling, solvers or ("rfl",), premise_files)
     policy = stack.enter_context(opened)
     spec = suggesting.checkpoint.model_path
     name: str = suggesting.name

@@ -40,22 +40,9 @@ class RetrieveOptions:
         metavar="N",
         advanced=True,
     )
-    similar_tactics: int = opt(
-        0,
-        "Tactics of the proved states most like a state, tried beside the policy's in its names; at most N, 0: none.",
-        min=0,
-        metavar="N",
-        advanced=True,
-    )
-    similar_data: str | None = opt(
-        None,
-        "Proofs of --similar-tactics: `nanolean`, `leantree`, `repo:NAME`, a file of LeanTree JSONL, or an RL run.",
-        metavar="DATA",
-        advanced=True,
-    )
     step_logprob: float = opt(
         STEP_LOGPROB,
-        "Log-probability that the first of such steps and of such tactics counts with; the k-th ln k less.",
+        "Log-probability that the first of such steps counts with; the k-th ln k less.",
         max=0,
         constant=True,
     )
@@ -86,7 +73,6 @@ class RetrieveOptions:
             self.retriever in (None, WORDS) or self.count > 0,
             "--retriever needs --retrieve K, --premise-tactics K or --step-tactics N",
         )
-        check(self.similar_data is None or self.similar_tactics > 0, "--similar-data is for --similar-tactics N")
         check(
             self.searching.index_search == "exact" or self.retriever not in (None, WORDS),
             "--index-search ann needs --retriever, the folder of an index",
@@ -103,7 +89,7 @@ class RetrieveOptions:
     @property
     def adds_tactics(self) -> bool:
         """Whether tactics are tried beside the policy's."""
-        return self.premise_tactics > 0 or bool(self.step_tactics) or self.similar_tactics > 0
+        return self.premise_tactics > 0 or bool(self.step_tactics)
 
     def settings(self) -> dict[str, Any] | None:
         """Return what these options change of what a policy suggests, for the record; None if nothing.
@@ -112,11 +98,7 @@ class RetrieveOptions:
         """
         changes: dict[str, Any] = {}
         if self.step_tactics:
-            changes["step_tactics"] = self.step_tactics
-        if self.similar_tactics:
-            changes |= {"similar_tactics": self.similar_tactics, "similar_data": self.similar_data}
-        if self.step_tactics or self.similar_tactics:
-            changes["step_logprob"] = self.step_logprob
+            changes |= {"step_tactics": self.step_tactics, "step_logprob": self.step_logprob}
         if self.count == 0:
             return changes or None
         if self.retrieve:

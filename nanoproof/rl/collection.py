@@ -33,14 +33,12 @@ from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.attempt_log import START_STATES, AttemptLog, attempt_of, logged_attempts, number_of
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.retrieval.premises import Retriever
-from nanoproof.retrieval.proved_states import ProvedStates
 from nanoproof.rl.batch_sampler import Buffers, buffers_of
 from nanoproof.rl.learner import PolicyLearner, TrainedPolicy
 from nanoproof.rl.matchmaker import Assignment, Matchmaker, event_of
 from nanoproof.rl.options import RLConfig
 from nanoproof.rl.start_states import StartStates
 from nanoproof.search.policy import Policy
-from nanoproof.training.named_data import indexed, load_transitions
 from nanoproof.training.setup import Stage
 
 log = logging.getLogger(__name__)
@@ -76,10 +74,8 @@ class Experience:
         matchmaker: Matchmaker,
         buffers: Buffers,
         starts: StartStates | None = None,
-        proved: ProvedStates | None = None,
     ) -> None:
-        """`starts` and `proved`, where they are wanted, learn from attempts too."""
-        self.proved = proved
+        """`starts`, where they are wanted, learn from attempts too."""
         self.theorems, self.matchmaker, self.buffers, self.starts = list(theorems), matchmaker, buffers, starts
         self.attempts = self.proofs = 0
         self.ever_proven: set[tuple[str, str]] = set()
@@ -89,10 +85,7 @@ class Experience:
     def create(cls, config: RLConfig, theorems: Sequence[Theorem], starts: StartStates | None = None) -> Self:
         """Make the experience of a run that has no attempts yet."""
         buffers = buffers_of(config.rl, config.solvers_left_out)
-        proved = None
-        if config.retrieving.similar_tactics:
-            proved = indexed(load_transitions(config.rl.sft_data)[0])
-        return cls(theorems, Matchmaker(len(theorems), config.matchmaker), buffers, starts, proved)
+        return cls(theorems, Matchmaker(len(theorems), config.matchmaker), buffers, starts)
 
     def theorem(self, index: int) -> Theorem:
         """Return the theorem that the matchmaker knows by a number."""
@@ -111,8 +104,6 @@ class Experience:
             self.attempts += 1
             self.proofs += attempt.outcome == "proven"
             # In the order of the attempts, as all else: every rank has the same index, and a resumed run too.
-            if self.proved is not None and attempt.outcome == "proven":
-                self.proved.add((item.state, item.tactic) for item in attempt.transitions)
             # Also without --start-states, where a resumed run or the one of --load-buffer had them.
             if attempt.theorem.dataset == START_STATES:
                 if self.starts is not None:
@@ -454,9 +445,7 @@ class Collection:
         assert purpose in PURPOSES
         spec = self.spec(purpose)
         state = self._learner.state
-        policy = with_added_tactics(
-            policy, self._config.retrieving, self._retriever, self.experience.proved, lambda: state.step
-        )
+        policy = with_added_tactics(policy, self._config.retrieving, self._retriever, lambda: state.step)
         return Prover(policy, spec.search, spec.options, lambda: f"step {state.step}")
 
     def gather(self, max_seconds: float | None) -> None:

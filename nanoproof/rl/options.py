@@ -317,7 +317,7 @@ class RLConfig:
     )
     matchmaker: MatchmakerConfig = group(MatchmakerConfig, "mm-")
     retrieving: RetrieveOptions = group(
-        RetrieveOptions, without=("retrieve", "retrieve_tokens", "similar_data"), retriever=change(advanced=True)
+        RetrieveOptions, without=("retrieve", "retrieve_tokens"), retriever=change(advanced=True)
     )
 
     def __post_init__(self) -> None:
@@ -325,7 +325,6 @@ class RLConfig:
         for flag, count in (
             ("--premise-tactics", self.retrieving.premise_tactics),
             ("--step-tactics", self.retrieving.step_tactics),
-            ("--similar-tactics", self.retrieving.similar_tactics),
         ):
             message = f"give either --cluster or {flag}: the learning process itself adds tactics"
             check(not (clustered and count), message)

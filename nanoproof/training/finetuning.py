@@ -52,10 +52,7 @@ class SFTOptions:
     )
     retrieving: RetrieveOptions = group(
         RetrieveOptions,
-        without=(
-            *("premise_tactics", "premise_logprob", "step_tactics", "similar_tactics", "similar_data"),
-            *("step_logprob", "step_decay"),
-        ),
+        without=(*("premise_tactics", "premise_logprob", "step_tactics", "step_logprob", "step_decay"),),
         retrieve=change(help="Premises to put before a state of training; 0: none.", advanced=True),
         retriever=change(advanced=True),
     )

@@ -1,23 +1,19 @@
-"""Transitions and rows to train on or to look proofs up in, by the names that `--data` and `--similar-data` know.
+"""Transitions and rows to train on, by the names that `--data` knows.
 
 Nothing here needs torch.
 """
 
 import logging
-from collections.abc import Sequence
 from pathlib import Path
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.run_dir import repo_name, resolve_run_dir, traced_file
+from nanoproof.common.run_dir import repo_name, traced_file
 from nanoproof.data import nanolean
 from nanoproof.data.sft import leantree
 from nanoproof.data.sources.manifest import read_manifest
 from nanoproof.data.transitions.leantree import TransitionList, load_split, split_proofs
 from nanoproof.data.weighted_rows import Row, read_rows
 from nanoproof.lean.types import Transition
-from nanoproof.prover.attempt_log import logged_attempts
-from nanoproof.retrieval.proved_states import ProvedStates
-from nanoproof.retrieval.retrieve_options import RetrieveOptions
 
 log = logging.getLogger(__name__)
 
@@ -61,34 +57,6 @@ def load_transitions(name: str) -> tuple[TransitionList, TransitionList]:
     for reason, count in (train.left_out + valid.left_out).items():
         log.info("%s: left out %d x %s", name, count, reason)
     return train, valid
-
-
-def proved_states(options: RetrieveOptions) -> ProvedStates | None:
-    """Index the proofs of `--similar-data`; None if `--similar-tactics` does not ask for any.
-
-    Raises UserError if they are not there.
-    """
-    if options.similar_tactics == 0:
-        return None
-    name = options.similar_data
-    if name is None:
-        raise UserError("--similar-tactics needs --similar-data: the proofs, as --data of sft names them, or an RL run")
-    if name in NAMED or repo_name(name) is not None or Path(name).expanduser().is_file():
-        return indexed(load_transitions(name)[0])
-    run = resolve_run_dir(name, "--similar-data")
-    transitions: list[Transition] = []
-    for _, attempt in logged_attempts(run):
-        # What was found, in this step or another: a log holds attempts that failed as well.
-        if attempt.outcome == "proven":
-            transitions += attempt.transitions
-    if not transitions:
-        raise UserError(f"--similar-data {name}: no attempt in {run} has proved anything")
-    return indexed(transitions)
-
-
-def indexed(transitions: Sequence[Transition]) -> ProvedStates:
-    """Index the steps of proofs."""
-    return ProvedStates.of((item.state, item.tactic) for item in transitions)
 
 
 def load_proofs(name: str) -> tuple[list[Transition], list[Transition]]:

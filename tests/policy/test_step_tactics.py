@@ -1,24 +1,20 @@
-"""Steps that a proof state itself suggests, by its text, and tactics of similar proofs in its names."""
+"""Steps that a proof state itself suggests, by its text."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nanoproof.lean.types import Theorem, parse_goal
+from nanoproof.lean.types import Theorem
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.added_tactics import with_added_tactics
 from nanoproof.policy.baselines import UniformPolicy
-from nanoproof.policy.similar_tactics import renamed, similar_tactics
 from nanoproof.policy.statement_definitions import Definitions
 from nanoproof.policy.step_tactics import steps
 from nanoproof.retrieval.corpus import CorpusPremise
-from nanoproof.retrieval.proved_states import ProvedStates
 from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.search.policy import policy_for
-from nanoproof.training.named_data import proved_states
 
 # -- types by their text ---------------------------------------------------------------------------------------------
 
@@ -200,8 +196,8 @@ def test_kinds_come_in_turn_and_no_more_than_asked() -> None:
 # -- beside a policy -------------------------------------------------------------------------------------------------
 
 
-def suggested(options: RetrieveOptions, state: str, proved: ProvedStates | None = None, learned: int = 0) -> Sequence:
-    policy = with_added_tactics(UniformPolicy(["simp", "rw [h1]"]), options, proved=proved, learned=lambda: learned)
+def suggested(options: RetrieveOptions, state: str, learned: int = 0) -> Sequence:
+    policy = with_added_tactics(UniformPolicy(["simp", "rw [h1]"]), options, learned=lambda: learned)
     found = policy_for(policy, Theorem(SOURCE, "", "t")).suggest(state)
     return list(zip(found.tactics, found.logprobs))[2:]
 
@@ -216,38 +212,3 @@ def test_steps_come_after_the_policys_own_and_are_trusted_less_with_time() -> No
 def test_no_tactics_are_added_unless_asked_for() -> None:
     policy = UniformPolicy(["simp"])
     assert with_added_tactics(policy, RetrieveOptions()) is policy
-
-
-# -- similar proofs --------------------------------------------------------------------------------------------------
-
-
-def test_a_tactic_is_written_in_the_names_of_another_state() -> None:
-    origin = parse_goal("a b : Nat\nh : a < b\nh1 : b < 3\n⊢ a < 3")
-    goal = parse_goal("x y z : Nat\nhx : x < y\nhz : z < 3\n⊢ x < 3")
-    assert renamed("exact Nat.lt_trans h h1", origin, goal) == "exact Nat.lt_trans hx hz"
-    assert renamed("have h2 := a.succ", origin, goal) == "have h2 := x.succ"
-    assert renamed("exact h", origin, parse_goal("x : Nat\n⊢ x < 3")) is None, "nothing there has that type"
-
-
-def test_the_likest_states_come_first_and_the_index_grows() -> None:
-    proved = ProvedStates.of([("xs ys : List α\n⊢ xs ++ ys = ys", "simp"), ("p q : Prop\nh : p ∧ q\n⊢ q", "exact h.2")])
-    state = "r s : Prop\nhr : r ∧ s\n⊢ s ∧ s"
-    assert similar_tactics(proved, state, 1) == ["exact hr.2"]
-    proved.add([("p q : Prop\nh : p ∧ q\n⊢ q ∧ q", "exact ⟨h.2, h.2⟩")])
-    assert similar_tactics(proved, state, 2) == ["exact ⟨hr.2, hr.2⟩", "exact hr.2"]
-    options = RetrieveOptions(similar_tactics=1, similar_data="nanolean")
-    assert suggested(options, state, proved) == [("exact ⟨hr.2, hr.2⟩", -3.0)]
-
-
-def test_the_proofs_of_a_run_are_read_from_its_log() -> None:
-    run = Path(__file__).parents[1] / "fixtures" / "first_run" / "rl" / "first_run"
-    proved = proved_states(RetrieveOptions(similar_tactics=1, similar_data=str(run)))
-    assert proved is not None
-    assert proved.like("s : Prop\n⊢ s → s", 1)[0].tactic == "intro h"
-
-
-def test_an_index_that_is_full_forgets_the_oldest_state() -> None:
-    proved = ProvedStates.of([("⊢ alpha", "one"), ("⊢ beta", "two")], most=2)
-    proved.add([("⊢ alpha", "three"), ("⊢ gamma", "four")])
-    assert [step.tactic for step in proved.like("⊢ gamma", 9)] == ["four", "two"]
-    assert len(proved) == 2

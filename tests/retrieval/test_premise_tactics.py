@@ -117,7 +117,7 @@ def test_reinforcement_learning_tries_them_in_collection_and_evaluation(tmp_path
     assert run(["index", "--encoder", "words", "--data", str(export), "--retriever", str(folder)]) == 0
     flags = ["--model-path", "sft/run", "--premise-tactics", "1", "--retriever", str(folder)]
     config = RLConfig.from_args(parse_args(flags))
-    experience = SimpleNamespace(proved=None)
+    experience = SimpleNamespace()
     collection = Collection(config, SimpleNamespace(state=None), experience, small.ALONE)  # type: ignore[arg-type]
     for purpose in ("collect", "evaluate"):
         prover = collection._make_prover(purpose, UniformPolicy(["simp"]))

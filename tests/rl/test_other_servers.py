@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from nanolean.data.make import make_classics, write_records
 from nanoproof.common.files import read_jsonl
-from nanoproof.data.transitions.leantree import goal_object
 from scripts import prove, prover_eval
 from tests.fakes.leantree_server import LeanTreeServer
 from tests.helpers import FORK_REPL
@@ -101,14 +99,3 @@ def test_steps_that_a_state_suggests_need_no_server_of_ours(address: str, tmp_pa
     prove.main([*words, "--step-tactics", "12"])
     proof = out.read_text(encoding="utf-8")
     assert "sorry" not in proof and "induction n" in proof
-    # What was found once is found again by likeness alone, in other names.
-    transitions = tmp_path / "proved.jsonl"
-    solved = NEEDS_STEPS.replace(
-        "  sorry", "  induction n with\n  | zero => exact h0\n  | succ n ih =>\n    rw [hs]\n    exact ih"
-    )
-    write_records(transitions, "mine", 2 * make_classics([("constant", NEEDS_STEPS, solved)], goal_object))
-    file.write_text(
-        NEEDS_STEPS.replace("h0", "zero").replace("hs", "step").replace("(n : Nat) : f n", "(k : Nat) : f k")
-    )
-    prove.main([*words, "--similar-tactics", "4", "--similar-data", str(transitions)])
-    assert "sorry" not in out.read_text(encoding="utf-8")
