@@ -190,7 +190,8 @@ for mark, messages, code in json.loads((folder / "answers.json").read_text(encod
         if code is None:
             time.sleep({forever})
         questions = re.findall(r"#check (\\S+)", text)
-        for message in [*messages, *(["information", "#check " + name, name + " : p"] for name in questions)]:
+        printed = [["information", "#check " + name, name.removeprefix("_root_.") + " : p"] for name in questions]
+        for message in [*messages, *printed]:
             if isinstance(message, str):
                 print(message)
                 continue
@@ -261,7 +262,7 @@ def verdict(folder: Path, *flags: str) -> str | None:
 
 def axioms(words: str, name: str = "good") -> Told:
     """What Lean answers to `#print axioms`."""
-    return "information", f"#print axioms {name}", f"'{name}' {words}"
+    return "information", f"#print axioms _root_.{name}", f"'{name}' {words}"
 
 
 NO_AXIOMS = axioms("does not depend on any axioms")
@@ -331,17 +332,11 @@ def test_every_theorem_of_a_file_is_asked_for(lean: FakeLean, tmp_path: Path) ->
     lean.answer("first'", axioms(first, "first'"), axioms(second, "N.second"))
     assert verdict(write(tmp_path / "proofs", two=PROOFS["two"]), "--several") is None
     asked = lean.calls()[0][2].split("end N\n")[1]
-    assert asked.split() == [
-        "#print",
-        "axioms",
-        "first'",
-        "#check",
-        "first'",
-        "#print",
-        "axioms",
-        "N.second",
-        "#check",
-        "N.second",
+    assert asked.strip().split("\n") == [
+        "#print axioms _root_.first'",
+        "#check _root_.first'",
+        "#print axioms _root_.N.second",
+        "#check _root_.N.second",
     ]
 
 

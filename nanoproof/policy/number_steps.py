@@ -68,14 +68,15 @@ class NumberSteps:
         First `a`, and then, as `2 * (k * k) = b * b`, also `b`.
         """
         for type_ in self._types.values():
-            equation, tactics = type_, [""]
-            while (multiple := self._multiple(equation)) is not None and len(tactics) <= MOST_DIVIDED:
+            equation = type_
+            tactics: list[str] = []
+            while (multiple := self._multiple(equation)) is not None and len(tactics) < MOST_DIVIDED:
                 variable, modulus = multiple
-                k = self._fresh(*["k"] * len(tactics))[-1]
+                k = self._fresh(*["k"] * (len(tactics) + 1))[-1]
                 tactics.append(f"{_residues(variable, k, modulus)} <;> (try grind)")
                 equation = printed.instance(equation, {variable: (modulus, "*", k)})
-            if tactics[1:]:
-                yield " <;> ".join(tactics[1:])
+            if tactics:
+                yield " <;> ".join(tactics)
 
     def _multiple(self, equation: Tokens) -> tuple[str, str] | None:
         """Return a variable and the number that divides its power by an equation of products; None if it says none."""

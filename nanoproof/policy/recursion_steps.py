@@ -14,8 +14,6 @@ from nanoproof.policy.printed_types import Tokens
 
 MOST_SPLITS = 3
 """Booleans that are split at once: eight cases."""
-MOST_WITNESSES = 3
-"""Tuples of numbers that are tried for what exists, beside those that the hypothesis has."""
 
 
 class RecursionSteps:
@@ -131,7 +129,7 @@ class RecursionSteps:
                 remaining = iter(proofs)
                 term = [name]
                 for argument in fact.arguments:
-                    term.append(values[argument.name] if argument.name else next(remaining))
+                    term.append(values[argument.name] if argument.name else next(remaining, "_"))
                 applied = f"(have {smaller} := {' '.join(term)} <;> omega)"
                 yield f"rcases Nat.eq_zero_or_pos {value} with {positive} | {positive} <;> first | omega | {applied}"
 
