@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nanoproof.lean.lexical import find_top_level, mask, spans, without_header
+from nanoproof.lean.lexical import ASCII_SYMBOLS, find_top_level, mask, spans, without_header
 from nanoproof.lean.source import parse_declaration, sorries
 from nanoproof.lean.types import Theorem
 
@@ -293,8 +293,6 @@ _COMMAND_LINE = re.compile(
     r"abbrev|instance|axiom|local|macro|notation|end|private|protected|nonrec|structure|inductive|class|attribute|"
     r"include|omit|mutual|syntax|scoped|infixl?|infixr|prefix|postfix)(?![\w.'])|@\[|#\w"
 )
-# Symbols that Lean reads as one. `!=` is none of them: it is another relation than `≠`.
-_SYMBOLS = (("<->", "↔"), ("->", "→"), ("<=", "≤"), (">=", "≥"), ("/\\", "∧"), ("\\/", "∨"))
 _NO_TACTIC = re.compile(rf"(?!open|set_option)(?:{_COMMAND_LINE.pattern})")
 _VALUE = re.compile(r"\s*:=")
 _BY = re.compile(r"\s*by(?![\w.'!?])")
@@ -514,7 +512,7 @@ def _indent(line: str) -> int:
 def _compact(code: str) -> str:
     """Remove blanks, and write symbols one way: models write `→` for a `->` of the question, or in turn."""
     code = "".join(code.split())
-    for ascii_form, symbol in _SYMBOLS:
+    for ascii_form, symbol in ASCII_SYMBOLS.items():
         code = code.replace(ascii_form, symbol)
     return code
 

@@ -27,6 +27,8 @@ _SKIPPED = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 KINDS = ("line", "block", "raw", "string", "char", "quoted")
+ASCII_SYMBOLS = {"<->": "↔", "->": "→", "<=": "≤", ">=": "≥", "/\\": "∧", "\\/": "∨"}
+"""Two ways to write one symbol of Lean. `!=` is none of them: it is another relation than `≠`."""
 _BAR = re.compile(r"\n[ \t]*\|(?![|>])")
 _BLOCK_EDGE = re.compile(r"/-|-/")
 WORD = re.compile(r"[^\W\d][\w.'!?₀-₉]*")

@@ -24,10 +24,10 @@ class CertificateSteps:
     def __init__(self, target: Tokens, types: Mapping[str, Tokens], fresh: Callable[..., list[str]]) -> None:
         self._target, self._types, self._fresh = target, types, fresh
 
-    def congruent(self) -> Iterator[str]:
+    def congruences(self) -> Iterator[str]:
         """Yield `rw` of the parts of a sum or product modulo `m` by equations modulo `m` that the context has."""
-        sides = printed.split_at(self._target, ("=",))
-        if len(sides) != 2 or not printed.is_term(self._target, ("=",)):
+        sides = printed.sides(self._target, "=")
+        if sides is None:
             return
         left, right = _modulo(sides[0]), _modulo(sides[1])
         if left is None or right is None or left[1] != right[1]:
@@ -47,12 +47,12 @@ class CertificateSteps:
             if needed and None not in needed:
                 yield f"rw [{', '.join(chain([lemma], filter(None, needed), ['← ' + lemma]))}]"
 
-    def found(self) -> Iterator[str]:
+    def whole_proofs(self) -> Iterator[str]:
         """Yield whole proofs by a certificate."""
         yield from self.coprime()
         yield from self.euclid()
-        yield from self.combined()
-        yield from self.with_rest()
+        yield from self.two_coins()
+        yield from self.quotient_with_remainder()
 
     def coprime(self) -> Iterator[str]:
         """Yield that two numbers have no common divisor: by a combination that is 1, or as divisors of such numbers."""
@@ -63,7 +63,7 @@ class CertificateSteps:
         first, second = numbers
         left = ("Nat.gcd_dvd_left _ _", "Nat.gcd_dvd_right _ _")
         for smaller, larger, (of_smaller, of_larger) in ((first, second, left), (second, first, left[::-1])):
-            quotient = _with_rest_one(smaller, larger)
+            quotient = _with_remainder_one(smaller, larger)
             if quotient is not None:
                 yield _by_combination(smaller, quotient, of_smaller, "1", of_larger)
             for type_ in self._types.values():
@@ -71,7 +71,7 @@ class CertificateSteps:
                 for more, less in (equation, equation[::-1]) if len(equation) == 2 else ():
                     # `a * x = b * y + 1`
                     times = _quotient(more, larger)
-                    other = _with_rest_one(smaller, less)
+                    other = _with_remainder_one(smaller, less)
                     if times is not None and other is not None:
                         yield _by_combination(smaller, other, of_smaller, times, of_larger)
         # A divisor of both divides what they divide, and so the 1 that is known to be the greatest for these.
@@ -84,10 +84,10 @@ class CertificateSteps:
 
     def euclid(self) -> Iterator[str]:
         """Yield that what divides a product and has no divisor with one factor divides the other."""
-        sides = printed.split_at(self._target, ("∣",))
-        if len(sides) != 2 or not printed.is_term(self._target, ("∣",)):
+        sides = printed.sides(self._target, "∣")
+        if sides is None:
             return
-        divisor, wanted = map(printed.stripped, sides)
+        divisor, wanted = sides
         coprime: dict[Tokens, str] = {}
         for name, type_ in self._types.items():
             known = printed.split_at(type_, ("=",))
@@ -111,7 +111,7 @@ class CertificateSteps:
                         multiple = f"Nat.dvd_mul_left {printed.argument_text(divisor)} {printed.argument_text(wanted)}"
                     yield f"simpa [{rules}] using Nat.dvd_gcd ({multiple}) {name}"
 
-    def with_rest(self) -> Iterator[str]:
+    def quotient_with_remainder(self) -> Iterator[str]:
         """Yield quotient and remainder where the goal is that there are such: `∃ q r, n = 3 * q + r ∧ r < 3`."""
         bound, body = printed.read_binders(self._target[1:]) if self._target[:1] == ("∃",) else ([], ())
         names = []
@@ -134,11 +134,11 @@ class CertificateSteps:
                     else:
                         yield f"refine ⟨{witnesses}, ?_⟩ <;> simp_all [Nat.div_add_mod, Nat.mod_lt]"
 
-    def combined(self) -> Iterator[str]:
+    def two_coins(self) -> Iterator[str]:
         """Yield a sum of two coins for each remainder, where the goal is that all numbers from some on have one."""
         bound, body = printed.read_binders(self._target[1:]) if self._target[:1] == ("∃",) else ([], ())
-        sides = printed.split_at(body, ("=",))
-        if len(bound) != 2 or len(sides) != 2 or not printed.is_term(body, ("=",)):
+        sides = printed.sides(body, "=")
+        if len(bound) != 2 or sides is None:
             return
         for number, total in (sides, sides[::-1]):
             summands = printed.split_at(total, ("+",))
@@ -169,8 +169,8 @@ class CertificateSteps:
             return
         for name, type_ in reversed(tuple(self._types.items())):
             for relation in ("≤", "<"):
-                sides = printed.split_at(type_, (relation,))
-                if len(sides) != 2 or not printed.is_term(type_, (relation,)):
+                sides = printed.sides(type_, relation)
+                if sides is None:
                     continue
                 for factor in _factors_beside(sides, self._target):
                     product = f"have {new} := Nat.mul_le_mul_right {printed.argument_text(factor)} {name}"
@@ -178,7 +178,7 @@ class CertificateSteps:
                     yield product
 
 
-def _factors_beside(sides: list[Tokens], target: Tokens) -> Iterator[Tokens]:
+def _factors_beside(sides: tuple[Tokens, Tokens], target: Tokens) -> Iterator[Tokens]:
     """Yield what one of the sides is multiplied by in the target; of a power `b ^ (n + 1)` it is `b`."""
     seen: list[Tokens] = []
     if len(sides[0]) == len(sides[1]) == 1:
@@ -188,7 +188,7 @@ def _factors_beside(sides: list[Tokens], target: Tokens) -> Iterator[Tokens]:
         if is_numeral(sides[0]) and is_mentioned and ("*" in target or "^" in target):
             yield sides[1]
         return
-    for side in map(printed.stripped, sides):
+    for side in sides:
         base_and_exponent = printed.split_at(side, ("^",))
         if len(base_and_exponent) == 2 and len(base_and_exponent[1]) == 1:
             base, exponent = base_and_exponent
@@ -230,7 +230,7 @@ def _by_combination(smaller: Tokens, quotient: str, of_smaller: str, times: str,
     return f"exact Nat.eq_one_of_dvd_one ((Nat.dvd_add_right ({first})).mp ({second}))"
 
 
-def _with_rest_one(divisor: Tokens, number: Tokens) -> str | None:
+def _with_remainder_one(divisor: Tokens, number: Tokens) -> str | None:
     """Return `q` with `number = divisor * q + 1`, by long division; None where that is not what is left."""
     remaining, by = polynomial(number), polynomial(divisor)
     if not remaining or not by or remaining[()] < 1:
@@ -277,8 +277,8 @@ def _modulo(side: Tokens) -> tuple[Tokens, Tokens] | None:
 
 def _congruence(name: str, type_: Tokens, modulus: Tokens) -> Iterator[tuple[Tokens, Tokens, str]]:
     """Yield what `a % m = b % m` makes the same, either way, with the text that rewrites by it."""
-    sides = printed.split_at(type_, ("=",))
-    if len(sides) == 2 and printed.is_term(type_, ("=",)):
+    sides = printed.sides(type_, "=")
+    if sides is not None:
         first, second = _modulo(sides[0]), _modulo(sides[1])
         if first is not None and second is not None and first[1] == second[1] == modulus:
             yield first[0], second[0], name

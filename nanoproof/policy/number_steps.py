@@ -80,8 +80,8 @@ class NumberSteps:
 
     def _multiple(self, equation: Tokens) -> tuple[str, str] | None:
         """Return a variable and the number that divides its power by an equation of products; None if it says none."""
-        sides = printed.split_at(equation, ("=",))
-        if len(sides) != 2 or not printed.is_term(equation, ("=",)) or {"*", "^"}.isdisjoint(equation):
+        sides = printed.sides(equation, "=")
+        if sides is None or {"*", "^"}.isdisjoint(equation):
             return None
         for power, multiple in (sides, sides[::-1]):
             left, right = polynomial(power), polynomial(multiple)

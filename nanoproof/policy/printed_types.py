@@ -168,6 +168,14 @@ def is_term(tokens: Tokens, allowed: Sequence[str] = ()) -> bool:
     return True
 
 
+def sides(type_: Tokens, relation: str) -> tuple[Tokens, Tokens] | None:
+    """Return the two sides of a relation, None for what is none."""
+    parts = split_at(type_, (relation,))
+    if len(parts) != 2 or not is_term(type_, (relation,)):
+        return None
+    return stripped(parts[0]), stripped(parts[1])
+
+
 # -- Facts -----------------------------------------------------------------------------------------------------------
 
 

@@ -32,11 +32,11 @@ class ProductSteps:
     def cancelled(self) -> Iterator[str]:
         """Yield the goal by a hypothesis both of whose sides have the same factors more than those of the goal."""
         for relation, lemma in _CANCELLING.items():
-            wanted = _sides(self._target, relation)
+            wanted = printed.sides(self._target, relation)
             if wanted is None or not self._has_numbers:
                 continue
             for name, type_ in reversed(tuple(self._types.items())):
-                sides = _sides(type_, relation)
+                sides = printed.sides(type_, relation)
                 if sides is None:
                     continue
                 common = _common_factor(sides, wanted)
@@ -73,23 +73,15 @@ class ProductSteps:
     ) -> tuple[str, str, Tokens] | None:
         """Return a tactic by which a variable of the goal is replaced, the variable, and its value; None at the end."""
         for name, type_ in types:
-            equation = _sides(type_, "=")
+            equation = printed.sides(type_, "=")
             for variable, value in (equation, equation[::-1]) if equation is not None else ():
                 if _is_variable(variable, value, divides):
                     return f"subst {name}", variable[0], value
-            division = _sides(type_, "∣")
+            division = printed.sides(type_, "∣")
             if division is not None and _is_variable(division[1], division[0], divides):
                 new = self._fresh(*["k"] * (number + 1))[number]
                 return f"obtain ⟨{new}, rfl⟩ := {name}", division[1][0], (*printed.in_brackets(division[0]), "*", new)
         return None
-
-
-def _sides(type_: Tokens, relation: str) -> tuple[Tokens, Tokens] | None:
-    """Return the two sides of a relation, None for what is none."""
-    sides = printed.split_at(type_, (relation,))
-    if len(sides) != 2 or not printed.is_term(type_, (relation,)):
-        return None
-    return printed.stripped(sides[0]), printed.stripped(sides[1])
 
 
 def _is_variable(term: Tokens, value: Tokens, divides: Tokens) -> bool:
@@ -122,7 +114,7 @@ def _common_factor(sides: tuple[Tokens, Tokens], wanted: tuple[Tokens, Tokens]) 
 
 def _quotient(divides: Tokens, types: list[tuple[str, Tokens]], tactics: list[str]) -> Iterator[str]:
     """Yield the tactics and then the quotient, if the division comes out even: at once, or by what a hypothesis has."""
-    sides = _sides(divides, "∣")
+    sides = printed.sides(divides, "∣")
     if sides is None or sides[0] == sides[1]:
         return
     direct = _witness(*sides)
@@ -131,7 +123,7 @@ def _quotient(divides: Tokens, types: list[tuple[str, Tokens]], tactics: list[st
         return
     for name, type_ in reversed(types):
         # `a ∣ x * y` where `x * y` divides what is wanted; a variable in its place has been replaced.
-        division = _sides(type_, "∣")
+        division = printed.sides(type_, "∣")
         if division is None or len(division[1]) == 1:
             continue
         above = _witness(division[1], sides[1])

@@ -27,7 +27,7 @@ class RecursionSteps:
             if type_ in NUMBERS:
                 self._numbers.append(name)
 
-    def measured(self) -> Iterator[str]:
+    def measure_inductions(self) -> Iterator[str]:
         """Yield strong inductions over `m x` where a hypothesis compares values of `m` with `<`."""
         if self._in_induction:
             return
@@ -54,7 +54,7 @@ class RecursionSteps:
         known = self._types.get(measure)
         return known is None or (known[: len(type_) + 1] == (*type_, "→") and known[len(type_) + 1 :] in NUMBERS)
 
-    def filtered(self) -> Iterator[str]:
+    def filter_cases(self) -> Iterator[str]:
         """Yield a case for each Boolean of the first element where a list with one is filtered."""
         if "List.filter" not in self._target or "::" not in self._target:
             return
@@ -73,20 +73,20 @@ class RecursionSteps:
             yield " <;> ".join([*splits, "simp_all [List.filter]"])
         yield "simp only [List.filter]"
 
-    def upward(self) -> Iterator[str]:
+    def bounded_inductions(self) -> Iterator[str]:
         """Yield inductions over `h : a ≤ n`: from `a` on, by steps of one."""
         if self._in_induction:
             return
         for name, type_ in reversed(tuple(self._types.items())):
-            sides = printed.split_at(type_, ("≤",))
-            if len(sides) != 2 or len(sides[1]) != 1 or not printed.is_term(type_, ("≤",)):
+            sides = printed.sides(type_, "≤")
+            if sides is None or len(sides[1]) != 1:
                 continue
             larger = sides[1][0]
             if self._types.get(larger) in NUMBERS and larger in self._target and larger not in sides[0]:
                 hypothesis = self._fresh("ih")[0]
                 yield f"induction {name} with | refl => ?_ | @step {larger} {name} {hypothesis} => ?_"
 
-    def descending(self) -> Iterator[str]:
+    def strong_inductions(self) -> Iterator[str]:
         """Yield strong inductions over numbers that a hypothesis is about, for any others that it relates them to.
 
         That of all `n` with `P n` there is a least one, or that `a * a = 2 * (b * b)` has no other solution than 0.
@@ -108,7 +108,7 @@ class RecursionSteps:
                     continue
                 yield f"induction {name} using Nat.strongRecOn {over} | _ {name} {hypothesis} => ?_"
 
-    def descended(self) -> Iterator[str]:
+    def descent(self) -> Iterator[str]:
         """Yield a strong induction's hypothesis for `m` where the goal is about `2 * m`, with a factor beside it."""
         positive, smaller = self._fresh("h", "h")
         for name, type_ in self._types.items():
@@ -133,7 +133,7 @@ class RecursionSteps:
                 applied = f"(have {smaller} := {' '.join(term)} <;> omega)"
                 yield f"rcases Nat.eq_zero_or_pos {value} with {positive} | {positive} <;> first | omega | {applied}"
 
-    def powers(self) -> Iterator[str]:
+    def power_inductions(self) -> Iterator[str]:
         """Yield the induction by which a number divides powers, or they leave a remainder: `17 ∣ 3 * 5 ^ (2 * n + 1)`.
 
         Taken apart, the powers are those of the hypothesis times numerals, which `omega` knows how to divide.
@@ -143,7 +143,7 @@ class RecursionSteps:
             if is_about_powers and type_ in NUMBERS and variable in self._target:
                 yield f"induction {variable} <;> simp_all [Nat.mul_add, Nat.pow_add] <;> omega"
 
-    def carried_on(self) -> Iterator[str]:
+    def next_witnesses(self) -> Iterator[str]:
         """Yield the witnesses of an induction's hypothesis, or the next ones, for an existential about numbers.
 
         Which it is depends on whether what is below a bound still is: `n < (s + 1) * (s + 1)`.

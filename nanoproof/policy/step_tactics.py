@@ -98,20 +98,20 @@ class _Enumeration:
         certificates, recursions = CertificateSteps(*about), RecursionSteps(*about)
         functions = self._own_functions()
         of_numbers = chain(numbers.divided(), numbers.rearranged(), numbers.quotients(), numbers.bounded())
-        inductions = [*recursions.measured(), *self._inductions()]
+        inductions = [*recursions.measure_inductions(), *self._inductions()]
         return [
-            [*products.cancelled(), *products.divided(), *certificates.found(), *recursions.powers()],
-            [*goal.by_two(functions), *recursions.carried_on(), *recursions.descended(), *certificates.multiplied()],
+            [*products.cancelled(), *products.divided(), *certificates.whole_proofs(), *recursions.power_inductions()],
+            [*goal.by_two(functions), *recursions.next_witnesses(), *recursions.descent(), *certificates.multiplied()],
             list(facts.generalized(self._definitions, functions)),
             list(self._taken_apart()),
             list(goal.closing(functions, self._whole_inductions(inductions), self._finite())),
             list(goal.shaped()),
-            [*certificates.congruent(), *self._rewritten()],
+            [*certificates.congruences(), *self._rewritten()],
             [*self._generalized(), *inductions],
             [*of_numbers, *numbers.differences()],
             list(chain(facts.diagonal(), facts.monotone(), facts.common_divisors(), self._applied())),
-            [*facts.transitive(self._definitions), *recursions.upward(), *recursions.descending()],
-            [*recursions.filtered(), *self._split_conditions()],
+            [*facts.transitive(self._definitions), *recursions.bounded_inductions(), *recursions.strong_inductions()],
+            [*recursions.filter_cases(), *self._split_conditions()],
             list(self._unfolded()),
             list(self._lemmas_applied(lemmas)),
             list(self._cases()),

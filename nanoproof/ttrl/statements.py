@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from nanoproof.lean.lexical import ATOM, CLOSING, NAME_REST, OPENING, find_top_level, mask
+from nanoproof.lean.lexical import ASCII_SYMBOLS, ATOM, CLOSING, NAME_REST, OPENING, find_top_level, mask
 from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import Goal, SourceError
 
@@ -17,7 +17,7 @@ _CLOSED_BY = {"(": ")", "{": "}", "[": "]", "⦃": "⦄"}
 _RELATIONS = ("=", "≠", "<", "≤", ">", "≥", "∣", "≡", "∈", "∉", "⊆", "⊂", "≈", "∼", "~")
 _PRECEDENCE = {"↔": 20, "→": 25, "∨": 30, "∧": 35} | dict.fromkeys(_RELATIONS, 50)
 """How tightly operators between propositions bind, as in Lean's `Prelude` (a negation stands above them all)."""
-_ASCII = {"<->": "↔", "->": "→", "\\/": "∨", "/\\": "∧", "<=": "≤", ">=": "≥", "!=": "≠"}
+_ASCII = {**ASCII_SYMBOLS, "!=": "≠"}
 _OPERATOR = re.compile(
     rf"<\|>|<\||\|>|<;>|=>|:=|==|<->|->|\\/|/\\|<=|>=|!=|(?:∃!|[∀∃λ∑∏∫])|[{''.join(_PRECEDENCE)}]|{ATOM}"
 )
