@@ -1,0 +1,3 @@
+"""Measurements; run as modules from the repository root."""
+
+import nanoproof  # noqa: F401 (what it says of a package that is missing comes before a benchmark imports one)

@@ -11,12 +11,11 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nanoproof.common.torch_command import run_main
-
 import torch
 
 from nanoproof.common.config import Parser, add_flags, from_args, group, opt, validate
 from nanoproof.common.distributed import choose_device, choose_dtype
+from nanoproof.common.errors import run_main
 from nanoproof.common.option_groups import DeviceOption
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.model_options import EngineLimits

@@ -21,14 +21,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.torch_command import run_main
-
 import numpy as np
 import psutil
 import tokenizers
 
 from benchmarks.math_text import write_corpus
 from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validate
+from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.data.text.documents import Documents, all_documents
 from nanoproof.data.text.text_files import ParquetFile

@@ -24,13 +24,11 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from nanoproof.common.torch_command import run_main
-
 import numpy as np
 import torch
 
 from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.common.run_dir import home, versions
 from nanoproof.model.gpt import GPT, GPTConfig, NetworkShape

@@ -20,13 +20,12 @@ from dataclasses import replace
 from typing import Any
 from unittest import mock
 
-from nanoproof.common.torch_command import run_main
-
 import psutil
 
 from nanoproof.actors.actor import ActorPool
 from nanoproof.actors.fleet import Fleet
 from nanoproof.common.distributed import DistInfo
+from nanoproof.common.errors import run_main
 from nanoproof.data.theorems import theorem_sets as sets
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import Completion, EngineRequest, SamplingOptions

@@ -8,12 +8,10 @@ python -m benchmarks.train --device cpu --depth 2 --aspect-ratio 32 --head-dim 3
 from dataclasses import dataclass
 from pathlib import Path
 
-from nanoproof.common.torch_command import run_main
-
 from benchmarks.train_device import DeviceOptions, markdown, measure_device
 from benchmarks.train_sft import SFTComparison, compare_all
 from nanoproof.common.config import Parser, add_flags, from_args, opt, options_of, validate
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, atomic_write_text
 
 

@@ -23,12 +23,11 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from nanoproof.common.torch_command import run_main
-
 import httpx2
 import psutil
 
 from nanoproof import sft
+from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json, read_jsonl
 from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.language_model import TextSample

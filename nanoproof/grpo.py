@@ -8,8 +8,7 @@ python -m nanoproof.grpo --resume-from grpo/RUN
 
 import argparse
 
-from nanoproof.common.torch_command import run_main
-
+from nanoproof.common.errors import run_main
 from nanoproof.model.lora import LoraOptions
 from nanoproof.training import options
 from nanoproof.training.grpo import GRPO, GRPOOptions

@@ -6,8 +6,7 @@ python -m nanoproof.midtrain --model-path pretrain/RUN --data nanolean --epochs 
 python -m nanoproof.midtrain --resume-from midtrain/RUN
 """
 
-from nanoproof.common.torch_command import run_main
-
+from nanoproof.common.errors import run_main
 from nanoproof.training.loop import train_main
 from nanoproof.training.options import ModelOptions, OptimizerOptions, RunOptions, StartOptions, TriggerOptions
 from nanoproof.training.pretraining import Midtraining, TextOptions

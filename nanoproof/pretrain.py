@@ -6,8 +6,7 @@ python -m nanoproof.pretrain --depth 4 --aspect-ratio 48 --head-dim 32 --sequenc
 python -m nanoproof.pretrain --resume-from pretrain/RUN
 """
 
-from nanoproof.common.torch_command import run_main
-
+from nanoproof.common.errors import run_main
 from nanoproof.training.loop import train_main
 from nanoproof.training.options import ModelOptions, OptimizerOptions, RunOptions, StartOptions, TriggerOptions
 from nanoproof.training.pretraining import Pretraining, TextOptions

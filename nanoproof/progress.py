@@ -9,9 +9,8 @@ python -m scripts.prove FILE.lean --model-path sft/RUN --progress-model progress
 import logging
 from pathlib import Path
 
-from nanoproof.common.torch_command import run_main
-
 from nanoproof.common.config import Parser, add_flags, from_args
+from nanoproof.common.errors import run_main
 from nanoproof.training.progress import SAMPLE_ROWS, ProgressSettings, rows_from_traces, train_progress, write_rows
 
 

@@ -12,9 +12,8 @@ python -m nanoproof.sft --model-path SPEC --data FILE.json     # rows {"prompt",
 
 import argparse
 
-from nanoproof.common.torch_command import run_main
-
 from nanoproof.common.config import Given
+from nanoproof.common.errors import run_main
 from nanoproof.model.lora import LoraOptions
 from nanoproof.training import options
 from nanoproof.training.finetuning import Finetuning, SFTOptions

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.torch_command import run_main
-
 import torch
 
 from benchmarks import inference_parts
@@ -21,6 +19,7 @@ from benchmarks.hf_inference import missing_for_transformers
 from benchmarks.inference_work import Load, NetworkSize
 from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, to_dict, validate
 from nanoproof.common.distributed import DistInfo, choose_device, choose_dtype
+from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json, atomic_write_text
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption
 from nanoproof.inference.model_options import EngineLimits

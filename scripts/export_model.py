@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from nanoproof.common.torch_command import run_main
-
 import safetensors.torch
 import torch
 
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, to_dict, validate
+from nanoproof.common.errors import run_main
 from nanoproof.common.files import (
     atomic_write,
     atomic_write_json,

@@ -13,12 +13,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
-from nanoproof.common.torch_command import run_main
-
 import torch
 
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.distributed import init_distributed
+from nanoproof.common.errors import run_main
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.run_dir import is_foreign
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nanoproof.common.torch_command import run_main
-
 from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
 from nanoproof.common.distributed import DistInfo, cleanup
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.common.option_groups import CheckpointsOption
 from nanoproof.common.run_dir import HUB_CONFIG, resolve_model_path, setup_logging, versions

@@ -19,12 +19,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.torch_command import run_main
-
 from nanoproof.actors.fleet import EARLIER_FLAGS_OF_CLUSTERS
 from nanoproof.actors.tasks import Interrupted
 from nanoproof.common.config import Parser, add_flags, from_args
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.evaluation.command import EvalCommand, Job, add_eval_flags, opened, parse_eval_args
 from nanoproof.evaluation.plan import EvalOptions, Target, plan

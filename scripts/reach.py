@@ -18,13 +18,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from nanoproof.common.torch_command import run_main
-
 from nanoproof.actors.actor import ActorPool
 from nanoproof.actors.fleet import FleetOptions, follow_lean, open_fleet
 from nanoproof.actors.tasks import Task
 from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
 from nanoproof.common.distributed import cleanup, init_distributed
+from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.common.run_dir import versions
 from nanoproof.common.terminal import Paint, Progress, print_lines, table

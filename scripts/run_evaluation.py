@@ -13,10 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.torch_command import run_main
-
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
-from nanoproof.common.errors import UserError, flags_as
+from nanoproof.common.errors import UserError, flags_as, run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.evaluation.results import RESULTS, SETTINGS, read_attempts
 from nanoproof.evaluation.statements import (

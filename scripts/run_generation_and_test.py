@@ -16,10 +16,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.torch_command import run_main
-
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
-from nanoproof.common.errors import UserError, flags_as
+from nanoproof.common.errors import UserError, flags_as, run_main
 from nanoproof.data.sources.catalog import CATALOG
 from nanoproof.data.theorems.theorem_sets import (
     BENCH_SPLITS,

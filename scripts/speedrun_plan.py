@@ -8,10 +8,8 @@ the data and the times of Lean are assumptions, which the page prints.
 
 from dataclasses import dataclass
 
-from nanoproof.common.torch_command import run_main
-
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, run_main
 from nanoproof.model.compute import flops_per_token, matrix_parameters, peak_flops
 from nanoproof.model.gpt import GPTConfig
 from nanoproof.training.schedule import TOKENS_PER_PARAMETER, duration

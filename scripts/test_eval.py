@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.torch_command import run_main
-
 from nanoproof.actors.tasks import Interrupted
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.evaluation.command import Job, add_eval_flags, opened, parse_eval_args
 from nanoproof.evaluation.plan import EvalOptions, Target, plan

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from nanoproof.common.torch_command import run_main
-
 import torch
 
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.common.run_dir import home
 from nanoproof.inference.hf_loading import transformers_library

@@ -14,10 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nanoproof.common.torch_command import run_main
-
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.terminal import use_color
 from nanoproof.data.transitions.packing import ExampleLimits, encode_transition
 from nanoproof.lean.types import Transition

@@ -357,9 +357,19 @@ def test_a_server_without_a_word_of_lean_says_that_it_serves_nanolean(
 # -- without torch -----------------------------------------------------------------------------------------------
 
 WITHOUT_TORCH = """
-import contextlib, io, json, runpy, shlex, sys
+import contextlib, importlib.util, io, json, runpy, shlex, sys
 
 sys.modules["torch"] = None  # as if it were not installed
+
+def end_by_hook(error, spec):
+    # What Python does with an exception that leaves the program which `python -m` runs.
+    sys.modules["__main__"].__spec__ = spec
+    try:
+        sys.excepthook(type(error), error, error.__traceback__)
+    except SystemExit as stopped:
+        return stopped.code
+    return 1
+
 ended = {}
 for command in sys.argv[1:]:
     module, *words = shlex.split(command)
@@ -372,6 +382,10 @@ for command in sys.argv[1:]:
             runpy.run_module(module, run_name="__main__")
     except SystemExit as stopped:
         ended[command] = [stopped.code or 0, complaint.getvalue()]
+    except ModuleNotFoundError as error:
+        main = importlib.util.spec_from_loader(f"{module}.__main__", None)
+        with contextlib.redirect_stderr(complaint):
+            ended[command] = [end_by_hook(error, main), complaint.getvalue()]
     except BaseException as error:
         ended[command] = [1, repr(error)]
 print(json.dumps(ended))
@@ -398,6 +412,25 @@ def test_without_torch_a_command_shows_its_help_or_says_in_one_line_what_is_miss
         assert ended[command][0] == 2 and said.count("\n") == 1 and "needs torch" in said, (command, said)
     assert {asked_for_a_model, *needing} - {"nanoproof.midtrain"} <= set(stopped)
     assert not without & set(stopped)
+
+
+@pytest.mark.parametrize("module", ["nanoproof.repos", "nanoproof.rl", "scripts.prove", "scripts.tok_eval"])
+def test_where_the_environment_is_not_activated_a_command_says_so_in_one_line(module: str) -> None:
+    without_packages = [sys.executable, "-S", "-m", module, "--help"]
+    done = subprocess.run(without_packages, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert re.fullmatch(r"error: this command needs \w+, which is not installed.*\n", done.stderr), done.stderr
+
+
+def test_a_module_of_ours_that_is_missing_keeps_its_traceback(tmp_path: Path) -> None:
+    program = tmp_path / "scripts" / "broken.py"
+    program.parent.mkdir()
+    (program.parent / "__init__.py").write_text("import nanoproof\n")
+    program.write_text("import nanoproof.no_such_module\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "scripts.broken"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 1 and "Traceback" in done.stderr and "no_such_module" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,13 @@ from importlib.util import find_spec
 from typing import Any
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.packages import how_to_get
 
 
 def require_torch() -> None:
     """Raise UserError where torch is not installed; it is not imported."""
     if find_spec("torch") is None:
-        raise UserError("this command needs torch, which is not installed: bash runs/setup.sh, or pip install torch")
+        raise UserError(how_to_get("torch"))
 
 
 class Later:

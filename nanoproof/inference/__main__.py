@@ -9,10 +9,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from nanoproof.common.torch_command import run_main
-
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.distributed import DistInfo, init_distributed
+from nanoproof.common.errors import run_main
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption
 from nanoproof.common.run_dir import quiet_libraries, resolve_model_path
 from nanoproof.common.web import http_server

@@ -16,11 +16,9 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from nanoproof.common.torch_command import run_main
-
 from nanoproof.common.config import Parser, add_flags, check, from_args, group, opt, validate
 from nanoproof.common.distributed import DistInfo, StopSignal, init_distributed
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write, json_line
 from nanoproof.common.option_groups import DeviceOption
 from nanoproof.common.run_dir import setup_logging

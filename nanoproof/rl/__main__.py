@@ -12,10 +12,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 
-from nanoproof.common.torch_command import run_main
-
 from nanoproof.actors.fleet import EMBEDDED_LEAN, Fleet, follow_lean, open_fleet
 from nanoproof.common.distributed import DistInfo, cleanup
+from nanoproof.common.errors import run_main
 from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.common.terminal import print_lines

@@ -18,12 +18,10 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
-from nanoproof.common.torch_command import run_main
-
 from nanoproof import sft
 from nanoproof.actors.tasks import Interrupted
 from nanoproof.common.config import Parser, add_flags, from_args
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import read_object
 from nanoproof.common.run_dir import setup_logging
 from nanoproof.evaluation.command import EvalCommand, opened

@@ -16,12 +16,10 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.torch_command import run_main
-
 from nanoproof.actors.fleet import EARLIER_FLAGS, follow_lean
 from nanoproof.common.config import Parser, add_flags, change, group, options_of
 from nanoproof.common.distributed import DistInfo, cleanup
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import read_object
 from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.rank_watch import RankWatch
