@@ -5,7 +5,7 @@ sums of fours and fives from one such sum for each remainder; neither is in the 
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, permutations
 
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.polynomials import Polynomial, divide, is_numeral, polynomial, written
@@ -36,8 +36,12 @@ class CertificateSteps:
         for name, type_ in self._types.items():
             for first, second, rewriting in _congruence(name, type_, left[1]):
                 equations.setdefault((first, second), rewriting)
-        for symbol, lemma in (("+", "Nat.add_mod"), ("*", "Nat.mul_mod")):
-            of_left, of_right = _last_two(left[0], symbol), _last_two(right[0], symbol)
+        parts: list[tuple[str, tuple[Tokens, Tokens] | None, tuple[Tokens, Tokens] | None]] = [
+            ("Nat.add_mod", _last_two(left[0], "+"), _last_two(right[0], "+")),
+            ("Nat.mul_mod", _last_two(left[0], "*"), _last_two(right[0], "*")),
+            ("Nat.pow_succ, Nat.pow_succ, Nat.mul_mod", _power_before(left[0]), _power_before(right[0])),
+        ]
+        for lemmas, of_left, of_right in parts:
             if of_left is None or of_right is None:
                 continue
             needed = []
@@ -45,11 +49,13 @@ class CertificateSteps:
                 if pair[0] != pair[1]:
                     needed.append(equations.get(pair))
             if needed and None not in needed:
-                yield f"rw [{', '.join(chain([lemma], filter(None, needed), ['← ' + lemma]))}]"
+                back = "← " + lemmas.rpartition(" ")[2]
+                yield f"rw [{', '.join(chain([lemmas], filter(None, needed), [back]))}]"
 
     def whole_proofs(self) -> Iterator[str]:
         """Yield whole proofs by a certificate."""
         yield from self.coprime()
+        yield from self.divisors_of_one()
         yield from self.euclid()
         yield from self.two_coins()
         yield from self.quotient_with_remainder()
@@ -81,6 +87,21 @@ class CertificateSteps:
                 divides = "exact Nat.dvd_trans (Nat.gcd_dvd_{side} _ _) (by assumption)"
                 either = f"{divides.format(side='left')} | {divides.format(side='right')}"
                 yield f"refine Nat.eq_one_of_dvd_one ({name} ▸ Nat.dvd_gcd ?_ ?_) <;> first | {either}"
+
+    def divisors_of_one(self) -> Iterator[str]:
+        """Yield that what divides two numbers is 1, where a combination of them is."""
+        sides = printed.sides(self._target, "=")
+        if sides is None or sides[1] != ("1",):
+            return
+        multiples: dict[str, Tokens] = {}
+        for name, type_ in self._types.items():
+            division = printed.sides(type_, "∣")
+            if division is not None and division[0] == sides[0]:
+                multiples[name] = division[1]
+        for (first, smaller), (second, larger) in permutations(multiples.items(), 2):
+            quotient = _with_remainder_one(smaller, larger)
+            if quotient is not None:
+                yield _by_combination(smaller, quotient, first, "1", second)
 
     def euclid(self) -> Iterator[str]:
         """Yield that what divides a product and has no divisor with one factor divides the other."""
@@ -283,6 +304,17 @@ def _congruence(name: str, type_: Tokens, modulus: Tokens) -> Iterator[tuple[Tok
         if first is not None and second is not None and first[1] == second[1] == modulus:
             yield first[0], second[0], name
             yield second[0], first[0], f"← {name}"
+
+
+def _power_before(term: Tokens) -> tuple[Tokens, Tokens] | None:
+    """Split `b ^ (n + 1)` into `b ^ n` and `b`."""
+    base_and_exponent = printed.split_at(term, ("^",))
+    if len(base_and_exponent) != 2 or not printed.is_term(term) or printed.split_at(term, ("+", "*"))[0] != term:
+        return None
+    base, exponent = base_and_exponent[0], printed.stripped(base_and_exponent[1])
+    if len(exponent) < 3 or exponent[-2:] != ("+", "1"):
+        return None
+    return (*base, "^", *printed.in_brackets(exponent[:-2])), printed.stripped(base)
 
 
 def _last_two(term: Tokens, symbol: str) -> tuple[Tokens, Tokens] | None:

@@ -176,6 +176,17 @@ def sides(type_: Tokens, relation: str) -> tuple[Tokens, Tokens] | None:
     return stripped(parts[0]), stripped(parts[1])
 
 
+def arguments_of(tokens: Tokens, place: int) -> list[Tokens]:
+    """Return what the function at a place is applied to: the terms right behind it, without their parentheses."""
+    arguments: list[Tokens] = []
+    start = place + 1
+    while start < len(tokens) and _begins_term(tokens[start]):
+        end = closing(tokens, start) + 1 if tokens[start] in OPENING else start + 1
+        arguments.append(stripped(tokens[start:end]))
+        start = end
+    return arguments
+
+
 # -- Facts -----------------------------------------------------------------------------------------------------------
 
 

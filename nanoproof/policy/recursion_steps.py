@@ -27,6 +27,43 @@ class RecursionSteps:
             if type_ in NUMBERS:
                 self._numbers.append(name)
 
+    def recursed_on(self, places: Mapping[str, int]) -> list[str]:
+        """Return the variables in the goal that its functions recur on, whose inductions compute with them.
+
+        `places` says which argument a function of the statement recurs on; of one that the context has, its equations
+        do: `hs : ∀ x n, p x (n + 1) = p x n * x`.
+        """
+        known = {**places, **self._places_of_equations()}
+        variables: dict[str, None] = {}
+        for start, token in enumerate(self._target):
+            place = known.get(token)
+            if place is None:
+                continue
+            arguments = printed.arguments_of(self._target, start)
+            if len(arguments) <= place or not known.keys().isdisjoint(arguments[place]):
+                continue  # what is inside of another call, that one recurs on
+            inside = [name for name in arguments[place] if name in self._types]
+            # Lean's addition recurs on its second number, and `++` on its first list.
+            if "+" in arguments[place]:
+                inside.reverse()
+            for name in inside:
+                variables[name] = None
+        return list(variables)
+
+    def _places_of_equations(self) -> dict[str, int]:
+        """Which argument each function of the context recurs on, by its equations for `n + 1` and `x :: l`."""
+        places: dict[str, int] = {}
+        for type_ in self._types.values():
+            if type_[:1] != ("∀",):
+                continue
+            value = printed.split_at(printed.read_fact(type_).conclusion, ("=",))[0]
+            if not value or value[0] not in self._types:
+                continue
+            for place, argument in enumerate(printed.arguments_of(value, 0)):
+                if argument[-2:] == ("+", "1") or "::" in argument:
+                    places.setdefault(value[0], place)
+        return places
+
     def measure_inductions(self) -> Iterator[str]:
         """Yield strong inductions over `m x` where a hypothesis compares values of `m` with `<`."""
         if self._in_induction:

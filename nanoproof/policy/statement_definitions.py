@@ -59,7 +59,8 @@ class Definitions:
 
     `propositions` are those functions whose values are one proposition each, `by_two` those that recur on `n + 2`, and
     `conditional` those that have an `if`. `signatures` are what each function takes and gives, as far as they are read;
-    `appends` says whether any of them puts lists together.
+    `appends` says whether any of them puts lists together. `recursive_places` are which of its explicit arguments a
+    function recurs on.
     """
 
     functions: tuple[str, ...] = ()
@@ -69,6 +70,7 @@ class Definitions:
     conditional: tuple[str, ...] = ()
     signatures: tuple[tuple[str, Fact], ...] = ()
     appends: bool = False
+    recursive_places: tuple[tuple[str, int], ...] = ()
 
     @classmethod
     def of(cls, source: str) -> "Definitions":
@@ -80,6 +82,7 @@ class Definitions:
         conditional: list[str] = []
         signatures: list[tuple[str, Fact]] = []
         appends = False
+        recursive_places: list[tuple[str, int]] = []
         masked = mask(source)
         for declaration in declarations(source):
             if declaration.keyword in ("def", "abbrev"):
@@ -94,6 +97,9 @@ class Definitions:
                 if signature is not None:
                     signatures.append((declaration.full_name, signature))
                 appends = appends or "++" in text
+                place = _recursive_place(declaration.full_name, text)
+                if place is not None:
+                    recursive_places.append((declaration.full_name, place))
                 if "if" in printed.tokens_of(text):
                     conditional.append(declaration.full_name)
             elif declaration.keyword == "inductive":
@@ -101,7 +107,7 @@ class Definitions:
                 inductives.append(_read_inductive(declaration.full_name, text))
         types = (*inductives, *KNOWN)
         of_functions = (tuple(propositions), tuple(by_two), tuple(conditional), tuple(signatures), appends)
-        return cls(tuple(functions), types, *of_functions)
+        return cls(tuple(functions), types, *of_functions, tuple(recursive_places))
 
     def inductive(self, type_: Tokens) -> Inductive | None:
         """Return the inductive type that a type is, or a proposition is about; None for others."""
@@ -170,6 +176,37 @@ def _read_proposition(name: str, text: str) -> Proposition | None:
         return None
     variables = [argument.name for argument in fact.arguments if argument.explicit]
     return Proposition(name, tuple(variables), printed.stripped(printed.tokens_of(body)))
+
+
+def _recursive_place(name: str, text: str) -> int | None:
+    """Return which explicit argument a definition takes apart where it uses its own value; None where it does not.
+
+    `text` follows the name: ` (b : Nat) : Nat → Nat | 0 => 1 | n + 1 => power b n * b` gives 1. Patterns stand for the
+    arguments behind the colon, or for those that a `match` names.
+    """
+    header, *cases = printed.split_at(printed.tokens_of(text), ("|",))
+    signature = printed.read_declared(f"axiom c {_CASES.split(text)[0]}")
+    if signature is None:
+        return None
+    named = [argument.name for argument in signature.arguments if argument.explicit and argument.name]
+    matched: list[Tokens] = []
+    if "match" in header and header[-1] == "with":
+        last_match = len(header) - 1 - header[::-1].index("match")
+        matched = printed.split_at(header[last_match + 1 : -1], (",",))
+    for case in cases:
+        patterns_and_value = printed.split_at(case, ("=>",), 1)
+        # Inside of `namespace Tree` a function calls itself by its last name, and `t.size` is a call as well.
+        calls = [token for token in patterns_and_value[-1] if token.rpartition(".")[2] == name.rpartition(".")[2]]
+        if len(patterns_and_value) != 2 or not calls:
+            continue
+        for column, pattern in enumerate(printed.split_at(patterns_and_value[0], (",",))):
+            if len(pattern) == 1 or pattern == ("[", "]"):
+                continue  # a variable or a constant: nothing smaller comes out of it
+            if not matched:
+                return len(named) + column
+            scrutinee = printed.text_of(matched[column]) if column < len(matched) else ""
+            return named.index(scrutinee) if scrutinee in named else None
+    return None
 
 
 def is_data(definitions: Definitions, type_: Tokens) -> bool:

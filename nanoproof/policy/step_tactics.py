@@ -19,14 +19,7 @@ from nanoproof.policy.number_steps import NUMBERS, NumberSteps
 from nanoproof.policy.printed_types import Argument, Fact, Tokens
 from nanoproof.policy.product_steps import ProductSteps
 from nanoproof.policy.recursion_steps import RecursionSteps
-from nanoproof.policy.statement_definitions import (
-    KNOWN,
-    Definitions,
-    Inductive,
-    application,
-    is_data,
-    unfolded,
-)
+from nanoproof.policy.statement_definitions import KNOWN, Definitions, Inductive, application, is_data, unfolded
 from nanoproof.retrieval.corpus import CorpusPremise
 
 OMEGA = "(by omega)"
@@ -98,7 +91,8 @@ class _Enumeration:
         certificates, recursions = CertificateSteps(*about), RecursionSteps(*about)
         functions = self._own_functions()
         of_numbers = chain(numbers.divided(), numbers.rearranged(), numbers.quotients(), numbers.bounded())
-        inductions = [*recursions.measure_inductions(), *self._inductions()]
+        recursed_on = recursions.recursed_on(dict(self._definitions.recursive_places))
+        inductions = [*recursions.measure_inductions(), *self._inductions(recursed_on)]
         return [
             [*products.cancelled(), *products.divided(), *certificates.whole_proofs(), *recursions.power_inductions()],
             [*goal.by_two(functions), *recursions.next_witnesses(), *recursions.descent(), *certificates.multiplied()],
@@ -114,7 +108,7 @@ class _Enumeration:
             [*recursions.filter_cases(), *self._split_conditions()],
             list(self._unfolded()),
             list(self._lemmas_applied(lemmas)),
-            list(self._cases()),
+            list(self._cases(recursed_on)),
         ]
 
     def _fresh(self, *wanted: str) -> list[str]:
@@ -256,9 +250,10 @@ class _Enumeration:
 
     # -- induction and cases -----------------------------------------------------------------------------------------
 
-    def _inductions(self) -> Iterator[str]:
-        """Yield inductions over variables of the goal and over hypotheses of inductive predicates."""
+    def _inductions(self, recursed_on: Sequence[str]) -> Iterator[str]:
+        """Yield inductions over variables of the goal, those that it recurs on first, and over inductive predicates."""
         over_predicates: list[list[str]] = []
+        over_recursion: dict[str, list[str]] = {}
         over_data: list[str] = []
         over_numbers: list[str] = []
         strong: list[str] = []
@@ -285,6 +280,8 @@ class _Enumeration:
             both = [*generalized, f"induction {name} with {alternatives}"]
             if is_predicate:
                 over_predicates.append(both)
+            elif name in recursed_on:
+                over_recursion[name] = both
             else:
                 (over_numbers if type_ in NUMBERS else over_data).extend(both)
             # In the form that a search can run: one tactic, whose only case is a new goal.
@@ -294,6 +291,8 @@ class _Enumeration:
                 strong.append(f"induction {name} using Nat.strongRecOn {over}with | _ {name} {hypothesis} => ?_")
         # What a predicate says by rules is proved by its rules, before the numbers in it; the newest is nearest it.
         yield from chain.from_iterable(reversed(over_predicates))
+        for name in recursed_on:
+            yield from over_recursion.get(name, [])
         # Functions on lists and trees recur on these, whatever numbers they have beside them.
         yield from over_data
         yield from over_numbers
@@ -358,10 +357,11 @@ class _Enumeration:
             patterns.append(f"⟨{', '.join(names)}⟩" if len(names) > 1 else "".join(names) or "_")
         return " | ".join(patterns)
 
-    def _cases(self) -> Iterator[str]:
+    def _cases(self, recursed_on: Sequence[str]) -> Iterator[str]:
         """Yield case splits by the constructors of variables in the goal, and of hypotheses by inductive predicates."""
-        # Of a number the first case is seldom what a proof is about.
-        for name, type_ in sorted(self._types.items(), key=lambda item: item[1] in NUMBERS):
+        # Of a number the first case is seldom what a proof is about, unless a function computes by it.
+        order = [*recursed_on, *self._types]
+        for name, type_ in sorted(self._types.items(), key=lambda item: (item[1] in NUMBERS, order.index(item[0]))):
             inductive = self._definitions.inductive(type_)
             if inductive is None or not inductive.constructors:
                 continue

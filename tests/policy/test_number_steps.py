@@ -329,6 +329,16 @@ LARGER = """def larger : Nat → Nat → Nat
             "(a b c d : Nat) (ha : a ∣ c) (hb : b ∣ d) (h : Nat.gcd c d = 1) : Nat.gcd a b = 1",
             ["refine Nat.eq_one_of_dvd_one (h ▸"],
         ),
+        ("", "(d n : Nat) (h : d ∣ n * n + 1) (h1 : d ∣ n) : d = 1", ["exact Nat.eq_one_of_dvd_one"]),
+        (
+            "",
+            "(a b m n : Nat) (h : a % m = b % m) : a ^ n % m = b ^ n % m",
+            [
+                "induction n with",
+                "solver simp",
+                "rw [Nat.pow_succ, Nat.pow_succ, Nat.mul_mod, ih, h, ← Nat.mul_mod]",
+            ],
+        ),
         ("", "(n : Nat) : 133 ∣ 11 ^ (n + 2) + 12 ^ (2 * n + 1)", ["induction n <;> simp_all [Nat.mul_add"]),
         ("", "(a b c : Nat) (h : a ∣ b * c) (h1 : Nat.gcd a b = 1) : a ∣ c", ["simpa [Nat.gcd_mul_right"]),
         ("", "(a b c : Nat) (h : a ∣ c * b) (h1 : Nat.gcd b a = 1) : a ∣ c", ["simpa [Nat.gcd_mul_right"]),

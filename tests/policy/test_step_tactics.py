@@ -166,6 +166,41 @@ def test_what_a_statement_defines_is_closed_by_induction_or_by_cases_with_simp()
     assert not [step for step in steps("n : Nat\n⊢ n = n + 0", definitions) if "cases n <;>" in step]
 
 
+RECURSIVE = """def power (b : Nat) : Nat → Nat
+  | 0 => 1
+  | n + 1 => power b n * b
+def shifted (f : Nat → Nat) (l : List Nat) (k : Nat) : List Nat := match l with
+  | [] => []
+  | x :: l => f (x + k) :: shifted f l k
+def choose : Nat → Nat → Nat
+  | _, 0 => 1
+  | 0, _ + 1 => 0
+  | n + 1, k + 1 => choose n k + choose n (k + 1)
+def Tree.size : Tree → Nat
+  | .leaf => 0
+  | .node l _ r => l.size + 1 + r.size
+def half (n : Nat) : Nat := n / 2
+"""
+
+
+def test_the_argument_that_a_definition_recurs_on_is_read_from_its_cases() -> None:
+    places = {"power": 1, "shifted": 1, "choose": 0, "Tree.size": 0}
+    assert dict(Definitions.of(RECURSIVE + "theorem t : p := by sorry").recursive_places) == places
+
+
+@pytest.mark.parametrize(
+    ("state", "first"),
+    [
+        ("b m n : Nat\n⊢ power b (m + n) = power b m * power b n", "n"),
+        ("k : Nat\nxs : List Nat\n⊢ (shifted f xs k).length = xs.length", "xs"),
+        ("b : Nat\np : Nat → Nat → Nat\nh : ∀ (x n : Nat), p x (n + 1) = p x n * x\nn : Nat\n⊢ p b n = b ^ n", "n"),
+    ],
+)
+def test_inductions_are_first_over_what_the_functions_of_the_goal_recur_on(state: str, first: str) -> None:
+    inductions = [step for step in steps(state, Definitions.of(RECURSIVE)) if step.startswith("induction")]
+    assert inductions[0].startswith(f"induction {first} ")
+
+
 def test_an_own_proposition_is_taken_for_what_it_says() -> None:
     suggested = steps("m n : Nat\nh : Odd m\n⊢ Odd (m + 2 * n)", Definitions.of(SOURCE))
     assert "obtain ⟨k, rfl⟩ := h" in suggested
