@@ -4,7 +4,7 @@ That two numbers have no common divisor follows from a combination of them that 
 sums of fours and fives from one such sum for each remainder; neither is in the state.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, permutations
 
 from nanoproof.policy import printed_types as printed
@@ -183,9 +183,14 @@ class CertificateSteps:
             cases = f"rcases (by omega : {values}) with {' | '.join([new] * coins[0])}"
             yield f"{cases} <;> first | {' | '.join(sums)}"
 
-    def multiplied(self) -> Iterator[str]:
-        """Yield an inequality times the factor that one of its sides has in the goal, as in a proof of Bernoulli's."""
+    def multiplied(self, functions: Sequence[str]) -> Iterator[str]:
+        """Yield an inequality times the factor that one of its sides has in the goal, as in a proof of Bernoulli's.
+
+        Where functions of the statement have a factor of their own, `fac (n + 1) = (n + 1) * fac n`, the one that shows
+        is less than that: `2 ^ (n + 1) < fac (n + 1)`.
+        """
         new = self._fresh("h")[0]
+        unfolding = f"grind [{', '.join([*functions, 'Nat.pow_succ'])}]"
         if not printed.is_term(self._target, printed.RELATIONS):
             return
         for name, type_ in reversed(tuple(self._types.items())):
@@ -194,9 +199,27 @@ class CertificateSteps:
                 if sides is None:
                     continue
                 for factor in _factors_beside(sides, self._target):
+                    following = _following(self._target) if functions and is_numeral(factor) else ""
+                    if following:
+                        at_most = f"(by omega : {factor[0]} ≤ {following})"
+                        yield f"have {new} := Nat.mul_le_mul {name} {at_most} <;> {unfolding}"
                     product = f"have {new} := Nat.mul_le_mul_right {printed.argument_text(factor)} {name}"
-                    yield f"{product} <;> grind [Nat.pow_succ]"
+                    yield f"{product} <;> {unfolding}"
                     yield product
+
+
+def _following(target: Tokens) -> str:
+    """Return the `n + 1` or `n.succ` that a function is applied to in a text, the first; an empty text for none."""
+    for place, token in enumerate(target):
+        if not printed.is_name(token):
+            continue
+        for argument in printed.arguments_of(target, place)[:1]:
+            variable, _, field = argument[0].rpartition(".")
+            if argument[1:] == ("+", "1") and printed.is_name(argument[0]):
+                return printed.text_of(argument)
+            if len(argument) == 1 and variable and field == "succ":
+                return f"{variable} + 1"
+    return ""
 
 
 def _factors_beside(sides: tuple[Tokens, Tokens], target: Tokens) -> Iterator[Tokens]:
@@ -214,7 +237,7 @@ def _factors_beside(sides: tuple[Tokens, Tokens], target: Tokens) -> Iterator[To
         if len(base_and_exponent) == 2 and len(base_and_exponent[1]) == 1:
             base, exponent = base_and_exponent
             following = (*base, "^", "(", *exponent, "+", "1", ")")
-            if _has(target, following):
+            if _has(target, following) or _has(target, (*base, "^", f"{exponent[0]}.succ")):
                 seen.append(printed.stripped(base))
         for product in _products(target):
             factors = _factors(product)

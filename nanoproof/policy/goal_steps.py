@@ -178,11 +178,11 @@ class GoalSteps:
             yield f"{step} <;> induction {variable} <;> first | (simp_all{names} <;> omega) | grind{names}"
             yield step
 
-    def closing(self, functions: Sequence[str], inductions: Sequence[str], finite: Sequence[str]) -> Iterator[str]:
+    def closing(self, functions: Sequence[str], inductions: Sequence[str]) -> Iterator[str]:
         """Yield whole proofs of what `simp` closes: alone, or in each case of an induction or case split.
 
         `functions` are the statement's own that the goal or a hypothesis has, `inductions` are the tactics without
-        their alternatives, and `finite` the variables with so many constructors and no more.
+        their alternatives.
         """
         names = self._rewritten_with(functions)
         rules = self._rules()
@@ -202,10 +202,22 @@ class GoalSteps:
             if functions or rules:
                 yield f"{induction} <;> grind [{', '.join([*functions, *rules])}]"
         yield from self._of_booleans()
+        finite = self._finite()
         if finite:
             splits = " <;> ".join(f"cases {name}" for name in finite)
             yield f"{splits} <;> rfl"
             yield f"{splits} <;> simp_all{names}"
+
+    def _finite(self) -> list[str]:
+        """Return the variables of the goal whose types are so many constants and no more."""
+        names = []
+        for name, type_ in self._types.items():
+            inductive = self._definitions.inductive(type_)
+            if inductive is None or len(type_) > 1 or name not in self._target or not inductive.constructors:
+                continue
+            if not any(arguments for _, arguments, _ in inductive.constructors):
+                names.append(name)
+        return names
 
     def _rewritten_with(self, functions: Sequence[str]) -> str:
         """Write what `simp` and `grind` are given: functions, and what a power of `n + 1` is where the goal has one."""
@@ -250,12 +262,18 @@ def _of_division(multiple: Tokens) -> Iterator[str]:
 
 
 def _divisor(body: Tokens, variable: str) -> tuple[Tokens, str] | None:
-    """Read `e = c * k` or `e = c * k + d` with a numeral `c` for the variable `k`: returns `e` and `c`, else None."""
+    """Read `e = c * k` or `e = c * k + d` with a numeral `c` for the variable `k`: returns `e` and `c`, else None.
+
+    `k + k` is `2 * k`.
+    """
     sides = printed.split_at(body, ("=",))
     if len(sides) != 2 or not printed.is_term(body, ("=",)):
         return None
     for term, multiple in (sides, sides[::-1]):
-        product = printed.split_at(printed.split_at(multiple, ("+",))[0], ("*",))
+        summands = printed.split_at(multiple, ("+",))
+        if variable not in term and summands[:2] == [(variable,), (variable,)]:
+            return term, "2"
+        product = printed.split_at(summands[0], ("*",))
         if len(product) == 2 and variable not in term and (variable,) in product:
             factor = product[0]
             if factor == (variable,):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from nanoproof.lean.declarations import declarations
 from nanoproof.lean.lexical import ATOM, OPENING, mask
@@ -219,16 +220,22 @@ def is_data(definitions: Definitions, type_: Tokens) -> bool:
 def unfolded(definitions: Definitions, type_: Tokens) -> Tokens:
     """Replace a statement's own proposition by what it says: `Even (a + b)` by `∃ k, a + b = 2 * k`.
 
-    Others stay as they are. A term with a name that the definition binds would be caught: that stays, too.
+    Others stay as they are. Where a term has a name that the definition binds, it binds another one: `Even k` is
+    `∃ k1, k = 2 * k1`.
     """
     type_ = printed.stripped(type_)
     for proposition in definitions.propositions:
         if type_[:1] != (proposition.name,):
             continue
         arguments = application(type_[1:])
-        bound = printed.bound_names(proposition.body)
-        if len(arguments) == len(proposition.variables) and not bound.intersection(type_[1:]):
-            return printed.instance(proposition.body, dict(zip(proposition.variables, arguments)))
+        if len(arguments) != len(proposition.variables):
+            continue
+        renamed: dict[str, Tokens] = {}
+        for name in sorted(printed.bound_names(proposition.body).intersection(type_[1:])):
+            free = (f"{name}{number}" for number in count(1))
+            renamed[name] = (next(new for new in free if new not in type_ and new not in proposition.body),)
+        body = printed.instance(proposition.body, renamed)
+        return printed.instance(body, dict(zip(proposition.variables, arguments)))
     return type_
 
 

@@ -95,10 +95,15 @@ class _Enumeration:
         inductions = [*recursions.measure_inductions(), *self._inductions(recursed_on)]
         return [
             [*products.cancelled(), *products.divided(), *certificates.whole_proofs(), *recursions.power_inductions()],
-            [*goal.by_two(functions), *recursions.next_witnesses(), *recursions.descent(), *certificates.multiplied()],
+            [
+                *goal.by_two(functions),
+                *recursions.next_witnesses(),
+                *recursions.descent(),
+                *certificates.multiplied(functions),
+            ],
             list(facts.generalized(self._definitions, functions)),
             list(self._taken_apart()),
-            list(goal.closing(functions, self._whole_inductions(inductions), self._finite())),
+            list(goal.closing(functions, self._whole_inductions(inductions))),
             list(goal.shaped()),
             [*certificates.congruences(), *self._rewritten()],
             [*self._generalized(), *inductions],
@@ -150,7 +155,7 @@ class _Enumeration:
     def _take_apart(self, term: str, type_: Tokens, reused: str) -> str | None:
         """Return the step that takes a proof of a proposition apart; None where there is nothing to take apart.
 
-        The sides of a disjunction are called `reused`.
+        The sides of a disjunction are called `reused`; those that are existentials are taken apart as well.
         """
         type_ = printed.stripped(type_)
         pattern = self._pattern(type_, [])
@@ -158,7 +163,11 @@ class _Enumeration:
             return f"obtain {pattern} := {term}"
         sides = printed.split_at(type_, ("∨",))
         if len(sides) > 1 and printed.is_term(type_, ("∨", "∧", "¬", *printed.RELATIONS)):
-            return f"rcases {term} with {' | '.join([reused] * len(sides))}"
+            patterns = []
+            for side in sides:
+                pattern = self._pattern(unfolded(self._definitions, side), [])
+                patterns.append(pattern if pattern.startswith("⟨") else reused)
+            return f"rcases {term} with {' | '.join(patterns)}"
         return None
 
     def _pattern(self, type_: Tokens, names: list[str]) -> str:
@@ -433,17 +442,6 @@ class _Enumeration:
             if recurses and " using " not in head and head not in heads:
                 heads.append(head)
         return heads[:MOST_OF_A_FACT]
-
-    def _finite(self) -> list[str]:
-        """Return the variables of the goal whose types are so many constants and no more."""
-        names = []
-        for name, type_ in self._types.items():
-            inductive = self._definitions.inductive(type_)
-            if inductive is None or len(type_) > 1 or name not in self._mentioned or not inductive.constructors:
-                continue
-            if not any(arguments for _, arguments, _ in inductive.constructors):
-                names.append(name)
-        return names
 
     def _unfolded(self) -> Iterator[str]:
         """Yield what replaces the statement's own functions by their definitions."""

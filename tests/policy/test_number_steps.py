@@ -63,6 +63,13 @@ def turned : List Nat → List Nat
 """
 SURJECTIVE = """def Surjective' {α β : Type} (f : α → β) : Prop := ∀ y, ∃ x, f x = y
 """
+FACTORIAL = """def fac : Nat → Nat
+  | 0 => 1
+  | n + 1 => (n + 1) * fac n
+"""
+PARITY = """def IsEven (n : Nat) : Prop := ∃ k, n = k + k
+def IsOdd (n : Nat) : Prop := ∃ k, n = 2 * k + 1
+"""
 LARGER = """def larger : Nat → Nat → Nat
   | 0, m => m
   | n + 1, 0 => n + 1
@@ -330,6 +337,31 @@ LARGER = """def larger : Nat → Nat → Nat
             ["refine Nat.eq_one_of_dvd_one (h ▸"],
         ),
         ("", "(d n : Nat) (h : d ∣ n * n + 1) (h1 : d ∣ n) : d = 1", ["exact Nat.eq_one_of_dvd_one"]),
+        (
+            FACTORIAL,
+            "(n : Nat) (h : 4 ≤ n) : 2 ^ n < fac n",
+            [
+                "induction h with | refl",
+                "solver decide",
+                "have h1 := Nat.mul_le_mul ih (by omega : 2 ≤ n + 1) <;> grind [fac, Nat.pow_succ]",
+            ],
+        ),
+        (
+            PARITY,
+            "(n : Nat) : IsEven n ∨ IsOdd n",
+            [
+                "rcases Nat.mod_two_eq_zero_or_one n",
+                "left",
+                "exact ⟨n / 2, by omega⟩",
+                "right",
+                "exact ⟨n / 2, by omega⟩",
+            ],
+        ),
+        (
+            PARITY,
+            "(n : Nat) (h : IsEven n ∨ IsOdd n) : IsEven n ∨ IsOdd n",
+            ["rcases h with ⟨k, rfl⟩ | ⟨k, rfl⟩", "left", "exact ⟨_, rfl⟩", "right", "exact ⟨_, rfl⟩"],
+        ),
         (
             "",
             "(a b m n : Nat) (h : a % m = b % m) : a ^ n % m = b ^ n % m",

@@ -87,7 +87,8 @@ def test_no_text_breaks_the_readers(text: str) -> None:
     ("state", "wanted"),
     [
         ("h : ∃ x y, x < y ∧ p\n⊢ q", ["obtain ⟨x, y, h1, h2⟩ := h"]),
-        ("h : p ∧ q ∨ r\n⊢ q", ["rcases h with h | h"]),
+        ("h : p ∧ q ∨ r\n⊢ q", ["rcases h with ⟨h1, h2⟩ | h"]),
+        ("h : p ∨ r\n⊢ q", ["rcases h with h | h"]),
         ("a b : Nat\nh : a ∣ b\n⊢ p", ["obtain ⟨k, hk⟩ := h"]),
         ("f : Nat → Nat\nx : Nat\nh : f x = x + 1\n⊢ f (f x) = 2", ["rw [h]"]),
         ("f : Nat → Nat\nx : Nat\nh : ∀ (n : Nat), f (n + 1) = n\n⊢ f (x + 1) = x", ["rw [h]"]),
