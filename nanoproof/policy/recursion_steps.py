@@ -5,7 +5,7 @@ filtered, whether its first element stays depends on a Boolean that stands nowhe
 is what exists for `n`, or the next.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, product
 
 from nanoproof.policy import printed_types as printed
@@ -49,6 +49,59 @@ class RecursionSteps:
             for name in inside:
                 variables[name] = None
         return list(variables)
+
+    def lemmas_inside(self, functions: Sequence[str], recursed_on: Sequence[str]) -> Iterator[str]:
+        """Yield what is proved by an induction of its own inside of another one."""
+        if self._in_induction and functions:
+            yield from self._missing_lemmas(functions)
+            yield from self._over_another(functions, recursed_on)
+
+    def _over_another(self, functions: Sequence[str], recursed_on: Sequence[str]) -> Iterator[str]:
+        """Yield the induction over another variable that is left once an induction's hypothesis has been used.
+
+        Of `plus (n + 1) m = plus m (n + 1)`, computed and rewritten, `plus m n + 1 = plus m (n + 1)` is left, which
+        holds for any `n` and `m`. With the hypothesis in the context, that about `m` would be an implication.
+        """
+        hypotheses = [name for name in self._types if name.startswith("ih")]
+        target = printed.text_of(self._target)
+        for variable in recursed_on if len(recursed_on) > 1 else ():
+            about_it = [name for name in hypotheses if variable in self._types[name]]
+            is_the_one_before = f"({variable} + 1)" in target or f":: {variable})" in target
+            if not about_it or is_the_one_before:
+                continue
+            rules = f"[{', '.join(functions)}]"
+            closing = f"induction {variable} <;> first | (simp_all {rules} <;> omega) | grind {rules}"
+            yield f"simp only {rules} <;> rw [{about_it[-1]}] <;> clear {' '.join(hypotheses)} <;> {closing}"
+            yield f"clear {' '.join(hypotheses)} <;> {closing}"
+
+    def _missing_lemmas(self, functions: Sequence[str]) -> Iterator[str]:
+        """Yield the lemma that an induction's step needs: the goal, for any value of what its hypothesis is about.
+
+        With `ih : rev (rev xs) = xs` and the goal `rev (snoc (rev xs) x) = x :: xs` it is
+        `∀ t, rev (snoc t x) = x :: rev t`, whose instance at `rev xs` is the goal by the hypothesis.
+        """
+        new, t = self._fresh("h", "t")
+        for name, type_ in self._types.items():
+            sides = printed.sides(type_, "=")
+            if not name.startswith("ih") or sides is None:
+                continue
+            for known, replaced in (sides, sides[::-1]):
+                for value in self._inner_values(known, functions):
+                    by_variable = _replaced(known, value, (t,))
+                    lemma = _replaced(_replaced(self._target, value, (t,)), replaced, printed.in_brackets(by_variable))
+                    of_induction = self._types.keys() & set(value)
+                    if t in lemma and of_induction.isdisjoint(lemma):
+                        rules = f"[{', '.join(functions)}]"
+                        proof = f"induction {t} <;> first | (simp_all {rules} <;> omega) | grind {rules}"
+                        yield f"have {new} : ∀ {t}, {printed.text_of(lemma)} := by intro {t} <;> {proof}"
+
+    def _inner_values(self, term: Tokens, functions: Sequence[str]) -> Iterator[Tokens]:
+        """Yield the values of functions in brackets that a term and the goal have: `(rev xs)`."""
+        for place, token in enumerate(term):
+            if token == "(" and term[place + 1] in functions:
+                value = term[place : printed.closing(term, place) + 1]
+                if len(value) < len(term) and value in _runs_of(self._target, len(value)):
+                    yield value
 
     def _places_of_equations(self) -> dict[str, int]:
         """Which argument each function of the context recurs on, by its equations for `n + 1` and `x :: l`."""
@@ -215,3 +268,22 @@ class RecursionSteps:
                 condition = printed.text_of(printed.instance(printed.stripped(part), values))
                 yield f"by_cases {new} : {condition} <;> (try first | {attempts})"
         yield f"first | {attempts}"
+
+
+def _runs_of(tokens: Tokens, length: int) -> Iterator[Tokens]:
+    for start in range(len(tokens) - length + 1):
+        yield tokens[start : start + length]
+
+
+def _replaced(tokens: Tokens, part: Tokens, by: Tokens) -> Tokens:
+    """Replace a part of a text wherever it is."""
+    written: list[str] = []
+    place = 0
+    while place < len(tokens):
+        if tokens[place : place + len(part)] == part:
+            written += by
+            place += len(part)
+        else:
+            written.append(tokens[place])
+            place += 1
+    return tuple(written)

@@ -101,7 +101,7 @@ class _Enumeration:
                 *recursions.descent(),
                 *certificates.multiplied(functions),
             ],
-            list(facts.generalized(self._definitions, functions)),
+            [*recursions.lemmas_inside(functions, recursed_on), *facts.generalized(self._definitions, functions)],
             list(self._taken_apart()),
             list(goal.closing(functions, self._whole_inductions(inductions))),
             list(goal.shaped()),

@@ -67,6 +67,10 @@ FACTORIAL = """def fac : Nat → Nat
   | 0 => 1
   | n + 1 => (n + 1) * fac n
 """
+PLUS = """def plus : Nat → Nat → Nat
+  | 0, m => m
+  | n + 1, m => plus n m + 1
+"""
 PARITY = """def IsEven (n : Nat) : Prop := ∃ k, n = k + k
 def IsOdd (n : Nat) : Prop := ∃ k, n = 2 * k + 1
 """
@@ -344,6 +348,26 @@ LARGER = """def larger : Nat → Nat → Nat
                 "induction h with | refl",
                 "solver decide",
                 "have h1 := Nat.mul_le_mul ih (by omega : 2 ≤ n + 1) <;> grind [fac, Nat.pow_succ]",
+            ],
+        ),
+        (
+            PLUS,
+            "(n m : Nat) : plus n m = plus m n",
+            [
+                "induction n with",
+                "induction m <;> grind",
+                "simp only [plus] <;> rw [ih] <;> clear ih <;> induction m <;>",
+            ],
+        ),
+        (
+            LISTS,
+            "(xs : List Nat) : back (back xs) = xs",
+            [
+                "induction xs with",
+                "solver rfl",
+                "rw [back]",
+                "have h : ∀ t, back (snoc t x) = x :: back t := by intro t <;> induction t",
+                "simp_all",
             ],
         ),
         (
