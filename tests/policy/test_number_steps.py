@@ -366,7 +366,7 @@ LARGER = """def larger : Nat → Nat → Nat
                 "induction xs with",
                 "solver rfl",
                 "rw [back]",
-                "have h : ∀ t, back (snoc t x) = x :: back t := by intro t <;> induction t",
+                "have h : ∀ t, back (snoc t x) = x :: (back t) := by intro t <;> induction t",
                 "simp_all",
             ],
         ),
