@@ -80,7 +80,12 @@ class GoalSteps:
             if divisor is not None:
                 # `e = c * k + d`: the quotient is the witness, whether `c` divides is arithmetic.
                 term, number = divisor
-                yield f"exact ⟨{printed.argument_text(term)} / {number}, by omega⟩"
+                quotient = f"{printed.argument_text(term)} / {number}"
+                for name, type_ in self._newest:
+                    if self._definitions.predicate(type_) is not None and not set(term).isdisjoint(type_):
+                        # An own `Ev n`, by rules: in each of them `omega` knows what the quotient is.
+                        yield f"exact ⟨{quotient}, by induction {name} <;> omega⟩"
+                yield f"exact ⟨{quotient}, by omega⟩"
         for name, type_ in self._newest:
             if printed.is_proposition(type_):
                 # The witness is what the hypothesis is about.
@@ -191,7 +196,11 @@ class GoalSteps:
             yield f"grind [{', '.join([*functions, *rules])}]"
         yield f"simp_all{names}"
         conditional = any(name in functions for name in self._definitions.conditional)
+        predicate = self._definitions.predicate(self._target)
         for induction in inductions:
+            if predicate is not None:
+                constructors = [f"{predicate.name}.{constructor}" for constructor, _, _ in predicate.constructors]
+                yield f"{induction} <;> simp_all [{', '.join(['Nat.mul_add', *functions, *constructors])}]"
             if conditional:
                 yield f"{induction} <;> simp_all{names} <;> (try split) <;> (try simp_all) <;> grind"
             yield f"{induction} <;> simp_all{names} <;> omega"

@@ -31,9 +31,9 @@ class RecursionSteps:
         """Return the variables in the goal that its functions recur on, whose inductions compute with them.
 
         `places` says which argument a function of the statement recurs on; of one that the context has, its equations
-        do: `hs : ∀ x n, p x (n + 1) = p x n * x`.
+        do: `hs : ∀ x n, p x (n + 1) = p x n * x`. A power recurs on its exponent.
         """
-        known = {**places, **self._places_of_equations()}
+        known = {**places, **self._places_of_equations(), "^": 0}
         variables: dict[str, None] = {}
         for start, token in enumerate(self._target):
             place = known.get(token)

@@ -428,12 +428,14 @@ class _Enumeration:
     def _whole_inductions(self, inductions: Sequence[str]) -> list[str]:
         """Return the inductions, without their alternatives, whose cases `simp` may close; they cost Lean most.
 
-        Not inside of an induction, nor where nothing recurses: neither the statement's own functions nor a fact such as
-        `∀ n, f (n + 1) = f n + n`, nor lists or powers. By a strong induction, of one case, `simp` proves nothing.
+        Not inside of an induction, nor where nothing recurses: neither the statement's own functions or predicates nor
+        a fact such as `∀ n, f (n + 1) = f n + n`, nor lists or powers. A strong induction has one case, of which `simp`
+        proves nothing.
         """
         if any(name.startswith("ih") for name in self._types):
             return []
         recurses = bool(self._own_functions()) or "^" in self._target
+        recurses = recurses or self._definitions.predicate(self._target) is not None
         for type_ in self._types.values():
             recurses = recurses or type_[:1] in (("∀",), ("List",))
         heads: list[str] = []

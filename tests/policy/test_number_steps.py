@@ -71,6 +71,10 @@ PLUS = """def plus : Nat → Nat → Nat
   | 0, m => m
   | n + 1, m => plus n m + 1
 """
+EVEN = """inductive Ev : Nat → Prop where
+  | zero : Ev 0
+  | add_two {n : Nat} (h : Ev n) : Ev (n + 2)
+"""
 PARITY = """def IsEven (n : Nat) : Prop := ∃ k, n = k + k
 def IsOdd (n : Nat) : Prop := ∃ k, n = 2 * k + 1
 """
@@ -370,6 +374,8 @@ LARGER = """def larger : Nat → Nat → Nat
                 "simp_all",
             ],
         ),
+        (EVEN, "(n : Nat) (h : Ev n) : ∃ k, n = 2 * k", ["exact ⟨n / 2, by induction h <;> omega⟩"]),
+        (EVEN, "(k : Nat) : Ev (2 * k)", ["induction k <;> simp_all [Nat.mul_add, Ev.zero, Ev.add_two]"]),
         (
             PARITY,
             "(n : Nat) : IsEven n ∨ IsOdd n",
