@@ -14,6 +14,8 @@ from nanoproof.policy.statement_definitions import application
 
 LARGEST_COIN = 7
 """By more remainders a case distinction is longer than anybody writes."""
+LARGEST_MULTIPLE = 7
+"""Of one number, where a combination is looked for: `3 * (2 * n + 1) = 2 * (3 * n + 1) + 1`."""
 MOST_DIVISIONS = 4
 """Steps of a long division of polynomials: their quotients in exercises have one or two monomials."""
 
@@ -69,9 +71,11 @@ class CertificateSteps:
         first, second = numbers
         left = ("Nat.gcd_dvd_left _ _", "Nat.gcd_dvd_right _ _")
         for smaller, larger, (of_smaller, of_larger) in ((first, second, left), (second, first, left[::-1])):
-            quotient = _with_remainder_one(smaller, larger)
-            if quotient is not None:
-                yield _by_combination(smaller, quotient, of_smaller, "1", of_larger)
+            for times in range(1, LARGEST_MULTIPLE + 1):
+                quotient = _with_remainder_one(smaller, (str(times), "*", *printed.in_brackets(larger)))
+                if quotient is not None:
+                    yield _by_combination(smaller, quotient, of_smaller, str(times), of_larger)
+                    break
             for type_ in self._types.values():
                 equation = printed.split_at(type_, ("=",))
                 for more, less in (equation, equation[::-1]) if len(equation) == 2 else ():

@@ -207,7 +207,7 @@ class GoalSteps:
             _, _, others = induction.partition(" generalizing ")
             if functions and others and " " not in others:
                 # A function of two arguments that recurses on both, such as a maximum.
-                yield f"{induction} <;> cases {others} <;> simp_all{names} <;> omega"
+                yield f"{induction} <;> cases {others} <;> first | (simp_all{names} <;> omega) | grind{names}"
             if functions or rules:
                 yield f"{induction} <;> grind [{', '.join([*functions, *rules])}]"
         yield from self._of_booleans()

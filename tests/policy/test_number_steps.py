@@ -75,6 +75,11 @@ EVEN = """inductive Ev : Nat → Prop where
   | zero : Ev 0
   | add_two {n : Nat} (h : Ev n) : Ev (n + 2)
 """
+CHOICES = """def choices : Nat → Nat → Nat
+  | _, 0 => 1
+  | 0, _ + 1 => 0
+  | n + 1, k + 1 => choices n k + choices n (k + 1)
+"""
 PARITY = """def IsEven (n : Nat) : Prop := ∃ k, n = k + k
 def IsOdd (n : Nat) : Prop := ∃ k, n = 2 * k + 1
 """
@@ -258,7 +263,7 @@ LARGER = """def larger : Nat → Nat → Nat
         (
             LARGER,
             "(n m : Nat) : n ≤ larger n m",
-            ["induction n generalizing m <;> cases m <;> simp_all [larger] <;> omega"],
+            ["induction n generalizing m <;> cases m <;> first | (simp_all [larger] <;> omega) | grind [larger]"],
         ),
         (
             REPEATED,
@@ -337,6 +342,12 @@ LARGER = """def larger : Nat → Nat → Nat
         ("", "(n : Nat) (h : 12 ≤ n) : ∃ a b : Nat, n = 4 * a + 5 * b", ["rcases (by omega : n % 4 = 0 ∨"]),
         ("", "(n : Nat) (h : 2 ≤ n) : ∃ x y, y * 3 + 2 * x = n", ["rcases (by omega : n % 2 = 0 ∨"]),
         ("", "(n : Nat) : Nat.gcd n (n * n + 1) = 1", ["exact Nat.eq_one_of_dvd_one"]),
+        ("", "(n : Nat) : Nat.gcd (2 * n + 1) (3 * n + 1) = 1", ["exact Nat.eq_one_of_dvd_one"]),
+        (
+            CHOICES,
+            "(n k : Nat) (h : n < k) : choices n k = 0",
+            ["induction n generalizing k <;> cases k <;> first | (simp_all [choices] <;> omega) | grind [choices]"],
+        ),
         ("", "(n : Nat) : Nat.gcd (4 * n + 3) (2 * n + 1) = 1", ["exact Nat.eq_one_of_dvd_one"]),
         ("", "(a b x y : Nat) (h : a * x = b * y + 1) : Nat.gcd a b = 1", ["exact Nat.eq_one_of_dvd_one"]),
         (
