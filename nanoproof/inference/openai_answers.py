@@ -283,9 +283,15 @@ def error_message(answer: object) -> str:
     if not isinstance(answer, Mapping):
         return "" if answer is None else str(answer)
     message = ""
-    for name in ("error", "message", "detail", "errors", "msg"):
+    names = ("error", "message", "detail", "errors", "msg", "error_msg")
+    if isinstance(answer.get("error"), str):  # "Bad Request": the other fields say what is bad
+        names = (*names[1:], "error")
+    for name in names:
         if not message and answer.get(name):
             message = error_message(answer[name])
+    metadata = answer.get("metadata")
+    if isinstance(metadata, Mapping) and metadata.get("raw"):  # OpenRouter: what the provider behind it said
+        message += f": {metadata['raw']}"
     fields = answer.get("loc") or answer.get("param")  # FastAPI's ["body", "n"], OpenAI's "n"
     if isinstance(fields, list) and fields:
         fields = fields[-1]
