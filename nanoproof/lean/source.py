@@ -15,8 +15,10 @@ from nanoproof.lean.lexical import find_top_level, mask, misplaced_header
 from nanoproof.lean.types import SourceError, Theorem
 
 # `h.sorry`, `sorry'` and `«sorry»` are other names.
-_SORRY = re.compile(r"(?<![\w.'«])sorry(?![\w.'])")
-_ADMIT = re.compile(r"(?<![\w.'«])admit(?=[ \t]*(?:$|[,:;)}|\]⟩]|<;>|·|(?:then|else|in)\b))", re.MULTILINE)
+# A dot with nothing before it is a bullet: `.sorry`.
+_NEW_WORD = r"(?<![\w'«])(?<!\S\.)"
+_SORRY = re.compile(_NEW_WORD + r"sorry(?![\w.'])")
+_ADMIT = re.compile(_NEW_WORD + r"admit(?=[ \t\r]*(?:$|[,:;)}|\]⟩]|<;>|·|(?:then|else|in)\b))", re.MULTILINE)
 """Matches the tactic `admit`, a `sorry` by another name (of the same length), where more tactics or nothing follows.
 
 It is no keyword: a hypothesis or constant may have this name, so `sorries` looks at what stands before it.
