@@ -128,6 +128,14 @@ def test_no_place_of_a_sorry_stands_in_the_way_of_what_follows(session: LeanSess
     assert sorted(gap.name for gap in filler.file.flipped) == ["tactic", "term"]
 
 
+def test_a_sorry_for_several_goals_is_left_with_the_reason(
+    session: LeanSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "theorem t (p q : Prop) (h : p ∧ q) : q ∧ p := by\n  constructor\n  all_goals admit\n"
+    filled(session, text, "simp_all")
+    assert "line 3 t  not proved: expected exactly one sorry, Lean found 2: write one for" in capsys.readouterr().out
+
+
 def test_a_file_with_a_mistake_is_refused(session: LeanSession) -> None:
     with pytest.raises(SourceError, match=r"^Lean refuses the file: line 2, column 19: Unknown identifier `x`$"):
         filled(session, "theorem t : 1 = 1 := by sorry\nexample : 1 = 1 := x")
