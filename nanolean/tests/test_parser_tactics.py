@@ -284,6 +284,11 @@ def test_a_parenthesis_that_begins_a_line_is_the_next_tactic(tactic: str) -> Non
     assert parse_tactic(f"({tactic}\n (rfl))") == ParenStx(seq(parse_tactic(tactic), ParenStx(seq(RFL))))
 
 
+def test_a_semicolon_may_end_a_block() -> None:
+    assert parse_tactic("(skip; rfl;)") == ParenStx(seq(SKIP, RFL))
+    assert parse_tactic("(have h : p := by skip;\n rfl;)") == ParenStx(seq(HaveStx("h", P, By(seq(SKIP))), RFL))
+
+
 def test_a_less_indented_line_ends_the_block() -> None:
     text = "(have h : p := by\n    skip\n rfl)"
     assert parse_tactic(text) == ParenStx(seq(HaveStx("h", P, By(seq(SKIP))), RFL))
