@@ -323,9 +323,11 @@ def parse_declaration(source: str, whole: bool = True) -> Declaration:
         0 <= assign < gap.start()
         and masked[assign + 2 : gap.start()].strip() in ("", "by")
         and not _WHERE.search(masked, head_end, assign)
+        and not _goes_on(masked, *gap.span())
     )
     start, end = gap.span()
-    if whole and not is_whole and 0 <= assign < start and not _WHERE.search(masked, head_end, assign):
+    may_be_whole = whole and not is_whole and 0 <= assign < start and not _goes_on(masked, start, end)
+    if may_be_whole and not _WHERE.search(masked, head_end, assign):
         enclosed = _nothing_but_a_sorry(masked, assign + len(":="), start, end)
         if enclosed is not None:
             start, end = enclosed
@@ -343,6 +345,17 @@ def parse_declaration(source: str, whole: bool = True) -> Declaration:
         name=None if is_example else declaration["name"],
         whole=is_whole,
     )
+
+
+def _goes_on(masked: str, start: int, end: int) -> bool:
+    """Tell whether more tactics of its block follow the `sorry` at `[start, end)`, on its line or on the next one."""
+    if re.compile(r"[ \t]*(?:;|<;>)").match(masked, end):
+        return True
+    column = start - (masked.rfind("\n", 0, start) + 1)
+    below = re.compile(r"(?:[ \t\r]*\n)+(?P<line>[ \t]*)(?=\S)").match(masked, end)
+    if below is None or column == 0:  # at the margin commands begin
+        return False
+    return len(below["line"]) == column and COMMAND.match(masked, below.start("line")) is None
 
 
 def _nothing_but_a_sorry(masked: str, value: int, start: int, end: int) -> tuple[int, int] | None:
