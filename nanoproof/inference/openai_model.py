@@ -30,6 +30,9 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.web.http_client import on_loopback, seconds_to_wait
 from nanoproof.inference.language_model import GenerationOptions, TextSample, chat_messages, unit_vectors
 from nanoproof.inference.openai_answers import (
+    NOT_BY_WAITING,
+    OF_COUNT,
+    STREAM_ONLY,
     Answer,
     Choice,
     Garbled,
@@ -104,28 +107,8 @@ class EndpointOptions:
         return text or None
 
 
-_OF_COUNT = re.compile(
-    # `n` by itself, as in `n: must be 1`, `body.n`, `[n]`, and no `\\n` of a quoted text.
-    r"(?a-i:(?<![\w\\'-])n(?![\w'-])|'n')|"
-    r"\bbest_of\b|candidate_?count|num_return_sequences|\bn_cmpl\b|parallel sampling|"
-    r"(?:only one|single|multiple|more than one|too many|number of|at most \d+|requested \d+) "
-    r"(?:completion|choice|candidate|sample|sequence|generation|output|response|return)s?\b(?! tokens?\b)|"
-    r"completion choice",
-    re.IGNORECASE,
-)
-"""Matches an error that is about how many texts were asked for at once."""
-
-
 class NoSuchModel(policy.PolicyServerError):
     """An endpoint does not hold the model, or the adapters, that a request names."""
-
-
-_STREAM_ONLY = re.compile(
-    r"\bstream(?:ing)?(?:[ _]mode|=true| parameter)|stream.{0,30}(?:required|only|enable|must)", re.I
-)
-"""Matches an error of an endpoint that sends texts only piece by piece."""
-_NOT_BY_WAITING = re.compile(r"insufficient_quota|exceeded your current quota|insufficient (?:balance|credit)", re.I)
-"""Matches a refusal, as busy as a server calls itself, that waiting does not mend."""
 
 
 class _Repeat(Exception):
@@ -340,14 +323,14 @@ class OpenAIModel:
                 if named[0] not in self._refused:  # another thread may have learned it in the meantime
                     self._refused.append(named[0])
                     log.warning("%s: %s (%s)", self.name, effects[named[0]], reason)
-            elif count > 1 and (not reason or _OF_COUNT.search(reason)):
+            elif count > 1 and (not reason or OF_COUNT.search(reason)):
                 # Halved, as no server says in a form of its own how many it gives.
                 if count <= self._most_at_once:
                     self._most_at_once = count // 2
                     log.warning("%s: texts asked for at a time: %d (%s)", self.name, self._most_at_once, reason)
-            elif "n" in body and _OF_COUNT.search(reason):
+            elif "n" in body and OF_COUNT.search(reason):
                 self._refused.append("n")
-            elif "stream" not in body and _STREAM_ONLY.search(reason):
+            elif "stream" not in body and STREAM_ONLY.search(reason):
                 self._stream = True
             else:
                 raise policy.BadState(error_text)
@@ -519,14 +502,14 @@ class OpenAIModel:
         elif location:
             message += f": it is at {self._clean(location)}; give that address"
         # Servers that were not made for several texts, or for none in pieces, fail in ways of their own.
-        about_form = _OF_COUNT.search(reason) or _STREAM_ONLY.search(reason)
+        about_form = OF_COUNT.search(reason) or STREAM_ONLY.search(reason)
         if code in (400, 413, 422) or (code in (405, 500, 501) and about_form):
             return policy.BadState(message)
         if code == 404 and self._checks_name:
             return NoSuchModel(message)
         if code == 404 and not urlsplit(self._base).path:
             message += f"; the address goes up to where {where.removeprefix(self._base)} follows, mostly /v1"
-        if code not in REPEATED_STATUSES or _NOT_BY_WAITING.search(reason):
+        if code not in REPEATED_STATUSES or NOT_BY_WAITING.search(reason):
             return policy.PolicyServerError(message)
         seconds: float | None = None
         if code in BUSY_STATUSES:
