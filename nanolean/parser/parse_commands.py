@@ -35,6 +35,9 @@ class TacticParser(ContextParser):
             tactics = [self.tactic()]
             # Lean's `sepByIndent`: a tactic on a new line is of this block if it stands in the column of the first.
             while self.accept(";") or (self.at_next_line() and self.at_tactic()):
+                # Its `allowTrailingSep`: a semicolon may end the block, whose lines do not begin left of it.
+                if self.cols[self.i] < self.column or not (self.at_tactic() or self.texts[self.i] in UNSUPPORTED):
+                    break
                 tactics.append(self.tactic())
         self.column, self.in_block, self.cdots = column, in_block, cdots
         self.depth -= 1

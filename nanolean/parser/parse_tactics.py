@@ -147,10 +147,17 @@ class RewritingParser(CaseParser):
         while self.kinds[self.i] == IDENT and self.indented():
             self.i += 1
         hyps = tuple(self.texts[first : self.i])
-        goal = self.accept("⊢")
+        goal = self.turnstile()
         if not hyps and not goal:
             self.fail("hypothesis, '⊢' or '*'")
         return stx.Location(hyps, goal, pos=start, end=self.last_end())
+
+    def turnstile(self) -> bool:
+        """Parse an optional `⊢`, in ASCII `|-` without a blank in it; return whether there was one."""
+        if self.texts[self.i] == "|" and self.texts[self.i + 1] == "-" and self.ends[self.i] == self.starts[self.i + 1]:
+            self.i += 2
+            return True
+        return self.accept("⊢")
 
     def arrow_before(self) -> bool:
         """Parse an optional `←`; return whether there was one."""
@@ -182,7 +189,8 @@ class RewritingParser(CaseParser):
         return tuple(lemmas), star
 
     def no_options(self, tactic: str) -> None:
-        if self.texts[self.i] in ("(", "+", "-"):
+        # Lean's `optConfig` has `colGt`: a parenthesis that begins a line of the block is the next tactic.
+        if self.texts[self.i] in ("(", "+", "-") and self.indented():
             self.refuse(f"options of `{tactic}` are")
 
     # --- rewriting

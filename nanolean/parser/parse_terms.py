@@ -15,6 +15,7 @@ from nanolean.syntax.notation import ARROW_PREC, ASCII, LEAD_PREC, MAX_PREC, NOT
 
 MAX_DIGITS = 1000
 _OPERATORS = OPERATORS | {spelling: OPERATORS[symbol] for spelling, symbol in ASCII.items()}
+_OPERATORS["|>."] = OPERATORS["|>"]  # as an operator it takes no term on its right, but a field
 
 
 class TermParser(CalcParser):
@@ -41,7 +42,10 @@ class TermParser(CalcParser):
             chain += 1
             self.check_chain(chain)
             self.i += 1
-            lhs = self.combine(op, lhs, self.term(right), start)
+            if self.texts[self.i - 1] == "|>.":
+                lhs = self.piped_field(lhs, start)
+            else:
+                lhs = self.combine(op, lhs, self.term(right), start)
             lhs_prec = own
         self.depth -= 1
         return lhs
@@ -80,10 +84,28 @@ class TermParser(CalcParser):
             return head
         if text == "(" and isinstance(head, stx.Ident) and head.explicit:
             self.refuse("an argument of `@f` in parentheses is")
-        args = [self.argument()]
+        return self.applied(head, start)
+
+    def applied(self, head: stx.Term, start: int) -> stx.Term:
+        """Parse the arguments of a term that is read; without any it is the term."""
+        args: list[stx.Term | stx.NamedArg] = []
         while self.at_argument():
             args.append(self.argument())
+        if not args:
+            return head
         return stx.AppStx(head, tuple(args), pos=start, end=self.ends[self.i - 1])
+
+    def piped_field(self, term: stx.Term, start: int) -> stx.Term:
+        """Behind `e |>.`: `e |>.f a` is `(e).f a`."""
+        if self.spaced():
+            self.fail("field right after '|>.'")
+        field: str | int
+        if self.kinds[self.i] == NUM:
+            field = self.small_projection(self.texts[self.i])
+            self.i += 1
+        else:
+            field = self.name("name of a field")
+        return self.applied(stx.ProjStx(term, field, pos=start, end=self.last_end()), start)
 
     def at_argument(self) -> bool:
         i = self.i

@@ -134,6 +134,7 @@ PAIR = PatTuple((PatName("y"), PatName("h")))
         ("exfalso", ExfalsoStx()),
         ("contradiction", ContradictionStx()),
         ("rw [h, ← k] at h ⊢", RwStx((RwRule(False, H), RwRule(True, K)), Location(("h",), True))),
+        ("rw [h, ← k] at h |-", RwStx((RwRule(False, H), RwRule(True, K)), Location(("h",), True))),
         ("rw [<- h]", RwStx((RwRule(True, H),), GOAL)),
         ("rewrite [h]", RwStx((RwRule(False, H),), GOAL, try_rfl=False)),
         ("simp", SimpStx(False, (), False, GOAL)),
@@ -276,6 +277,16 @@ def test_patterns_of_rcases_and_obtain() -> None:
 def test_lines_of_one_column_are_one_block() -> None:
     text = "have h : p := by\n    skip\n    rfl; rfl"
     assert parse_tactic(text) == HaveStx("h", P, By(seq(SKIP, RFL, RFL)))
+
+
+@pytest.mark.parametrize("tactic", ["simp", "simp_all", "grind", "simpa", "try simp"])
+def test_a_parenthesis_that_begins_a_line_is_the_next_tactic(tactic: str) -> None:
+    assert parse_tactic(f"({tactic}\n (rfl))") == ParenStx(seq(parse_tactic(tactic), ParenStx(seq(RFL))))
+
+
+def test_a_semicolon_may_end_a_block() -> None:
+    assert parse_tactic("(skip; rfl;)") == ParenStx(seq(SKIP, RFL))
+    assert parse_tactic("(have h : p := by skip;\n rfl;)") == ParenStx(seq(HaveStx("h", P, By(seq(SKIP))), RFL))
 
 
 def test_a_less_indented_line_ends_the_block() -> None:

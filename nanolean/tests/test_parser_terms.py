@@ -74,6 +74,8 @@ def refused(text: str) -> ParseError:
         ("f fun x => x + 1", "f (fun x => (x + 1))"),
         ("f a <| g b", "f a (g b)"),
         ("a |> f b", "f b a"),
+        ("f a |>.g b |>.2", "((f a).g b).2"),
+        ("a ∧ b |>.g.k", "(a ∧ b).g.k"),
         ("f ∘ g ∘ k", "f ∘ (g ∘ k)"),
         ("h ▸ k ▸ e", "h ▸ (k ▸ e)"),
         ("a || b && c", "a || (b && c)"),

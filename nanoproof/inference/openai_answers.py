@@ -273,6 +273,26 @@ def list_of(answer: Mapping[str, Any], name: str) -> list[Any]:
     return listed
 
 
+# -- What an error says ----------------------------------------------------------------------------------------------
+
+OF_COUNT = re.compile(
+    # `n` by itself, as in `n: must be 1`, `body.n`, `[n]`, and no `\\n` of a quoted text.
+    r"(?a-i:(?<![\w\\'-])n(?![\w'-])|'n')|"
+    r"\bbest_of\b|candidate_?count|num_return_sequences|\bn_cmpl\b|parallel sampling|"
+    r"(?:only one|single|multiple|more than one|too many|number of|at most \d+|requested \d+) "
+    r"(?:completion|choice|candidate|sample|sequence|generation|output|response|return)s?\b(?! tokens?\b)|"
+    r"completion choice",
+    re.IGNORECASE,
+)
+"""Matches an error that is about how many texts were asked for at once."""
+STREAM_ONLY = re.compile(
+    r"\bstream(?:ing)?(?:[ _]mode|=true| parameter)|stream.{0,30}(?:required|only|enable|must)", re.I
+)
+"""Matches an error of an endpoint that sends texts only piece by piece."""
+NOT_BY_WAITING = re.compile(r"insufficient_quota|exceeded your current quota|insufficient (?:balance|credit)", re.I)
+"""Matches a refusal, as busy as a server calls itself, that waiting does not mend."""
+
+
 def error_message(answer: object) -> str:
     """Return what an error answer says, "" for nothing: servers of different makes put it in different places.
 
@@ -283,9 +303,15 @@ def error_message(answer: object) -> str:
     if not isinstance(answer, Mapping):
         return "" if answer is None else str(answer)
     message = ""
-    for name in ("error", "message", "detail", "errors", "msg"):
+    names = ("error", "message", "detail", "errors", "msg", "error_msg")
+    if isinstance(answer.get("error"), str):  # "Bad Request": the other fields say what is bad
+        names = (*names[1:], "error")
+    for name in names:
         if not message and answer.get(name):
             message = error_message(answer[name])
+    metadata = answer.get("metadata")
+    if isinstance(metadata, Mapping) and metadata.get("raw"):  # OpenRouter: what the provider behind it said
+        message += f": {metadata['raw']}"
     fields = answer.get("loc") or answer.get("param")  # FastAPI's ["body", "n"], OpenAI's "n"
     if isinstance(fields, list) and fields:
         fields = fields[-1]

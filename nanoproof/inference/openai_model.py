@@ -30,6 +30,9 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.web.http_client import on_loopback, seconds_to_wait
 from nanoproof.inference.language_model import GenerationOptions, TextSample, chat_messages, unit_vectors
 from nanoproof.inference.openai_answers import (
+    NOT_BY_WAITING,
+    OF_COUNT,
+    STREAM_ONLY,
     Answer,
     Choice,
     Garbled,
@@ -37,6 +40,7 @@ from nanoproof.inference.openai_answers import (
     error_message,
     list_of,
     listed_models,
+    refusal_of,
 )
 from nanoproof.search import policy
 
@@ -103,27 +107,8 @@ class EndpointOptions:
         return text or None
 
 
-_OF_COUNT = re.compile(
-    r"[`'\"]n[`'\"]|(?<![\w.])n\s*(?:=|>|<|≤|must|has|should|is|may|value|parameter|argument|greater)|"
-    r"(?:parameter|field|argument|value|invalid|unsupported|value of|value for|supplied)\s*:?\s*n(?![\w])|\bbest_of\b|"
-    r"(?:only one|multiple|more than one|number of|at most \d+|requested \d+) "
-    r"(?:completion|choice|candidate|sample|sequence)(?!s? tokens?\b)|"
-    r"candidateCount|num_return_sequences|completion choice",
-    re.IGNORECASE,
-)
-"""Matches an error that is about how many texts were asked for at once."""
-
-
 class NoSuchModel(policy.PolicyServerError):
     """An endpoint does not hold the model, or the adapters, that a request names."""
-
-
-_STREAM_ONLY = re.compile(
-    r"\bstream(?:ing)?(?:[ _]mode|=true| parameter)|stream.{0,30}(?:required|only|enable|must)", re.I
-)
-"""Matches an error of an endpoint that sends texts only piece by piece."""
-_NOT_BY_WAITING = re.compile(r"insufficient_quota|exceeded your current quota|insufficient (?:balance|credit)", re.I)
-"""Matches a refusal, as busy as a server calls itself, that waiting does not mend."""
 
 
 class _Repeat(Exception):
@@ -162,25 +147,30 @@ class OpenAIModel:
         self._options, self._chat, self.special = options or EndpointOptions(), chat, special
         self.system = system
         self._base, host = _checked_base(base)
-        private = self._base.startswith("https:") or on_loopback(host)
+        # Servers say that they listen on 0.0.0.0, and people copy it: as a target it is this machine.
+        is_here = on_loopback(host) or host in ("0.0.0.0", "::")
+        private = self._base.startswith("https:") or is_here
         self._token = token or self._options.token(private)
         self._silence = min(self._options.timeout, silence_seconds or self._options.timeout)
-        if self._token and token is None and self._base.startswith("http:") and not on_loopback(host):
+        if self._token and token is None and self._base.startswith("http:") and not is_here:
             log.warning("the token travels to %s unencrypted: use https", host)
         # Uncompressed: a small answer may unpack to more than memory holds.
         headers = {"Accept-Encoding": "identity"}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
         self._proxy = ""
-        if not on_loopback(host):
+        if not is_here:
             self._proxy = proxy_for(self._base)
-        self._client = httpx2.Client(
-            trust_env=not on_loopback(host),  # what listens on this machine is not reached through a proxy
-            headers=headers,
-            timeout=httpx2.Timeout(self._silence, connect=CONNECT_SECONDS, pool=None),
-            limits=httpx2.Limits(max_connections=self._options.requests, max_keepalive_connections=None),
-            follow_redirects=False,  # the token would go wherever a server points
-        )
+        try:
+            self._client = httpx2.Client(
+                trust_env=not is_here,  # what listens on this machine is not reached through a proxy
+                headers=headers,
+                timeout=httpx2.Timeout(self._silence, connect=CONNECT_SECONDS, pool=None),
+                limits=httpx2.Limits(max_connections=self._options.requests, max_keepalive_connections=None),
+                follow_redirects=False,  # the token would go wherever a server points
+            )
+        except (ImportError, ValueError) as error:  # a proxy of SOCKS without its package, or of no known kind
+            raise UserError(self._unreachable(f"openai:{self._base}", error)) from None
         self._closed = threading.Event()
         self._slots = threading.BoundedSemaphore(self._options.requests)
         self._threads = ThreadPoolExecutor(self._options.requests, "openai-model")
@@ -204,7 +194,7 @@ class OpenAIModel:
         except httpx2.TransportError as error:
             raise policy.PolicyUnreachable(self._unreachable(self._base, error)) from None
         if answer.status_code in (401, 403):
-            raise self._denied(answer.status_code)
+            raise self._denied(answer.status_code, refusal_of(answer.content))
         try:
             return listed_models(answer.json())
         except ValueError:
@@ -333,14 +323,14 @@ class OpenAIModel:
                 if named[0] not in self._refused:  # another thread may have learned it in the meantime
                     self._refused.append(named[0])
                     log.warning("%s: %s (%s)", self.name, effects[named[0]], reason)
-            elif count > 1 and (not reason or _OF_COUNT.search(reason)):
+            elif count > 1 and (not reason or OF_COUNT.search(reason)):
                 # Halved, as no server says in a form of its own how many it gives.
                 if count <= self._most_at_once:
                     self._most_at_once = count // 2
                     log.warning("%s: texts asked for at a time: %d (%s)", self.name, self._most_at_once, reason)
-            elif "n" in body and _OF_COUNT.search(reason):
+            elif "n" in body and OF_COUNT.search(reason):
                 self._refused.append("n")
-            elif "stream" not in body and _STREAM_ONLY.search(reason):
+            elif "stream" not in body and STREAM_ONLY.search(reason):
                 self._stream = True
             else:
                 raise policy.BadState(error_text)
@@ -488,7 +478,7 @@ class OpenAIModel:
         except httpx2.TransportError as error:
             raise _Repeat(policy.PolicyUnreachable(self._unreachable(where, error))) from None
         except (Garbled, KeyError, TypeError, ValueError) as error:
-            message = f"{where} answered nonsense: {self._clean(error)}"
+            message = f"{where} answered nonsense{self._proxy}: {self._clean(error)}"
             raise _Repeat(policy.PolicyServerError(message)) from None
 
     def _error_within(self, error: object) -> Exception:
@@ -505,32 +495,34 @@ class OpenAIModel:
     ) -> Exception:
         """Return what to raise for a status other than 200, and what the answer says; "" where it says nothing."""
         if code in (401, 403):
-            return self._denied(code)
-        message = f"{where} answered {code}"
+            return self._denied(code, reason)
+        message = f"{where} answered {code}{self._proxy}"
         if reason:
             message += f": {self._clean(reason)}"
         elif location:
             message += f": it is at {self._clean(location)}; give that address"
         # Servers that were not made for several texts, or for none in pieces, fail in ways of their own.
-        about_form = _OF_COUNT.search(reason) or _STREAM_ONLY.search(reason)
+        about_form = OF_COUNT.search(reason) or STREAM_ONLY.search(reason)
         if code in (400, 413, 422) or (code in (405, 500, 501) and about_form):
             return policy.BadState(message)
         if code == 404 and self._checks_name:
             return NoSuchModel(message)
         if code == 404 and not urlsplit(self._base).path:
             message += f"; the address goes up to where {where.removeprefix(self._base)} follows, mostly /v1"
-        if code not in REPEATED_STATUSES or _NOT_BY_WAITING.search(reason):
+        if code not in REPEATED_STATUSES or NOT_BY_WAITING.search(reason):
             return policy.PolicyServerError(message)
         seconds: float | None = None
         if code in BUSY_STATUSES:
             seconds = seconds_to_wait(retry_after)
         return _Repeat(ERRORS_OF_STATUS.get(code, policy.PolicyServerError)(message), seconds)
 
-    def _denied(self, code: int) -> policy.PolicyAccessDenied:
+    def _denied(self, code: int, reason: str = "") -> policy.PolicyAccessDenied:
         hint = "it refuses our token"
         if self._token is None:
             hint = f"give one in {TOKEN_VARIABLE} or --model-token-file"
-        return policy.PolicyAccessDenied(f"{self._base} answered {code}: {hint}")
+        if reason:
+            hint += f" ({self._clean(reason)})"
+        return policy.PolicyAccessDenied(f"{self._base} answered {code}{self._proxy}: {hint}")
 
     def _unreachable(self, where: str, error: object) -> str:
         return f"{where} cannot be reached{self._proxy}: {self._clean(error)}"
@@ -587,7 +579,7 @@ def proxy_for(address: str) -> str:
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     if not proxy or proxy_bypass(parts.hostname or ""):
         return ""
-    shown = re.sub(r"//[^/@]*@", "//", proxy)
+    shown = re.sub(r"[^/]*@", "", proxy)
     return f" through the proxy {shown} (of {parts.scheme.upper()}_PROXY or ALL_PROXY)"
 
 

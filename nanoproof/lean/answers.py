@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nanoproof.lean.lexical import ASCII_SYMBOLS, find_top_level, mask, spans, without_header
+from nanoproof.lean.lexical import ASCII_SYMBOLS, NAME_START, find_top_level, mask, spans, without_header
 from nanoproof.lean.source import parse_declaration, sorries
 from nanoproof.lean.types import Theorem
 
@@ -29,31 +29,36 @@ LONGEST_COMMENT = 3_000
 
 # How models mark where their thoughts begin, and where an answer does. An answer's own end is where thoughts begin
 # again: nothing behind it counts.
+_TAGS_OF_THOUGHTS = (
+    "think|thinking|thought|thoughts|thought_process|reasoning|reflection|scratchpad|analysis|seed:think"
+)
 _THOUGHTS_BEGIN = (
-    r"<(?:think|thinking|thought|thoughts|reasoning|seed:think)>",  # DeepSeek-R1, Qwen3, EXAONE, Seed-OSS
-    r"</(?:answer|response|solution)>",
+    rf"<(?:{_TAGS_OF_THOUGHTS})>",  # DeepSeek-R1, Qwen3, EXAONE, Seed-OSS
+    r"</(?:answer|final_answer|response|solution)>",
     r"<\|(?:begin_of_thought|end_of_solution)\|>",  # Sky-T1, OpenThinker
     r"<\|(?:START_THINKING|END_RESPONSE)\|>",  # Command A Reasoning
     r"\[THINK\]",  # Magistral
     r"◁think▷",  # Kimi
+    r"<\|channel>thought",  # Gemma 4
+    r"<\|inner_prefix\|>",  # Apertus
     r"<\|channel\|>(?:analysis|commentary)\b[^<]*<\|message\|>",  # gpt-oss
-    r"<\|(?:end|return)\|>",
+    # The ends of a turn, where a server does not stop at them: what follows is a turn that the model made up.
+    r"<\|(?:end|return|im_end|endoftext|eot|eot_id|eom|eom_id|end_of_text|end_of_turn|eos|user)\|>"
+    r"|</s>|<eos>|<end_of_turn>|<turn\|>|<｜end▁of▁sentence｜>|\[\|endofturn\|\]",
 )
 _ANSWER_BEGINS = (
-    r"</(?:think|thinking|thought|thoughts|reasoning|seed:think)>",
-    r"<(?:answer|response|solution)>",
+    rf"</(?:{_TAGS_OF_THOUGHTS})>",
+    r"<(?:answer|final_answer|response|solution)>",
     r"<\|(?:end_of_thought|begin_of_solution)\|>",
     r"<\|(?:END_THINKING|START_RESPONSE)\|>",
     r"\[/THINK\]",
     r"◁/think▷",
-    r"<\|channel\|>final\b[^<]*<\|message\|>",
+    r"<channel\|>",
+    r"<\|inner_suffix\|>",
+    r"<\|channel\|>final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>",
     r"assistantfinal",  # gpt-oss, where its special tokens were left out of the text
 )
 _MARKER = re.compile(f"(?P<thoughts>{'|'.join(_THOUGHTS_BEGIN)})|(?P<answer>{'|'.join(_ANSWER_BEGINS)})", re.I)
-_END_TOKENS = re.compile(
-    r"(?:\s*(?:<\|(?:im_end|endoftext|eot_id|eom_id|end_of_text|eos)\|>|</s>|<eos>|<end_of_turn>|<｜end▁of▁sentence｜>))+\s*\Z"
-)
-"""Matches the ends of a text that servers leave in it which do not skip special tokens."""
 
 
 def without_thoughts(text: str) -> str:
@@ -62,7 +67,6 @@ def without_thoughts(text: str) -> str:
     Many templates put the opening marker into the prompt, so that only the closing one is in the text: all before it is
     thought. Of several answers the last that says something counts.
     """
-    text = _END_TOKENS.sub("", text)
     markers = list(_MARKER.finditer(text))
     if not markers:
         return text
@@ -141,7 +145,8 @@ def _block(text: str, fence: re.Match[str]) -> tuple[_Block, int]:
     if same_line >= 0:  # ```exact h```
         tag, code = _tag_and_code(text[fence.end("mark") : same_line], "")
         return _Block(tag, code, fence.start()), same_line + len(mark)
-    closing = re.compile(rf"(?<!{mark[0]}){mark[0]}{{{len(mark)},}}[ \t]*$", re.MULTILINE)
+    # Markup may follow on its line: `</final_answer>`, an end token that is none of those above.
+    closing = re.compile(rf"(?<!{mark[0]}){mark[0]}{{{len(mark)},}}[ \t]*(?:$|(?=[<\[]))", re.MULTILINE)
     end = _outside_comments(text, fence.end(), closing)
     body = text[fence.end() : len(text) if end is None else end.start()]
     line = text.rfind("\n", 0, fence.start()) + 1
@@ -296,8 +301,9 @@ _COMMAND_LINE = re.compile(
 _NO_TACTIC = re.compile(rf"(?!open|set_option)(?:{_COMMAND_LINE.pattern})")
 _VALUE = re.compile(r"\s*:=")
 _BY = re.compile(r"\s*by(?![\w.'!?])")
-_SENTENCE = re.compile(r"[A-Z*\\]|\d+[.)] |</\w+>")
-"""Matches what follows a proof and is no Lean: `This proves ...`, `**Explanation**`, `\\end{lean}`, `</lean>`."""
+_SENTENCE = re.compile(rf"[A-Z*\\]|\d+[.)] |</\w+>|(?![{NAME_START}λΠΣ\d])\w")
+"""Matches what follows a proof and is no Lean: `This proves ...`, `**Explanation**`, `\\end{lean}`, `</lean>`, a letter
+that no name of Lean begins with."""
 _SCOPE = re.compile(r"(?<![\w.'])(?:namespace|section|mutual)(?![\w.'])")
 _MODIFIERS = re.compile(r"(?:(?<![\w.'])(?:private|protected|public|noncomputable|nonrec)\s+)+\Z")
 _END = re.compile(r"end(?![\w.'])[^\n]*")

@@ -29,18 +29,20 @@ from nanoproof.lean.source import (
 PROVABLE = ("theorem", "lemma", "def")
 """Keywords of declarations whose axioms and statements are asked for."""
 _NAMED = re.compile(rf"\s+(?P<name>{NAME})")
-_NAME_AFTER_SCOPE = r"(?:«[^»\n]*»|[^\s.«»]+)(?:\.(?:«[^»\n]*»|[^\s.«»]+))*"
+_SCOPE_WORD = r"(?:namespace|section|mutual|end)"
+_NAME_AFTER_SCOPE = rf"(?!{_SCOPE_WORD}(?:\s|\Z))(?:«[^»\n]*»|[^\s.«»]+)(?:\.(?:«[^»\n]*»|[^\s.«»]+))*"
 _NEXT_SCOPE = rf"(?:{ATTRIBUTES}|(?:public|meta|noncomputable|namespace|section|mutual|end|open|universes?)(?![\w.]))"
 _SCOPE = re.compile(
-    rf"^[ \t]*(?:(?:(?:{ATTRIBUTES}|public|meta|noncomputable)[ \t]+)*(?P<word>namespace|section|mutual|end)"
+    # Lean's keywords also behind other code on their line: `end B end A`.
+    rf"(?:^[ \t]*(?:(?:{ATTRIBUTES}|public|meta|noncomputable)[ \t]+)*|(?<=[ \t]))(?P<word>{_SCOPE_WORD})"
     rf"(?![{lexical.NAME_REST}.])[ \t]*(?P<name>{_NAME_AFTER_SCOPE})?"
-    r"|universes?(?P<universes>[ \t][^\n]*)"
+    r"|^[ \t]*universes?(?P<universes>[ \t][^\n]*)"
     # On indented lines names go on, but what begins the next command is none, however it is indented.
-    rf"|open(?:[ \t]+scoped)?(?P<opened>[ \t]+(?:[^\n]|\n[ \t]+(?=\S)(?!{_NEXT_SCOPE}))*))",
+    rf"|^[ \t]*open(?:[ \t]+scoped)?(?P<opened>[ \t]+(?:[^\n]|\n[ \t]+(?=\S)(?!{_NEXT_SCOPE}))*)",
     re.MULTILINE,
 )
 # A scope may have no name, and then a command may follow on its line: `section open Nat`, `end theorem ..`.
-_NOT_A_NAME = re.compile(r"namespace|section|mutual|end|theorem|lemma|def|open|variable|--.*")
+_NOT_A_NAME = re.compile(r"theorem|lemma|def|open|variable|--.*")
 _NAME_PART = re.compile(r"«[^»]*»|[^.«»]+")
 _OPEN_IN = re.compile(r"(?<![\w.'])open(?:\s+scoped)?\s(?P<names>[^()]*?)\s(?:hiding\s|renaming\s|in(?![\w.']))")
 _WHERE = re.compile(r"(?<![\w.'])where(?![\w.'])")

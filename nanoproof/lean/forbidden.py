@@ -41,7 +41,8 @@ _SEARCH = (
     "polyrith", "plausible", "slim_check",
 )  # fmt: skip
 _BANNED = re.compile(
-    r"(?:(?<![\w.'«])|(?<=_root_\.))(?:(?P<gap>" + "|".join(map(re.escape, _GAPS)) + r")(?![\w.'?!])"
+    # A dot with nothing before it is a bullet: `.sorry`.
+    r"(?:(?<![\w'«])(?<!\S\.)|(?<=_root_\.))(?:(?P<gap>" + "|".join(map(re.escape, _GAPS)) + r")(?![\w.'?!])"
     r"|(?P<search>" + "|".join(map(re.escape, _SEARCH)) + r")(?![\w.'])"
     r"|native\s*:=)"
     r"|(?:\+native|" + "|".join(_KEYWORDS) + r")(?![\w.'?!])"

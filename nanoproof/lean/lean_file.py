@@ -253,25 +253,34 @@ class _Edit(NamedTuple):
 @lru_cache(maxsize=4096)
 def _rewrite_command(text: str, edits: tuple[_Edit, ...]) -> str:
     """Return the text of a command with its `sorry`s replaced."""
-    # What a `sorry` is, the original text tells: an axiom or proof in front of it might look like something else.
-    masked = mask(text)
-    shift = 0  # by how much the edits so far have lengthened the text
+    rewritten = text
     for edit in edits:
-        if edit.replacement is None:
-            continue
-        start, end, length_before = edit.start + shift, edit.end + shift, len(text)
-        is_tactic = expects_tactic(masked[: edit.start]) != edit.flipped
-        if edit.replacement.startswith(PLACEHOLDER):
-            exact = "exact " if is_tactic else ""
-            text = text[:start] + exact + edit.replacement + text[end:]
-        else:
-            text, start, end = _disambiguate(text, start, end, is_tactic)
-            if edit.replacement == _STAYS:
-                text = text[:start] + "sorry" + text[end:]  # it may have been an `admit`
-            else:
-                text = _insert(text, start, end, edit.replacement)
-        shift += len(text) - length_before
-    return text
+        if edit.replacement is not None:
+            rewritten = _replaced(text, rewritten, edit)
+    return rewritten
+
+
+# For one of n `sorry`s of a proof, what is put in place of those before it is the same as for the `sorry` before.
+@lru_cache(maxsize=4096)
+def _replaced(original: str, text: str, edit: _Edit) -> str:
+    """Replace one more `sorry` of a command: `text` is what the edits before have made of the original."""
+    shift = len(text) - len(original)
+    start, end = edit.start + shift, edit.end + shift
+    is_tactic = _expects_tactic(original, edit.start) != edit.flipped
+    assert edit.replacement is not None, "there is nothing to replace"
+    if edit.replacement.startswith(PLACEHOLDER):
+        exact = "exact " if is_tactic else ""
+        return text[:start] + exact + edit.replacement + text[end:]
+    text, start, end = _disambiguate(text, start, end, is_tactic)
+    if edit.replacement == _STAYS:
+        return text[:start] + "sorry" + text[end:]  # it may have been an `admit`
+    return _insert(text, start, end, edit.replacement)
+
+
+@lru_cache(maxsize=4096)
+def _expects_tactic(text: str, start: int) -> bool:
+    """Tell whether a `sorry` is a tactic, by the original text: an axiom before it might look like something else."""
+    return expects_tactic(mask(text)[:start])
 
 
 def _disambiguate(text: str, start: int, end: int, tactic: bool) -> tuple[str, int, int]:

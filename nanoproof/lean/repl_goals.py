@@ -241,7 +241,11 @@ def read_statement_answer(answer: dict[str, Any]) -> Outcome:
     if not isinstance(sorries, list) or not all(isinstance(entry, dict) for entry in sorries):
         raise ValueError(f"`sorries` is no list of objects: {_shown(sorries)}")
     if len(sorries) != 1:
-        return Refused(f"expected exactly one sorry, Lean found {len(sorries)}")
+        reason = f"expected exactly one sorry, Lean found {len(sorries)}"
+        # The source has one word: behind `all_goals` or `<;>` it stands for several goals.
+        if sorries:
+            reason += ": write one for each goal"
+        return Refused(reason)
     (gap,) = sorries
     return Step(_number(gap.get("proofState")), read_goals({"goals": [gap.get("goal")]}))
 

@@ -15,8 +15,10 @@ from nanoproof.lean.lexical import find_top_level, mask, misplaced_header
 from nanoproof.lean.types import SourceError, Theorem
 
 # `h.sorry`, `sorry'` and `«sorry»` are other names.
-_SORRY = re.compile(r"(?<![\w.'«])sorry(?![\w.'])")
-_ADMIT = re.compile(r"(?<![\w.'«])admit(?=[ \t]*(?:$|[,:;)}|\]⟩]|<;>|·|(?:then|else|in)\b))", re.MULTILINE)
+# A dot with nothing before it is a bullet: `.sorry`.
+_NEW_WORD = r"(?<![\w'«])(?<!\S\.)"
+_SORRY = re.compile(_NEW_WORD + r"sorry(?![\w.'])")
+_ADMIT = re.compile(_NEW_WORD + r"admit(?=[ \t\r]*(?:$|[,:;)}|\]⟩]|<;>|·|(?:then|else|in)\b))", re.MULTILINE)
 """Matches the tactic `admit`, a `sorry` by another name (of the same length), where more tactics or nothing follows.
 
 It is no keyword: a hypothesis or constant may have this name, so `sorries` looks at what stands before it.
@@ -321,9 +323,11 @@ def parse_declaration(source: str, whole: bool = True) -> Declaration:
         0 <= assign < gap.start()
         and masked[assign + 2 : gap.start()].strip() in ("", "by")
         and not _WHERE.search(masked, head_end, assign)
+        and not _goes_on(masked, *gap.span())
     )
     start, end = gap.span()
-    if whole and not is_whole and 0 <= assign < start and not _WHERE.search(masked, head_end, assign):
+    may_be_whole = whole and not is_whole and 0 <= assign < start and not _goes_on(masked, start, end)
+    if may_be_whole and not _WHERE.search(masked, head_end, assign):
         enclosed = _nothing_but_a_sorry(masked, assign + len(":="), start, end)
         if enclosed is not None:
             start, end = enclosed
@@ -341,6 +345,17 @@ def parse_declaration(source: str, whole: bool = True) -> Declaration:
         name=None if is_example else declaration["name"],
         whole=is_whole,
     )
+
+
+def _goes_on(masked: str, start: int, end: int) -> bool:
+    """Tell whether more tactics of its block follow the `sorry` at `[start, end)`, on its line or on the next one."""
+    if re.compile(r"[ \t]*(?:;|<;>)").match(masked, end):
+        return True
+    column = start - (masked.rfind("\n", 0, start) + 1)
+    below = re.compile(r"(?:[ \t\r]*\n)+(?P<line>[ \t]*)(?=\S)").match(masked, end)
+    if below is None or column == 0:  # at the margin commands begin
+        return False
+    return len(below["line"]) == column and COMMAND.match(masked, below.start("line")) is None
 
 
 def _nothing_but_a_sorry(masked: str, value: int, start: int, end: int) -> tuple[int, int] | None:

@@ -1,7 +1,9 @@
 """A model behind an OpenAI-compatible endpoint that fails in every way: right texts, in order, and no secret told."""
 
+import json
 import logging
 import random
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -384,6 +386,13 @@ ONE = "Invalid n value (currently only n = 1 is supported)"
         (1, (500, b"n > 1 is not supported")),
         (1, (400, "n is limited to 1")),
         (1, (400, {"errors": [{"message": "n is limited to 1"}]})),
+        (1, (400, {"error": "Bad Request", "message": "body/n must be equal to constant"})),
+        (1, (400, {"error": {"message": "Provider returned error", "metadata": {"raw": json.dumps({"error": ONE})}}})),
+        (1, "Malformed input request: extraneous key [n] is not permitted"),
+        (1, "n cannot be greater than 1"),
+        (1, "Argument not supported on this model: n"),
+        (1, "1 validation error for Request\nn\n  Extra inputs are not permitted"),
+        (1, "We do not generate multiple responses"),
     ],
 )
 def test_a_server_that_takes_few_texts_at_a_time_is_asked_for_few(
@@ -464,6 +473,8 @@ def test_who_waits_for_the_list_of_models_is_told(
         ((200, {"object": "error", "message": "no such adapter", "code": 404}), "404: no such adapter"),
         ((200, {"code": "InvalidParameter", "msg": "it is too long", "data": None}), "it is too long"),
         ((429, {"error": {"message": "You exceeded your current quota"}}), "429: You exceeded"),
+        ((400, {"error_code": 336003, "error_msg": "the max input is 9"}), "400: the max input is 9"),
+        ((403, {"error": {"message": "Country not supported"}}), "403: .*Country not supported"),
         ((400, {"error": {"message": "max_tokens is too large: at most 9 completion tokens"}}), "is too large"),
         ((200, {"choices": [{"message": {}, "finish_reason": "error", "error": {"message": "down"}}]}), "down"),
     ],
@@ -551,23 +562,55 @@ def test_samples_are_what_was_drawn_whatever_the_endpoint_does(
 # -- proxies -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])  # servers say that they listen on the second
 def test_an_endpoint_on_this_machine_is_reached_past_a_proxy(
-    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    assert len(OpenAIModel(server.base, "tiny", QUICK).generate(["a"], THREE, [1])[0]) == 3
+    model = OpenAIModel(server.base.replace("127.0.0.1", host), "tiny", QUICK)
+    assert len(model.generate(["a"], THREE, [1])[0]) == 3
 
 
-def test_a_proxy_is_named_where_a_connection_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("proxy", "shown"),
+    [
+        ("http://user:secret@127.0.0.1:9", "http://127.0.0.1:9"),
+        ("http://user:se@secret@127.0.0.1:9", "http://127.0.0.1:9"),
+        ("user:secret@127.0.0.1:9", "127.0.0.1:9"),
+    ],
+)
+def test_a_proxy_is_named_where_a_connection_fails(monkeypatch: pytest.MonkeyPatch, proxy: str, shown: str) -> None:
     for name in ("HTTP_PROXY", "http_proxy"):
-        monkeypatch.setenv(name, "http://user:secret@127.0.0.1:9")
+        monkeypatch.setenv(name, proxy)
     monkeypatch.delenv("NO_PROXY", raising=False)
-    with pytest.raises(
-        policy.PolicyUnreachable, match=r"through the proxy http://127.0.0.1:9 \(of HTTP_PROXY"
-    ) as caught:
+    with pytest.raises(policy.PolicyUnreachable, match=rf"through the proxy {shown} \(of HTTP_PROXY") as caught:
         OpenAIModel("http://models.example:8000/v1", "tiny", QUICK)
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("status", [200, 403, 407])
+def test_a_proxy_that_answers_itself_is_named(
+    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    proxy = server.base.removesuffix("/v1")
+    for name in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, proxy)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    server.refusal = lambda body: (status, b"<html>Log in</html>")
+    model = OpenAIModel("http://models.example:8000/v1", "tiny", replace(QUICK, patience=0.0))
+    with pytest.raises(policy.PolicyError, match=f"through the proxy {proxy}"):
+        model.generate(["a"], THREE, [1])
+
+
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "socks4://127.0.0.1:9"])
+def test_a_proxy_that_cannot_be_used_is_an_error_of_one_line(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
+    monkeypatch.setitem(sys.modules, "socksio", None)  # as where it is not installed
+    for name in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, proxy)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    with pytest.raises(UserError, match=f"through the proxy {proxy}"):
+        OpenAIModel("http://models.example:8000/v1", "tiny", QUICK)
 
 
 def test_the_usual_variable_is_honoured_but_its_token_goes_nowhere_unencrypted(monkeypatch):

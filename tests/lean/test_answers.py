@@ -31,6 +31,11 @@ MARKED = {
     "gpt-oss": f"<|channel|>analysis<|message|>{TRIED}<|end|><|start|>assistant"
     f"<|channel|>final<|message|>{{}}<|return|>",
     "gpt-oss without special tokens": f"analysis{TRIED}assistantfinal{{}}",
+    "gpt-oss with a format": f"<|channel|>analysis<|message|>{TRIED}<|end|><|start|>assistant"
+    f"<|channel|>final <|constrain|>text<|message|>{{}}",
+    "Gemma 4": f"<|channel>thought\n{TRIED}<channel|>{{}}<turn|>",
+    "Apertus": f"<|inner_prefix|>{TRIED}<|inner_suffix|>{{}}",
+    "a turn that the model made up": f"{{}}<|im_end|>\n<|im_start|>user\nAnd this?\n{TRIED}",
     "an answer in tags": f"<think>{TRIED}</think>It is: <answer>{{}}</answer>\nGood luck!",
     "thoughts after the answer": f"{{}}\n<think>{TRIED}",
     "none": "{}",
@@ -278,6 +283,10 @@ def test_of_equal_statements_the_last_one_is_the_theorem() -> None:
         "```lean4\n{}\n```<|eot_id|></s>",
         "```lean 4\n{}\n```",
         "```Lean4:\n{}\n```",
+        "<final_answer>```lean4\n{}\n```</final_answer>",
+        "```lean4\n{}\n```<|user|>",
+        "```lean4\n{}\n```[e~[",
+        "证明：\n\n{}\n\n证明完毕。",
         "````markdown\nProof:\n```lean4\n{}\n```\n````",
     ],
 )

@@ -10,6 +10,7 @@ from nanoproof.lean.forbidden import banned_reason
     [
         "sorry",
         "exact (by admit)",
+        "constructor\n.sorry\n.simp?",
         "native_decide",
         "decide +native",
         "exact?",

@@ -10,6 +10,7 @@ from nanoproof.lean.declarations import declarations, enclosed, open_scopes, res
     [
         ("namespace A\nsection\nend\n", ["A"]),
         ("namespace A.B\nend B\n", ["A"]),
+        ("namespace A\nnamespace B namespace C\nsection\nend end C end B\n", ["A"]),
         ("namespace A.B\nend A.B\n", []),
         ("namespace A\nsection\ntheorem end' : True := trivial\n", ["A", ""]),
         ("section One\nnamespace «a b».C\n", ["One", "«a b»", "C"]),

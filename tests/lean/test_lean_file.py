@@ -1,7 +1,10 @@
 """Files with `sorry`s: which are tried, what the prover is given, and the text with proofs in their places."""
 
+from collections import Counter
+
 import pytest
 
+from nanoproof.lean import lean_file
 from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile
 from nanoproof.lean.types import SourceError
 
@@ -154,6 +157,24 @@ def test_a_proof_that_goes_below_its_line_leaves_no_space_behind() -> None:
     file = LeanFile.parse("theorem t : p := by\n  have h : q := by sorry\n  exact h")
     text = file.with_proof(file.gaps[0], "intro h\nexact h").proved()
     assert text == "theorem t : p := by\n  have h : q := by\n    intro h\n    exact h\n  exact h"
+
+
+def test_what_is_found_for_a_theorem_of_many_sorries_is_put_into_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    inserted = Counter[str]()
+    insert = lean_file._insert
+
+    def counting(text: str, start: int, end: int, proof: str) -> str:
+        inserted[proof] += 1
+        return insert(text, start, end, proof)
+
+    monkeypatch.setattr(lean_file, "_insert", counting)
+    lines = [f"  have h{number} : p := by sorry" for number in range(20)]
+    file = LeanFile.parse("\n".join(["theorem many : p := by", *lines, "  exact h0"]))
+    for number, gap in enumerate(file.gaps):
+        file.theorem(gap, "user", "many")
+        file = file.with_proof(gap, f"exact q{number}")
+    assert file.proved().count("exact q") == 20
+    assert set(inserted.values()) == {1}
 
 
 def test_a_file_without_proofs_is_as_it_was(file: LeanFile) -> None:

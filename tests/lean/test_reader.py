@@ -28,6 +28,7 @@ PROOFS = st.sampled_from(
         ("whole", ":= by\nsorry"),
         ("part", ":= by\n  have h : p := sorry\n  exact h"),
         ("part", ":= by\n  constructor\n  . sorry\n  . admit"),
+        ("part", ":= by\n  constructor\n  .sorry\n  .admit"),
         ("part", ":=\n  ⟨sorry, rfl⟩"),
         ("part", ":=\n  ⟨by admit, by\n  admit⟩"),
         ("part", ":= by\n  exact (by admit : p)"),
@@ -169,4 +170,5 @@ def test_what_a_theorem_rests_on_stays_in_its_text_as_an_axiom(tmp_path: Path) -
 def test_admit_is_a_sorry_only_where_it_is_a_tactic() -> None:
     text = "theorem s (admit : p) : p := admit\ntheorem t : p := by\n  constructor\n  · admit\n  . exact admit\n"
     text += "def admit := 1\ntheorem u : p := by\n  admit -- later\n"
-    assert [(gap.line, gap.name) for gap in LeanFile.parse(text).gaps] == [(4, "t"), (8, "u")]
+    text += "theorem v : p := by\n  admit\r\n"  # a file of mixed line ends keeps them
+    assert [(gap.line, gap.name) for gap in LeanFile.parse(text).gaps] == [(4, "t"), (8, "u"), (10, "v")]

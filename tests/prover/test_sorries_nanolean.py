@@ -128,6 +128,21 @@ def test_no_place_of_a_sorry_stands_in_the_way_of_what_follows(session: LeanSess
     assert sorted(gap.name for gap in filler.file.flipped) == ["tactic", "term"]
 
 
+@pytest.mark.parametrize("behind", [";", "; done", "\n  done", " <;> simp", "\n  -- more\n  all_goals simp"])
+def test_tactics_may_follow_a_sorry(session: LeanSession, behind: str) -> None:
+    text = f"theorem t (p q : Prop) (h : p ∧ q) : q ∧ p := by\n  sorry{behind}\n\n  theorem u : 1 = 1 := by\n  sorry\n"
+    filler, complete = filled(session, text, "have hp := h.1", "exact ⟨h.2, hp⟩", "rfl")
+    assert complete and f"exact ⟨h.2, hp⟩{behind}" in filler.file.proved()
+
+
+def test_a_sorry_for_several_goals_is_left_with_the_reason(
+    session: LeanSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "theorem t (p q : Prop) (h : p ∧ q) : q ∧ p := by\n  constructor\n  all_goals admit\n"
+    filled(session, text, "simp_all")
+    assert "line 3 t  not proved: expected exactly one sorry, Lean found 2: write one for" in capsys.readouterr().out
+
+
 def test_a_file_with_a_mistake_is_refused(session: LeanSession) -> None:
     with pytest.raises(SourceError, match=r"^Lean refuses the file: line 2, column 19: Unknown identifier `x`$"):
         filled(session, "theorem t : 1 = 1 := by sorry\nexample : 1 = 1 := x")
