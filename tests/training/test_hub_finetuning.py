@@ -403,6 +403,14 @@ def test_the_known_trainer_with_its_defaults_saves_a_whole_model(
     assert any(not torch.equal(ours, theirs) for ours, theirs in zip(loaded.parameters(), base.parameters()))
 
 
+def test_a_model_that_is_not_there_is_said_before_data_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub_finetuning, "load_data", lambda name: pytest.fail("data were made first"))
+    with pytest.raises(UserError, match="there is no such folder"):
+        sft.main(["--model-path", f"hf:{tmp_path}/no-such", "--data", "nanolean", "--device-type", "cpu"])
+
+
 def test_what_cannot_be_finetuned_is_one_line(decoder: Path, tmp_path: Path) -> None:
     data = write_export(tmp_path / "data", STEPS)
     encoder = save_encoder(tmp_path / "encoder")
