@@ -38,6 +38,7 @@ from nanoproof.data.weighted_rows import (
     write_rows,
 )
 from nanoproof.lean.declarations import Declaration, outline
+from nanoproof.lean.lexical import blank_comments
 from nanoproof.lean.types import SourceError, Theorem
 from nanoproof.policy.prompt import proof_prompt
 
@@ -245,7 +246,8 @@ def conjecture_rows(
                 rows.append(Row(prompt, f"\n{hard.statement}\n</hard theorem>"))
             elif (own := hard.declaration) is not None:
                 prompt = conjecture_text(whole_statement(lemma), easy.text.strip())
-                stated = hard.text[own.head : own.statement_end].rstrip()
+                # A comment at its end would swallow the `:=`.
+                stated = hard.text[own.head : len(blank_comments(hard.text[: own.statement_end]).rstrip())]
                 rows.append(Row(f"{prompt}\n{CONJECTURE_MARKER}", f"{stated} := by\n</hard theorem>"))
     return rows
 

@@ -11,7 +11,7 @@ import pytest
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.data import stp
-from nanoproof.data.weighted_rows import Row, read_rows
+from nanoproof.data.weighted_rows import Row, read_rows, write_packed_json
 from nanoproof.selfplay.files import load_lemmas
 
 # With characters that end a line for Python and not for Lean.
@@ -116,6 +116,17 @@ def test_the_command_writes_rows_and_lemmas(export: Path, capsys: pytest.Capture
     assert stp.main(["theorem-dict", *given, "--out", str(export / "lemmas.json")]) == 0
     assert read_json(export / "lemmas.json")["three"] == ["A/F.lean", "theorem three : True := by trivial"]
     assert load_lemmas(str(export / "lemmas.json"))["two"].endswith("    p ∨ q")
+    lemma = '@[simp, deprecated one (since := "2025")]\ntheorem five (p : Prop) : p = p := by simp'
+    write_packed_json(export / "lemmas.json", {"five": ["A/F.lean", lemma]})
+    assert load_lemmas(str(export / "lemmas.json")) == {"five": lemma.removesuffix(" := by simp")}
+
+
+def test_a_comment_behind_a_statement_is_no_part_of_the_conjecture(export: Path) -> None:
+    file = export / "src" / "A" / "F.lean"
+    file.write_text(FILE.replace("    p ∨ q := by", "    p ∨ q -- or := both\n  := by").replace("  left\n", ""))
+    theorems = stp.traced_theorems(str(export), export / "src")
+    rows = stp.conjecture_rows(theorems, stp.theorem_dict(theorems), "nanoproof")
+    assert rows[2].target == "theorem two (p q : Prop) (h : p) :\n    p ∨ q := by\n</hard theorem>"
 
 
 def test_a_trace_of_ours_is_read_too(export: Path, monkeypatch: pytest.MonkeyPatch) -> None:
