@@ -33,7 +33,7 @@ from nanoproof.data.weighted_rows import (
     CONJECTURE_MARKER,
     Row,
     conjecture_text,
-    rows_of,
+    row_of,
     write_packed_json,
     write_rows,
 )
@@ -279,11 +279,10 @@ def read_released(path: Path) -> Iterator[ReleasedRow]:
     Raises UserError for other rows.
     """
     for place, record in _table(path):
-        (row,) = rows_of([record], place)
         iteration = record.get("iteration")
         if iteration is not None and (isinstance(iteration, bool) or not isinstance(iteration, int)):
             raise UserError(f"{place}: `iteration` must be a number, got {iteration!r}")
-        yield ReleasedRow(row, _tags(record.get("tag"), place), iteration)
+        yield ReleasedRow(row_of(record, place), _tags(record.get("tag"), place), iteration)
 
 
 def _table(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -167,6 +167,9 @@ def test_a_published_table_is_read_with_its_tags(tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text(json.dumps([{"prompt": "p", "target": "t", "tag": "[1"}]))
     with pytest.raises(UserError, match="`tag` is not the text of a list"):
         list(stp.read_released(tmp_path / "bad.json"))
+    write_table(path, prompt=["p", None], target=["t", "u"])
+    with pytest.raises(UserError, match=r"t\.parquet, row 2: expected .*`prompt` is no text"):
+        list(stp.read_released(path))
 
 
 def test_three_files_are_prepared(
