@@ -38,7 +38,8 @@ from nanoproof.data.weighted_rows import (
     write_rows,
 )
 from nanoproof.lean.declarations import Declaration, outline
-from nanoproof.lean.lexical import blank_comments
+from nanoproof.lean.lexical import blank_comments, mask
+from nanoproof.lean.source import sorries
 from nanoproof.lean.types import SourceError, Theorem
 from nanoproof.policy.prompt import proof_prompt
 
@@ -90,10 +91,11 @@ def whole_statement(text: str) -> str:
     return text.strip()
 
 
-def traced_theorems(data: str, source: Path) -> dict[str, list[SourceTheorem]]:
+def traced_theorems(data: str, source: Path, left_out: Counter[str] | None = None) -> dict[str, list[SourceTheorem]]:
     """Read the theorems with at least one traced tactic, by file, in the order of their lines.
 
-    Raises UserError for data that are no trace, and where a file is not below `source` or is shorter than traced.
+    Those with a `sorry` have no proof to learn from; `left_out` counts them. Raises UserError for data that are no
+    trace, and where a file is not below `source` or is shorter than traced.
     """
     by_file: dict[str, list[Mapping[str, Any]]] = {}
     for record in _records(data):
@@ -112,10 +114,14 @@ def traced_theorems(data: str, source: Path) -> dict[str, list[SourceTheorem]]:
             first, last = record["start"][0], record["end"][0]
             if not 1 <= first <= last <= len(lines):
                 raise UserError(f"{source / path} has {len(lines)} lines; {record['full_name']} was traced at {first}")
+            before, text = "".join(lines[: first - 1]), "".join(lines[first - 1 : last]).rstrip("\n")
+            if sorries(mask(text)):
+                if left_out is not None:
+                    left_out["it has a sorry"] += 1
+                continue
             names: list[str] = []
             for tactic in record["traced_tactics"]:
                 names += _names(tactic)
-            before, text = "".join(lines[: first - 1]), "".join(lines[first - 1 : last]).rstrip("\n")
             theorems[path].append(SourceTheorem(record["full_name"], path, before, text, tuple(dict.fromkeys(names))))
     return theorems
 
@@ -379,7 +385,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         for name, count in prepare(out).items():
             print(f"{count:>10,} rows -> {out / name}")
         return 0
-    theorems = traced_theorems(args.data, Path(args.source).expanduser())
+    left_out: Counter[str] = Counter()
+    theorems = traced_theorems(args.data, Path(args.source).expanduser(), left_out)
     lemma_texts, out = theorem_dict(theorems), Path(args.out).expanduser()
     if args.command == "theorem-dict":
         write_packed_json(out, {name: list(entry) for name, entry in lemma_texts.items()})
@@ -388,7 +395,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.held_out < 0:
         raise UserError(f"--held-out must be >= 0, got {args.held_out}")
     conjectures = conjecture_rows(theorems, lemma_texts, args.format)
-    left_out: Counter[str] = Counter()
     train, valid = split_rows(proof_rows(theorems, args.format, left_out), conjectures, args.held_out)
     write_rows(out / "train.json", train)
     write_rows(out / "eval.json", valid)

@@ -135,7 +135,7 @@ _LFS_POINTER = b"version https://git-lfs"
 
 
 def _damaged_file(folder: Path) -> str | None:
-    """Return which file of weights or settings is damaged; None if the beginning of all can be read."""
+    """Return which file of weights or settings is damaged or lacks another; None if all begin as they should."""
     for file in sorted(folder.glob("*.*")):
         try:
             with file.open("rb") as opened:
@@ -149,6 +149,10 @@ def _damaged_file(folder: Path) -> str | None:
                 return f"{file.name} is damaged"
         except (OSError, ValueError, RecursionError, safetensors.SafetensorError):
             return f"{file.name} is damaged"
+    for part in sorted(folder.glob("*-00001-of-*")):
+        index = f"{part.name.partition('-')[0]}{part.suffix}.index.json"
+        if not (folder / index).is_file():
+            return f"{part.name} is a part, and {index}, which says what is in which, is missing"
     return None
 
 

@@ -193,6 +193,9 @@ theorem attributed (a : Nat) : a = a := by
 theorem defaulted (a : Nat := 1) (h : a = a := by rfl) :
     let b := a; b = a := by rfl
 theorem termed (a : Nat) : a = a := rfl
+theorem opened (a : Nat) : a = a := by
+  have b : True := sorry
+  rfl
 """
 
 
@@ -202,7 +205,7 @@ def test_a_statement_of_ours_ends_at_its_proof_and_what_gives_no_row_is_counted(
     (tmp_path / "A").mkdir()
     (tmp_path / "A" / "F.lean").write_text(SPLIT)
     (tmp_path / "random").mkdir()
-    places = [("attributed", 1, 4), ("defaulted", 5, 6), ("termed", 7, 7), ("nothing", 4, 4)]
+    places = [("attributed", 1, 4), ("defaulted", 5, 6), ("termed", 7, 7), ("nothing", 4, 4), ("opened", 8, 10)]
     records = [theorem(name, start, end, "l") for name, start, end in places]
     for split in ("train", "val", "test"):
         (tmp_path / "random" / f"{split}.json").write_text(json.dumps(records if split == "train" else []))
@@ -215,3 +218,4 @@ def test_a_statement_of_ours_ends_at_its_proof_and_what_gives_no_row_is_counted(
     printed = capsys.readouterr().out
     assert "1 theorems without a proof row: its proof is no block of tactics" in printed
     assert "1 theorems without a proof row: its lines hold no theorem" in printed
+    assert "1 theorems without a proof row: it has a sorry" in printed
