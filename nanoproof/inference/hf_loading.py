@@ -118,7 +118,7 @@ def loading(name: str, problem: str = "cannot be loaded", folder: str | Path = "
         raise UserError(f"{name} {problem}: {reason}") from error
 
 
-_ID = re.compile(r"(?:[\w.-]+/)?\w[\w.-]*")
+_ID = re.compile(r"(?:\w[\w.-]*/)?\w[\w.-]*")
 
 
 def _refuse_out_of_reach(source: str) -> None:
@@ -325,6 +325,10 @@ def load_settings(library: Any, source: str) -> Any:
             if Path(source).is_file():
                 raise UserError(f"hf:{source} is a file; give the folder that it is in")
             raise UserError(f"hf:{source}: there is no such folder")
+        match = hub.NAME.fullmatch(source)
+        if match is not None and match["revision"] and not Path(source).is_dir():
+            fetch = f"hf download {match['repository']} --revision {match['revision']} --local-dir DIR"
+            raise UserError(f"hf:{source}: a revision can be named of networks of ours alone; {fetch}, then hf:DIR")
         _refuse_folder_of_folders(Path(source))
         _refuse_damaged_settings(Path(source))
         _refuse_circle(source)

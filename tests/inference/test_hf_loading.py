@@ -67,8 +67,8 @@ def as_shards(folder: Path, suffix: str) -> None:
     (folder / f"{stem}{suffix}.index.json").write_text(json.dumps({"metadata": {}, "weight_map": where}))
 
 
-def network_of(folder: Path) -> Any:
-    return load_network(transformers_library(), str(folder), HFOptions(), CPU)[0]
+def network_of(folder: Path, prefix: str = "") -> Any:
+    return load_network(transformers_library(), f"{prefix}{folder}", HFOptions(), CPU)[0]
 
 
 def equal(first: Any, second: Any) -> bool:
@@ -340,6 +340,10 @@ def test_adapters_that_do_not_fit_are_refused_by_name(decoder: Path, tmp_path: P
 
 def test_folders_that_hold_no_model_say_what_they_are(copy: Path) -> None:
     weights, inner = copy / "model.safetensors", copy / "checkpoint-100"
+    with pytest.raises(UserError, match=r"hf:\./no-such: there is no such folder"):
+        network_of(Path("no-such"), prefix="./")
+    with pytest.raises(UserError, match=r"hf download a/b --revision v1 --local-dir DIR, then hf:DIR"):
+        network_of(Path("a/b@v1"))
     with pytest.raises(UserError, match="is a file; give the folder"):
         network_of(weights)
     weights.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 4932\n")
