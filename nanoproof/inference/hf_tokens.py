@@ -168,21 +168,20 @@ def end_of_turn(tokenizer: Any) -> int | None:
 
 def trained_end(model: Any, tokenizer: Any, chat: bool) -> int:
     """Return the token that finetuning puts behind an answer: a chat's turn ends as its template says, texts with the
-    tokenizer's end. Raises UserError if there is none.
+    tokenizer's end, or with another one where the network does not know that. Raises UserError if there is none.
     """
+    ends, _, _ = special_tokens(model, tokenizer)
+    turn = None
     if chat:
         turn = end_of_turn(tokenizer)
-        if turn is not None:
-            return turn
-    if tokenizer.eos_token_id is not None:
-        return int(tokenizer.eos_token_id)
-    ends, _, _ = special_tokens(model, tokenizer)
-    if not ends:
-        raise UserError(
-            f"hf:{model.name_or_path}: its tokenizer has no token that ends a text; name it as eos_token in its "
-            "tokenizer_config.json"
-        )
-    return ends[0]
+    known = model.get_input_embeddings().weight.shape[0]
+    for end in (turn, tokenizer.eos_token_id, *ends):
+        if end is not None and end < known:
+            return int(end)
+    raise UserError(
+        f"hf:{model.name_or_path}: its tokenizer has no token that ends a text; name it as eos_token in its "
+        "tokenizer_config.json"
+    )
 
 
 def record_end(model: Any, tokenizer: Any, end: int) -> list[int]:

@@ -69,6 +69,9 @@ def test_what_is_trained_as_the_end_is_the_templates_for_chats_and_the_tokenizer
     ends = record_end(network, tokenizer, trained_end(network, tokenizer, chat=True))
     assert network.generation_config.eos_token_id == network.config.eos_token_id == ends
     assert tokenizer.convert_ids_to_tokens(ends[0]) == TURNS[0] and len(ends) == 4
+    tokenizer.add_tokens(["<beyond>"])
+    tokenizer.eos_token = "<beyond>"  # which the network has no output for
+    assert trained_end(network, tokenizer, chat=False) == ends[0]
 
 
 def test_settings_that_transformers_refuses_to_save_are_replaced(folder: Path, tmp_path: Path) -> None:
