@@ -367,9 +367,10 @@ def test_no_name_of_a_file_occurs_more_than_twice() -> None:
 
 # -- how dense the code is, and how much of it there is ------------------------------------------------------------
 
-MOST_LINES = {"nanoproof": 90_700, "nanolean": 36_930}
+MOST_LINES = {"nanoproof": 90_766, "nanolean": 36_930}
 """All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets, said here: of
-the last 170 of nanoproof, private names of imported files, statements with a bar at the begin of a line, and servers
+the last 66 of nanoproof, open instances, sorries, adapters and half characters in what people bring; of 170 before,
+private names of imported files, statements with a bar at the begin of a line, and servers
 that say nothing; of 7 before, trees that are linked once they can be had; of 630, steps that are computed for products,
 recurrences, monotone functions, closures, accumulators; of 38 before, inductions over predicates with fixed indices; of
 18, what a first GPU asked for; of the 2,000 before, why its inference and training do what they do, and in plain steps;
