@@ -249,6 +249,19 @@ def test_a_prompt_shows_the_header_that_lean_checks(header: str | None, statemen
     assert "".join(checked).replace(" ", "").startswith("".join(shown).replace(" ", ""))
 
 
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("theorem a : True := by\n  sorry -- sorry", "theorem a : True := by"),
+        ("/-- sorry -/\ntheorem a : True :=", "/-- sorry -/\ntheorem a : True :="),
+        ("theorem sorry_free : True := by", "theorem sorry_free : True := by"),
+    ],
+)
+def test_a_sorry_of_a_comment_or_a_name_is_none(tmp_path: Path, text: str, statement: str) -> None:
+    (found,) = read_statements(write(tmp_path / "f.json", [{"formal_statement": text, "tags": "algebra"}]))
+    assert found.statement == statement and found.label == ("algebra",)
+
+
 def test_a_theorem_without_a_header_of_its_own_is_shown_as_lean_checks_it() -> None:
     theorem = Theorem("theorem a : Nat.succ 0 = 1 := by sorry")
     for name in ("stp", "deepseek-v1.5"):

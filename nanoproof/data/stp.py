@@ -33,11 +33,13 @@ from nanoproof.data.weighted_rows import (
     CONJECTURE_MARKER,
     Row,
     conjecture_text,
-    rows_of,
+    row_of,
     write_packed_json,
     write_rows,
 )
 from nanoproof.lean.declarations import Declaration, outline
+from nanoproof.lean.lexical import blank_comments, mask
+from nanoproof.lean.source import sorries
 from nanoproof.lean.types import SourceError, Theorem
 from nanoproof.policy.prompt import proof_prompt
 
@@ -89,10 +91,11 @@ def whole_statement(text: str) -> str:
     return text.strip()
 
 
-def traced_theorems(data: str, source: Path) -> dict[str, list[SourceTheorem]]:
+def traced_theorems(data: str, source: Path, left_out: Counter[str] | None = None) -> dict[str, list[SourceTheorem]]:
     """Read the theorems with at least one traced tactic, by file, in the order of their lines.
 
-    Raises UserError for data that are no trace, and where a file is not below `source` or is shorter than traced.
+    Those with a `sorry` have no proof to learn from; `left_out` counts them. Raises UserError for data that are no
+    trace, and where a file is not below `source` or is shorter than traced.
     """
     by_file: dict[str, list[Mapping[str, Any]]] = {}
     for record in _records(data):
@@ -111,10 +114,14 @@ def traced_theorems(data: str, source: Path) -> dict[str, list[SourceTheorem]]:
             first, last = record["start"][0], record["end"][0]
             if not 1 <= first <= last <= len(lines):
                 raise UserError(f"{source / path} has {len(lines)} lines; {record['full_name']} was traced at {first}")
+            before, text = "".join(lines[: first - 1]), "".join(lines[first - 1 : last]).rstrip("\n")
+            if sorries(mask(text)):
+                if left_out is not None:
+                    left_out["it has a sorry"] += 1
+                continue
             names: list[str] = []
             for tactic in record["traced_tactics"]:
                 names += _names(tactic)
-            before, text = "".join(lines[: first - 1]), "".join(lines[first - 1 : last]).rstrip("\n")
             theorems[path].append(SourceTheorem(record["full_name"], path, before, text, tuple(dict.fromkeys(names))))
     return theorems
 
@@ -245,7 +252,8 @@ def conjecture_rows(
                 rows.append(Row(prompt, f"\n{hard.statement}\n</hard theorem>"))
             elif (own := hard.declaration) is not None:
                 prompt = conjecture_text(whole_statement(lemma), easy.text.strip())
-                stated = hard.text[own.head : own.statement_end].rstrip()
+                # A comment at its end would swallow the `:=`.
+                stated = hard.text[own.head : len(blank_comments(hard.text[: own.statement_end]).rstrip())]
                 rows.append(Row(f"{prompt}\n{CONJECTURE_MARKER}", f"{stated} := by\n</hard theorem>"))
     return rows
 
@@ -277,11 +285,10 @@ def read_released(path: Path) -> Iterator[ReleasedRow]:
     Raises UserError for other rows.
     """
     for place, record in _table(path):
-        (row,) = rows_of([record], place)
         iteration = record.get("iteration")
         if iteration is not None and (isinstance(iteration, bool) or not isinstance(iteration, int)):
             raise UserError(f"{place}: `iteration` must be a number, got {iteration!r}")
-        yield ReleasedRow(row, _tags(record.get("tag"), place), iteration)
+        yield ReleasedRow(row_of(record, place), _tags(record.get("tag"), place), iteration)
 
 
 def _table(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -378,7 +385,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         for name, count in prepare(out).items():
             print(f"{count:>10,} rows -> {out / name}")
         return 0
-    theorems = traced_theorems(args.data, Path(args.source).expanduser())
+    left_out: Counter[str] = Counter()
+    theorems = traced_theorems(args.data, Path(args.source).expanduser(), left_out)
     lemma_texts, out = theorem_dict(theorems), Path(args.out).expanduser()
     if args.command == "theorem-dict":
         write_packed_json(out, {name: list(entry) for name, entry in lemma_texts.items()})
@@ -387,7 +395,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.held_out < 0:
         raise UserError(f"--held-out must be >= 0, got {args.held_out}")
     conjectures = conjecture_rows(theorems, lemma_texts, args.format)
-    left_out: Counter[str] = Counter()
     train, valid = split_rows(proof_rows(theorems, args.format, left_out), conjectures, args.held_out)
     write_rows(out / "train.json", train)
     write_rows(out / "eval.json", valid)

@@ -8,7 +8,7 @@ does.
 import gzip
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,28 +63,27 @@ def read_rows(path: Path) -> list[Row]:
     records = read_packed_json(path)
     if not isinstance(records, list):
         raise UserError(f'{path} must hold a list of {{"prompt", "target", "weight"}}')
-    return list(rows_of(records, str(path)))
+    return [row_of(record, f"{path}, row {number}") for number, record in enumerate(records, start=1)]
 
 
-def rows_of(records: Iterable[Any], place: str) -> Iterator[Row]:
-    """Convert records to rows; other columns do not matter. Raises UserError with the number of a bad one."""
-    for number, record in enumerate(records, start=1):
-        if not isinstance(record, dict):
-            raise UserError(f"{place}, row {number}: {EXPECTED}, got no object")
-        for field in ("prompt", "target"):
-            if not isinstance(record.get(field), str):
-                problem = "is no text" if field in record else "is missing"
-                raise UserError(f"{place}, row {number}: {EXPECTED}; `{field}` {problem}")
-            if lone_surrogate(record[field]) is not None:  # a tokenizer would end the training by it, hours later
-                raise UserError(f"{place}, row {number}: `{field}` is not Unicode: it has a lone surrogate")
-        weight = record.get("weight")
-        if weight is None:
-            weight = 1.0
-        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
-        if not (is_number and 0 <= weight < MOST_WEIGHT):
-            problem = "too large" if is_number and weight > 0 else f"{weight!r:.50}"
-            raise UserError(f"{place}, row {number}: {EXPECTED}; `weight` is {problem}")
-        yield Row(record["prompt"], record["target"], float(weight))
+def row_of(record: Any, place: str) -> Row:
+    """Convert a record to a row; other columns do not matter. Raises UserError with the place of a bad one."""
+    if not isinstance(record, dict):
+        raise UserError(f"{place}: {EXPECTED}, got no object")
+    for field in ("prompt", "target"):
+        if not isinstance(record.get(field), str):
+            problem = "is no text" if field in record else "is missing"
+            raise UserError(f"{place}: {EXPECTED}; `{field}` {problem}")
+        if lone_surrogate(record[field]) is not None:  # a tokenizer would end the training by it, hours later
+            raise UserError(f"{place}: `{field}` is not Unicode: it has a lone surrogate")
+    weight = record.get("weight")
+    if weight is None:
+        weight = 1.0
+    is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+    if not (is_number and 0 <= weight < MOST_WEIGHT):
+        problem = "too large" if is_number and weight > 0 else f"{weight!r:.50}"
+        raise UserError(f"{place}: {EXPECTED}; `weight` is {problem}")
+    return Row(record["prompt"], record["target"], float(weight))
 
 
 def write_rows(path: Path, rows: Sequence[Row]) -> None:

@@ -18,6 +18,8 @@ from nanoproof.common.files import atomic_write, json_line, read_json
 from nanoproof.data.theorems.theorem_sets import json_rows, jsonl_rows, text_field
 from nanoproof.evaluation.results import read_attempts
 from nanoproof.lean.file_theorems import unusable_because
+from nanoproof.lean.lexical import mask
+from nanoproof.lean.source import sorries
 from nanoproof.lean.types import Theorem
 from nanoproof.policy.prompt_formats import theorem_under
 from nanoproof.prover.attempt import Attempt
@@ -57,14 +59,13 @@ def _statement(row: Mapping[str, Any], place: str) -> Statement:
     # Rows of data sets have `formal_statement`, `split` and `tags`; conjectures and results have the other two names.
     field = "statement" if "statement" in row else "formal_statement"
     text = text_field(dict(row), field, place)
-    # The last `sorry` is where the proof goes, an earlier one may be in a comment; a conjecture has none.
-    before, gap, _ = text.rpartition("sorry")
-    if gap:
-        text = before
+    # The last `sorry` of the code is where the proof goes: one may be in a comment or a name. A conjecture has none.
+    if gaps := sorries(mask(text)):
+        text = text[: gaps[-1].start()]
     header, tags, split = row.get("header"), row.get("tags") or (), row.get("split")
     labels = row.get("label")
     if not labels:
-        labels = list(tags)
+        labels = [tags] if isinstance(tags, str) else list(tags)
         if split:
             labels.insert(0, split)
     if not (header is None or isinstance(header, str)) or not all(isinstance(label, str) for label in labels):

@@ -118,7 +118,7 @@ def loading(name: str, problem: str = "cannot be loaded", folder: str | Path = "
         raise UserError(f"{name} {problem}: {reason}") from error
 
 
-_ID = re.compile(r"(?:[\w.-]+/)?\w[\w.-]*")
+_ID = re.compile(r"(?:\w[\w.-]*/)?\w[\w.-]*")
 
 
 def _refuse_out_of_reach(source: str) -> None:
@@ -135,7 +135,7 @@ _LFS_POINTER = b"version https://git-lfs"
 
 
 def _damaged_file(folder: Path) -> str | None:
-    """Return which file of weights or settings is damaged; None if the beginning of all can be read."""
+    """Return which file of weights or settings is damaged or lacks another; None if all begin as they should."""
     for file in sorted(folder.glob("*.*")):
         try:
             with file.open("rb") as opened:
@@ -149,6 +149,10 @@ def _damaged_file(folder: Path) -> str | None:
                 return f"{file.name} is damaged"
         except (OSError, ValueError, RecursionError, safetensors.SafetensorError):
             return f"{file.name} is damaged"
+    for part in sorted(folder.glob("*-00001-of-*")):
+        index = f"{part.name.partition('-')[0]}{part.suffix}.index.json"
+        if not (folder / index).is_file():
+            return f"{part.name} is a part, and {index}, which says what is in which, is missing"
     return None
 
 
@@ -164,6 +168,9 @@ _UNMERGED = re.compile(r"\.lora_[AB]\.\w+\.weight$")
 """Adapters as they are in a network: a file of adapters leaves the part with their name out."""
 _TWICE = re.compile(r"^model\.")
 """What a trainer's own module puts before the names, as Lightning's does."""
+
+_TABLE = re.compile(r"\.(?:attn|attention)\.(?:bias|masked_bias|causal_mask)$|\.rotary_emb\.(?:inv_freq|\w+_cached)$")
+"""Masks and tables of positions that older versions of transformers saved beside the weights, of GPT-2's kind say."""
 
 
 def load_weights(kind: Any, source: str, head: Head = "own", name: str | None = None, **how: Any) -> Any:
@@ -185,7 +192,10 @@ def load_weights(kind: Any, source: str, head: Head = "own", name: str | None = 
         log.warning("%s: its weights' names were read without %s", name, ", ".join(sorted(taken_off)))
     # What is missing transformers draws at random, with a line in a log: "hf:" once evaluated random weights so.
     missing = [weight for weight in report["missing_keys"] if head == "own" or _of_body(network, weight)]
-    unexpected = [weight for weight in report["unexpected_keys"] if head == "own" or _of_body(network, weight)]
+    unexpected = []
+    for weight in report["unexpected_keys"]:
+        if _TABLE.search(weight) is None and (head == "own" or _of_body(network, weight)):
+            unexpected.append(weight)
     mismatched = {}
     for weight, there, wanted in report["mismatched_keys"]:
         if head != "fresh" or _of_body(network, weight):
@@ -205,9 +215,10 @@ def _renaming(unexpected: Collection[str], missing: Collection[str]) -> dict[str
         names = renamed
     if any(_TWICE.sub("", name) in missing and name not in missing for name in names):
         renaming[_TWICE.pattern] = ""
-    # Any other prefix, such as `policy.`, where all that is missing is there behind it.
-    for prefix in {name.removesuffix(next(iter(missing), name)) for name in names}:
-        if not renaming and prefix.endswith(".") and {prefix + name for name in missing} == set(names):
+    # Any other prefix, such as `policy.`, without which all that nothing asks for is missing.
+    for dot in re.finditer(r"\.", "".join(names[:1])):
+        prefix = names[0][: dot.end()]
+        if not renaming and {name.removeprefix(prefix) for name in names} <= set(missing):
             renaming[f"^{re.escape(prefix)}"] = ""
     return renaming
 
@@ -303,10 +314,10 @@ def load_tokenizer(library: Any, source: str) -> Any:
         return library.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
 
 
-def load_network(library: Any, source: str, options: HFOptions, device: torch.device) -> tuple[Any, bool]:
-    """Load a network, ready for inference, adapters merged into it; also returns whether it writes texts.
+def load_settings(library: Any, source: str) -> Any:
+    """Load the settings of a network, of adapters those of their base: the first moment of loading it.
 
-    Raises UserError for what cannot be loaded.
+    Raises UserError for what is no folder or id of a model.
     """
     with loading(f"hf:{source}", folder=source):
         # No id of the hub begins so; the library would say how those are formed.
@@ -314,18 +325,35 @@ def load_network(library: Any, source: str, options: HFOptions, device: torch.de
             if Path(source).is_file():
                 raise UserError(f"hf:{source} is a file; give the folder that it is in")
             raise UserError(f"hf:{source}: there is no such folder")
+        match = hub.NAME.fullmatch(source)
+        if match is not None and match["revision"] and not Path(source).is_dir():
+            fetch = f"hf download {match['repository']} --revision {match['revision']} --local-dir DIR"
+            raise UserError(f"hf:{source}: a revision can be named of networks of ours alone; {fetch}, then hf:DIR")
         _refuse_folder_of_folders(Path(source))
         _refuse_damaged_settings(Path(source))
         _refuse_circle(source)
+        base = adapter_base(source)
+        if base is not None:
+            return load_settings(library, base)
+        return library.AutoConfig.from_pretrained(source, trust_remote_code=False)
+
+
+def load_network(library: Any, source: str, options: HFOptions, device: torch.device) -> tuple[Any, bool]:
+    """Load a network, ready for inference, adapters merged into it; also returns whether it writes texts.
+
+    Raises UserError for what cannot be loaded.
+    """
+    config = load_settings(library, source)
+    with loading(f"hf:{source}", folder=source):
         base = adapter_base(source)
         if base is not None:
             network, writes = load_network(library, base, options, device)
             network = load_adapters(library, network, source)
             # Merged, a step has no products more; into weights of 4 bits they would be rounded away.
             if not options.load_4bit:
-                network = network.merge_and_unload()
+                network = _merged(network)
             return network.eval(), writes
-        return _load_whole(library, source, options, device)
+        return _load_whole(library, source, config, options, device)
 
 
 def _refuse_folder_of_folders(folder: Path) -> None:
@@ -345,8 +373,7 @@ def _refuse_damaged_settings(folder: Path) -> None:
             raise UserError(f"{folder / name} holds no object")
 
 
-def _load_whole(library: Any, source: str, options: HFOptions, device: torch.device) -> tuple[Any, bool]:
-    config = library.AutoConfig.from_pretrained(source, trust_remote_code=False)
+def _load_whole(library: Any, source: str, config: Any, options: HFOptions, device: torch.device) -> tuple[Any, bool]:
     _refuse_unscaled_integers(Path(source), config)
     names = " ".join(config.architectures or ())
     writes = "ForCausalLM" in names or "LMHead" in names or "ForConditionalGeneration" in names
@@ -448,6 +475,8 @@ def load_adapters(library: Any, network: Any, source: str, trainable: bool = Fal
         tables = _fit_vocabulary(library, network, source, weights)
     with loading(f"hf:{source}", f"has adapters that do not go into their base as its {ADAPTER_FILE} says"):
         config = peft.PeftConfig.from_pretrained(source)
+        if config.is_prompt_learning:
+            raise UserError(f"hf:{source} holds {config.peft_type.value}: tokens of no text, which are not read here")
         config.inference_mode = not trainable
         adapted = peft.get_peft_model(network, config)
     with loading(f"hf:{source}"):
@@ -465,6 +494,24 @@ def load_adapters(library: Any, network: Any, source: str, trainable: bool = Fal
         if (Path(source) / GENERATION_FILE).is_file():  # what ends a text of these adapters
             network.generation_config = library.GenerationConfig.from_pretrained(source)
     return refuse_not_finite(f"hf:{source}", adapted)
+
+
+def _merged(adapted: Any) -> Any:
+    """Merge adapters into their base. Those of embeddings or head alone would change both where they share a weight:
+    the head gets one of its own.
+    """
+    network = adapted.get_base_model()
+    tables = [network.get_input_embeddings(), network.get_output_embeddings()]
+    layers = [table.get_base_layer() if hasattr(table, "get_base_layer") else table for table in tables]
+    embeddings, head = layers
+    if layers != tables and head is not None and head.weight is embeddings.weight:
+        head.weight = torch.nn.Parameter(head.weight.detach().clone())
+    network = adapted.merge_and_unload()
+    head = network.get_output_embeddings()
+    # T5's kind also scales by this setting what its head reads.
+    if head is not None and not network.config.is_encoder_decoder:
+        network.config.tie_word_embeddings = head.weight is network.get_input_embeddings().weight
+    return network
 
 
 def _without_wrappers(source: str, weights: dict[str, Any]) -> dict[str, Any]:

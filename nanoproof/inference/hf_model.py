@@ -30,8 +30,8 @@ from nanoproof.inference.hf_loading import (
     transformers_library,
     writes_nothing,
 )
-from nanoproof.inference.hf_tokens import PromptCodec, render_chat, special_tokens
-from nanoproof.inference.language_model import GenerationOptions, TextSample, Written, chat_messages, unit_vectors
+from nanoproof.inference.hf_tokens import PromptCodec, require_chat, special_tokens
+from nanoproof.inference.language_model import GenerationOptions, TextSample, Written, unit_vectors
 from nanoproof.inference.model_options import HFOptions
 from nanoproof.inference.value_head import VALUE_FILE, ValueHead, channels_of
 from nanoproof.inference.worker import compute_here
@@ -101,7 +101,7 @@ class HFModel:
         if chat and not getattr(self._tokenizer, "chat_template", None):
             raise UserError(f"{self.name} has no chat template: choose another --prompt-format")
         if chat:  # one that fails does so here, not at every state
-            render_chat(self._tokenizer, chat_messages("?", system))
+            require_chat(self._tokenizer, system)
         config = self._model.config
         self.encoder_decoder = bool(config.is_encoder_decoder)
         # Encoder-decoders of T5's kind know distances alone, and have no longest text.

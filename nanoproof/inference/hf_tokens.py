@@ -9,6 +9,7 @@ from nanoproof.inference.hf_loading import first_line, loading
 from nanoproof.inference.language_model import chat_messages
 
 log = logging.getLogger(__name__)
+_QUESTION, _ANSWER = "What is one plus one?", "It is two, and no more than that"
 
 
 def not_unicode(text: str) -> str | None:
@@ -30,6 +31,12 @@ def render_chat(tokenizer: Any, messages: Sequence[dict[str, str]], answer: bool
         if not isinstance(rendered, str):
             raise ValueError("it writes no text")
     return rendered
+
+
+def require_chat(tokenizer: Any, system: str = "") -> None:
+    """Raise UserError for a chat template that fails, or that leaves out what it is given: some take lists of parts."""
+    if _QUESTION not in render_chat(tokenizer, chat_messages(_QUESTION, system)):
+        raise UserError(f"the chat template of {tokenizer.name_or_path} leaves out messages that are plain texts")
 
 
 class PromptCodec:
@@ -140,9 +147,6 @@ def _control_tokens(tokenizer: Any) -> set[int]:
     return {*tokenizer.all_special_ids, *getattr(tokenizer, "added_tokens_decoder", {})}
 
 
-_QUESTION, _ANSWER = "What is one plus one?", "It is two, and no more than that"
-
-
 def end_of_turn(tokenizer: Any) -> int | None:
     """Return the token that a chat template writes behind an answer, such as `<|im_end|>`; None if it writes none."""
     if not getattr(tokenizer, "chat_template", None):
@@ -164,21 +168,20 @@ def end_of_turn(tokenizer: Any) -> int | None:
 
 def trained_end(model: Any, tokenizer: Any, chat: bool) -> int:
     """Return the token that finetuning puts behind an answer: a chat's turn ends as its template says, texts with the
-    tokenizer's end. Raises UserError if there is none.
+    tokenizer's end, or with another one where the network does not know that. Raises UserError if there is none.
     """
+    ends, _, _ = special_tokens(model, tokenizer)
+    turn = None
     if chat:
         turn = end_of_turn(tokenizer)
-        if turn is not None:
-            return turn
-    if tokenizer.eos_token_id is not None:
-        return int(tokenizer.eos_token_id)
-    ends, _, _ = special_tokens(model, tokenizer)
-    if not ends:
-        raise UserError(
-            f"hf:{model.name_or_path}: its tokenizer has no token that ends a text; name it as eos_token in its "
-            "tokenizer_config.json"
-        )
-    return ends[0]
+    known = model.get_input_embeddings().weight.shape[0]
+    for end in (turn, tokenizer.eos_token_id, *ends):
+        if end is not None and end < known:
+            return int(end)
+    raise UserError(
+        f"hf:{model.name_or_path}: its tokenizer has no token that ends a text; name it as eos_token in its "
+        "tokenizer_config.json"
+    )
 
 
 def record_end(model: Any, tokenizer: Any, end: int) -> list[int]:
@@ -186,7 +189,7 @@ def record_end(model: Any, tokenizer: Any, end: int) -> list[int]:
 
     Returns all of them.
     """
-    ends, _, _ = special_tokens(model, tokenizer)
+    ends, pad, _ = special_tokens(model, tokenizer)
     ends = [end, *(token for token in ends if token != end)]
     network = model
     if hasattr(model, "get_base_model"):
@@ -205,7 +208,7 @@ def record_end(model: Any, tokenizer: Any, end: int) -> list[int]:
         old = network.generation_config
         network.generation_config = settings(
             eos_token_id=value,
-            pad_token_id=old.pad_token_id,
+            pad_token_id=pad,  # theirs may be -1, or none of these tokens
             bos_token_id=old.bos_token_id,
             decoder_start_token_id=old.decoder_start_token_id,
         )

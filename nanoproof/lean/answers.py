@@ -11,7 +11,15 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nanoproof.lean.lexical import ASCII_SYMBOLS, NAME_START, find_top_level, mask, spans, without_header
+from nanoproof.lean.lexical import (
+    ASCII_SYMBOLS,
+    NAME_START,
+    blank_comments,
+    find_top_level,
+    mask,
+    spans,
+    without_header,
+)
 from nanoproof.lean.source import parse_declaration, sorries
 from nanoproof.lean.types import Theorem
 
@@ -266,7 +274,7 @@ def written_proof(theorem: Theorem, text: str) -> str:
 
 def _without_sentences_before(theorem: Theorem, text: str) -> str:
     """Remove sentences of a text without blocks that come before its first command, if it states the theorem."""
-    if _begins_like_a_file(_without_comments(text)) or not _states(theorem, text):
+    if _begins_like_a_file(blank_comments(text)) or not _states(theorem, text):
         return text
     lines = text.split("\n")
     for number, line in enumerate(lines):
@@ -320,7 +328,7 @@ class _Head:
 
 def _heads(text: str) -> Iterator[_Head]:
     """Yield the declarations of a text, the last first."""
-    code, masked = _without_comments(text), mask(text)
+    code, masked = blank_comments(text), mask(text)
     end = len(text)
     for keyword in reversed(list(_KEYWORD.finditer(masked))):
         assign = find_top_level(masked[:end], ":=", keyword.end())
@@ -343,7 +351,7 @@ def _given(theorem: Theorem) -> _Given | None:
     given = parse_declaration(theorem.source, whole=False)
     if not given.whole:
         return None
-    code = _without_comments(theorem.source)
+    code = blank_comments(theorem.source)
     statement = re.sub(r"^\w+", "", code[given.keyword : given.assign])
     return _Given(code[: given.keyword], _compact(statement), code[given.sorry_end :])
 
@@ -410,7 +418,7 @@ def _restated(theorem: Theorem, text: str) -> str | None:
     Raises Unreadable if it states another one, and if it does more than the source does before it.
     """
     text = without_header(text)  # what a text imports is no matter: nothing but its proof is taken over
-    code = _without_comments(text)
+    code = blank_comments(text)
     if _KEYWORD.search(mask(text)) is None or not _begins_like_a_file(code):
         return None
     given = _given(theorem)
@@ -508,7 +516,7 @@ def _without_commands_behind(proof: str) -> str:
 
 def _up_to_code(proof: str) -> str:
     """Remove what follows the last code: comments there may be the documentation of what came next."""
-    return proof[: len(_without_comments(proof).rstrip())]
+    return proof[: len(blank_comments(proof).rstrip())]
 
 
 def _indent(line: str) -> int:
@@ -521,13 +529,3 @@ def _compact(code: str) -> str:
     for ascii_form, symbol in ASCII_SYMBOLS.items():
         code = code.replace(ascii_form, symbol)
     return code
-
-
-def _without_comments(text: str) -> str:
-    """Replace comments by spaces; offsets stay the same."""
-    pieces, position = [], 0
-    for kind, start, end in spans(text):
-        if kind in ("line", "block"):
-            pieces += [text[position:start], re.sub(r"[^\n]", " ", text[start:end])]
-            position = end
-    return "".join([*pieces, text[position:]])

@@ -25,6 +25,7 @@ _PART_OF_COMMAND = re.compile(rf"[ \t]*(?:{IN_FRONT}\s*)*{MODIFIERS}\s*")
 _LAST = re.compile(r"(?:«[^«»\n]*»|[^.«»]+)\Z")
 _BINDING = r"(?:[({\[⦃,]|(?<![\w.'])(?:fun|let|have|obtain|intro)(?![\w.'])|[∀∃λΣΠ∑∏])[^(){}\[\]⦃⦄:=,]*(?<![\w.'])"
 """Matches what stands between the begin of a binder and a name in it: `(n m`, `∀ x`."""
+_INSTANCE = re.compile(r"@\[[^\]]*(?<![\w.'])instance(?![\w.'])")
 TWICE = "the name occurs twice"
 NO_NAME = "an example has no name to go by"
 
@@ -61,6 +62,14 @@ class _Open:
             if declaration.name:
                 return declaration.full_name
         return ""
+
+    @property
+    def is_instance(self) -> bool:
+        for declaration in self.declared:
+            modifiers = declaration.masked[declaration.start : declaration.head]
+            if declaration.keyword == "instance" or _INSTANCE.search(modifiers):
+                return True
+        return False
 
     @property
     def shown(self) -> str:
@@ -199,11 +208,11 @@ def _before(read: Outline, stretches: Sequence[_Open], between: Sequence[frozens
         stretch = stretches[number]
         pieces.append(read.text[stretch.end : end])
         end = stretch.start
-        # A command without a name (a notation, an `attribute`) may be needed by anything.
-        needed = stretch.axiom is None
-        if stretch.name:
+        # A command without a name (a notation, an `attribute`) may be needed by anything, as an instance by its type.
+        needed = stretch.axiom is None or stretch.is_instance
+        if stretch.name and not stretch.is_instance:
             needed = _names(stretch, mentioned)
-        if needed and (stretch.axiom is None or _states(read, theorem, stretch)):
+        if needed and (stretch.axiom is None or stretch.is_instance or _states(read, theorem, stretch)):
             return "", stretch
         if needed and stretch.axiom is not None:
             pieces.append(stretch.axiom)

@@ -66,6 +66,16 @@ def mask(text: str) -> str:
     return "".join([*pieces, text[position:]])
 
 
+def blank_comments(text: str) -> str:
+    """Replace comments alone by spaces; line breaks are kept, and offsets stay the same."""
+    pieces, position = [], 0
+    for kind, start, end in spans(text):
+        if kind in ("line", "block"):
+            pieces += [text[position:start], blank(text[start:end])]
+            position = end
+    return "".join([*pieces, text[position:]])
+
+
 def blank(text: str) -> str:
     """Replace all characters but line breaks by spaces."""
     return "\n".join(" " * len(line) for line in text.split("\n"))

@@ -14,10 +14,9 @@ from typing import NamedTuple
 from nanoproof.lean.lexical import find_top_level, mask, misplaced_header
 from nanoproof.lean.types import SourceError, Theorem
 
-# `h.sorry`, `sorry'` and `«sorry»` are other names.
-# A dot with nothing before it is a bullet: `.sorry`.
+# `h.sorry`, `sorry'` and `«not sorry»` are other names. A dot with nothing before it is a bullet: `.sorry`.
 _NEW_WORD = r"(?<![\w'«])(?<!\S\.)"
-_SORRY = re.compile(_NEW_WORD + r"sorry(?![\w.'])")
+_SORRY = re.compile(r"«[^«»\n]*»|" + _NEW_WORD + r"(?P<sorry>sorry)(?![\w.'])")
 _ADMIT = re.compile(_NEW_WORD + r"admit(?=[ \t\r]*(?:$|[,:;)}|\]⟩]|<;>|·|(?:then|else|in)\b))", re.MULTILINE)
 """Matches the tactic `admit`, a `sorry` by another name (of the same length), where more tactics or nothing follows.
 
@@ -75,7 +74,7 @@ _INLINE = re.compile(r"(?:[;|]|<;>|(?<![\w.'])(?:then|else))\Z")
 
 def sorries(masked: str) -> list[re.Match[str]]:
     """Find each `sorry` of a masked text, in order, and each tactic `admit`, which means the same."""
-    gaps = list(_SORRY.finditer(masked))
+    gaps = [match for match in _SORRY.finditer(masked) if match["sorry"]]
     admits = list(_ADMIT.finditer(masked))
     if not admits:
         return gaps

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from nanoproof.lean.lexical import without_noted_imports
-from nanoproof.lean.source import parse_declaration
+from nanoproof.lean.lexical import blank_comments, without_noted_imports
+from nanoproof.lean.source import parse_declaration, up_to_value
 from nanoproof.lean.types import Theorem
 from nanoproof.model.tokenizer import RESERVED, Tokenizer
 
@@ -63,15 +63,15 @@ PROOF_MARKER = RESERVED[1]
 def proof_prompt(theorem: Theorem) -> str:
     """Write the prompt for a whole proof by a network of ours: the statement without its name, and the marker."""
     declaration = parse_declaration(theorem.source)
-    # As in training (`sft --continuations proof`), where names and line breaks are left out.
-    statement = " ".join(theorem.source[declaration.head_end : declaration.assign].split())
+    # As in training (`sft --continuations proof`), where names, comments and line breaks are left out.
+    statement = " ".join(blank_comments(theorem.source[declaration.head_end : declaration.assign]).split())
     return f"theorem {statement} := by\n{PROOF_MARKER}"
 
 
 def statement_to_prove(theorem: Theorem) -> str:
     """Return the text of a theorem, with what stands before it, up to `:= by` and a line break."""
     declaration = parse_declaration(theorem.source)
-    return f"{without_noted_imports(theorem.source[: declaration.assign]).rstrip()} := by\n"
+    return f"{without_noted_imports(up_to_value(theorem.source, declaration))}by\n"
 
 
 def refusal(text: str, errors: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write_json, json_items, parse_json, read_json
+from nanoproof.common.files import atomic_write_json, json_items, lone_surrogate, parse_json, read_json
 from nanoproof.repos.splits import (
     SPLITS,
     STRATEGIES,
@@ -482,7 +482,7 @@ class ShapeError(ValueError):
 
 def read_theorem(record: Any) -> TracedTheorem:
     """Read a theorem of LeanDojo's JSON, as theirs or as the database has it. Raises ShapeError."""
-    _require_object(record)
+    _require_unicode(record)
     tactics = tuple(map(read_tactic, record.get("traced_tactics") or ()))
     statement = record.get("theorem_statement")
     if not isinstance(statement, str):  # LeanDojo Benchmark 4 has none
@@ -521,6 +521,7 @@ def read_corpus_line(record: Any) -> TracedFile:
 
     Premises without a name (of mutual definitions and the like) are left out.
     """
+    _require_unicode(record)
     path = _text(record, "path")
     imports = record.get("imports") or []
     if not (isinstance(imports, list) and all(isinstance(name, str) for name in imports)):
@@ -548,6 +549,12 @@ def position(record: Any, name: str) -> Position:
     if isinstance(value, list | tuple) and len(value) == 2 and set(map(type, value)) == {int}:
         return Position(*value)
     raise ShapeError(f"{name}: expected a place such as [12, 1], got {value!r:.60}")
+
+
+def _require_unicode(record: Any) -> None:
+    _require_object(record)
+    if (field := lone_surrogate(record)) is not None:  # no database takes it
+        raise ShapeError(f"{field}: it is not Unicode: it has a lone surrogate")
 
 
 def _require_object(record: Any) -> None:

@@ -38,7 +38,7 @@ from nanoproof.repos.leandojo import (
     is_data_set,
 )
 from nanoproof.repos.splits import STRATEGIES, exported_tactics
-from nanoproof.repos.store import Store, free_name, now
+from nanoproof.repos.store import Store, default_path, free_name, now
 from nanoproof.repos.traced_files import Repository, StoredTheorem, TracedFile, TracedTheorem
 
 SCHEMES = ("https://", "http://", "ssh://", "file://", "git@")
@@ -48,6 +48,7 @@ CLONE_SECONDS = 3600.0
 """Mathlib's history takes minutes on a good line."""
 DATABASE, LEANTREE = "dynamic_database.json", "leantree.jsonl"
 SHOWN = 20
+NO_REPOSITORIES = "no repositories yet: python -m nanoproof.repos add PATH_OR_URL"
 
 
 @dataclass(frozen=True)
@@ -210,6 +211,14 @@ def _toolchain(folder: Path) -> str:
 # -- list and show ---------------------------------------------------------------------------------------------------
 
 
+def _present(args: argparse.Namespace) -> Store:
+    """Open the store that is there. Raises UserError where there is none, and makes none: its path may be mistyped."""
+    path: Path = args.store or default_path()
+    if not path.exists():
+        raise UserError(f"there is no store {path} yet: python -m nanoproof.repos add PATH_OR_URL")
+    return Store(path)
+
+
 def curriculum(store: Store) -> Curriculum[str]:
     """Return in which order to learn from the repositories of the store, and the category of each theorem."""
     items = {}
@@ -222,7 +231,10 @@ def curriculum(store: Store) -> Curriculum[str]:
 def _list(args: argparse.Namespace) -> int:
     learning: Curriculum[str] | None = None
     rows = []
-    with Store(args.store) as store:
+    if args.store is None and not default_path().exists():
+        print_lines([] if args.json else [NO_REPOSITORIES])
+        return 0
+    with _present(args) as store:
         repositories = {repository.name: repository for repository in store.repositories()}
         order: Sequence[str] = list(repositories)
         if args.by == "difficulty":
@@ -237,7 +249,7 @@ def _list(args: argparse.Namespace) -> int:
         print_lines(json.dumps(row, ensure_ascii=False) for row in rows)
         return 0
     if not rows:
-        print("no repositories yet: python -m nanoproof.repos add PATH_OR_URL")
+        print(NO_REPOSITORIES)
         return 0
     names = ["name", "commit", "lean_version", "files", "premises", "theorems", "proved", "sorry_proved", "sorry"]
     if any("conditional" in row for row in rows):
@@ -273,7 +285,7 @@ def _listed(counts: Mapping[str, int]) -> str:
 def _show(args: argparse.Namespace) -> int:
     if args.max < 0:
         raise UserError(f"--max must be >= 0, got {args.max}")
-    with Store(args.store) as store:
+    with _present(args) as store:
         repository = store.repository(args.name)
         counts = store.counts(repository)
         ours = list(map(_open_line, store.theorems(repository, "sorry_proved", tactics=False)))
@@ -320,7 +332,7 @@ def _open_line(stored: StoredTheorem) -> str:
 
 
 def _export(args: argparse.Namespace) -> int:
-    with Store(args.store) as store:
+    with _present(args) as store:
         if args.format == "leandojo":
             done = export_stored(store, args.names, args.out, args.splits, args.redraw)
             print_lines(_exported_lines(done, args.out))
@@ -468,13 +480,11 @@ def _import(args: argparse.Namespace) -> int:
         raise UserError(f"no such file or folder: {path}")
     if path.is_dir() and not is_data_set(path) and (path / DATABASE).is_file():
         path = path / DATABASE
+    if not path.is_file() and not is_data_set(path):
+        raise UserError(f"{path} holds neither random/train.json nor {DATABASE}")
     with Store(args.store) as store:
-        if path.is_file():
-            repositories = import_database(store, path, args.name)
-        elif is_data_set(path):
-            repositories = import_folder(store, path, args.name)
-        else:
-            raise UserError(f"{path} holds neither random/train.json nor {DATABASE}")
+        read = import_database if path.is_file() else import_folder
+        repositories = read(store, path, args.name)
         print_lines(_summary(store, repository) for repository in repositories)
     return 0
 
@@ -497,7 +507,7 @@ def _add(args: argparse.Namespace) -> int:
 
 
 def _remove(args: argparse.Namespace) -> int:
-    with Store(args.store) as store:
+    with _present(args) as store:
         for name in args.names:  # a wrong name among them removes nothing
             store.repository(name)
         for name in args.names:

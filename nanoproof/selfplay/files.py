@@ -18,6 +18,7 @@ from typing import Any
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import is_foreign
+from nanoproof.data.stp import whole_statement
 from nanoproof.data.theorems.held_out import HeldOut
 from nanoproof.data.weighted_rows import CONJECTURE_MARKER, read_packed_json
 from nanoproof.evaluation.results import RESULTS, read_attempts
@@ -86,8 +87,8 @@ def load_problems(config: Path) -> list[Problem]:
 
 
 def lemma_statements(dictionary: Mapping[str, Any]) -> dict[str, str]:
-    """Return how each lemma of a theorem dictionary, name -> (file, text), is stated: its text before the `:=`."""
-    return {name: str(entry[1]).partition(":=")[0].strip() for name, entry in dictionary.items()}
+    """Return how each lemma of a theorem dictionary, name -> (file, text), is stated, as rows of `data.stp` show it."""
+    return {name: whole_statement(str(entry[1])) for name, entry in dictionary.items()}
 
 
 def load_lemmas(file: str | None) -> dict[str, str]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from nanoproof.data.weighted_rows import ASKS_FOR_CONJECTURE, Row, conjecture_text
+from nanoproof.lean.lexical import blank_comments, find_top_level, mask
 
 HARD_RATE = 0.25
 """A conjecture that is proved in less of its tries is barely provable, and teaches the conjecturer."""
@@ -229,10 +230,16 @@ def read_conjecture(text: str) -> str | None:
     """Return the statement that a conjecturer's text has, ending in `:= by`; None if it has none.
 
     The text may begin with `theorem`, with attributes and modifiers before it, or right behind it (the prompts of the
-    published program end in `theorem`). What follows the first `:=` is left out.
+    published program end in `theorem`). What follows the `:=` of its value is left out, or the first one where
+    brackets are never closed.
     """
     declaration = _HEAD.sub("", text.partition(HARD_END)[0].strip())
-    statement = declaration.partition(":=")[0].rstrip()
+    masked = mask(declaration)
+    assign = find_top_level(masked, ":=")
+    if assign < 0:
+        assign = f"{masked}:=".index(":=")
+    # Without a comment at its end, which would swallow the `:=`.
+    statement = declaration[: len(blank_comments(declaration[:assign]).rstrip())]
     if not statement:
         return None
     return f"theorem {statement} := by"

@@ -16,7 +16,7 @@ import torch
 from nanoproof.common.errors import UserError
 from nanoproof.data.transitions import leandojo
 from nanoproof.data.weighted_rows import Row
-from nanoproof.inference.hf_tokens import PromptCodec
+from nanoproof.inference.hf_tokens import PromptCodec, require_chat
 from nanoproof.inference.value_head import OutputTap
 from nanoproof.lean.types import Transition
 from nanoproof.model.tokenizer import NUM_VALUE_BINS
@@ -52,6 +52,8 @@ def choose_format(name: str | None, spec: str, tokenizer: Any, model: Any) -> tu
         chosen, reason = FORMATS["bfs-prover"], "the shortest one for a decoder"
     if chosen.chat and not has_template:
         raise UserError(f"{spec} has no chat template: choose another --prompt-format")
+    if chosen.chat:
+        require_chat(tokenizer, chosen.system)
     return chosen, reason
 
 

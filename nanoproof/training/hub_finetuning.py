@@ -30,6 +30,7 @@ from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.run_dir import SCRIPTS, exported_folder, resolve_run_dir
 from nanoproof.data.transitions import leandojo
 from nanoproof.data.weighted_rows import Row, is_row_file
+from nanoproof.inference.hf_loading import load_settings, transformers_library
 from nanoproof.inference.value_head import expected_tactics
 from nanoproof.lean.types import Transition
 from nanoproof.model.lora import LoraOptions
@@ -147,14 +148,6 @@ class HubFinetuning(StageLoop):
         super().__init__(start, schedule, dist, StageState())
         self.prepare(run_options, triggers)
         self.hub, self.lora = hub, lora
-        # Data before the network, which takes longer to load: what is wrong with it is said at once.
-        self.of_rows = is_row_file(hub.data)
-        self.data: tuple[Sequence[Transition], Sequence[Transition]] = ((), ())
-        self.rows: tuple[list[Row], list[Row]] = ([], [])
-        if self.of_rows:
-            self.rows = named_data.load_rows(hub.data, hub.eval_data, hub.max_eval_examples)
-        else:
-            self.data = load_data(hub.data)
         source = start.checkpoint.model_path
         self._folder: Path | None = None
         if start.resume_from is not None:
@@ -162,6 +155,15 @@ class HubFinetuning(StageLoop):
             self._take_state(self._folder)
             source = f"{PREFIX}{self._folder}"
         assert source is not None and source.startswith(PREFIX)
+        # Whether there is such a model, then the data, then its weights: what is wrong is said before what takes long.
+        load_settings(transformers_library(), source_of(source))
+        self.of_rows = is_row_file(hub.data)
+        self.data: tuple[Sequence[Transition], Sequence[Transition]] = ((), ())
+        self.rows: tuple[list[Row], list[Row]] = ([], [])
+        if self.of_rows:
+            self.rows = named_data.load_rows(hub.data, hub.eval_data, hub.max_eval_examples)
+        else:
+            self.data = load_data(hub.data)
         choose = choose_format
         if self.of_rows:
             choose = choose_proof_format

@@ -17,7 +17,7 @@ from nanoproof.common.config import Given, Parser, add_flags, from_args, opt, va
 from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import RunDir
-from nanoproof.inference.hf_loading import load_tokenizer, transformers_library
+from nanoproof.inference.hf_loading import load_settings, load_tokenizer, transformers_library
 from nanoproof.inference.hf_tokens import PromptCodec, record_end, special_tokens, trained_end
 from nanoproof.inference.language_model import chat_messages
 from nanoproof.lean.types import Transition
@@ -228,6 +228,9 @@ def hub_grpo_main(argv: Given, description: str) -> int:
     run_options, start = from_args(options.RunOptions, args), from_args(options.StartOptions, args)
     grpo, reward_options = from_args(HubGRPOOptions, args), from_args(RewardOptions, args)
     lora = from_args(LoraOptions, args)
+    assert start.checkpoint.model_path is not None
+    source = source_of(start.checkpoint.model_path)
+    load_settings(transformers_library(), source)  # before the data, which may have to be made
     data = grpo.data
     if not Path(data).exists():
         data = named_data.chosen_transitions(data)
@@ -236,8 +239,6 @@ def hub_grpo_main(argv: Given, description: str) -> int:
     if dist.world_size > 1:
         cleanup()
         raise UserError(f"GRPO on models of transformers runs as one process, not as {dist.world_size} ranks")
-    assert start.checkpoint.model_path is not None
-    source = start.checkpoint.model_path.removeprefix(PREFIX)
     # The reward reads answers by the format of the model, which is loaded only once Lean has answered.
     formats: list[PromptFormat] = []
     try:

@@ -60,6 +60,14 @@ def test_what_the_output_cannot_show_is_printed_as_an_escape(monkeypatch: pytest
     assert data.getvalue() == b"\\u2713 ok\n\\ud800\n"
 
 
+def test_a_line_and_its_end_are_written_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    output, written = io.StringIO(), []
+    monkeypatch.setattr(output, "write", written.append)
+    monkeypatch.setattr("sys.stdout", output)
+    terminal.print_lines(["a", "b"])
+    assert written == ["a\n", "b\n"]
+
+
 def test_markup_and_escapes_in_a_cell_are_text() -> None:
     rows = [("[bold]x[/bold] :smile:", "a\x1b[2Jb"), ("y", "c")]
     assert table(("state", ""), rows)[1:] == ["[bold]x[/bold] :smile:  ab", "y                       c"]

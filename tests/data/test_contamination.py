@@ -78,6 +78,21 @@ example : "theorem x : y" = "" := sorry
     assert texts[:3] == ["(a : Nat) : a = a", ": let x := 1; x = 1", ": ∀ n : Nat, n = n"]
 
 
+def test_scopes_and_modifiers_are_those_of_lean() -> None:
+    text = """namespace A.B
+noncomputable section
+@[simp] @[grind] theorem one : 1 = 1 := rfl
+end
+end B
+@[deprecated (since := "2025"),
+  simp] theorem two : 2 = 2 where
+  x := 1
+set_option trace.Meta true in open Nat in theorem three : 3 = 3 := rfl
+"""
+    found = [(s.name, s.text) for s in declared_statements(text)]
+    assert found == [("A.B.one", ": 1 = 1"), ("A.two", ": 2 = 2"), ("A.three", ": 3 = 3")]
+
+
 def test_names_of_contest_problems_are_one_however_they_are_written() -> None:
     assert name_key("imo_1959_p1") == name_key("imo1959_q1") == name_key("Imo1959Q1")
     assert name_key("exercise_1_13") != name_key("exercise_11_3")

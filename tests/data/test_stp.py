@@ -11,7 +11,7 @@ import pytest
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.data import stp
-from nanoproof.data.weighted_rows import Row, read_rows
+from nanoproof.data.weighted_rows import Row, read_rows, write_packed_json
 from nanoproof.selfplay.files import load_lemmas
 
 # With characters that end a line for Python and not for Lean.
@@ -116,6 +116,17 @@ def test_the_command_writes_rows_and_lemmas(export: Path, capsys: pytest.Capture
     assert stp.main(["theorem-dict", *given, "--out", str(export / "lemmas.json")]) == 0
     assert read_json(export / "lemmas.json")["three"] == ["A/F.lean", "theorem three : True := by trivial"]
     assert load_lemmas(str(export / "lemmas.json"))["two"].endswith("    p ∨ q")
+    lemma = '@[simp, deprecated one (since := "2025")]\ntheorem five (p : Prop) : p = p := by simp'
+    write_packed_json(export / "lemmas.json", {"five": ["A/F.lean", lemma]})
+    assert load_lemmas(str(export / "lemmas.json")) == {"five": lemma.removesuffix(" := by simp")}
+
+
+def test_a_comment_behind_a_statement_is_no_part_of_the_conjecture(export: Path) -> None:
+    file = export / "src" / "A" / "F.lean"
+    file.write_text(FILE.replace("    p ∨ q := by", "    p ∨ q -- or := both\n  := by").replace("  left\n", ""))
+    theorems = stp.traced_theorems(str(export), export / "src")
+    rows = stp.conjecture_rows(theorems, stp.theorem_dict(theorems), "nanoproof")
+    assert rows[2].target == "theorem two (p q : Prop) (h : p) :\n    p ∨ q := by\n</hard theorem>"
 
 
 def test_a_trace_of_ours_is_read_too(export: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,6 +167,9 @@ def test_a_published_table_is_read_with_its_tags(tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text(json.dumps([{"prompt": "p", "target": "t", "tag": "[1"}]))
     with pytest.raises(UserError, match="`tag` is not the text of a list"):
         list(stp.read_released(tmp_path / "bad.json"))
+    write_table(path, prompt=["p", None], target=["t", "u"])
+    with pytest.raises(UserError, match=r"t\.parquet, row 2: expected .*`prompt` is no text"):
+        list(stp.read_released(path))
 
 
 def test_three_files_are_prepared(
@@ -179,6 +193,9 @@ theorem attributed (a : Nat) : a = a := by
 theorem defaulted (a : Nat := 1) (h : a = a := by rfl) :
     let b := a; b = a := by rfl
 theorem termed (a : Nat) : a = a := rfl
+theorem opened (a : Nat) : a = a := by
+  have b : True := sorry
+  rfl
 """
 
 
@@ -188,7 +205,7 @@ def test_a_statement_of_ours_ends_at_its_proof_and_what_gives_no_row_is_counted(
     (tmp_path / "A").mkdir()
     (tmp_path / "A" / "F.lean").write_text(SPLIT)
     (tmp_path / "random").mkdir()
-    places = [("attributed", 1, 4), ("defaulted", 5, 6), ("termed", 7, 7), ("nothing", 4, 4)]
+    places = [("attributed", 1, 4), ("defaulted", 5, 6), ("termed", 7, 7), ("nothing", 4, 4), ("opened", 8, 10)]
     records = [theorem(name, start, end, "l") for name, start, end in places]
     for split in ("train", "val", "test"):
         (tmp_path / "random" / f"{split}.json").write_text(json.dumps(records if split == "train" else []))
@@ -201,3 +218,4 @@ def test_a_statement_of_ours_ends_at_its_proof_and_what_gives_no_row_is_counted(
     printed = capsys.readouterr().out
     assert "1 theorems without a proof row: its proof is no block of tactics" in printed
     assert "1 theorems without a proof row: its lines hold no theorem" in printed
+    assert "1 theorems without a proof row: it has a sorry" in printed

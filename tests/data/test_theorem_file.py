@@ -214,6 +214,11 @@ def test_files_that_are_no_theorems_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "mine.jsonl").write_text('{"id": 3, "source": "theorem a : True := sorry"}\n')
     with pytest.raises(UserError, match=r"mine\.jsonl, line 1: the field 'id' must be a text, got a number"):
         list_theorems(str(tmp_path / "mine.jsonl"), "valid")
+    for field in ("id", "source"):
+        row = {"id": "a", "source": "theorem a : True := sorry"}
+        (tmp_path / "mine.jsonl").write_text(json.dumps({**row, field: row[field] + "\ud83d"}))
+        with pytest.raises(UserError, match=rf"mine\.jsonl, line 1: `{field}` is not Unicode: it has a lone surrogate"):
+            list_theorems(str(tmp_path / "mine.jsonl"), "valid")
 
 
 def test_two_files_of_one_name_are_refused() -> None:

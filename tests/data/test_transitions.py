@@ -102,6 +102,18 @@ def test_tactics_that_give_up_and_bound_are_left_out(tmp_path: Path, tactic: str
     assert tactics(path) == ([tactic, "rfl"] if is_wanted else ["rfl"])
 
 
+def test_what_leads_to_a_sorry_is_no_proof_of_its_state_and_branches_beside_it_are(tmp_path: Path) -> None:
+    nodes = [
+        node(0, "constructor", [1, 2], depth=3),
+        node(1, "rfl"),
+        node(2, "intro x", [3], depth=2),
+        node(3, "sorry"),
+    ]
+    train, _ = load_split(write(tmp_path / "data.jsonl", record(*nodes)), 0)
+    assert [item.tactic for item in train] == ["rfl"]
+    assert train.left_out == {"sorry or admit": 1, "a tactic that leads to sorry or admit": 2}
+
+
 def test_what_is_left_out_is_counted_for_each_part(tmp_path: Path) -> None:
     errors = {
         "path": "B.lean",

@@ -18,7 +18,7 @@ from nanoproof.inference.model_options import HFOptions
 from nanoproof.policy.steps_remaining import Scorer
 from nanoproof.retrieval.encoders import open_encoder
 from nanoproof.training.progress import ProgressSettings, load_start
-from tests.fakes.hf_models import save_decoder, save_encoder_decoder
+from tests.fakes.hf_models import save_decoder, save_encoder_decoder, save_other_decoder
 from tests.helpers import Later
 
 transformers: Any = Later("transformers")
@@ -67,8 +67,8 @@ def as_shards(folder: Path, suffix: str) -> None:
     (folder / f"{stem}{suffix}.index.json").write_text(json.dumps({"metadata": {}, "weight_map": where}))
 
 
-def network_of(folder: Path) -> Any:
-    return load_network(transformers_library(), str(folder), HFOptions(), CPU)[0]
+def network_of(folder: Path, prefix: str = "") -> Any:
+    return load_network(transformers_library(), f"{prefix}{folder}", HFOptions(), CPU)[0]
 
 
 def equal(first: Any, second: Any) -> bool:
@@ -117,6 +117,9 @@ def test_shards_with_prefixes_are_read_and_without_a_shard_refused(decoder: Path
     last.unlink()
     with pytest.raises(UserError, match=last.name):
         network_of(copy)
+    next(copy.glob("*.index.json")).unlink()
+    with pytest.raises(UserError, match=r"-00001-of-00002\S+ is a part, and \w+\S+\.index\.json, .* is missing"):
+        network_of(copy)
 
 
 @pytest.mark.parametrize(
@@ -146,6 +149,16 @@ def test_a_head_that_is_tied_to_the_embeddings_is_not_missing(decoder: Path, cop
     rewrite(copy, without(HEAD))
     network = network_of(copy)
     assert torch.equal(network.lm_head.weight, network_of(decoder).model.embed_tokens.weight)
+    rewrite(copy, renamed(lambda name: f"policy.{name}"))
+    assert equal(network, network_of(copy))
+
+
+def test_masks_that_older_versions_saved_beside_the_weights_are_none(tmp_path: Path) -> None:
+    save_other_decoder(tmp_path, "gpt2")
+    network, mask = network_of(tmp_path), torch.ones(1, 1, 4, 4)
+    masks = {f"transformer.h.0.attn.{name}": mask.clone() for name in ("bias", "masked_bias")}
+    rewrite(tmp_path, lambda weights: weights | masks)
+    assert equal(network, network_of(tmp_path))
 
 
 def test_an_encoder_needs_its_layers_and_not_the_heads_of_others(tmp_path: Path) -> None:
@@ -210,6 +223,29 @@ def test_a_base_gets_the_vocabulary_of_its_adapters(decoder: Path, tmp_path: Pat
     with torch.no_grad():
         logits = network(input_ids=torch.tensor([[5, 6, 302]])).logits
     torch.testing.assert_close(logits, wanted, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("part", ["lm_head", "embed_tokens"])
+def test_adapters_of_one_of_two_tied_tables_leave_the_other_alone(copy: Path, tmp_path: Path, part: str) -> None:
+    set_config(copy, tie_word_embeddings=True)
+    rewrite(copy, without(HEAD))
+    wanted = save_adapters(copy, tmp_path / "adapters", target_modules=["q_proj", part])
+    network = network_of(tmp_path / "adapters")
+    network.save_pretrained(tmp_path / "merged")
+    for loaded in (network, network_of(tmp_path / "merged")):
+        with torch.no_grad():
+            logits = loaded(input_ids=torch.tensor([[5, 6, 300]])).logits
+        torch.testing.assert_close(logits, wanted, atol=1e-4, rtol=1e-4)
+    assert not network.config.tie_word_embeddings
+
+
+def test_virtual_tokens_are_refused_by_their_name(decoder: Path, tmp_path: Path) -> None:
+    network = transformers.AutoModelForCausalLM.from_pretrained(decoder)
+    config = peft.PromptTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=2)
+    peft.get_peft_model(network, config).save_pretrained(tmp_path)
+    set_config(tmp_path, "adapter_config.json", base_model_name_or_path=str(decoder))
+    with pytest.raises(UserError, match=r"holds PROMPT_TUNING: tokens of no text"):
+        network_of(tmp_path)
 
 
 def test_tokens_that_nothing_was_trained_for_get_the_mean_and_that_is_said(
@@ -304,6 +340,10 @@ def test_adapters_that_do_not_fit_are_refused_by_name(decoder: Path, tmp_path: P
 
 def test_folders_that_hold_no_model_say_what_they_are(copy: Path) -> None:
     weights, inner = copy / "model.safetensors", copy / "checkpoint-100"
+    with pytest.raises(UserError, match=r"hf:\./no-such: there is no such folder"):
+        network_of(Path("no-such"), prefix="./")
+    with pytest.raises(UserError, match=r"hf download a/b --revision v1 --local-dir DIR, then hf:DIR"):
+        network_of(Path("a/b@v1"))
     with pytest.raises(UserError, match="is a file; give the folder"):
         network_of(weights)
     weights.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 4932\n")

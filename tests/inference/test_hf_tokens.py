@@ -69,6 +69,18 @@ def test_what_is_trained_as_the_end_is_the_templates_for_chats_and_the_tokenizer
     ends = record_end(network, tokenizer, trained_end(network, tokenizer, chat=True))
     assert network.generation_config.eos_token_id == network.config.eos_token_id == ends
     assert tokenizer.convert_ids_to_tokens(ends[0]) == TURNS[0] and len(ends) == 4
+    tokenizer.add_tokens(["<beyond>"])
+    tokenizer.eos_token = "<beyond>"  # which the network has no output for
+    assert trained_end(network, tokenizer, chat=False) == ends[0]
+
+
+def test_settings_that_transformers_refuses_to_save_are_replaced(folder: Path, tmp_path: Path) -> None:
+    network, tokenizer = loaded(folder)
+    network.generation_config.pad_token_id = -1  # as the first Llamas of the hub have it
+    record_end(network, tokenizer, trained_end(network, tokenizer, chat=False))
+    network.save_pretrained(tmp_path)
+    settings = json.loads((tmp_path / "generation_config.json").read_text())
+    assert settings["pad_token_id"] in settings["eos_token_id"]
 
 
 def test_a_templates_end_is_a_control_token_behind_the_answer_or_there_is_none() -> None:
@@ -103,6 +115,7 @@ def test_what_was_finetuned_ends_where_it_was_taught_to(folder: Path, tmp_path: 
         ("{% for", "fails: "),
         ("{{ messages[7].content }}", "fails: "),
         ("{{ 1 / 0 }}", "fails: division by zero"),
+        ("{% for part in messages[0].content %}{{ part.text }}{% endfor %}", "leaves out messages that are plain"),
     ],
 )
 def test_a_chat_template_that_fails_is_one_line(tmp_path: Path, template: str, message: str) -> None:

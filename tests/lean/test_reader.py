@@ -3,6 +3,7 @@
 import time
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -165,6 +166,16 @@ def test_what_a_theorem_rests_on_stays_in_its_text_as_an_axiom(tmp_path: Path) -
         ("d", "it is in the def d, where it may stand for data"),
         ("e", "it may rest on the def d (line 4), which holds a sorry"),
     ]
+
+
+@pytest.mark.parametrize(
+    "declared", ["instance bar : Mul Foo := sorry", "@[reducible, instance] def bar : Mul Foo := sorry"]
+)
+def test_an_open_instance_may_be_needed_wherever_its_type_is(declared: str) -> None:
+    text = f"abbrev Foo := Nat\n{declared}\ntheorem t (x y : Foo) : x * y = y * x := by\n  sorry\n"
+    *_, theorem = theorems_of(text)
+    kind = "def" if "def" in declared else "instance"
+    assert theorem.skipped == f"it may rest on the {kind} bar (line 2), which holds a sorry"
 
 
 def test_admit_is_a_sorry_only_where_it_is_a_tactic() -> None:

@@ -87,6 +87,7 @@ def test_sorry_in_comments_strings_and_names_does_not_count() -> None:
         '/- sorry /- nested sorry -/ -/\ntheorem sorry_free (s : String) (h : s = "sorry") : p := by -- sorry\n  sorry'
     )
     assert statement_of(source) == 'theorem sorry_free (s : String) (h : s = "sorry") : p'
+    assert statement_of("theorem «no sorry := here» : p := by sorry") == "theorem «no sorry := here» : p"
 
 
 def test_statement_ends_at_the_assignment_of_the_declaration() -> None:

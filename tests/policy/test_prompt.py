@@ -5,8 +5,9 @@ from functools import cache
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nanoproof.lean.types import Theorem
 from nanoproof.model.tokenizer import Tokenizer, gpt2_tokenizer, train_tokenizer
-from nanoproof.policy.prompt import last_tokens, prompt_tokens
+from nanoproof.policy.prompt import PROOF_MARKER, last_tokens, prompt_tokens, proof_prompt, statement_to_prove
 
 
 @cache
@@ -55,3 +56,9 @@ def test_a_word_of_a_million_letters_has_a_prompt_too(words: Tokenizer) -> None:
 
 def test_there_is_always_room_for_the_start(words: Tokenizer) -> None:
     assert prompt_tokens(words, "⊢ True", max_tokens=2) == [words.bos]
+
+
+def test_a_comment_in_a_statement_swallows_nothing() -> None:
+    theorem = Theorem("theorem t (a : Nat) -- one\n    (b : Nat) : a = b -- := by\n  := by sorry")
+    assert proof_prompt(theorem) == f"theorem (a : Nat) (b : Nat) : a = b := by\n{PROOF_MARKER}"
+    assert statement_to_prove(theorem) == theorem.source.replace("by sorry", "by\n")

@@ -252,6 +252,7 @@ def test_the_older_benchmark_is_read_without_tracing(tmp_path):
         ("{}", "train.json is not a list of JSON near '{}'"),
         ('[{"full_name": "a"', "ends too early"),
         ("[1]", "theorem 0: expected an object, got 1"),
+        ('[{"full_name": "a", "traced_tactics": [{"tactic": "\\ud83d"}]}]', r"tactics\[0\]\.tactic: .* lone surrogate"),
         ('[{"full_name": "a", "file_path": "A", "start": [1]}]', r"theorem 0: start: expected a place .* got \[1\]"),
         ('[{"full_name": 3}]', "full_name: expected a text, got 3"),
     ],

@@ -338,8 +338,17 @@ def test_a_commit_stands_behind_an_address(target, parts):
     assert split_target(target) == parts
 
 
-def test_the_commands_add_list_show_and_remove(project, empty_home, capsys):
+def test_no_command_that_reads_a_store_makes_one(empty_home, tmp_path, capsys):
+    (tmp_path / "no-data-set").mkdir()
+    exported = ["export", "my-projcet", "--out", str(tmp_path / "out")]
+    for command in (exported, ["show", "x"], ["remove", "x"], ["list", "--store", "x"], ["import", str(tmp_path)]):
+        with pytest.raises(UserError, match=r"there is no store .*repos add|holds neither"):
+            repos(command)
     assert repos(["list"]) == 0 and "no repositories yet" in capsys.readouterr().out
+    assert not default_path().exists() and not (tmp_path / "out").exists()
+
+
+def test_the_commands_add_list_show_and_remove(project, empty_home, capsys):
     assert repos(["add", str(project), "--no-trace"]) == 0
     assert capsys.readouterr().out.startswith("my-project: 0 files, 0 premises, 0 theorems")
     with Store(default_path()) as store:

@@ -166,12 +166,15 @@ def test_three_conjectures_are_aimed_at_for_each_problem(count: int, pairs: int,
         ("@[simp, foo] protected theorem N.a : True", "theorem N.a : True := by"),
         ("lemma a : True", "theorem a : True := by"),
         ("a :\n  True", "theorem a :\n  True := by"),
+        ("a (n : ℕ := 3) : let m := n; m = n := by", "theorem a (n : ℕ := 3) : let m := n; m = n := by"),
+        ("a : True -- which := is\n  := by trivial", "theorem a : True := by"),
+        ("a (h : 1 = 1 := by", "theorem a (h : 1 = 1 := by"),
         ("</hard theorem> theorem a : True", None),
         (" := by", None),
         ("theorem", None),
     ],
 )
-def test_a_conjecture_is_read_up_to_its_first_value(text: str, statement: str | None) -> None:
+def test_a_conjecture_is_read_up_to_its_value(text: str, statement: str | None) -> None:
     assert formulas.read_conjecture(text) == statement
 
 

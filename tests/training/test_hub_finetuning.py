@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from nanoproof import sft
+from nanoproof import grpo, sft
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.compat.trainers import SFTTrainer
@@ -22,7 +22,7 @@ from nanoproof.inference.value_head import expected_tactics
 from nanoproof.lean.types import Transition
 from nanoproof.model.lora import LoraOptions
 from nanoproof.policy.prompt_formats import FORMATS, known_format
-from nanoproof.training import hub_finetuning
+from nanoproof.training import hub_finetuning, hub_grpo
 from nanoproof.training.hub_examples import answer_logits, tokenize, tokenize_rows
 from nanoproof.training.hub_finetuning import HubFinetuning
 from nanoproof.training.hub_network import checkpoint_steps, target_modules
@@ -401,6 +401,15 @@ def test_the_known_trainer_with_its_defaults_saves_a_whole_model(
     trainer.train([], None, write_export(tmp_path / "data", STEPS))
     loaded, base = plain(tmp_path / "outputs"), plain(encoder_decoder)
     assert any(not torch.equal(ours, theirs) for ours, theirs in zip(loaded.parameters(), base.parameters()))
+
+
+def test_a_model_that_is_not_there_is_said_before_data_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for command, module in ((sft, hub_finetuning), (grpo, hub_grpo)):
+        monkeypatch.setattr(module, "load_data", lambda name: pytest.fail("data were made first"))
+        with pytest.raises(UserError, match="there is no such folder"):
+            command.main(["--model-path", f"hf:{tmp_path}/no-such", "--data", "nanolean", "--device-type", "cpu"])
 
 
 def test_what_cannot_be_finetuned_is_one_line(decoder: Path, tmp_path: Path) -> None:

@@ -21,25 +21,12 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Literal
 
-from nanoproof.lean.lexical import ATOM, NAME_START, find_top_level, mask
+from nanoproof.lean.declarations import outline
+from nanoproof.lean.lexical import ATOM, NAME_START, mask
 from nanoproof.lean.types import Theorem
 
 _PART = f"(?:{ATOM}|[0-9]+|«[^«»\\n]*»)"
-_NAME = rf"(?:«[^«»\n]*»|{ATOM})(?:\.{_PART})*"
-_DECLARATION = re.compile(
-    rf"(?<![\w.'«])(?P<keyword>theorem|lemma|example|def)(?![\w.'])(?:\s+(?P<name>{_NAME})(?:\.\{{[^}}]*\}})?)?"
-)
-_HEAD = re.compile(
-    r"\s*(?:(?:set_option|open)\s[^\n]*\sin\s+)?(?:@\[[^\n]*\]\s*)?"
-    r"(?:(?:private|protected|noncomputable|nonrec|unsafe|public)\s+)*"
-)
-_SCOPE = re.compile(r"^[ \t]*(?P<keyword>namespace|end|section)(?![\w.'])[ \t]*(?P<name>\S*)", re.MULTILINE)
-_COMMAND = re.compile(
-    r"^(?:@\[|#|(?:theorem|lemma|example|def|abbrev|instance|noncomputable|private|protected|open|namespace|section|end"
-    r"|set_option|variable|universe|attribute|notation|macro|syntax|structure|class|inductive|axiom)(?![\w.']))",
-    re.MULTILINE,
-)
-_BRANCH = re.compile(r"\n[ \t]*\|")
+_UNIVERSES = re.compile(r"\.\{[^}]*\}")
 _TOKEN = re.compile(
     rf"{ATOM}(?:\.{_PART})*|«[^«»\n]*»|[0-9]+(?:\.[0-9]+)?|<->|->|<-|<=|>=|!=|=>|:=|/\\|\\/|∃!|\.\.\.?|\S"
 )
@@ -76,60 +63,18 @@ class Statement:
 
 def declared_statements(text: str) -> Iterator[Statement]:
     """Yield the theorems, lemmas, examples and defs of a text in order; names include the namespaces around them."""
-    masked = mask(text)
-    declarations = [m for m in _DECLARATION.finditer(masked) if _begins_a_command(masked, m.start())]
-    scopes = list(_SCOPE.finditer(masked))
-    stack: list[str] = []  # the names of the namespaces, and "" for each section
+    read = outline(text)
     line, counted = 1, 0
-    for event in sorted([*declarations, *scopes], key=lambda match: match.start()):
-        keyword = event["keyword"]
-        if keyword == "namespace":
-            stack.append(event["name"])
-        elif keyword == "section":
-            stack.append("")
-        elif keyword == "end":
-            if stack:  # a file may be cut out of another
-                stack.pop()
-        else:
-            start, name = event.end(), event["name"] or ""
-            if keyword == "example":  # what looks like its name is a part of the statement, as in `example p : q`
-                start, name = event.end("keyword"), ""
-            # On from the declaration before: from the text's start each time it would be quadratic.
-            line += masked.count("\n", counted, event.start("keyword"))
-            counted = event.start("keyword")
-            # `theorem _root_.f` in a namespace is `f` (Lean's way out of it).
-            if name and not name.startswith("_root_."):
-                name = ".".join([*filter(None, stack), name])
-            statement = masked[start : _end_of_statement(masked, start)].strip()
-            yield Statement(name.removeprefix("_root_."), statement, line)
-
-
-def _begins_a_command(masked: str, position: int) -> bool:
-    """Return whether only attributes and modifiers precede a position on its line."""
-    return _HEAD.fullmatch(masked, masked.rfind("\n", 0, position) + 1, position) is not None
-
-
-def _end_of_statement(masked: str, start: int) -> int:
-    """Return the position of `:=`, of the first branch of a definition by cases, or of the next command."""
-    stop = len(masked)
-    if following := _COMMAND.search(masked, start):
-        stop = following.start()
-    body = masked[start:stop]
-    assign = find_top_level(body, ":=")
-    if assign >= 0:
-        body = body[:assign]
-    for branch in _BRANCH.finditer(body):
-        if _balanced(body[: branch.start()]):
-            return start + branch.start()
-    return start + len(body)
-
-
-def _balanced(text: str) -> bool:
-    """Return whether a text has as many closing as opening brackets, and an even number of `|`, which may be norms."""
-    for opening, close in _OPENING.items():
-        if text.count(opening) != text.count(close):
-            return False
-    return text.count("|") % 2 == 0
+    for declaration in read.declarations:
+        # On from the declaration before: from the text's start each time it would be quadratic.
+        line += read.masked.count("\n", counted, declaration.head)
+        counted = declaration.head
+        if declaration.keyword in ("theorem", "lemma", "example", "def"):
+            start = declaration.head_end
+            if universes := _UNIVERSES.match(read.masked, start):
+                start = universes.end()
+            statement = read.masked[start : declaration.statement_end].strip()
+            yield Statement(declaration.full_name, statement, line)
 
 
 def code_words(text: str) -> list[str]:

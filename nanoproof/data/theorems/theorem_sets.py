@@ -35,7 +35,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nanoproof.common.errors import UserError, did_you_mean
-from nanoproof.common.files import parse_json, read_text
+from nanoproof.common.files import HALF_CHARACTER, lone_surrogate, parse_json, read_text
 from nanoproof.common.run_dir import repo_name, traced_file
 from nanoproof.data.sources.catalog import CATALOG, of_stages
 from nanoproof.data.theorems.whitelists import filter_theorems, load_whitelist
@@ -204,14 +204,15 @@ class TheoremSet:
 
 def json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield place and object of each row of a JSON list. Raises UserError if the file is something else."""
+    data = path.read_bytes()
     try:
-        records = parse_json(path.read_bytes())
+        records = parse_json(data)
     except ValueError as error:
         raise UserError(f"{path} is not valid JSON: {error}") from error
     if not isinstance(records, list):
         raise UserError(f"{path} must hold a list of objects, got {_kind(records)}")
     for number, record in enumerate(records, start=1):
-        yield (place := f"{path}, row {number}"), _object(record, place)
+        yield (place := f"{path}, row {number}"), _object(record, place, data)
 
 
 def jsonl_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -224,7 +225,7 @@ def jsonl_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                     record = parse_json(line)
                 except ValueError as error:
                     raise UserError(f"{place}: not valid JSON: {error}") from error
-                yield place, _object(record, place)
+                yield place, _object(record, place, line)
 
 
 def parquet_rows(path: Path, columns: Sequence[str], batch_rows: int = 1024) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -265,9 +266,11 @@ def text_field_if_any(record: dict[str, Any], name: str, place: str) -> str:
     return "" if name not in record else text_field(record, name, place)
 
 
-def _object(record: Any, place: str) -> dict[str, Any]:
+def _object(record: Any, place: str, data: bytes) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise UserError(f"{place}: expected an object, got {_kind(record)}")
+    if HALF_CHARACTER.search(data) and (field := lone_surrogate(record)) is not None:
+        raise UserError(f"{place}: `{field}` is not Unicode: it has a lone surrogate")
     return record
 
 

@@ -271,6 +271,7 @@ def _tree_steps(nodes: list[Any], left_out: Counter[str], theorem: str) -> Itera
             texts[_get(node, "id", (int, str))] = _state_text(node)
         except ShapeError as error:
             raise error.within(f"tree.nodes[{number}]") from None
+    steps: list[tuple[Any, ProofStep, list[Any]]] = []
     for number, node in enumerate(nodes):
         try:
             edge = _get(node, "tactic", dict, missing=None)
@@ -279,10 +280,29 @@ def _tree_steps(nodes: list[Any], left_out: Counter[str], theorem: str) -> Itera
             step = _step(node, edge, texts, theorem)
         except ShapeError as error:
             raise error.within(f"tree.nodes[{number}]") from None
-        if (reason := _left_out(step)) is None:
+        steps.append((node["id"], step, [] if step.children is None else edge["children"]))
+    unproved = _unproved(steps)
+    for node_id, step, _ in steps:
+        reason = _left_out(step)
+        if reason is None and node_id in unproved:
+            reason = "a tactic that leads to sorry or admit"
+        if reason is None:
             yield step
         else:
             left_out[reason] += 1
+
+
+def _unproved(steps: Sequence[tuple[Any, ProofStep, list[Any]]]) -> set[Any]:
+    """Return the nodes from which a proof goes on to a `sorry`: it does not tell how many tactics they need, if any do.
+
+    `steps` are with the numbers of their nodes and of the children.
+    """
+    found: set[Any] = set()
+    more = {node_id for node_id, step, _ in steps if _GIVES_UP.search(step.tactic)}
+    while more:
+        found |= more
+        more = {node_id for node_id, _, children in steps if not found.isdisjoint(children)} - found
+    return found
 
 
 def _state_text(node: Any) -> str:
