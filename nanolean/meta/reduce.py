@@ -40,6 +40,8 @@ from nanolean.meta.store import MetaStore
 NAT = "Nat"
 NAT_TYPE = Const(NAT)
 NAT_ADD = Const("Nat.add")
+NAT_MAJOR = 3
+"""Which argument of `Nat.rec` is the number."""
 EVALUATED = NAT_FUNCTIONS.keys() - {"Nat.gcd"}
 """What Lean's `evalNat` computes at any transparency."""
 
@@ -194,6 +196,8 @@ def _app_step(store: MetaStore, e: Expr) -> Expr | None:
     """One step at the head of an application, None if there is none."""
     fn, args = get_app_fn_args(e)
     if isinstance(fn, Const):
+        if fn.name == "Nat.rec" and store.transparency != "default":  # there `n + 3` unfolds to a successor by itself
+            args = _with_successor(store, args)
         return reduce_head(store.env, fn, args, store) or reduce_matcher(store, fn, args, whnf_core)
     if isinstance(fn, Lam):
         return beta(fn, args)
@@ -206,6 +210,19 @@ def _app_step(store: MetaStore, e: Expr) -> Expr | None:
         return None
     head = whnf_core(store, fn)
     return None if head is fn else beta(head, args)
+
+
+def _with_successor(store: MetaStore, args: list[Expr]) -> list[Expr]:
+    """The arguments of `Nat.rec`, with a number `n + 3` written as the successor of `n + 2`.
+
+    `cleanupNatOffsetMajor` of Lean's Meta/WHNF.lean: a match on `n + 1` is decided at any transparency, in `simp` too.
+    """
+    if len(args) > NAT_MAJOR:
+        match store.whnf(args[NAT_MAJOR]):
+            case App(App(fn, base), Lit(plus)) if fn is NAT_ADD and plus:
+                successor = App(NAT_SUCC, mk_offset(base, plus - 1))
+                return [*args[:NAT_MAJOR], successor, *args[NAT_MAJOR + 1 :]]
+    return args
 
 
 def fold_numbers(store: MetaStore, e: Expr) -> Expr | None:

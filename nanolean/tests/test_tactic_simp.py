@@ -184,3 +184,21 @@ def test_fields_of_a_structure_that_is_written_out_are_computed(tactic: str) -> 
     base = with_commands("structure Rect where\n  width : Nat\n  height : Nat")
     statement = "(a b : Nat) : (Rect.mk a b).width * (Rect.mk a b).height = b * a"
     assert targets(statement, tactic, base=base) == ["a * b = b * a"]
+
+
+PRED = "def pred? : Nat → Option Nat\n  | 0 => none\n  | n + 1 => some n"
+
+
+@pytest.mark.parametrize("tactic", ["simp [pred?]", "simp only [pred?]", "simp_all [pred?]", "rw [pred?]"])
+def test_a_definition_by_patterns_on_numbers_computes_for_a_successor(tactic: str) -> None:
+    base = with_commands(PRED)
+    assert proves("(k : Nat) : pred? (k + 1) = some k", tactic, base=base)
+    assert proves("(k : Nat) : pred? (k + 3) = some (k + 2)", tactic, base=base)
+
+
+def test_a_match_on_a_successor_is_decided() -> None:
+    assert proves("(n : Nat) : (match n + 1 with | 0 => 5 | _ => 6) = 6", "simp only")
+    assert proves("(n m : Nat) (h : m = n + 1) : (match m with | 0 => 5 | k + 1 => k) = n", "rw [h]")
+    assert proves(
+        "(k m : Nat) (h : pred? (k + 1) = some m) : k = m", "simp [pred?] at h", "exact h", base=with_commands(PRED)
+    )
