@@ -202,3 +202,19 @@ def test_a_match_on_a_successor_is_decided() -> None:
     assert proves(
         "(k m : Nat) (h : pred? (k + 1) = some m) : k = m", "simp [pred?] at h", "exact h", base=with_commands(PRED)
     )
+
+
+def test_a_comparison_that_answers_a_boolean_is_an_equation() -> None:
+    assert goals("(x : Nat) (h : (x == 3) = true) : x = 3", "simp at h") == ["x : Nat\nh : x = 3\n⊢ x = 3"]
+    assert targets("(x y : Nat) : (x != y) = true ∨ (x == y) = false", "simp") == ["¬x = y"]
+    assert targets("(x : Nat) : x ∈ [x].filter (fun y => y % 2 == 0)", "simp") == ["x % 2 = 0"]
+    assert proves("(x : Nat) (h : (x == 3) = true) : x = 3", "exact eq_of_beq h")
+    assert proves(": (2 == 3) = false ∧ (2 == 2) = true", "simp only [Nat.reduceBeq]", "exact ⟨trivial, trivial⟩")
+
+
+def test_a_definition_with_a_test_takes_an_equation_for_it() -> None:
+    base = with_commands("def half (n : Nat) : Nat := if n % 2 == 0 then n / 2 else 0")
+    assert proves("(n : Nat) (h : n % 2 = 0) : half n = n / 2", "simp [half, h]", base=base)
+    assert targets("(n : Nat) : half n = 7", "simp only [half, beq_iff_eq]", base=base) == [
+        "(if n % 2 = 0 then n / 2 else 0) = 7"
+    ]
