@@ -266,7 +266,7 @@ def unfold(store: MetaStore, e: Expr) -> Expr | None:
         return App(NAT_SUCC, mk_offset(args[0], args[1].value - 1))
     if recursive_argument(info) is not None and unfolding_name(store.env, fn.name) is not None:
         return unfold_by_equations(store, fn, args, whnf, whnf_core)
-    shape = _recursion(store.env, info)
+    shape = recursion_of(store.env, info)
     if shape is None:
         return beta(info.value_at(fn.levels), args)
     arity, major = shape
@@ -294,8 +294,11 @@ def _is_large_power(store: MetaStore, e: Expr, args: list[Expr]) -> bool:
 _RECURSIONS: WeakKeyDictionary[DefInfo, tuple[int, int] | None] = WeakKeyDictionary()
 
 
-def _recursion(env: Constants, info: DefInfo) -> tuple[int, int] | None:
-    """Number of arguments and place of the major premise of `fun x₁ .. xₙ => T.rec .. xₖ`, None for other values."""
+def recursion_of(env: Constants, info: DefInfo) -> tuple[int, int] | None:
+    """Return the number of arguments, and the place of the major premise, of `fun x₁ .. xₙ => T.rec .. xₖ`.
+
+    None for definitions with other values.
+    """
     if info not in _RECURSIONS:
         _RECURSIONS[info] = _find_recursion(env, info)
     return _RECURSIONS[info]
