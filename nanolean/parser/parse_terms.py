@@ -15,6 +15,7 @@ from nanolean.syntax.notation import ARROW_PREC, ASCII, LEAD_PREC, MAX_PREC, NOT
 
 MAX_DIGITS = 1000
 _OPERATORS = OPERATORS | {spelling: OPERATORS[symbol] for spelling, symbol in ASCII.items()}
+_OPERATORS["|>."] = OPERATORS["|>"]._replace(symbol="|>.")
 
 
 class TermParser(CalcParser):
@@ -41,10 +42,26 @@ class TermParser(CalcParser):
             chain += 1
             self.check_chain(chain)
             self.i += 1
-            lhs = self.combine(op, lhs, self.term(right), start)
+            if op == "|>.":
+                lhs = self.piped_field(lhs, start)
+            else:
+                lhs = self.combine(op, lhs, self.term(right), start)
             lhs_prec = own
         self.depth -= 1
         return lhs
+
+    def piped_field(self, lhs: stx.Term, start: int) -> stx.Term:
+        """Parse `|>.f a b` behind a term: its field, applied."""
+        kind, text = self.kinds[self.i], self.texts[self.i]
+        if kind not in (IDENT, NUM):
+            self.fail("field")
+        self.i += 1
+        field = self.small_projection(text) if kind == NUM else text
+        fn = stx.ProjStx(lhs, field, pos=start, end=self.last_end())
+        args: list[stx.Term | stx.NamedArg] = []
+        while self.at_argument():
+            args.append(self.argument())
+        return stx.AppStx(fn, tuple(args), pos=start, end=self.last_end()) if args else fn
 
     def combine(self, op: str, lhs: stx.Term, rhs: stx.Term, start: int) -> stx.Term:
         end = self.ends[self.i - 1]

@@ -74,6 +74,8 @@ def refused(text: str) -> ParseError:
         ("f fun x => x + 1", "f (fun x => (x + 1))"),
         ("f a <| g b", "f a (g b)"),
         ("a |> f b", "f b a"),
+        ("f a |>.b x |>.c", "((f a).b x).c"),
+        ("f <| a + b |>.x y", "f ((a + b).x y)"),
         ("f ∘ g ∘ k", "f ∘ (g ∘ k)"),
         ("h ▸ k ▸ e", "h ▸ (k ▸ e)"),
         ("a || b && c", "a || (b && c)"),
