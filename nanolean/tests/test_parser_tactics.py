@@ -331,7 +331,14 @@ def test_hypothesis_names_in_scope_of_a_type_without_spaces() -> None:
     assert parse_tactic("have: p := by\n    skip\n    rfl") == HaveStx("this", P, By(seq(SKIP, RFL)))
 
 
-@pytest.mark.parametrize("text", ["exat 42", "ring", "use 3", "refine' h", "nth_rw 1 [h]", "nlinarith", "by_contra h"])
+@pytest.mark.parametrize("text", ["ring", "use 3", "nth_rw 1 [h]", "nlinarith", "by_contra h", "push_neg at h"])
+def test_tactics_of_mathlib_are_unknown_and_named(text: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_tactic(text)
+    assert caught.value.message == f"unknown tactic: `{text.split()[0]}` is one of Mathlib, which NanoLean lacks"
+
+
+@pytest.mark.parametrize("text", ["exat 42", "refine' h", "ring3"])
 def test_unknown_tactics(text: str) -> None:
     with pytest.raises(ParseError) as caught:
         parse_tactic(text)
