@@ -66,10 +66,10 @@ def rw_tactic(ctx: TacticContext, stx: RwStx) -> None:
     left.
 
     The first place that fits fixes the arguments; every instance of that is replaced. Premises become goals. `at h`
-    rewrites a hypothesis, `at h ⊢` the goal too; `(occs := .pos [2])` only the second instance, `.neg [1]` all but
-    the first; a defined name stands for its equations. `rw` tries `rfl` at the end, `rwa` then `assumption`,
-    `rewrite` neither. Nothing under `∀`, `∃` or `fun` that mentions their variable is rewritten; `simp only` does
-    that.
+    rewrites a hypothesis, `at h ⊢` the goal too, `at *` wherever it applies; `(occs := .pos [2])` only the second
+    instance, `.neg [1]` all but the first; a defined name stands for its equations. `rw` tries `rfl` at the end,
+    `rwa` then `assumption`, `rewrite` neither. Nothing under `∀`, `∃` or `fun` that mentions their variable is
+    rewritten; `simp only` does that.
 
     ```lean
     example (a b : Nat) (h : a = b) (h1 : b = 3) : a = 3 := by
@@ -86,7 +86,7 @@ def rw_tactic(ctx: TacticContext, stx: RwStx) -> None:
       rewrite [h]
     ```
 
-    Not here: `rw .. at *`, and options other than `occs`.
+    Not here: options other than `occs`.
     """
     for rule in stx.rules:
         try:
@@ -101,7 +101,15 @@ def rw_tactic(ctx: TacticContext, stx: RwStx) -> None:
 def _rewrite_everywhere(ctx: TacticContext, stx: RwStx, rule: RwRule) -> None:
     location = stx.location
     if location.wildcard:
-        raise TacticError("`rw .. at *` is not supported; name the hypotheses")
+        # `withLocation` of Lean's Elab/Tactic/Location.lean: the goal, then the hypotheses from the last to the first,
+        # and what the rule does not apply to stays.
+        worked = ctx.attempt(lambda: _rewrite_goal(ctx, rule, stx.occurrences))
+        for decl in reversed(list(ctx.lctx)):
+            if decl.fvar_id in ctx.lctx and decl.value is None:
+                worked |= ctx.attempt(partial(_rewrite_hyp, ctx, rule, decl.fvar_id, stx.occurrences))
+        if not worked:
+            raise ctx.with_goal("Tactic `rewrite` failed: did not find instance of the pattern in the current goal")
+        return
     # Elaborated anew for each place, so that `rw [h] at h1 h2` finds other arguments in each.
     for name in location.hyps:
         _rewrite_hyp(ctx, rule, ctx.hyp(name).fvar_id, stx.occurrences)

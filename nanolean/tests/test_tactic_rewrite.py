@@ -140,3 +140,14 @@ def test_a_function_of_the_library_rewrites_by_its_equations(expression: str, na
 def test_a_function_of_the_library_does_not_show_its_recursor() -> None:
     message = refusal("(l : List Nat) : l.length = 0", "rw [List.length]")
     assert "Failed to rewrite using equation theorems for `List.length`" in message
+
+
+def test_rw_everywhere_goes_where_the_rule_applies() -> None:
+    statement = "(a b : Nat) (h : a * 1 = b) (k : 0 = b) : b * 1 = a"
+    assert goals(statement, "rw [Nat.mul_one] at *") == ["a b : Nat\nh : a = b\nk : 0 = b\n⊢ b = a"]
+    assert "did not find instance of the pattern" in refusal(statement, "rw [Nat.mul_zero] at *")
+
+
+def test_filter_of_a_list_is_a_case_distinction() -> None:
+    statement = "(p : Nat → Bool) (x : Nat) (l : List Nat) (h : p x = true) : (x :: l).filter p = x :: l.filter p"
+    assert proves(statement, "rw [List.filter_cons, if_pos h]")
