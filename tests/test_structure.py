@@ -367,7 +367,7 @@ def test_no_name_of_a_file_occurs_more_than_twice() -> None:
 
 # -- how dense the code is, and how much of it there is ------------------------------------------------------------
 
-MOST_LINES = {"nanoproof": 90_700, "nanolean": 36_930}
+MOST_LINES = {"nanoproof": 90_700, "nanolean": 37_110}
 """All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets, said here: of
 the last 170 of nanoproof, private names of imported files, statements with a bar at the begin of a line, and servers
 that say nothing; of 7 before, trees that are linked once they can be had; of 630, steps that are computed for products,
@@ -387,8 +387,10 @@ where they leave them; of another 80 of nanolean, workers that Ctrl-C does not r
 that no name of a missing library is bound automatically (a proof of another statement would be called one); of 100,
 where its parser follows Lean's, and a dot for an argument; of 240 of nanoproof, exercises about divisors, remainders
 and lemmas inside of inductions, by steps; of 40 of nanolean, equations of functions that `simp` uses where these are
-applied to more, as Lean does; of 20 of nanolean, fields of structures that are written out; of 510 of nanoproof, steps
-by certificates (no common divisor, sums of two coins, infinite descent) and what exists for the next number."""
+applied to more, as Lean does; of 20 of nanolean, fields of structures that are written out; of 180 of nanolean,
+equations where recursors or stuck matches stood (`rw [List.length]`, `simp [f]`, a match on `n + 1`), types without
+redexes, `==` as an equation, `generalize .. at`, `rw .. at *`; of 510 of nanoproof, steps by certificates (no common
+divisor, sums of two coins, infinite descent) and what exists for the next number."""
 MOST_FLAGS = {"nanoproof.rl": 106, "scripts.prover_eval": 78, "scripts.prove": 58}
 """Flags that `--help-all` explains; constants it lists by name. `--checker` of evaluations: every score has the verdict
 of an outside checker; `--engine`: the policy by compiled code or by torch; `--html`: a report as one file, to send;
