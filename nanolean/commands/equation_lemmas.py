@@ -29,7 +29,7 @@ from nanolean.meta.generalize import exclusion
 from nanolean.meta.lctx import INACCESSIBLE_MARK, LocalContext
 from nanolean.meta.matchers import matcher_of
 from nanolean.tactics.cases_core import close_by_computation
-from nanolean.tactics.eliminate import beta_reduce
+from nanolean.tactics.eliminate import apply_type, beta_reduce
 from nanolean.tactics.eq_proof import mk_eq
 
 
@@ -81,8 +81,7 @@ class EquationLemmas:
             return [clause]
         if len(set(targets)) != len(targets) or any(self._needed(clause, target) for target in targets):
             return [clause]
-        head = mk_app(fn, *args[:first])
-        type_ = self.mctx.infer_type(head)
+        type_ = apply_type(self.mctx.env[fn.name].type_at(fn.levels), args[:first])
         found: list[Clause] = []
         earlier: list[list[Expr]] = []
         for alternative in args[first:]:

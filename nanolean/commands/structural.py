@@ -37,7 +37,7 @@ from nanolean.meta.bind import replace_fvar
 from nanolean.meta.lctx import LocalContext, LocalDecl
 from nanolean.meta.matchers import Matcher, matcher_of
 from nanolean.proof_errors import ElabError
-from nanolean.tactics.eliminate import CASES_MOTIVE, beta_reduce
+from nanolean.tactics.eliminate import CASES_MOTIVE, apply_type, beta_reduce
 
 
 class NotSmaller(Exception):
@@ -255,8 +255,8 @@ class _Compiler:
         motive_body = Pi("f", family, beta(args[matcher.num_params], [FVar(i) for i in locals_]))
         motive = self.mctx.mk_lambda(locals_, motive_body)
         new_fn = self._at_level(fn, matcher, motive_body)
-        head = mk_app(new_fn, *args[: matcher.num_params], motive, *targets)
-        head_type = self.mctx.infer_type(head)
+        given = [*args[: matcher.num_params], motive, *targets]
+        head, head_type = mk_app(new_fn, *given), apply_type(self.mctx.env[fn.name].type_at(new_fn.levels), given)
         for alternative, count in zip(args[first : matcher.arity], matcher.num_fields):
             head_type = head_type if isinstance(head_type, Pi) else self.mctx.whnf(head_type)
             assert isinstance(head_type, Pi)
@@ -340,8 +340,8 @@ class _Compiler:
             level = self.mctx.sort_level(new_body)
             assert level is not None, "the motive makes types"
             levels = (level, *levels[1:])
-        head = mk_app(Const(fn.name, levels), *args[:place], motive)
-        head_type = self.mctx.infer_type(head)
+        given = [*args[:place], motive]
+        head, head_type = mk_app(Const(fn.name, levels), *given), apply_type(info.type_at(levels), given)
         for minor in args[place + 1 : first]:
             assert isinstance(head_type, Pi)
             new = self._minor(minor, head_type.type, motive, lctx)

@@ -141,6 +141,12 @@ theorem List.foldl_map {γ : Type v} {β : Type w} {α : Type u} {f : γ → β}
     List.filter p (a :: l) = List.filter p l := by
   rw [List.filter, Bool.eq_false_of_ne_true pa]
 
+theorem List.filter_cons {α : Type u} {x : α} {xs : List α} {p : α → Bool} :
+    List.filter p (x :: xs) = if p x then x :: List.filter p xs else List.filter p xs := by
+  by_cases h : p x
+  · rw [List.filter_cons_of_pos h, if_pos h]
+  · rw [List.filter_cons_of_neg h, if_neg h]
+
 @[simp] theorem List.filter_append {α : Type u} {p : α → Bool} (l₁ l₂ : List α) :
     List.filter p (l₁ ++ l₂) = List.filter p l₁ ++ List.filter p l₂ := by
   induction l₁ with

@@ -361,3 +361,28 @@ theorem Bool.not_inj_iff {x y : Bool} : (!x) = (!y) ↔ x = y := by
       exact h
     · intro h
       exact h rfl
+
+/-! `==` on numbers, the only type that has it here -/
+
+theorem eq_of_beq {a b : Nat} (h : (a == b) = true) : a = b := by
+  exact Nat.eq_of_beq_eq_true h
+
+@[simp] theorem beq_self_eq_true (a : Nat) : (a == a) = true := by
+  exact Nat.beq_refl a
+
+@[simp] theorem beq_iff_eq {a b : Nat} : (a == b) = true ↔ a = b := by
+  constructor
+  · intro h
+    exact eq_of_beq h
+  · intro h
+    rw [h, beq_self_eq_true]
+
+@[simp] theorem beq_eq_false_iff_ne {a b : Nat} : (a == b) = false ↔ a ≠ b := by
+  constructor
+  · intro h
+    exact Nat.ne_of_beq_eq_false h
+  · intro h
+    exact Bool.eq_false_of_ne_true (fun e => h (eq_of_beq e))
+
+@[simp] theorem bne_iff_ne {a b : Nat} : (a != b) = true ↔ a ≠ b := by
+  rw [Bool.not_eq_true', beq_eq_false_iff_ne]

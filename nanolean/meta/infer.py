@@ -20,8 +20,10 @@ from nanolean.kernel.expr import (
     get_app_fn_args,
     instantiate,
     instantiate_rev,
+    replace,
 )
 from nanolean.kernel.level import ZERO, Level, Succ, mk_imax
+from nanolean.kernel.reduce import beta
 from nanolean.meta.reduce import NAT_TYPE, whnf
 from nanolean.meta.store import MetaStore
 
@@ -76,12 +78,36 @@ def _infer_app(store: MetaStore, e: Expr) -> Expr:
         if not isinstance(type_, Pi):
             # Arguments are put in all at once where the Pis end, not one by one: instantiating for each argument is
             # quadratic in their number, as `inferAppType` of Lean's Meta/InferType.lean knows.
-            type_ = whnf(store, store.instantiate(instantiate_rev(type_, args[start:i])))
+            type_ = whnf(store, store.instantiate(_instantiate_beta(type_, args[start:i])))
             start = i
             if not isinstance(type_, Pi):
                 raise KernelError("function expected")
         type_ = type_.body
-    return instantiate_rev(type_, args[start:])
+    return _instantiate_beta(type_, args[start:])
+
+
+def _instantiate_beta(body: Expr, args: list[Expr]) -> Expr:
+    """`instantiate_rev`, where a function that takes the place of an applied variable computes: `p 0` to `f 0 = 3`.
+
+    `instantiateBetaRevRange` of Lean's Meta/InferType.lean; `rw` and `have` would show a redex that nobody wrote.
+    """
+    functions = {FVar(f"_function{i}"): arg for i, arg in enumerate(args) if arg.__class__ is Lam and not arg.loose}
+    if not functions or not body.loose:
+        return instantiate_rev(body, args)
+    marks = {arg: mark for mark, arg in functions.items()}
+    return _put_functions(instantiate_rev(body, [marks.get(arg, arg) for arg in args]), functions)
+
+
+def _put_functions(e: Expr, functions: dict[FVar, Expr]) -> Expr:
+    """Put functions where their marks stand, and contract the redexes that this makes."""
+
+    def put(node: Expr) -> Expr | None:
+        fn, args = get_app_fn_args(node)
+        if not isinstance(fn, FVar) or fn not in functions:
+            return None
+        return beta(functions[fn], [_put_functions(arg, functions) for arg in args])
+
+    return replace(e, put)
 
 
 def _infer_proj(store: MetaStore, e: Proj) -> Expr:

@@ -40,6 +40,8 @@ from nanolean.meta.store import MetaStore
 NAT = "Nat"
 NAT_TYPE = Const(NAT)
 NAT_ADD = Const("Nat.add")
+NAT_MAJOR = 3
+"""Which argument of `Nat.rec` is the number."""
 EVALUATED = NAT_FUNCTIONS.keys() - {"Nat.gcd"}
 """What Lean's `evalNat` computes at any transparency."""
 
@@ -194,6 +196,8 @@ def _app_step(store: MetaStore, e: Expr) -> Expr | None:
     """One step at the head of an application, None if there is none."""
     fn, args = get_app_fn_args(e)
     if isinstance(fn, Const):
+        if fn.name == "Nat.rec" and store.transparency != "default":  # there `n + 3` unfolds to a successor by itself
+            args = _with_successor(store, args)
         return reduce_head(store.env, fn, args, store) or reduce_matcher(store, fn, args, whnf_core)
     if isinstance(fn, Lam):
         return beta(fn, args)
@@ -206,6 +210,19 @@ def _app_step(store: MetaStore, e: Expr) -> Expr | None:
         return None
     head = whnf_core(store, fn)
     return None if head is fn else beta(head, args)
+
+
+def _with_successor(store: MetaStore, args: list[Expr]) -> list[Expr]:
+    """The arguments of `Nat.rec`, with a number `n + 3` written as the successor of `n + 2`.
+
+    `cleanupNatOffsetMajor` of Lean's Meta/WHNF.lean: a match on `n + 1` is decided at any transparency, in `simp` too.
+    """
+    if len(args) > NAT_MAJOR:
+        match store.whnf(args[NAT_MAJOR]):
+            case App(App(fn, base), Lit(plus)) if fn is NAT_ADD and plus:
+                successor = App(NAT_SUCC, mk_offset(base, plus - 1))
+                return [*args[:NAT_MAJOR], successor, *args[NAT_MAJOR + 1 :]]
+    return args
 
 
 def fold_numbers(store: MetaStore, e: Expr) -> Expr | None:
@@ -249,7 +266,7 @@ def unfold(store: MetaStore, e: Expr) -> Expr | None:
         return App(NAT_SUCC, mk_offset(args[0], args[1].value - 1))
     if recursive_argument(info) is not None and unfolding_name(store.env, fn.name) is not None:
         return unfold_by_equations(store, fn, args, whnf, whnf_core)
-    shape = _recursion(store.env, info)
+    shape = recursion_of(store.env, info)
     if shape is None:
         return beta(info.value_at(fn.levels), args)
     arity, major = shape
@@ -277,8 +294,11 @@ def _is_large_power(store: MetaStore, e: Expr, args: list[Expr]) -> bool:
 _RECURSIONS: WeakKeyDictionary[DefInfo, tuple[int, int] | None] = WeakKeyDictionary()
 
 
-def _recursion(env: Constants, info: DefInfo) -> tuple[int, int] | None:
-    """Number of arguments and place of the major premise of `fun x₁ .. xₙ => T.rec .. xₖ`, None for other values."""
+def recursion_of(env: Constants, info: DefInfo) -> tuple[int, int] | None:
+    """Return the number of arguments, and the place of the major premise, of `fun x₁ .. xₙ => T.rec .. xₖ`.
+
+    None for definitions with other values.
+    """
     if info not in _RECURSIONS:
         _RECURSIONS[info] = _find_recursion(env, info)
     return _RECURSIONS[info]

@@ -70,6 +70,8 @@ class TacticParser(ContextParser):
         if form is None:
             if text in UNSUPPORTED:
                 self.refuse(f"the tactic `{text}` is")
+            if text in MATHLIB:
+                raise self.tokens.error(f"unknown tactic: `{text}` is one of Mathlib, which NanoLean lacks", start)
             if self.kinds[self.i] == IDENT:
                 raise self.tokens.error("unknown tactic", start)
             self.fail("tactic")
@@ -215,6 +217,13 @@ UNSUPPORTED = _names(
     "with_reducible with_reducible_and_instances with_unfolding_all symm_saturate"
 )
 """Tactics of Lean that NanoLean does not have; anything else is unknown to Lean core too."""
+
+MATHLIB = _names(
+    "abel aesop by_contra cc choose contrapose fin_cases field_simp gcongr group hint "
+    "interval_cases lift linarith nlinarith norm_num nth_rewrite nth_rw order peel polyrith positivity "
+    "push_neg rcongr ring ring1 ring_nf set simp_rw tauto use zify qify rify"
+)
+"""Tactics that courses with Mathlib teach, and Lean without it does not know."""
 
 _TACTICS: dict[str, _Form] = {
     "intro": TacticParser.intro,

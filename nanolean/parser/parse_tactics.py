@@ -405,9 +405,8 @@ class ContextParser(RewritingParser):
             self.expect("=")
             name = self.binder_name()
             args.append(stx.Generalization(equation_name, term, name, pos=arg_start, end=self.last_end()))
-        if self.texts[self.i] == "at":
-            self.refuse("`generalize .. at ..` is")
-        return stx.GeneralizeStx(tuple(args), pos=start, end=self.last_end())
+        location = self.location()
+        return stx.GeneralizeStx(tuple(args), location, pos=start, end=self.last_end())
 
     def subst(self, start: int) -> stx.Tactic:
         terms = [self.atom()]

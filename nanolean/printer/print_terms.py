@@ -258,6 +258,13 @@ class TermPrinter:
         text, edge = self.operand(arg, NOT_PREC)
         return symbol + text, MAX_PREC, min(edge, NOT_PREC)
 
+    def boolean_negation(self, arg: Expr) -> Printed:
+        """`!b`, or `a != b`."""
+        fn, args = get_app_fn_args(arg)
+        if fn.__class__ is Const and fn.name == "Nat.beq" and len(args) == 2:
+            return self.infix(OPERATORS["!="], args)
+        return self.prefix("!", arg)
+
     def negation(self, prop: Expr) -> Printed:
         """`¬p`, or `a ∉ l`."""
         fn, args = get_app_fn_args(prop)
@@ -536,7 +543,7 @@ def level_text(level: Level, atomic: bool = False) -> str:
 
 _SPECIAL: dict[str, tuple[int, Callable[[TermPrinter, list[Expr]], Printed | None]]] = {
     "Not": (1, lambda printer, args: printer.negation(args[0])),
-    "not": (1, lambda printer, args: printer.prefix("!", args[0])),
+    "not": (1, lambda printer, args: printer.boolean_negation(args[0])),
     "Exists": (2, TermPrinter.exists),
     "List.nil": (1, lambda printer, args: ("[]", MAX_PREC, CLOSED)),
     "ite": (5, print_if),

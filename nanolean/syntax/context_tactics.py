@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nanolean.syntax.tactics import RcasesPattern, SimpLemma
+from nanolean.syntax.tactics import Location, RcasesPattern, SimpLemma
 from nanolean.syntax.terms import Node, Tactic, TacticSeq, Term
 
 
@@ -72,9 +72,10 @@ class Generalization(Node):
 
 @dataclass(frozen=True, slots=True)
 class GeneralizeStx(Tactic):
-    """`generalize h : e = x, f = y`."""
+    """`generalize h : e = x, f = y at k`."""
 
     args: tuple[Generalization, ...]
+    location: Location = Location()
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,7 @@ INFIX: dict[str, tuple[int, Operator]] = {
         ("Nat.ge", 2, "≥"),
         ("Nat.gt", 2, ">"),
         ("Nat.dvd", 2, "∣"),
+        ("Nat.beq", 2, "=="),
         ("List.Mem", 3, "∈"),
         ("Nat.add", 2, "+"),
         ("Nat.sub", 2, "-"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from nanolean.elab.api import elab_term, elab_type
 from nanolean.kernel.declaration import CtorInfo
 from nanolean.kernel.expr import App, Expr, FVar, MVar, Pi, arrow, get_app_fn, instantiate, mk_app
@@ -14,6 +16,7 @@ from nanolean.syntax import (
     HavePatternStx,
     IntroPatternsStx,
     LetStx,
+    Location,
     PatName,
     PatTuple,
     PatTyped,
@@ -34,8 +37,10 @@ from nanolean.tactics.goals import (
     goal_tag,
     goal_target,
     intro,
+    intro_all,
     local_name,
     new_goal,
+    revert,
     set_tag,
     try_clear,
     user_of,
@@ -92,7 +97,7 @@ def suffices_tactic(ctx: TacticContext, stx: SufficesStx) -> None:
 @tactic(GeneralizeStx)
 def generalize_tactic(ctx: TacticContext, stx: GeneralizeStx) -> None:
     """`generalize e = x`: replace the term `e` in the goal by a new variable; `generalize h : e = x` keeps the
-    equation.
+    equation, `at k` replaces in a hypothesis too.
 
     ```lean
     example (a b : Nat) : (a + b) * 2 = 2 * (a + b) := by
@@ -100,8 +105,10 @@ def generalize_tactic(ctx: TacticContext, stx: GeneralizeStx) -> None:
     ```
     """
     mctx, goal = ctx.mctx, ctx.main
-    decl = mctx.decl(goal)
     values = [elab_term(ctx.session, ctx.lctx, arg.term).term for arg in stx.args]
+    # `generalizeHyp` of Lean: the hypotheses become part of the goal for a while, which is generalized in any case.
+    reverted, goal = revert(mctx, goal, _mentioning(ctx, stx.location, values))
+    decl = mctx.decl(goal)
     locals_: list[LocalDecl] = []
     target = goal_target(mctx, goal)
     # From the last, so that a term may contain one before it: `generalize a = x, f a = y`.
@@ -122,9 +129,17 @@ def generalize_tactic(ctx: TacticContext, stx: GeneralizeStx) -> None:
         raise ctx.with_goal("Tactic `generalize` failed: result is not type correct")
     new = new_goal(mctx, mctx.mk_pi([local.fvar_id for local in locals_], target), decl.lctx, decl.user_name)
     mctx.assign(goal, mk_app(MVar(new), *values, *proofs))
-    for name in [*(local.user_name for local in locals_), *names]:
-        _, new = intro(mctx, new, name)
+    again = [mctx.fvars[fvar_id].user_name for fvar_id in reverted]
+    _, new = intro_all(mctx, new, [*(local.user_name for local in locals_), *names, *again])
     ctx.replace_main([new])
+
+
+def _mentioning(ctx: TacticContext, location: Location, values: Sequence[Expr]) -> list[str]:
+    """The hypotheses of a place in which one of the terms occurs."""
+    hyps = list(ctx.lctx) if location.wildcard else [ctx.hyp(name) for name in location.hyps]
+    return [
+        decl.fvar_id for decl in hyps if any(kabstract(ctx.mctx, ctx.type_of(decl), value).loose for value in values)
+    ]
 
 
 def _is_type_correct(ctx: TacticContext, target: Expr, ids: list[str]) -> bool:

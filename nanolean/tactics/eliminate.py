@@ -144,7 +144,7 @@ def apply_recursor(
         levels = (motive_level, *levels)
     head = mk_app(Const(major.rec.name, levels), *major.params, motive)
     rec_type = mctx.env[major.rec.name].type_at(levels)
-    rec_type = _apply_type(rec_type, [*major.params, motive])
+    rec_type = apply_type(rec_type, [*major.params, motive])
     minors: list[Expr] = []
     branches: list[Branch] = []
     for ctor_name in major.info.ctors:
@@ -157,8 +157,8 @@ def apply_recursor(
     return branches
 
 
-def _apply_type(type_: Expr, args: Sequence[Expr]) -> Expr:
-    """The type of a function after it has been applied to the arguments."""
+def apply_type(type_: Expr, args: Sequence[Expr]) -> Expr:
+    """Return the type of a function after it has been applied to the arguments, with a motive left uncomputed."""
     for i, _ in enumerate(args):
         assert isinstance(type_, Pi), f"argument {i} of a constant that takes fewer"
         type_ = type_.body
@@ -168,7 +168,7 @@ def _apply_type(type_: Expr, args: Sequence[Expr]) -> Expr:
 def _motive(mctx: MetaContext, major: Major, target: Callable[[Sequence[Expr], Expr], Expr], name: str) -> Expr:
     """`fun indices value => target indices value`; `name` is that of `value`."""
     type_: Expr = mctx.env[major.info.name].type_at(major.levels)
-    type_ = _apply_type(type_, major.params)
+    type_ = apply_type(type_, major.params)
     ids: list[str] = []
     indices: list[Expr] = []
     while isinstance(type_, Pi):

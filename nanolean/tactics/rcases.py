@@ -208,16 +208,18 @@ def rcases_tactic(ctx: TacticContext, stx: RcasesStx) -> None:
     """`rcases h with p`: take `h` apart by a pattern, which may nest.
 
     `⟨a, b⟩` has parts, `a | b` alternatives; `rfl` substitutes an equation, `-` throws away, `_` keeps without a
-    name.
+    name. Without a pattern it takes the cases of `h` once.
 
     ```lean
     example (a b : Nat) (h : ∃ k, b = a + k ∧ k ≤ 3) : a ≤ b := by
       rcases h with ⟨k, rfl, -⟩
     ```
     """
-    patterns = _patterns_for_fields(stx.pattern or PatTuple(()), len(stx.targets))
+    # Without a pattern Lean takes `⟨⟩`, which takes the cases and keeps all fields.
+    pattern = stx.pattern or PatTuple(())
+    patterns = _patterns_for_fields(pattern, len(stx.targets))
     if len(stx.targets) == 1:
-        patterns = [stx.pattern or KEEP]
+        patterns = [pattern]
     ids = [target_local(ctx, target) for target in stx.targets]
     ctx.replace_main(destruct(ctx, ctx.main, list(zip(ids, patterns))))
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import NamedTuple
 
 from nanolean.elab.api import elab_term
 from nanolean.elab.names import constant_name
-from nanolean.kernel.declaration import DefInfo
+from nanolean.kernel.declaration import CtorInfo, DefInfo, RecInfo
 from nanolean.kernel.expr import (
     PROP,
     App,
@@ -28,15 +30,16 @@ from nanolean.meta.generalize import kabstract
 from nanolean.meta.instances import fill_instances
 from nanolean.meta.matchers import equation_names, unfolding_name
 from nanolean.meta.mctx import MetaContext
-from nanolean.meta.reduce import head_beta
+from nanolean.meta.reduce import const_info, head_beta, recursion_of
 from nanolean.proof_errors import ProofError, TacticError
 from nanolean.syntax import Ident, Occurrences, RwRule, RwStx, UnfoldStx
 from nanolean.tactics.apply import telescope
 from nanolean.tactics.closing import close_by_rfl
 from nanolean.tactics.core import TacticContext, hyps_and_goal, tactic
+from nanolean.tactics.eliminate import apply_type, display_ctor
 from nanolean.tactics.eq_proof import level_of, match_eq, mk_eq_refl, mk_propext, mk_symm
 from nanolean.tactics.goals import change_target, replace_hyp, replace_target
-from nanolean.tactics.unfolding import may_unfold, unfold_everywhere
+from nanolean.tactics.unfolding import may_unfold, unfold_by_equation, unfold_everywhere
 
 
 class Equation(NamedTuple):
@@ -63,10 +66,10 @@ def rw_tactic(ctx: TacticContext, stx: RwStx) -> None:
     left.
 
     The first place that fits fixes the arguments; every instance of that is replaced. Premises become goals. `at h`
-    rewrites a hypothesis, `at h ⊢` the goal too; `(occs := .pos [2])` only the second instance, `.neg [1]` all but
-    the first; a defined name stands for its equations. `rw` tries `rfl` at the end, `rwa` then `assumption`,
-    `rewrite` neither. Nothing under `∀`, `∃` or `fun` that mentions their variable is rewritten; `simp only` does
-    that.
+    rewrites a hypothesis, `at h ⊢` the goal too, `at *` wherever it applies; `(occs := .pos [2])` only the second
+    instance, `.neg [1]` all but the first; a defined name stands for its equations. `rw` tries `rfl` at the end,
+    `rwa` then `assumption`, `rewrite` neither. Nothing under `∀`, `∃` or `fun` that mentions their variable is
+    rewritten; `simp only` does that.
 
     ```lean
     example (a b : Nat) (h : a = b) (h1 : b = 3) : a = 3 := by
@@ -83,7 +86,7 @@ def rw_tactic(ctx: TacticContext, stx: RwStx) -> None:
       rewrite [h]
     ```
 
-    Not here: `rw .. at *`, and options other than `occs`.
+    Not here: options other than `occs`.
     """
     for rule in stx.rules:
         try:
@@ -98,7 +101,15 @@ def rw_tactic(ctx: TacticContext, stx: RwStx) -> None:
 def _rewrite_everywhere(ctx: TacticContext, stx: RwStx, rule: RwRule) -> None:
     location = stx.location
     if location.wildcard:
-        raise TacticError("`rw .. at *` is not supported; name the hypotheses")
+        # `withLocation` of Lean's Elab/Tactic/Location.lean: the goal, then the hypotheses from the last to the first,
+        # and what the rule does not apply to stays.
+        worked = ctx.attempt(lambda: _rewrite_goal(ctx, rule, stx.occurrences))
+        for decl in reversed(list(ctx.lctx)):
+            if decl.fvar_id in ctx.lctx and decl.value is None:
+                worked |= ctx.attempt(partial(_rewrite_hyp, ctx, rule, decl.fvar_id, stx.occurrences))
+        if not worked:
+            raise ctx.with_goal("Tactic `rewrite` failed: did not find instance of the pattern in the current goal")
+        return
     # Elaborated anew for each place, so that `rw [h] at h1 h2` finds other arguments in each.
     for name in location.hyps:
         _rewrite_hyp(ctx, rule, ctx.hyp(name).fvar_id, stx.occurrences)
@@ -280,7 +291,11 @@ def rewrite_by_theorem(
     ctx: TacticContext, e: Expr, name: str, symm: bool = False, only: Occurrences | None = None
 ) -> Rewritten:
     """Rewrite by a theorem; its arguments that stay open are goals. Raises `TacticError`."""
-    return rewrite(ctx, e, as_equation(ctx, ctx.mctx.fresh_const(ctx.mctx.env[name]), symm), only)
+    return rewrite(ctx, e, _equation_of(ctx, name, symm), only)
+
+
+def _equation_of(ctx: TacticContext, theorem: str, symm: bool) -> Equation:
+    return as_equation(ctx, ctx.mctx.fresh_const(ctx.mctx.env[theorem]), symm)
 
 
 def _rewrite_by_definition(ctx: TacticContext, e: Expr, name: str, symm: bool, only: Occurrences | None) -> Rewritten:
@@ -288,26 +303,41 @@ def _rewrite_by_definition(ctx: TacticContext, e: Expr, name: str, symm: bool, o
     info = ctx.mctx.env[name]
     assert isinstance(info, DefInfo)
     theorem = unfolding_name(ctx.mctx.env, name)
-    equations: list[str] = []
+    constructors = _constructors_of_recursion(ctx.mctx, info)
+    equations: Iterable[Callable[[], Equation]] = ()
     if may_unfold(info):
+        if theorem is None and not constructors:
+            return rewrite(ctx, e, _defining_equation(ctx, info, symm), only)
         if theorem is None:
-            return rewrite(ctx, e, _defining_equation(ctx, name, symm), only)
-        equations = [*equation_names(ctx.mctx.env, name), theorem]
-    # `f.eq_def` last: it always fits, and shows the whole `match`.
+            equations = [partial(_defining_equation, ctx, info, symm, ctor) for ctor in constructors]
+        else:
+            # `f.eq_def` last: it always fits, and shows the whole `match`.
+            names = [*equation_names(ctx.mctx.env, name), theorem]
+            equations = [partial(_equation_of, ctx, equation, symm) for equation in names]
     for equation in equations:
         mark = ctx.mctx.save()
         try:
-            return rewrite_by_theorem(ctx, e, equation, symm, only)
+            return rewrite(ctx, e, equation(), only)
         except TacticError:
             ctx.mctx.restore(mark)
     raise ctx.with_goal(f"Tactic `rewrite` failed: Failed to rewrite using equation theorems for `{name}`")
 
 
-def _defining_equation(ctx: TacticContext, name: str, symm: bool) -> Equation:
-    """`f ?x ?y = body` for `def f x y := body`."""
+def _constructors_of_recursion(mctx: MetaContext, info: DefInfo) -> tuple[str, ...]:
+    """The constructors of what `def f x y := T.rec .. y` recurs on, empty for other definitions."""
+    if recursion_of(mctx.env, info) is None:
+        return ()
+    body = info.value
+    while isinstance(body, Lam):
+        body = body.body
+    rec = const_info(mctx.env, get_app_fn(body))
+    assert isinstance(rec, RecInfo)
+    return tuple(rule.ctor for rule in rec.rules)
+
+
+def _defining_equation(ctx: TacticContext, info: DefInfo, symm: bool, ctor: str = "") -> Equation:
+    """`f ?x ?y = body` for `def f x y := body`; of a recursion the equation for a constructor."""
     mctx = ctx.mctx
-    info = mctx.env[name]
-    assert isinstance(info, DefInfo)
     fn = mctx.fresh_const(info)
     lhs: Expr = fn
     rhs = info.value_at(fn.levels)
@@ -316,11 +346,30 @@ def _defining_equation(ctx: TacticContext, name: str, symm: bool) -> Equation:
         mvar = mctx.fresh_mvar(rhs.type, ctx.lctx, "natural", rhs.name.rstrip("✝"))
         ids.append(mvar.id)
         lhs, rhs = App(lhs, mvar), instantiate(rhs.body, mvar)
+    if ctor:
+        lhs, rhs = _at_constructor(ctx, lhs, get_app_fn_args(rhs)[1][-1], ctor)
+        ids += collect_mvars(lhs)
     type_ = mctx.infer_type(lhs)
     refl = mk_eq_refl(level_of(mctx, type_), type_, lhs)
     if symm:
         lhs, rhs = rhs, lhs
     return Equation(type_, lhs, rhs, refl, tuple(ids))
+
+
+def _at_constructor(ctx: TacticContext, call: Expr, major: Expr, name: str) -> tuple[Expr, Expr]:
+    """The call with a constructor applied to unknown fields for its unknown argument `major`, and what it computes."""
+    mctx = ctx.mctx
+    type_, ctor = mctx.instantiate(mctx.infer_type(major)), mctx.env[name]
+    family, params = get_app_fn_args(type_)
+    assert isinstance(family, Const) and isinstance(ctor, CtorInfo)
+    given = params[: ctor.num_params]
+    fields, _ = telescope(mctx, apply_type(ctor.type_at(family.levels), given), ctor.num_fields, ctx.main)
+    mctx.is_def_eq(major, display_ctor(ctor, family.levels, given, fields))
+    call = mctx.instantiate(call)
+    result = unfold_by_equation(mctx, call)
+    if result is None:
+        raise TacticError("the definition does not compute there")
+    return call, result
 
 
 @tactic(UnfoldStx)

@@ -13,6 +13,7 @@ from nanolean.kernel.declaration import DefInfo
 from nanolean.kernel.expr import Const, Expr, FVar, Lam, MVar, Pi, abstract, alpha_eq, collect_mvars, mk_app
 from nanolean.kernel.level import ZERO
 from nanolean.meta.lctx import inaccessible
+from nanolean.meta.matchers import equation_names
 from nanolean.proof_errors import ElabError, TacticError
 from nanolean.syntax import (
     AcRflStx,
@@ -33,7 +34,7 @@ from nanolean.tactics.eq_proof import FALSE, TRUE, Step, match_eq, mk_of_eq_true
 from nanolean.tactics.goals import assert_hyp, replace_hyp, replace_target, try_clear
 from nanolean.tactics.simp_engine import Simplifier
 from nanolean.tactics.simp_procs import DEFAULT_PROCS, Proc, find_proc, reduce_projection
-from nanolean.tactics.simp_rules import Rule, RuleIndex, make_rules, rules_of_constant
+from nanolean.tactics.simp_rules import Rule, RuleIndex, make_rules, rules_of_constant, rules_of_equations
 
 TraceRewrite = Callable[[Rule | None, Expr, Expr], None]
 """(rule, None for a procedure; term before; term after)"""
@@ -125,8 +126,11 @@ def default_set(ctx: TacticContext) -> DefaultSet:
         infos = [ctx.state.env[name] for name in ctx.state.tagged("simp")]
         # `@[simp] def f` means to unfold `f`, as in Lean.
         definitions = frozenset(info.name for info in infos if isinstance(info, DefInfo))
-        theorems = [info for info in infos if info.name not in definitions]
-        known = DefaultSet(RuleIndex(rule for info in theorems for rule in rules_of_constant(info)), definitions)
+        rules: list[Rule] = []
+        for info in infos:
+            is_definition = isinstance(info, DefInfo)
+            rules += rules_of_equations(ctx.state.env, info) if is_definition else rules_of_constant(info)
+        known = DefaultSet(RuleIndex(rules), definitions)
         ctx.state.memo[MEMO] = known
     return known
 
@@ -179,12 +183,15 @@ def _add_constant(ctx: TacticContext, result: SimpSet, lemma: SimpLemma, written
         if info.name not in ctx.state.tagged("simp"):
             raise TacticError(f"`{written}` does not have the `[simp]` attribute")
         result.erased.add(info.name)
+        result.erased.update(equation_names(ctx.state.env, info.name))
         result.unfold.discard(info.name)
     # A definition that is a proof is a rule like a theorem; any other is unfolded.
     elif isinstance(info, DefInfo) and not ctx.mctx.is_prop(info.type):
         if lemma.symm:
             raise TacticError(f"Invalid `←` modifier: `{written}` is a declaration name to be unfolded")
         result.unfold.add(info.name)
+        # Computing comes first; the equations are for a match on a recursive call, which only rewriting may decide.
+        result.own += rules_of_equations(ctx.state.env, info)
     elif info.kind in ("theorem", "axiom", "def", "ctor", "opaque") and ctx.mctx.is_prop(info.type):
         _add_rules(result, rules_of_constant(info, lemma.symm), lemma)
     else:

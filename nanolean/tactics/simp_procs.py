@@ -47,7 +47,7 @@ def _nat_args(e: Expr) -> tuple[int, int] | None:
 
 
 def reduce_arith(mctx: MetaContext, e: Expr) -> Step | None:
-    """`2 + 3` to `5`, likewise `* - ^ / % gcd`, and `succ 2`."""
+    """`2 + 3` to `5`, likewise `* - ^ / % gcd ==`, and `succ 2`."""
     fn, args = get_app_fn_args(e)
     if not isinstance(fn, Const):
         return None
@@ -56,6 +56,8 @@ def reduce_arith(mctx: MetaContext, e: Expr) -> Step | None:
     numbers = _nat_args(e)
     if numbers is None:
         return None
+    if fn.name == "Nat.beq":
+        return Step(BOOL_TRUE if numbers[0] == numbers[1] else BOOL_FALSE)
     value = compute_number(mctx, fn.name, *numbers)
     if value is None:
         return None
@@ -241,6 +243,7 @@ PROCS: dict[str, Proc] = {
     "Nat.reduceMod": reduce_arith,
     "Nat.reduceGcd": reduce_arith,
     "Nat.reduceSucc": reduce_arith,
+    "Nat.reduceBeq": reduce_arith,
     "Nat.reduceEqDiff": reduce_eq,
     "Nat.reduceLeDiff": reduce_le,
     "Nat.reduceLTLE": reduce_lt,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from nanolean.kernel.declaration import ConstantInfo
+from nanolean.kernel.declaration import ConstantInfo, Constants, DefInfo
 from nanolean.kernel.expr import (
     App,
     BVar,
@@ -25,12 +25,14 @@ from nanolean.kernel.expr import (
     Pi,
     Proj,
     Sort,
+    collect_consts,
     erase,
     get_app_fn_args,
     lift,
     mk_app,
 )
 from nanolean.kernel.level import LParam
+from nanolean.meta.matchers import equation_names, recursive_argument
 from nanolean.tactics.eq_proof import FALSE, TRUE
 
 # The order of Lean's Meta/ACLt.lean, a recursive path order: heads by kind of term, then by name, then arguments.
@@ -140,6 +142,19 @@ def rules_of_constant(info: ConstantInfo, symm: bool = False) -> tuple[Rule, ...
     """Return the rules that a theorem gives."""
     proof = Const(info.name, tuple(LParam(name) for name in info.level_params))
     return tuple(make_rules(info.name, proof, info.type, info.level_params, symm))
+
+
+def rules_of_equations(env: Constants, info: DefInfo) -> Iterator[Rule]:
+    """Yield the equations of a recursive definition as rules, for what its recursion does not compute alone.
+
+    An equation that says nothing of the argument that gets smaller but recurs would rewrite without end.
+    """
+    shape = recursive_argument(info)
+    for name in [] if shape is None else equation_names(env, info.name):
+        for rule in rules_of_constant(env[name]):
+            args = get_app_fn_args(rule.lhs)[1]
+            if shape is not None and not (args[shape[1]].__class__ is BVar and info.name in collect_consts(rule.rhs)):
+                yield rule
 
 
 def make_rules(

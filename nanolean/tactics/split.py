@@ -222,9 +222,7 @@ class _MatchSplit:
         mctx = self.mctx
         locals_ = [mctx.fresh_local(inaccessible("x"), mctx.infer_type(target)) for target in self.targets]
         branches: list[_Branch] = []
-        type_ = mctx.infer_type(mk_app(self.fn, *self.params, *self.targets))
         for i, function in enumerate(self.alternatives):
-            assert isinstance(type_, Pi)
             ids, patterns = self._open(i, function)
             conditions: list[Expr] = []
             # Lean's splitters (`getEquationsFor` of Meta/Match/MatchEqs.lean) have the same premises: no earlier
@@ -234,7 +232,6 @@ class _MatchSplit:
                 if condition is not None:
                     conditions.append(condition)
             branches.append(self._branch(i, locals_, ids, patterns, conditions))
-            type_ = type_.body
         self._assign(locals_, branches)
         return [self._use(branch, function) for branch, function in zip(branches, self.alternatives)]
 

@@ -22,7 +22,7 @@ from nanolean.kernel.expr import (
     replace,
 )
 from nanolean.kernel.reduce import beta
-from nanolean.meta.matchers import matcher_of, recursive_argument, reduce_matcher, unfolding_name
+from nanolean.meta.matchers import body_of, matcher_of, recursive_argument, reduce_matcher, unfolding_name
 from nanolean.meta.mctx import MetaContext
 from nanolean.meta.reduce import const_info, whnf_core
 from nanolean.syntax.notation import CLASS_OPERATIONS
@@ -128,5 +128,18 @@ def unfold_everywhere(mctx: MetaContext, e: Expr, names: frozenset[str]) -> Expr
     new_args = [unfold_everywhere(mctx, arg, names) for arg in args]
     result = mk_app(fn, *new_args)
     if isinstance(fn, Const) and fn.name in names:
-        return unfold_by_equation(mctx, result) or result
+        return unfold_by_equation(mctx, result) or _decided_body(mctx, result) or result
     return result
+
+
+def _decided_body(mctx: MetaContext, e: Expr) -> Expr | None:
+    """What the first match in the body of a recursive definition selects, where a later one is open."""
+    fn, args = get_app_fn_args(e)
+    assert isinstance(fn, Const)
+    info = mctx.env.get(fn.name)
+    shape = recursive_argument(info) if isinstance(info, DefInfo) else None
+    body = None if shape is None or len(args) < shape[0] else body_of(mctx.env, fn, args[: shape[0]])
+    if shape is None or body is None:
+        return None
+    selected = reduce_match(mctx, *get_app_fn_args(body))
+    return None if selected is None else mk_app(selected, *args[shape[0] :])

@@ -4,8 +4,9 @@ import pytest
 
 from nanolean.kernel.env import axioms_of
 from nanolean.tactic_state import proof_status, run_tactic
+from nanolean.tactics.simp import NO_PROGRESS
 from nanolean.tests.library import errors, run
-from nanolean.tests.proving import goals, proves, refusal, with_commands
+from nanolean.tests.proving import goals, proves, refusal, targets, with_commands
 
 FAC = "def fac : Nat → Nat\n  | 0 => 1\n  | n + 1 => (n + 1) * fac n\n"
 FIB = "def fib : Nat → Nat\n  | 0 => 0\n  | 1 => 1\n  | n + 2 => fib (n + 1) + fib n\n"
@@ -226,3 +227,33 @@ def test_what_stands_for_a_definition_proves_nothing_in_its_own_goals() -> None:
     (sorry,) = run("theorem f (n : Nat) : n < n := by\n  have h := f n\n  clear h\n  sorry").sorries
     state = run_tactic(sorry.state, "exact f n").state
     assert proof_status(state) == "Error: kernel type check failed: (kernel) unknown constant 'f'"
+
+
+COUNT = (
+    "def count (p : Nat → Bool) : List Nat → Nat\n  | [] => 0\n  | x :: l => match p x with\n"
+    "    | true => count p l + 1\n    | false => count p l"
+)
+
+
+@pytest.mark.parametrize("tactic", ["simp [count, h]", "simp only [count, h]", "simp_all [count]"])
+def test_simp_uses_an_equation_whose_match_a_hypothesis_decides(tactic: str) -> None:
+    statement = "(p : Nat → Bool) (x : Nat) (l : List Nat) (h : p x = true) : count p (x :: l) = count p l + 1"
+    assert proves(statement, tactic, base=with_commands(COUNT))
+
+
+def test_a_match_that_nothing_decides_is_shown() -> None:
+    base = with_commands(COUNT)
+    statement = "(p : Nat → Bool) (x : Nat) : count p [x] = 0"
+    shown = "(match p x with\n    | true => count p [] + 1\n    | false => count p []) =\n    0"
+    assert targets(statement, "unfold count", base=base) == [shown]
+    assert targets(statement, "rw [count]", base=base) == [shown]
+    assert targets(statement, "simp only [count]", base=base) == [
+        shown.replace("count p [] + 1", "0 + 1").replace("count p []", "0")
+    ]
+    assert refusal("(p : Nat → Bool) (l : List Nat) : count p l = 0", "simp [count]", base=base) == NO_PROGRESS
+
+
+def test_a_match_inside_of_a_body_is_not_unfolded_for_ever() -> None:
+    base = with_commands("def sum (l : List Nat) : Nat := 0 + match l with\n  | [] => 0\n  | x :: l => x + sum l")
+    assert refusal("(l : List Nat) : sum l = 0", "simp [sum]", base=base) == NO_PROGRESS
+    assert targets("(x : Nat) (l : List Nat) : sum (x :: l) = 3", "simp [sum]", base=base) == ["x + sum l = 3"]

@@ -186,6 +186,7 @@ PAIR = PatTuple((PatName("y"), PatName("h")))
         ("suffices h : p from k", SufficesStx("h", P, K)),
         ("suffices p by rfl", SufficesStx("this", P, By(seq(RFL)))),
         ("generalize n = x", GeneralizeStx((Generalization(None, N, "x"),))),
+        ("generalize n = x at h ⊢", GeneralizeStx((Generalization(None, N, "x"),), Location(("h",)))),
         ("generalize h : n = x, k = y", GeneralizeStx((Generalization("h", N, "x"), Generalization(None, K, "y")))),
         ("clear h x", ClearStx(("h", "x"))),
         ("rename p => h", RenameStx(P, "h")),
@@ -342,7 +343,14 @@ def test_hypothesis_names_in_scope_of_a_type_without_spaces() -> None:
     assert parse_tactic("have: p := by\n    skip\n    rfl") == HaveStx("this", P, By(seq(SKIP, RFL)))
 
 
-@pytest.mark.parametrize("text", ["exat 42", "ring", "use 3", "refine' h", "nth_rw 1 [h]", "nlinarith", "by_contra h"])
+@pytest.mark.parametrize("text", ["ring", "use 3", "nth_rw 1 [h]", "nlinarith", "by_contra h", "push_neg at h"])
+def test_tactics_of_mathlib_are_unknown_and_named(text: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_tactic(text)
+    assert caught.value.message == f"unknown tactic: `{text.split()[0]}` is one of Mathlib, which NanoLean lacks"
+
+
+@pytest.mark.parametrize("text", ["exat 42", "refine' h", "ring3"])
 def test_unknown_tactics(text: str) -> None:
     with pytest.raises(ParseError) as caught:
         parse_tactic(text)
@@ -394,7 +402,6 @@ def test_errors_say_what_was_expected(text: str, message: str) -> None:
         "have ⟨a, -⟩ := h",
         "show p from h",
         "rw (config := {}) [h]",
-        "generalize h : n = x at k",
         "rintro x y : p",
         "simp (config := {})",
         "simp +arith",

@@ -76,6 +76,8 @@ def refused(text: str) -> ParseError:
         ("a |> f b", "f b a"),
         ("f a |>.g b |>.2", "((f a).g b).2"),
         ("a ∧ b |>.g.k", "(a ∧ b).g.k"),
+        ("f a |>.b x |>.c", "((f a).b x).c"),
+        ("f <| a + b |>.x y", "f ((a + b).x y)"),
         ("f ∘ g ∘ k", "f ∘ (g ∘ k)"),
         ("h ▸ k ▸ e", "h ▸ (k ▸ e)"),
         ("a || b && c", "a || (b && c)"),

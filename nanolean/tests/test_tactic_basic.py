@@ -67,6 +67,18 @@ def test_have_adds_a_hypothesis():
     assert proves(statement, "have hq : q := by exact h.2", "exact hq")
 
 
+def test_a_predicate_that_unification_finds_is_computed_in_types():
+    # `Classical.choose_spec h : p (choose h)` for a predicate `p` that nobody wrote
+    statement = "(f : Nat → Nat) (h : ∃ x, f x = 3) : f (Classical.choose h) = 3"
+    context = "f : Nat → Nat\nh : ∃ x, f x = 3\n"
+    goal = "⊢ f (Classical.choose h) = 3"
+    spec = "Classical.choose_spec h"
+    assert goals(statement, f"have k := {spec}") == [f"{context}k : f (Classical.choose h) = 3\n{goal}"]
+    assert goals(statement, f"obtain k := {spec}") == [f"{context}k : f (Classical.choose h) = 3\n{goal}"]
+    assert proves(statement, f"rw [{spec}]")
+    assert proves(statement, f"simp [{spec}]")
+
+
 def test_have_leaves_holes_after_the_main_goal():
     assert targets("(p q : Prop) (h : p → q) (hp : p) : q", "have h2 : p := ?_") == ["q", "p"]
 

@@ -177,6 +177,19 @@ def test_injection_needs_constructors():
 # -- rcases, obtain ----------------------------------------------------------------------------------------------------
 
 
+def test_rcases_without_a_pattern_takes_the_cases_once():
+    assert goals("(p q r : Prop) (h : p ∧ q ∨ r) : p", "rcases h") == [
+        "case inl\np q r : Prop\nh✝ : p ∧ q\n⊢ p",
+        "case inr\np q r : Prop\nh✝ : r\n⊢ p",
+    ]
+    assert goals("(f : Nat → Bool) (P : Bool → Prop) : P (f 0)", "rcases h : f 0") == [
+        "case false\nf : Nat → Bool\nP : Bool → Prop\nh : f 0 = false\n⊢ P false",
+        "case true\nf : Nat → Bool\nP : Bool → Prop\nh : f 0 = true\n⊢ P true",
+    ]
+    # Of several terms none is taken apart: each has the pattern `_` then.
+    assert targets("(p q : Prop) (h : p ∨ q) (k : q ∨ p) : q", "rcases h, k") == ["q"]
+
+
 def test_rcases_follows_nested_patterns():
     assert goals("(p q r : Prop) (h : p ∧ q ∨ r) : r ∨ p", "rcases h with ⟨hp, hq⟩ | hr") == [
         "case inl.intro\np q r : Prop\nhp : p\nhq : q\n⊢ r ∨ p",

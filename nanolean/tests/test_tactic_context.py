@@ -39,6 +39,15 @@ def test_generalize_keeps_the_equation_under_a_name() -> None:
     ]
 
 
+def test_generalize_at_a_hypothesis_generalizes_the_goal_too() -> None:
+    statement = "(n : Nat) (h : n % 4 = 3) (k : n = 2) : n % 4 < 4"
+    expected = ["n : Nat\nk : n = 2\nr : Nat\nh : r = 3\n⊢ r < 4"]
+    for place in ("h", "h ⊢", "h k", "*"):
+        assert goals(statement, f"generalize n % 4 = r at {place}") == expected
+    assert goals(statement, "generalize e : n % 4 = r at h") == [expected[0].replace("\nh", "\ne : n % 4 = r\nh")]
+    assert proves(statement, "generalize e : n % 4 = r at h", "omega")
+
+
 def test_generalize_takes_several_terms() -> None:
     assert targets("(a b : Nat) : a + b = b + a", "generalize a + b = x, b + a = y") == ["x = y"]
 

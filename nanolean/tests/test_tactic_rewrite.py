@@ -1,5 +1,7 @@
 """`rw`, `rewrite`, `unfold`."""
 
+import pytest
+
 from nanolean.tests.proving import goals, proves, refusal, targets, with_commands
 
 
@@ -119,3 +121,33 @@ def test_a_definition_is_rewritten_where_it_is_found_first():
     assert targets("(n : Nat) : twice (twice n) = 4 * n", "rw [twice]", base=base) == ["twice n + twice n = 4 * n"]
     assert targets("(n : Nat) : n + n = 4", "rw [← twice]", base=base) == ["twice n = 4"]
     assert "Expected an equality" in refusal("(n : Nat) : twice n = 4", "rw [twice n]", base=base)
+
+
+@pytest.mark.parametrize(
+    ("expression", "name", "expected"),
+    [
+        ("(a :: l).length", "List.length", "l.length + 1"),
+        ("([] : List Nat).length", "List.length", "0"),
+        ("(List.map f (a :: l)).length", "List.map", "(f a :: List.map f l).length"),
+        ("(a + 1).pred", "Nat.pred", "a"),
+    ],
+)
+def test_a_function_of_the_library_rewrites_by_its_equations(expression: str, name: str, expected: str) -> None:
+    statement = f"(f : Nat → Nat) (a b : Nat) (l : List Nat) : {expression} = b"
+    assert targets(statement, f"rw [{name}]") == [f"{expected} = b"]
+
+
+def test_a_function_of_the_library_does_not_show_its_recursor() -> None:
+    message = refusal("(l : List Nat) : l.length = 0", "rw [List.length]")
+    assert "Failed to rewrite using equation theorems for `List.length`" in message
+
+
+def test_rw_everywhere_goes_where_the_rule_applies() -> None:
+    statement = "(a b : Nat) (h : a * 1 = b) (k : 0 = b) : b * 1 = a"
+    assert goals(statement, "rw [Nat.mul_one] at *") == ["a b : Nat\nh : a = b\nk : 0 = b\n⊢ b = a"]
+    assert "did not find instance of the pattern" in refusal(statement, "rw [Nat.mul_zero] at *")
+
+
+def test_filter_of_a_list_is_a_case_distinction() -> None:
+    statement = "(p : Nat → Bool) (x : Nat) (l : List Nat) (h : p x = true) : (x :: l).filter p = x :: l.filter p"
+    assert proves(statement, "rw [List.filter_cons, if_pos h]")

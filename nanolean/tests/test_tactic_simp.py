@@ -184,3 +184,37 @@ def test_fields_of_a_structure_that_is_written_out_are_computed(tactic: str) -> 
     base = with_commands("structure Rect where\n  width : Nat\n  height : Nat")
     statement = "(a b : Nat) : (Rect.mk a b).width * (Rect.mk a b).height = b * a"
     assert targets(statement, tactic, base=base) == ["a * b = b * a"]
+
+
+PRED = "def pred? : Nat → Option Nat\n  | 0 => none\n  | n + 1 => some n"
+
+
+@pytest.mark.parametrize("tactic", ["simp [pred?]", "simp only [pred?]", "simp_all [pred?]", "rw [pred?]"])
+def test_a_definition_by_patterns_on_numbers_computes_for_a_successor(tactic: str) -> None:
+    base = with_commands(PRED)
+    assert proves("(k : Nat) : pred? (k + 1) = some k", tactic, base=base)
+    assert proves("(k : Nat) : pred? (k + 3) = some (k + 2)", tactic, base=base)
+
+
+def test_a_match_on_a_successor_is_decided() -> None:
+    assert proves("(n : Nat) : (match n + 1 with | 0 => 5 | _ => 6) = 6", "simp only")
+    assert proves("(n m : Nat) (h : m = n + 1) : (match m with | 0 => 5 | k + 1 => k) = n", "rw [h]")
+    assert proves(
+        "(k m : Nat) (h : pred? (k + 1) = some m) : k = m", "simp [pred?] at h", "exact h", base=with_commands(PRED)
+    )
+
+
+def test_a_comparison_that_answers_a_boolean_is_an_equation() -> None:
+    assert goals("(x : Nat) (h : (x == 3) = true) : x = 3", "simp at h") == ["x : Nat\nh : x = 3\n⊢ x = 3"]
+    assert targets("(x y : Nat) : (x != y) = true ∨ (x == y) = false", "simp") == ["¬x = y"]
+    assert targets("(x : Nat) : x ∈ [x].filter (fun y => y % 2 == 0)", "simp") == ["x % 2 = 0"]
+    assert proves("(x : Nat) (h : (x == 3) = true) : x = 3", "exact eq_of_beq h")
+    assert proves(": (2 == 3) = false ∧ (2 == 2) = true", "simp only [Nat.reduceBeq]", "exact ⟨trivial, trivial⟩")
+
+
+def test_a_definition_with_a_test_takes_an_equation_for_it() -> None:
+    base = with_commands("def half (n : Nat) : Nat := if n % 2 == 0 then n / 2 else 0")
+    assert proves("(n : Nat) (h : n % 2 = 0) : half n = n / 2", "simp [half, h]", base=base)
+    assert targets("(n : Nat) : half n = 7", "simp only [half, beq_iff_eq]", base=base) == [
+        "(if n % 2 = 0 then n / 2 else 0) = 7"
+    ]
