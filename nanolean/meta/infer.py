@@ -91,19 +91,21 @@ def _instantiate_beta(body: Expr, args: list[Expr]) -> Expr:
 
     `instantiateBetaRevRange` of Lean's Meta/InferType.lean; `rw` and `have` would show a redex that nobody wrote.
     """
-    functions = {FVar(f"_function{i}"): arg for i, arg in enumerate(args) if arg.__class__ is Lam and not arg.loose}
+    functions: dict[Expr, Expr] = {
+        FVar(f"_function{i}"): arg for i, arg in enumerate(args) if isinstance(arg, Lam) and not arg.loose
+    }
     if not functions or not body.loose:
         return instantiate_rev(body, args)
     marks = {arg: mark for mark, arg in functions.items()}
     return _put_functions(instantiate_rev(body, [marks.get(arg, arg) for arg in args]), functions)
 
 
-def _put_functions(e: Expr, functions: dict[FVar, Expr]) -> Expr:
+def _put_functions(e: Expr, functions: dict[Expr, Expr]) -> Expr:
     """Put functions where their marks stand, and contract the redexes that this makes."""
 
     def put(node: Expr) -> Expr | None:
         fn, args = get_app_fn_args(node)
-        if not isinstance(fn, FVar) or fn not in functions:
+        if fn not in functions:
             return None
         return beta(functions[fn], [_put_functions(arg, functions) for arg in args])
 

@@ -108,9 +108,8 @@ def generalize_tactic(ctx: TacticContext, stx: GeneralizeStx) -> None:
     values = [elab_term(ctx.session, ctx.lctx, arg.term).term for arg in stx.args]
     # `generalizeHyp` of Lean: the hypotheses become part of the goal for a while, which is generalized in any case.
     reverted, goal = revert(mctx, goal, _mentioning(ctx, stx.location, values))
-    decl = mctx.decl(goal)
+    decl, target = mctx.decl(goal), goal_target(mctx, goal)
     locals_: list[LocalDecl] = []
-    target = goal_target(mctx, goal)
     # From the last, so that a term may contain one before it: `generalize a = x, f a = y`.
     for arg, value in reversed(list(zip(stx.args, values))):
         local = mctx.fresh_local(local_name(arg.name), mctx.instantiate(mctx.infer_type(value)))
@@ -137,9 +136,7 @@ def generalize_tactic(ctx: TacticContext, stx: GeneralizeStx) -> None:
 def _mentioning(ctx: TacticContext, location: Location, values: Sequence[Expr]) -> list[str]:
     """The hypotheses of a place in which one of the terms occurs."""
     hyps = list(ctx.lctx) if location.wildcard else [ctx.hyp(name) for name in location.hyps]
-    return [
-        decl.fvar_id for decl in hyps if any(kabstract(ctx.mctx, ctx.type_of(decl), value).loose for value in values)
-    ]
+    return [h.fvar_id for h in hyps if any(kabstract(ctx.mctx, ctx.type_of(h), value).loose for value in values)]
 
 
 def _is_type_correct(ctx: TacticContext, target: Expr, ids: list[str]) -> bool:

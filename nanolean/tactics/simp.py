@@ -128,8 +128,7 @@ def default_set(ctx: TacticContext) -> DefaultSet:
         definitions = frozenset(info.name for info in infos if isinstance(info, DefInfo))
         rules: list[Rule] = []
         for info in infos:
-            is_definition = isinstance(info, DefInfo)
-            rules += rules_of_equations(ctx.state.env, info) if is_definition else rules_of_constant(info)
+            rules += rules_of_equations(ctx.state.env, info) if isinstance(info, DefInfo) else rules_of_constant(info)
         known = DefaultSet(RuleIndex(rules), definitions)
         ctx.state.memo[MEMO] = known
     return known
