@@ -25,9 +25,13 @@ class BorrowedServers(EmbeddedServers):
         assert self._lent is None, "servers in the plural have tokens of their own"
         self._size = num_processes
         waiting = _idle.setdefault(num_processes, [])
-        if waiting:
-            self._lent = waiting.pop()
-        else:
+        while waiting and self._lent is None:
+            found = waiting.pop()
+            if _is_idle(found):
+                self._lent = found
+            else:
+                found.close()
+        if self._lent is None:
             self._lent = EmbeddedServers()
             self._lent.launch(num_processes)
 
