@@ -16,8 +16,9 @@ from hypothesis import HealthCheck, settings
 
 from nanoproof.common.commands import run
 from nanoproof.common.run_dir import LogFile, RunDir
-from nanoproof.lean import certificates, embedded
+from nanoproof.lean import certificates, embedded, lean_kernel
 from nanoproof.repos import certified
+from tests import borrowed_servers
 from tests.helpers import made_once
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -108,7 +109,18 @@ def certificates_here():
     with pytest.MonkeyPatch.context() as patch:
         for module in (certificates, certified, embedded):
             patch.setattr(module, "run", run_here)
+        # Two seconds more for each evaluation where it is installed; tests/test_lean_kernel.py asks it.
+        patch.setattr(lean_kernel, "installed", lambda: None)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def embedded_servers_are_borrowed():
+    """That they start, end and leave nothing is for tests/lean/test_server_command.py."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(embedded, "EmbeddedServers", borrowed_servers.BorrowedServers)
+        yield
+    borrowed_servers.close_all()
 
 
 @pytest.fixture

@@ -55,8 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, certificates_here: None) ->
     path.mkdir()
     for name in NAMES:
         (path / f"{name}.lean").write_text(proof(name), encoding="utf-8")
-    with processes_of_their_own():
-        assert write_certificates(path) == len(NAMES)
+    assert write_certificates(path) == len(NAMES)
     text = {name: (path / f"{name}.ndjson").read_text(encoding="utf-8") for name in NAMES}
     (path / "packed.ndjson.gz").write_bytes(gzip.compress(text["packed"].encode()))
     (path / "packed.ndjson").unlink()
@@ -94,13 +93,24 @@ def reasons(found: dict, outcome: str) -> dict[str, str]:
 def test_our_own_checker_refuses_what_is_changed_and_nothing_else(folder, tmp_path, capsys):
     out = tmp_path / "result.json"
     words = ["--certificates", "--jobs", "2", "--json", str(out)]
-    with processes_of_their_own():
-        assert check_with_lean.main([str(folder), *words]) == 1
+    assert check_with_lean.main([str(folder), *words]) == 1
     assert capsys.readouterr().out.endswith("4 of 10 certificates accepted, 6 refused, 0 declined (nanolean)\n")
     found = json.loads(out.read_text(encoding="utf-8"))
     refused = reasons(found, "refused")
     assert "term.ndjson: refused: line" in refused.pop("term.lean")
     assert (refused, found["declined"]) == (DIFFERENT, {})
+
+
+def test_our_own_checker_is_asked_in_processes_of_its_own(tmp_path, capsys):
+    for name in ("good", "statement"):
+        (tmp_path / f"{name}.lean").write_text(proof(name), encoding="utf-8")
+    with processes_of_their_own():
+        assert write_certificates(tmp_path) == 2
+        (tmp_path / "statement.lean").write_text(proof("statement").replace("p) : p", "¬p) : ¬p"), encoding="utf-8")
+        assert check_with_lean.main([str(tmp_path), "--certificates"]) == 1
+    said = capsys.readouterr().out
+    assert DIFFERENT["statement.lean"] in said
+    assert said.endswith("1 of 2 certificates accepted, 1 refused, 0 declined (nanolean)\n")
 
 
 def test_another_checker_is_given_a_configuration_and_its_verdicts_count(folder, tmp_path, capsys):

@@ -371,28 +371,37 @@ def end_by_hook(error, spec):
     return 1
 
 ended = {}
+said, complaint = io.StringIO(), io.StringIO()  # for all of them: loggers keep the file that they found first
 for command in sys.argv[1:]:
     module, *words = shlex.split(command)
     for name in (module, f"{module}.__main__"):
         sys.modules.pop(name, None)  # which another program has imported
     sys.argv = [module, *(words or ["--help"])]
-    said, complaint = io.StringIO(), io.StringIO()
+    for file in (said, complaint):
+        file.seek(0)
+        file.truncate()
+    code = 0
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complaint):
             runpy.run_module(module, run_name="__main__")
     except SystemExit as stopped:
-        ended[command] = [stopped.code or 0, complaint.getvalue()]
+        code = stopped.code or 0
     except ModuleNotFoundError as error:
         main = importlib.util.spec_from_loader(f"{module}.__main__", None)
         with contextlib.redirect_stderr(complaint):
-            ended[command] = [end_by_hook(error, main), complaint.getvalue()]
+            code = end_by_hook(error, main)
     except BaseException as error:
-        ended[command] = [1, repr(error)]
+        code = repr(error)
+    ended[command] = [code, said.getvalue(), complaint.getvalue()]
 print(json.dumps(ended))
 """
 
 
-def test_without_torch_a_command_shows_its_help_or_says_in_one_line_what_is_missing() -> None:
+@pytest.mark.usefixtures("empty_home")
+def test_without_torch_what_needs_no_network_works_and_the_rest_says_in_one_line_what_is_missing(
+    tmp_path: Path,
+) -> None:
+    """A command without words shows its help."""
     modules = [
         f"scripts.{path.stem}" for path in sorted((ROOT / "scripts").glob("*.py")) if "run_main" in path.read_text()
     ]
@@ -400,14 +409,23 @@ def test_without_torch_a_command_shows_its_help_or_says_in_one_line_what_is_miss
     names = ("doctor", "monitor", "repos", "mcp", "lean.server", "lean.probe", "data.download")
     without = {"scripts.prove", *(f"nanoproof.{name}" for name in names)}
     asked_for_a_model = "scripts.prove 'theorem t : True' --model-path sft/none"
-    commands = sorted({*modules, *needing, *without, asked_for_a_model})
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_TORCH, *commands], cwd=ROOT, capture_output=True, text=True, timeout=240
-    )
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "A.lean").write_text("theorem t (n : Nat) : n + 0 = n := by sorry\n")
+    proving = {
+        "scripts.prove 'theorem t (n : Nat) : n + 0 = n' --policy solver-only": "proven in 1 tactic",
+        f"nanoproof.repos prove {shlex.quote(str(project))} --policy solver-only": "1 of 1 proved",
+    }
+    commands = sorted({*modules, *needing, *without, asked_for_a_model, *proving})
+    program = [sys.executable, "-c", WITHOUT_TORCH, *commands]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(program, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr
     ended = json.loads(done.stdout.splitlines()[-1])
     assert set(ended) == set(commands)
-    stopped = {command: said for command, (code, said) in ended.items() if code != 0}
+    for command, said in proving.items():
+        assert ended[command][0] == 0 and said in ended[command][1], ended[command]
+    stopped = {command: complaint for command, (code, _, complaint) in ended.items() if code != 0}
     for command, said in stopped.items():
         assert ended[command][0] == 2 and said.count("\n") == 1 and "needs torch" in said, (command, said)
     assert {asked_for_a_model, *needing} - {"nanoproof.midtrain"} <= set(stopped)
@@ -484,32 +502,6 @@ def test_every_module_with_a_main_is_a_command() -> None:
     known = {module for module, _ in programs().values()}
     left = {module for module in modules - known - NO_COMMANDS if not module.startswith(PARTS_OF_DOWNLOAD)}
     assert left == set()
-
-
-@pytest.mark.usefixtures("empty_home")
-def test_what_needs_no_network_is_proved_without_torch(tmp_path: Path) -> None:
-    run = without_torch(tmp_path, "scripts.prove", "theorem t (n : Nat) : n + 0 = n", "--policy", "solver-only")
-    assert run.returncode == 0 and "proven in 1 tactic" in run.stdout, run.stderr
-
-
-@pytest.mark.usefixtures("empty_home")
-def test_a_project_is_proved_without_torch(tmp_path: Path) -> None:
-    project = tmp_path / "project"
-    project.mkdir()
-    (project / "A.lean").write_text("theorem t (n : Nat) : n + 0 = n := by sorry\n")
-    run = without_torch(tmp_path, "nanoproof.repos", "prove", str(project), "--policy", "solver-only")
-    assert run.returncode == 0 and "1 of 1 proved" in run.stdout, run.stderr
-
-
-def without_torch(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a module, with its arguments, where torch cannot be imported."""
-    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['torch'] = None\n")
-    root = Path(__file__).resolve().parents[1]
-    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{root}"}
-    command = [sys.executable, "-m", *words]
-    return subprocess.run(
-        command, env=environment, cwd=tmp_path, timeout=200, capture_output=True, text=True, check=False
-    )
 
 
 @pytest.mark.parametrize("package", ["nanoproof", "nanolean"])

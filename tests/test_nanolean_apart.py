@@ -128,7 +128,8 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the tree in which there is no `nanolean/`."""
     copy = tmp_path_factory.mktemp("without") / "tree"
     for folder in ("nanoproof", "scripts", "benchmarks", "tests/lean", "tests/fakes", "data"):
-        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
+        # What is compiled goes along, as the files keep their times.
+        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("node_modules"))
     for name in ("tests/__init__.py", "tests/helpers.py", "pyproject.toml"):
         shutil.copy(ROOT / name, copy / name)
     for name in OF_NANOLEAN:

@@ -16,8 +16,9 @@ import pytest
 import requests
 
 from nanoproof.common.errors import run_main
+from nanoproof.lean import embedded
 from nanoproof.lean.client import LeanServerClient
-from nanoproof.lean.embedded import start_embedded
+from nanoproof.lean.embedded import EmbeddedServers, start_embedded
 from nanoproof.lean.server import __main__ as server_command
 from nanoproof.lean.server.__main__ import exposure, settings_of, token_of
 from nanoproof.lean.types import AccessDenied, LeanError, ServerUnavailable, TacticApplied
@@ -190,6 +191,13 @@ def test_the_server_ends_when_its_input_closes_if_asked_to(start: Start, project
     session.close()
 
 
+@pytest.fixture
+def not_borrowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Embedded servers as programs have them, who start and end their own."""
+    monkeypatch.setattr(embedded, "EmbeddedServers", EmbeddedServers)
+
+
+@pytest.mark.usefixtures("not_borrowed")
 def test_embedded_servers_share_processes_serve_those_with_their_token_and_leave_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -230,6 +238,7 @@ def test_embedded_servers_end_with_a_program_that_is_killed(tmp_path: Path) -> N
     wait_for(lambda: all(map(is_gone, pids)), "the processes to end")
 
 
+@pytest.mark.usefixtures("not_borrowed")
 def test_an_embedded_server_that_is_too_slow_is_an_error() -> None:
     with pytest.raises(ServerUnavailable, match="did not start in"):
         start_embedded(1, timeout=0.001)

@@ -251,7 +251,7 @@ def test_memory_of_reading_does_not_grow_with_the_store(store):
     store.add_repository("x", name="x")
     steps = chain(*(f"exact {'h' * 5000} {i}" for i in range(4)))
     peaks = []
-    for first, last in ((0, 30), (30, 150)):
+    for first, last in ((0, 12), (12, 48)):
         with store.all_or_nothing():
             for i in range(first, last):
                 here = [theorem(f"t{i}_{j}", f"{i}.lean", j, steps) for j in range(10)]
