@@ -13,11 +13,9 @@ from collections.abc import Iterator
 from itertools import chain, pairwise
 from multiprocessing import forkserver, get_context
 from multiprocessing.connection import Connection, wait
-from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
-from _pytest.capture import CaptureManager, FDCapture
 from _pytest.config import create_terminal_writer
 
 from tests.helpers import FORKED_FROM
@@ -106,7 +104,9 @@ class _Sender:
 
 def _work(number: int, session: pytest.Session, files: list[list[pytest.Item]], taken: Any, there: Connection) -> None:
     config = session.config
-    _capture_apart(config.pluginmanager.get_plugin("capturemanager"))
+    capture = config.pluginmanager.get_plugin("capturemanager")
+    capture.stop_global_capturing()  # into files that all processes would share
+    capture.start_global_capturing()
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     reporter._tw = create_terminal_writer(config, open(os.devnull, "w"))
     config.pluginmanager.register(_Sender(config, there))
@@ -117,17 +117,6 @@ def _work(number: int, session: pytest.Session, files: list[list[pytest.Item]], 
     for item, following in pairwise(chain(items, [None])):
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
     there.send(None)
-
-
-def _capture_apart(capture: CaptureManager) -> None:
-    """Have files of its own behind the worker's captured output: a process and its forks write at one position.
-
-    The objects stay, as libraries keep the `sys.stderr` of when they were imported.
-    """
-    for captured in (capture._global_capturing.out, capture._global_capturing.err):
-        if isinstance(captured, FDCapture):
-            with TemporaryFile() as own:
-                os.dup2(own.fileno(), captured.tmpfile.fileno())
 
 
 def _taken(files: list[list[pytest.Item]], taken: Any) -> Iterator[list[pytest.Item]]:
