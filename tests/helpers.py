@@ -16,11 +16,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from functools import cache
-from io import StringIO
 from multiprocessing.process import BaseProcess
-from multiprocessing.reduction import DupFd
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,9 +35,6 @@ NANOLEAN = (sys.executable, "-m", "nanolean", "repl", "--json")
 
 NIGHTLY = int(os.environ.get("NANOPROOF_NIGHTLY", "1"))
 """How many times as much as in the suite long random tests take."""
-
-FORKED_FROM = ("pytest", "torch.distributed", "nanoproof.sft", "scripts.prover_eval")
-"""What a process that others are forked from imports; pytest as it is the main module of those that ask."""
 
 T = TypeVar("T")
 
@@ -130,27 +125,14 @@ def start_forked(work: Callable[..., object], *args: object, **environment: obje
     """Do `work` in a process that has this one's environment and more. It is forked from one that has imported torch
     once for all of them: that takes longer than what most have to do."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([*FORKED_FROM])
+    context.set_forkserver_preload(["torch.distributed", "nanoproof.sft", "scripts.prover_eval"])
     surroundings = {**os.environ, **{name: str(value) for name, value in environment.items()}}
-    process = context.Process(target=_be_forked, args=(_Outputs(), surroundings, work, args))
+    process = context.Process(target=_be_forked, args=(surroundings, work, args))
     process.start()
     return process
 
 
-class _Outputs:
-    """Standard output and error of the test that asks; those of the process to fork from are not the test's."""
-
-    def __getstate__(self) -> list[Any]:
-        return [DupFd(1), DupFd(2)]
-
-    def __setstate__(self, theirs: list[Any]) -> None:
-        for number, file in enumerate(theirs, start=1):
-            copy = file.detach()
-            os.dup2(copy, number)
-            os.close(copy)
-
-
-def _be_forked(_: _Outputs, environment: dict[str, str], work: Callable[..., object], args: Sequence[object]) -> None:
+def _be_forked(environment: dict[str, str], work: Callable[..., object], args: Sequence[object]) -> None:
     gc.freeze()  # else it would walk, and so copy, all that was imported for it whenever it collects garbage
     os.environ.clear()
     os.environ.update(environment)
@@ -163,14 +145,6 @@ def as_command(main: Callable[[list[str]], int], said: Path, argv: list[str]) ->
     os.dup2(output, 1)
     os.dup2(output, 2)
     run_main(lambda: main(argv))
-
-
-def run_here(module: str, *words: object) -> subprocess.CompletedProcess[str]:
-    """Do in this process what `python -m MODULE WORDS` does; one of its own would import everything anew."""
-    argv, said, complaint = [str(word) for word in words], StringIO(), StringIO()
-    with redirect_stdout(said), redirect_stderr(complaint), pytest.raises(SystemExit) as ended:
-        run_main(lambda: main_of(module)(argv))
-    return subprocess.CompletedProcess(argv, int(ended.value.code or 0), said.getvalue(), complaint.getvalue())
 
 
 def torchrun(argv: list[str]) -> None:
@@ -229,7 +203,9 @@ def _fork_ranks(modules: Sequence[str], count: int, work: Callable[..., object],
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
     """A folder that `make` fills for all workers of this session: the first that asks does it, others wait. Nobody
     changes what others look at."""
-    root = Path(os.environ.get("NANOPROOF_TESTS_SHARE", factory.getbasetemp()))
+    root = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
     folder = root / f"made_once_{name}"
     with FileLock(root / f"made_once_{name}.lock"):
         if not (folder / "made").exists():

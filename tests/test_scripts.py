@@ -19,7 +19,6 @@ from nanoproof.lean.types import Theorem, Transition
 from nanoproof.prover.attempt import Attempt
 from scripts import check_with_lean, policy_eval, readme_figures
 from scripts.lean_command import sandbox_prefix
-from tests.helpers import run_here
 
 GOOD = "theorem good (p : Prop) (h : p) : p := by\n  exact h\n"
 PROOFS = {
@@ -54,6 +53,10 @@ def write(folder: Path, **texts: str) -> Path:
     return folder
 
 
+def command(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", *map(str, words)], capture_output=True, text=True, timeout=240)
+
+
 def exported(outcome: str, source: str, proof: str) -> str:
     return splice(negate(Theorem(source)) if outcome == "disproven" else source, proof)
 
@@ -80,7 +83,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.Comple
     folder = write(tmp_path_factory.mktemp("proofs") / "deep", **PROOFS)
     out = folder.parent / "result.json"
     words = ["--lean", "nanolean", "--several", "--json", out]
-    done = run_here("scripts.check_with_lean", folder.parent, *words)
+    done = command("scripts.check_with_lean", folder.parent, *words)
     return done, by_name(out)
 
 
@@ -89,7 +92,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.Compl
     """The same of the proofs of RESULTS, in the folder of their evaluation."""
     folder = tmp_path_factory.mktemp("evaluation")
     write_results(folder)
-    done = run_here("scripts.check_with_lean", folder, "--lean", "nanolean", "--json", folder / "result.json")
+    done = command("scripts.check_with_lean", folder, "--lean", "nanolean", "--json", folder / "result.json")
     return done, by_name(folder / "result.json")
 
 
@@ -136,7 +139,7 @@ def test_what_each_file_proves_is_told(checked: Any) -> None:
 def test_results_go_up_the_whole_ladder_against_the_statements_as_given(compared: Any) -> None:
     done, result = compared
     assert "1 of 4 proofs hold (nanolean)\n2 of 5 results hold against the statements as given\n" in done.stdout
-    assert done.stdout.endswith("; compared with " + str(Path(done.args[0]) / "results.jsonl\n"))
+    assert done.stdout.endswith("; compared with " + str(Path(done.args[3]) / "results.jsonl\n"))
     assert set(result["results"]["refused"]) == set(result["refused"]) == {"fake", "commands", "variable"}
 
 
@@ -144,13 +147,13 @@ def test_results_go_up_the_whole_ladder_against_the_statements_as_given(compared
 
 
 def test_an_empty_folder_exits_with_2(tmp_path: Path) -> None:
-    done = run_here("scripts.check_with_lean", tmp_path, "--lean", "nanolean")
+    done = command("scripts.check_with_lean", tmp_path, "--lean", "nanolean")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"error: {tmp_path} holds no .lean file\n"
 
 
 def test_a_missing_program_exits_with_2(tmp_path: Path) -> None:
-    done = run_here("scripts.check_with_lean", write(tmp_path, good=GOOD), "--lean", "no-such-lean --flag")
+    done = command("scripts.check_with_lean", write(tmp_path, good=GOOD), "--lean", "no-such-lean --flag")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: --lean no-such-lean --flag: no such program") and done.stderr.count("\n") == 1
 
@@ -481,7 +484,7 @@ def test_a_lean_that_does_not_answer_refuses_the_file_and_is_ended(
 def test_an_easy_theorem_is_proved_written_and_holds(tmp_path: Path) -> None:
     out = tmp_path / "proofs" / "easy.lean"
     statement = "theorem easy (p q : Prop) (h : p) (g : q) : q"
-    done = run_here("scripts.prove", statement, "--policy", "solver-only", "--num-simulations", 8, "--out", out)
+    done = command("scripts.prove", statement, "--policy", "solver-only", "--num-simulations", 8, "--out", out)
     assert done.returncode == 0, done.stderr
     assert "proven in 1 tactic," in done.stdout
     assert out.read_text(encoding="utf-8").startswith(f"{statement} := by\n  ")
@@ -491,7 +494,7 @@ def test_an_easy_theorem_is_proved_written_and_holds(tmp_path: Path) -> None:
 def test_what_does_not_hold_is_not_proved(tmp_path: Path) -> None:
     out = tmp_path / "false.lean"
     statement = "theorem wrong (p q : Prop) (h : p) : q"
-    done = run_here("scripts.prove", statement, "--policy", "solver-only", "--num-simulations", 8, "--out", out)
+    done = command("scripts.prove", statement, "--policy", "solver-only", "--num-simulations", 8, "--out", out)
     assert done.returncode == 1, done.stderr
     assert "not proven: no proof found" in done.stdout
     assert not out.exists()
