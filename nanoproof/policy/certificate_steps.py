@@ -71,10 +71,10 @@ class CertificateSteps:
         first, second = numbers
         left = ("Nat.gcd_dvd_left _ _", "Nat.gcd_dvd_right _ _")
         for smaller, larger, (of_smaller, of_larger) in ((first, second, left), (second, first, left[::-1])):
-            for times in range(1, LARGEST_MULTIPLE + 1):
-                quotient = _with_remainder_one(smaller, (str(times), "*", *printed.in_brackets(larger)))
+            for multiple in range(1, LARGEST_MULTIPLE + 1):
+                quotient = _with_remainder_one(smaller, (str(multiple), "*", *printed.in_brackets(larger)))
                 if quotient is not None:
-                    yield _by_combination(smaller, quotient, of_smaller, str(times), of_larger)
+                    yield _by_combination(smaller, quotient, of_smaller, str(multiple), of_larger)
                     break
             for type_ in self._types.values():
                 equation = printed.split_at(type_, ("=",))

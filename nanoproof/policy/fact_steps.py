@@ -143,6 +143,16 @@ class FactSteps:
             if not self._is_known(ac, a, b, c):
                 proof = f"by intro {a} {b} {c} {first} {second} <;> first | {either}"
                 yield f"have {new} : ∀ {a} {b} {c}, {ab} → {bc} → {ac} := {proof}"
+            constructors = []
+            for constructor, _, _ in relation.constructors:
+                constructors.append(f"apply {relation.name}.{constructor}")
+            each = f"first | {' | '.join(constructors)}"
+            for argument in arguments[:-2]:
+                # A step is a path: `grind` has no pattern for the rule that closes it, `Path x x`.
+                step = f"{printed.text_of(argument)} {a} {b}"
+                if len(argument) == 1 and not self._is_known(ab, a, b):
+                    proof = f"by intro {a} {b} {first} <;> {each} <;> first | assumption | ({each})"
+                    yield f"have {new} : ∀ {a} {b}, {step} → {ab} := {proof}"
 
     def diagonal(self) -> Iterator[str]:
         """Yield the contradiction where a hypothesis says that each function on a type has a number, or name, of it."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from math import gcd
 
 from nanoproof.policy import printed_types as printed
-from nanoproof.policy.polynomials import Polynomial, divide, is_numeral, polynomial, written
+from nanoproof.policy.polynomials import Polynomial, divide, is_numeral, polynomial, square_root, written
 from nanoproof.policy.printed_types import Tokens
 
 NUMBERS = (("Nat",), ("ℕ",))
@@ -178,10 +178,16 @@ def _residues(number: str, k: str, modulus: str) -> str:
 
 
 def _solution(term: Tokens, with_variable: Tokens, variable: str) -> str | None:
-    """Return what `variable` is in `term = c * variable + d` by long division; None where it does not come out even."""
+    """Return what `variable` is in `term = c * variable + d` by long division, or in `term = variable * variable`.
+
+    None where it does not come out even.
+    """
     wanted, given = polynomial(term), polynomial(with_variable)
     if wanted is None or given is None or any(variable in monomial for monomial in wanted):
         return None
+    if given == Polynomial({(variable, variable): 1}):
+        root = square_root(wanted)
+        return None if root is None else written(root)
     factors: Polynomial = Counter()
     for monomial, times in given.items():
         if variable not in monomial:

@@ -1,6 +1,7 @@
 """Sums of products of natural numbers, as Lean prints them: multiplied out, divided, and written again."""
 
 from collections import Counter
+from math import isqrt
 
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.printed_types import Tokens
@@ -66,6 +67,20 @@ def divide(multiple: Polynomial, divisor: Polynomial) -> Polynomial | None:
             return None
         result[tuple(sorted(remaining.elements()))] = times // number
     return result
+
+
+def square_root(square: Polynomial) -> Polynomial | None:
+    """Return the monomial whose square this is, as `2 * a * b` of `4 * (a * a) * (b * b)`; None if there is none."""
+    if len(square) != 1:
+        return None
+    (factors, times), *_ = square.items()
+    root = isqrt(times)
+    halves: list[str] = []
+    for factor, count in sorted(Counter(factors).items()):
+        halves += [factor] * (count // 2)
+    if root * root != times or 2 * len(halves) != len(factors):
+        return None
+    return Counter({tuple(halves): root})
 
 
 def written(sum_: Polynomial) -> str:

@@ -38,7 +38,15 @@ def test_made_up_leantree_data_follow_from_the_seed_and_all_of_it_is_read(tmp_pa
     assert any(len(node["tactic"]["children"]) == 2 for node in nodes)
 
 
-@pytest.mark.parametrize(("file", "statements"), [("exercises_more", 108), ("exercises_course", 72)])
+@pytest.mark.parametrize(
+    ("file", "statements"),
+    [
+        ("exercises_more", 108),
+        ("exercises_course", 72),
+        ("exercises_textbook_1", 90),
+        ("exercises_textbook_2", 48),
+    ],
+)
 def test_the_exercises_to_measure_steps_on_are_statements_that_elaborate(file: str, statements: int) -> None:
     text = (REPO_ROOT / "data" / "nanolean" / f"{file}.lean").read_text(encoding="utf-8")
     result = read_statement(text)

@@ -80,6 +80,11 @@ CHOICES = """def choices : Nat → Nat → Nat
   | 0, _ + 1 => 0
   | n + 1, k + 1 => choices n k + choices n (k + 1)
 """
+SQUARE = "def Square (n : Nat) : Prop := ∃ r, n = r * r\n"
+PATH = """inductive Path (edge : Nat → Nat → Prop) : Nat → Nat → Prop where
+  | stay (u : Nat) : Path edge u u
+  | walk (u v w : Nat) (first : edge u v) (rest : Path edge v w) : Path edge u w
+"""
 PARITY = """def IsEven (n : Nat) : Prop := ∃ k, n = k + k
 def IsOdd (n : Nat) : Prop := ∃ k, n = 2 * k + 1
 """
@@ -342,6 +347,23 @@ LARGER = """def larger : Nat → Nat → Nat
         ("", "(n : Nat) (h : 12 ≤ n) : ∃ a b : Nat, n = 4 * a + 5 * b", ["rcases (by omega : n % 4 = 0 ∨"]),
         ("", "(n : Nat) (h : 2 ≤ n) : ∃ x y, y * 3 + 2 * x = n", ["rcases (by omega : n % 2 = 0 ∨"]),
         ("", "(n : Nat) : Nat.gcd n (n * n + 1) = 1", ["exact Nat.eq_one_of_dvd_one"]),
+        (
+            SQUARE,
+            "(m n : Nat) (hm : Square m) (hn : Square n) : Square (4 * m * n)",
+            ["obtain ⟨r, rfl⟩ := hn", "obtain ⟨r1, rfl⟩ := hm", "exact ⟨2 * r * r1, by grind⟩"],
+        ),
+        (
+            PATH,
+            "(edge : Nat → Nat → Prop) (sym : ∀ x y, edge x y → edge y x) (a b : Nat) (h : Path edge a b) : "
+            "Path edge b a",
+            [
+                "have h1 : ∀ a1 b1 c, Path edge a1 b1 → Path edge b1 c → Path edge a1 c",
+                "have h2 : ∀ a1 b1, edge a1 b1 → Path edge a1 b1",
+                "induction h with",
+                "apply Path.stay",
+                "solver grind",
+            ],
+        ),
         ("", "(n : Nat) : Nat.gcd (2 * n + 1) (3 * n + 1) = 1", ["exact Nat.eq_one_of_dvd_one"]),
         (
             CHOICES,
