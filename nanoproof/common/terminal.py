@@ -82,9 +82,8 @@ def print_lines(lines: Iterable[str]) -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         for line in lines:
-            sys.stdout.write(
-                f"{line}\n"
-            )  # at once: `print` writes the end apart, and threads' lines would run together
+            # `print` writes the line's end apart, and the lines of two threads would run together.
+            sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
